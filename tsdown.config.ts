@@ -1,0 +1,30 @@
+import { defineConfig, type UserConfig } from "tsdown";
+
+/** A module that workerd loads: one self-contained file, never a shared chunk. */
+function workerdModule(name: string, entry: string): UserConfig {
+  return {
+    entry: { [name]: entry },
+    outDir: "dist/workerd",
+    platform: "neutral",
+    target: "es2024",
+    dts: false,
+    clean: false,
+    outExtensions: () => ({ js: ".js" }),
+    external: [/^cloudflare:/, /^node:/],
+  };
+}
+
+export default defineConfig([
+  workerdModule("store-binding", "src/store/binding/index.ts"),
+  workerdModule("store-bucket", "src/store/bucket/index.ts"),
+  {
+    entry: { index: "src/index.ts", plugin: "src/plugin/index.ts", types: "src/types/index.ts" },
+    outDir: "dist",
+    platform: "node",
+    target: "node22",
+    dts: true,
+    clean: false,
+    outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
+    external: ["miniflare"],
+  },
+]);
