@@ -10,7 +10,7 @@ function workerdModule(name: string, entry: string): UserConfig {
     dts: false,
     clean: false,
     outExtensions: () => ({ js: ".js" }),
-    external: [/^cloudflare:/, /^node:/],
+    deps: { neverBundle: [/^cloudflare:/, /^node:/] },
   };
 }
 
@@ -18,13 +18,13 @@ export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   {
-    entry: { index: "src/index.ts", plugin: "src/plugin/index.ts", types: "src/types/index.ts" },
+    entry: { index: "src/index.ts", plugin: "src/plugin/index.ts" },
     outDir: "dist",
     platform: "node",
     target: "node22",
     dts: true,
     clean: false,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
-    external: ["miniflare"],
+    deps: { neverBundle: ["miniflare"] },
   },
 ]);

@@ -2,7 +2,8 @@
  * `ledge/types`: the object-storage types as globals, beside those of
  * `@cloudflare/workers-types`. Add `"ledge/types"` to `types` in `tsconfig.json`.
  */
-import type * as store from "./store.ts";
+// `.js`, because it is what the published declarations have to say.
+import type * as store from "./store.js";
 
 declare global {
   interface StoreBucket extends store.StoreBucket {}

@@ -44,7 +44,10 @@ export interface StoreBucket {
   list(options?: StoreListOptions): Promise<StoreObjects>;
 
   /** Starts a multipart upload. It must be completed within 7 days. */
-  createMultipartUpload(key: string, options?: StoreMultipartOptions): Promise<StoreMultipartUpload>;
+  createMultipartUpload(
+    key: string,
+    options?: StoreMultipartOptions,
+  ): Promise<StoreMultipartUpload>;
 
   /**
    * A handle on an upload that was created earlier. Nothing is checked: an unknown `uploadId`

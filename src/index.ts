@@ -1,0 +1,38 @@
+/** `ledge`: bindings for Miniflare, and the types that go with them. */
+import { fileURLToPath } from "node:url";
+
+export type * from "./types/store.ts";
+
+/** What `[[store_buckets]]` says of a bucket. */
+export interface StoreBucketOptions {
+  bucket_name: string;
+  /** The class of objects that name none. */
+  storage_class?: "Standard" | "InfrequentAccess";
+}
+
+/** An entry of Miniflare's `env` that this package's plugin serves. */
+export interface StoreBindingEntry {
+  type: "unsafe:store_bucket";
+  dev: { plugin: { package: string; name: "store" }; options: StoreBucketOptions };
+}
+
+/**
+ * Entries for the `env` of a Miniflare worker: a bucket for each binding.
+ *
+ * @example
+ * env: storeBindings({ PHOTOS: { bucket_name: "photos" } })
+ */
+export function storeBindings(
+  buckets: Record<string, StoreBucketOptions>,
+): Record<string, StoreBindingEntry> {
+  const plugin = {
+    package: fileURLToPath(new URL("./plugin.js", import.meta.url)),
+    name: "store" as const,
+  };
+  return Object.fromEntries(
+    Object.entries(buckets).map(([binding, options]) => [
+      binding,
+      { type: "unsafe:store_bucket" as const, dev: { plugin, options } },
+    ]),
+  );
+}

@@ -1,0 +1,46 @@
+/**
+ * Compatibility dates and flags, as far as buckets look at them.
+ *
+ * Our own flags begin with `store_`. They stand among the ordinary ones, but workerd refuses
+ * flags it does not know, so they are taken out before it sees them.
+ */
+import { UserError } from "./user-error.ts";
+
+export interface CompatibilitySettings {
+  readonly honorInclude: boolean;
+  readonly trailingDelimiter: boolean;
+  readonly rejectBadArguments: boolean;
+}
+
+/** Specification: `include` is honoured from this date on. */
+const honorIncludeDate = "2022-08-04";
+/** workerd's `capture_async_api_throws` is the default from this date on. */
+const rejectBadArgumentsDate = "2022-10-31";
+
+const storeFlags = ["store_list_honor_include", "store_list_trailing_delimiter"] as const;
+
+export function compatibilitySettings(
+  date: string | undefined,
+  flags: readonly string[],
+): CompatibilitySettings {
+  for (const flag of flags.filter(isStoreFlag)) {
+    if (!(storeFlags as readonly string[]).includes(flag)) {
+      throw new UserError(
+        `Unknown compatibility flag "${flag}". Flags of store buckets are ` +
+          `${storeFlags.join(" and ")}: correct or remove it.`,
+      );
+    }
+  }
+  const since = (start: string): boolean => date !== undefined && date >= start;
+  return {
+    honorInclude: since(honorIncludeDate) || flags.includes("store_list_honor_include"),
+    trailingDelimiter: flags.includes("store_list_trailing_delimiter"),
+    rejectBadArguments:
+      (since(rejectBadArgumentsDate) || flags.includes("capture_async_api_throws")) &&
+      !flags.includes("do_not_capture_async_api_throws"),
+  };
+}
+
+export function isStoreFlag(flag: string): boolean {
+  return flag.startsWith("store_");
+}

@@ -1,0 +1,205 @@
+/**
+ * The Miniflare plugin of the store: which bindings a script gets, and the services behind them.
+ *
+ *     env.PHOTOS ──▶ StoreBucket (an extension module) ──▶ store:buckets (Durable Objects)
+ *                                                     └──▶ store:blobs (a folder)
+ *
+ * One service holds the objects of all buckets, one disk service all blobs; a binding only says
+ * which bucket it means.
+ */
+import { mkdirSync, readFileSync } from "node:fs";
+import {
+  getPersistPath,
+  ProxyNodeBinding,
+  type ParsedWorkerOptions,
+  type Plugin,
+  type PluginServicesOptions,
+  type Worker_Binding,
+} from "miniflare";
+import { newBoot, noteBoot } from "./boot.ts";
+import type { BucketSettings } from "../store/binding/settings.ts";
+import { parseBucketOptions, type BucketOptions } from "./bucket-options.ts";
+import { compatibilitySettings, isStoreFlag } from "./compatibility.ts";
+import { nodeBinding } from "./node-binding.ts";
+import { UserError } from "./user-error.ts";
+
+const pluginName = "store";
+const bucketsService = "store:buckets";
+const databasesService = "store:databases";
+const blobsService = "store:blobs";
+const bindingModule = "ledge-internal:store-binding";
+const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
+
+export const storePlugin: Plugin = {
+  bindingTypeDescription: "Store bucket",
+
+  /** Called first, with all scripts of a run: they share its boot. */
+  getExtensions({ options }) {
+    const boot = newBoot();
+    for (const worker of options) boots.set(worker, boot);
+    return [
+      {
+        modules: [
+          { name: bindingModule, internal: true, esModule: workerdModule("store-binding") },
+        ],
+      },
+    ];
+  },
+
+  getBindings(worker) {
+    takeFlags(worker);
+    return storeBindings(worker).map(({ name, kind, options }): Worker_Binding => {
+      if (kind === "control") {
+        return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
+      }
+      const parsed = parseBucketOptions(name, options);
+      const bucket = { bucketName: parsed.bucketName, boot: bootOf(worker) };
+      return {
+        name,
+        wrapped: {
+          moduleName: bindingModule,
+          innerBindings: [
+            { name: "buckets", durableObjectNamespace: bucketNamespace },
+            { name: "blobs", service: { name: blobsService } },
+            { name: "bucket", json: JSON.stringify(bucket) },
+            { name: "settings", json: JSON.stringify(bucketSettings(worker, parsed)) },
+          ],
+        },
+      };
+    });
+  },
+
+  getNodeBindings(worker) {
+    return Object.fromEntries(
+      storeBindings(worker).map(({ name, kind, options }) => [
+        name,
+        kind === "control"
+          ? new ProxyNodeBinding()
+          : nodeBinding(bucketSettings(worker, parseBucketOptions(name, options))),
+      ]),
+    );
+  },
+
+  getServices({ options: worker, tmpPath, sharedOptions }) {
+    return storeBindings(worker).length === 0 ? [] : services(worker, tmpPath, sharedOptions);
+  },
+};
+
+function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {
+  return {
+    storageClass: options.storageClass,
+    allowUnsizedStreams: false,
+    ...compatibilitySettings(
+      options.compatibilityDate ?? worker.config.compatibilityDate,
+      options.compatibilityFlags ?? takeFlags(worker),
+    ),
+  };
+}
+
+function services(
+  worker: ParsedWorkerOptions,
+  temporaryFolder: string,
+  { resourcePersistencePath }: PluginServicesOptions["sharedOptions"],
+): ReturnType<Plugin["getServices"]> {
+  const folder = getPersistPath(pluginName, temporaryFolder, resourcePersistencePath);
+  const databases = `${folder}/databases`;
+  const blobs = `${folder}/blobs`;
+  mkdirSync(databases, { recursive: true });
+  mkdirSync(blobs, { recursive: true });
+  const boot = bootOf(worker);
+  const alive = noteBoot(boot, folder, temporaryFolder);
+  return [
+    { name: databasesService, disk: { path: databases, writable: true } },
+    // Files that are being written have names that begin with a dot, and must be seen to be
+    // collected.
+    { name: blobsService, disk: { path: blobs, writable: true, allowDotfiles: true } },
+    {
+      name: bucketsService,
+      worker: {
+        compatibilityDate: "2026-08-01",
+        compatibilityFlags: ["nodejs_compat"],
+        modules: [{ name: "store-buckets.js", esModule: workerdModule("store-bucket") }],
+        durableObjectNamespaces: [
+          {
+            className: bucketNamespace.className,
+            uniqueKey: "ledge-store-bucket",
+            enableSql: true,
+            // Waking an evicted object costs milliseconds, and a bucket is small in memory.
+            preventEviction: true,
+          },
+        ],
+        durableObjectStorage: { localDisk: databasesService },
+        bindings: [
+          { name: "blobs", service: { name: blobsService } },
+          { name: "buckets", durableObjectNamespace: bucketNamespace },
+          { name: "boot", json: JSON.stringify({ boot, alive }) },
+        ],
+      },
+    },
+  ];
+}
+
+interface StoreBinding {
+  readonly name: string;
+  readonly kind: "bucket" | "control";
+  readonly options: unknown;
+}
+
+/** The bindings that name this plugin. */
+function storeBindings({ config }: ParsedWorkerOptions): StoreBinding[] {
+  const bindings: StoreBinding[] = [];
+  for (const [name, binding] of Object.entries(config.env ?? {})) {
+    const { type, dev } = binding as {
+      type: string;
+      dev?: { plugin?: { name?: string }; options?: unknown };
+    };
+    if (dev?.plugin?.name !== pluginName) continue;
+    const kind = bindingKinds[type];
+    if (kind === undefined) {
+      throw new UserError(
+        `Binding "${name}" has the type "${type}", which the store does not know. ` +
+          'Use "unsafe:store_bucket", or "unsafe:store_control" in tests.',
+      );
+    }
+    bindings.push({ name, kind, options: dev.options });
+  }
+  return bindings;
+}
+
+const bindingKinds: Record<string, StoreBinding["kind"]> = {
+  "unsafe:store_bucket": "bucket",
+  "unsafe:store_control": "control",
+};
+
+/** The boot that a script's blobs are written under. */
+const boots = new WeakMap<ParsedWorkerOptions, string>();
+
+function bootOf(worker: ParsedWorkerOptions): string {
+  let boot = boots.get(worker);
+  if (boot === undefined) boots.set(worker, (boot = newBoot()));
+  return boot;
+}
+
+/** All flags a script was given. Ours are no longer among those that workerd will see. */
+const givenFlags = new WeakMap<ParsedWorkerOptions, readonly string[]>();
+
+function takeFlags(worker: ParsedWorkerOptions): readonly string[] {
+  const { compatibilityFlags = [] } = worker.config;
+  // Options can be assembled more than once, and then our flags are gone already.
+  const flags = givenFlags.get(worker) ?? [...compatibilityFlags];
+  givenFlags.set(worker, flags);
+  compatibilityFlags.splice(0, Infinity, ...flags.filter((flag) => !isStoreFlag(flag)));
+  return flags;
+}
+
+const workerdModules = new Map<string, string>();
+
+/** The source of a module that workerd loads; it is built beside this one. */
+function workerdModule(name: string): string {
+  let source = workerdModules.get(name);
+  if (source === undefined) {
+    source = readFileSync(new URL(`./workerd/${name}.js`, import.meta.url), "utf8");
+    workerdModules.set(name, source);
+  }
+  return source;
+}

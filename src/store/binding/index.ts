@@ -1,0 +1,20 @@
+/**
+ * The module behind a binding: workerd calls the default export with the inner bindings, once for
+ * each script, before the script runs. There is no I/O, no randomness and no time here.
+ */
+import type { BucketObject } from "../bucket/bucket-object.ts";
+import { BucketClient } from "../client/bucket-client.ts";
+import type { BucketSettings } from "./settings.ts";
+import { StoreBucket } from "./store-bucket.ts";
+
+interface InnerBindings {
+  readonly buckets: DurableObjectNamespace<BucketObject>;
+  readonly blobs: Fetcher;
+  readonly bucket: { readonly bucketName: string; readonly boot: string };
+  readonly settings: BucketSettings;
+}
+
+export default function createBinding(inner: InnerBindings): StoreBucket {
+  const { buckets, blobs, bucket, settings } = inner;
+  return new StoreBucket(new BucketClient({ buckets, blobs, ...bucket }), settings);
+}

@@ -1,0 +1,151 @@
+/** Options of the binding's methods, from what a script gives to what the bucket takes. */
+import { validateRange, type RangeRequest } from "../core/byte-range.ts";
+import {
+  checksumAlgorithms,
+  parseChecksum,
+  type ChecksumAlgorithm,
+  type ExpectedChecksum,
+} from "../core/checksum.ts";
+import { parseEtag, parseEtagHeader, type Conditional } from "../core/conditional.ts";
+import {
+  httpMetadataFields,
+  httpMetadataFromHeaders,
+  type CustomMetadata,
+  type HttpMetadata,
+} from "../core/http-metadata.ts";
+import type { ObjectDescription, StorageClass } from "../core/operations.ts";
+import { dateField, fieldError, isObject, textField, toText } from "./arguments.ts";
+
+type Options = Record<string, unknown>;
+
+export function conditionalOption(options: Options, struct: string): Conditional | undefined {
+  const { onlyIf } = options;
+  if (onlyIf === undefined || onlyIf === null) return undefined;
+  if (onlyIf instanceof Headers) return conditionalFromHeaders(onlyIf);
+  if (!isObject(onlyIf)) throw fieldError(struct, "onlyIf", "Conditional or Headers");
+
+  const etagMatches = textField(onlyIf, "Conditional", "etagMatches");
+  const etagDoesNotMatch = textField(onlyIf, "Conditional", "etagDoesNotMatch");
+  const uploadedBefore = dateField(onlyIf, "Conditional", "uploadedBefore");
+  const uploadedAfter = dateField(onlyIf, "Conditional", "uploadedAfter");
+  return {
+    ...(etagMatches !== undefined && { etagMatches: [parseEtag(etagMatches)] }),
+    ...(etagDoesNotMatch !== undefined && { etagDoesNotMatch: [parseEtag(etagDoesNotMatch)] }),
+    ...(uploadedBefore !== undefined && { uploadedBefore }),
+    ...(uploadedAfter !== undefined && { uploadedAfter }),
+    secondsGranularity: Boolean(onlyIf["secondsGranularity"]),
+  };
+}
+
+function conditionalFromHeaders(headers: Headers): Conditional {
+  const ifMatch = headers.get("if-match");
+  const ifNoneMatch = headers.get("if-none-match");
+  const uploadedBefore = dateHeader(headers, "if-unmodified-since");
+  const uploadedAfter = dateHeader(headers, "if-modified-since");
+  return {
+    ...(ifMatch !== null && { etagMatches: parseEtagHeader("if-match", ifMatch) }),
+    ...(ifNoneMatch !== null && {
+      etagDoesNotMatch: parseEtagHeader("if-none-match", ifNoneMatch),
+    }),
+    ...(uploadedBefore !== undefined && { uploadedBefore }),
+    ...(uploadedAfter !== undefined && { uploadedAfter }),
+    secondsGranularity: true,
+  };
+}
+
+/** A date that is no date is passed over (RFC 7232 sections 3.3 and 3.4). */
+function dateHeader(headers: Headers, name: string): number | undefined {
+  const time = Date.parse(headers.get(name) ?? "");
+  return Number.isNaN(time) ? undefined : time;
+}
+
+export function rangeOption(options: Options): RangeRequest | undefined {
+  const { range } = options;
+  if (range === undefined || range === null) return undefined;
+  if (range instanceof Headers) {
+    const header = range.get("range");
+    return header === null ? undefined : { header };
+  }
+  if (!isObject(range)) throw fieldError("GetOptions", "range", "Range or Headers");
+  return validateRange({
+    offset: numberField(range["offset"]),
+    length: numberField(range["length"]),
+    suffix: numberField(range["suffix"]),
+  });
+}
+
+function numberField(value: unknown): number | undefined {
+  return value === undefined || value === null ? undefined : Number(value);
+}
+
+export function checksumOption(options: Options): ExpectedChecksum | undefined {
+  let expected: ExpectedChecksum | undefined;
+  for (const algorithm of Object.keys(checksumAlgorithms) as ChecksumAlgorithm[]) {
+    const value = options[algorithm];
+    if (value === undefined) continue;
+    if (expected !== undefined) {
+      throw new TypeError("You cannot specify multiple hashing algorithms.");
+    }
+    if (typeof value === "string") {
+      expected = parseChecksum(algorithm, value);
+    } else if (value instanceof ArrayBuffer) {
+      expected = parseChecksum(algorithm, new Uint8Array(value));
+    } else if (ArrayBuffer.isView(value)) {
+      const { buffer, byteOffset, byteLength } = value;
+      expected = parseChecksum(algorithm, new Uint8Array(buffer, byteOffset, byteLength));
+    } else {
+      throw fieldError("PutOptions", algorithm, "BufferSource or string");
+    }
+  }
+  return expected;
+}
+
+export function httpMetadataOption(options: Options, struct: string): HttpMetadata {
+  const { httpMetadata } = options;
+  if (httpMetadata === undefined || httpMetadata === null) return {};
+  if (httpMetadata instanceof Headers) return httpMetadataFromHeaders(httpMetadata);
+  if (!isObject(httpMetadata)) throw fieldError(struct, "httpMetadata", "HttpMetadata or Headers");
+
+  const metadata: { -readonly [Field in keyof HttpMetadata]: HttpMetadata[Field] } = {};
+  for (const field of httpMetadataFields) {
+    const value = httpMetadata[field];
+    if (value !== undefined) metadata[field] = toText(value);
+  }
+  const cacheExpiry = dateField(httpMetadata, "HttpMetadata", "cacheExpiry");
+  if (cacheExpiry !== undefined) metadata.cacheExpiry = cacheExpiry;
+  return metadata;
+}
+
+function customMetadataOption(options: Options, struct: string): CustomMetadata {
+  const { customMetadata } = options;
+  if (customMetadata === undefined) return {};
+  if (!isObject(customMetadata) || Array.isArray(customMetadata)) {
+    throw fieldError(struct, "customMetadata", "object");
+  }
+  return Object.fromEntries(
+    Object.entries(customMetadata).map(([name, value]) => [name.toWellFormed(), toText(value)]),
+  );
+}
+
+function storageClassOption(options: Options): StorageClass | undefined {
+  const { storageClass } = options;
+  if (storageClass === undefined) return undefined;
+  const text = toText(storageClass);
+  if (text === "Standard" || text === "InfrequentAccess") return text;
+  throw new TypeError(
+    `Invalid storage class "${text}": give "Standard" or "InfrequentAccess", or leave it out.`,
+  );
+}
+
+/** What put and createMultipartUpload share. */
+export function descriptionOptions(
+  options: Options,
+  struct: string,
+  defaultStorageClass: StorageClass,
+): ObjectDescription {
+  return {
+    custom: customMetadataOption(options, struct),
+    http: httpMetadataOption(options, struct),
+    storageClass: storageClassOption(options) ?? defaultStorageClass,
+  };
+}

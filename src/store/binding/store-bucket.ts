@@ -1,0 +1,279 @@
+/**
+ * `env.<binding>`: a bucket as scripts see it.
+ *
+ * It runs in the script's own isolate. Its methods turn arguments into operations, the client
+ * carries them out, and the results become the classes that the interface names.
+ */
+import type { BucketCalls, GetRequest, PutRequest } from "../client/bucket-calls.ts";
+import { presentPrefix } from "../core/list-page.ts";
+import { decodeListedObjects } from "../core/listed-object.ts";
+import { listLimitMax } from "../core/limits.ts";
+import type { ByteRange } from "../core/byte-range.ts";
+import type { HttpMetadata } from "../core/http-metadata.ts";
+import type { ListRequest, ObjectDescription, ObjectRecord } from "../core/operations.ts";
+import type * as types from "../../types/store.ts";
+import {
+  fieldError,
+  requireArguments,
+  textField,
+  toInteger,
+  toOptions,
+  toText,
+} from "./arguments.ts";
+import { invokeBy, type Invoke } from "./invoke.ts";
+import {
+  checksumOption,
+  conditionalOption,
+  descriptionOptions,
+  httpMetadataOption,
+  rangeOption,
+} from "./options.ts";
+import type { BucketSettings } from "./settings.ts";
+import { StoreMultipartUpload } from "./store-multipart-upload.ts";
+import { StoreObject, StoreObjectBody } from "./store-object.ts";
+import { toValue, valueTypes } from "./value.ts";
+
+export class StoreBucket implements types.StoreBucket {
+  readonly #bucket: BucketCalls;
+  readonly #settings: BucketSettings;
+  readonly #invoke: Invoke;
+
+  constructor(bucket: BucketCalls, settings: BucketSettings) {
+    this.#bucket = bucket;
+    this.#settings = settings;
+    this.#invoke = invokeBy(settings);
+  }
+
+  head(key: string): Promise<StoreObject | null> {
+    const given = arguments;
+    return requireBucket(this).#invoke(() => {
+      requireArguments(given, "StoreBucket.head", ["string"]);
+      return this.#head(toText(key));
+    });
+  }
+
+  get(
+    key: string,
+    options: types.StoreGetOptions & { onlyIf: types.StoreConditional | Headers },
+  ): Promise<StoreObjectBody | StoreObject | null>;
+  get(key: string, options?: types.StoreGetOptions): Promise<StoreObjectBody | null>;
+  get(key: string, options?: types.StoreGetOptions): Promise<StoreObjectBody | StoreObject | null> {
+    const given = arguments;
+    return requireBucket(this).#invoke(() => {
+      const method = "StoreBucket.get";
+      requireArguments(given, method, ["string"]);
+      const name = toText(key);
+      const fields = toOptions(options, method, 2, "GetOptions");
+      const onlyIf = conditionalOption(fields, "GetOptions");
+      const range = rangeOption(fields);
+      return this.#get(
+        {
+          key: name,
+          ...(onlyIf !== undefined && { onlyIf }),
+          ...(range !== undefined && { range }),
+        },
+        httpMetadataOption(fields, "GetOptions"),
+      );
+    });
+  }
+
+  put(
+    key: string,
+    value: types.StoreValue | null,
+    options: types.StorePutOptions & { onlyIf: types.StoreConditional | Headers },
+  ): Promise<StoreObject | null>;
+  put(
+    key: string,
+    value: types.StoreValue | null,
+    options?: types.StorePutOptions,
+  ): Promise<StoreObject>;
+  put(
+    key: string,
+    value: types.StoreValue | null,
+    options?: types.StorePutOptions,
+  ): Promise<StoreObject | null> {
+    const given = arguments;
+    return requireBucket(this).#invoke(() => {
+      const method = "StoreBucket.put";
+      requireArguments(given, method, ["string", valueTypes]);
+      return this.#put(toText(key), value ?? "", options);
+    });
+  }
+
+  /** For Node, which asks from outside. Not part of the interface. */
+  ["ledge:bucket"]<Name extends keyof BucketCalls>(
+    name: Name,
+    ...args: Parameters<BucketCalls[Name]>
+  ): Promise<unknown> {
+    const call = this.#bucket[name] as (...args: unknown[]) => Promise<unknown>;
+    return call.apply(this.#bucket, args);
+  }
+
+  delete(keys: string | string[]): Promise<void> {
+    const given = arguments;
+    return requireBucket(this).#invoke(() => {
+      requireArguments(given, "StoreBucket.delete", ["string or Array"]);
+      return this.#delete(Array.isArray(keys) ? keys.map(toText) : [toText(keys)]);
+    });
+  }
+
+  list(options?: types.StoreListOptions): Promise<types.StoreObjects> {
+    return requireBucket(this).#invoke(() =>
+      this.#list(this.#listRequest(toOptions(options, "StoreBucket.list", 1, "ListOptions"))),
+    );
+  }
+
+  createMultipartUpload(
+    key: string,
+    options?: types.StoreMultipartOptions,
+  ): Promise<StoreMultipartUpload> {
+    const given = arguments;
+    return requireBucket(this).#invoke(() => {
+      const method = "StoreBucket.createMultipartUpload";
+      requireArguments(given, method, ["string"]);
+      const name = toText(key);
+      const fields = toOptions(options, method, 2, "MultipartOptions");
+      return this.#createUpload({
+        key: name,
+        ...descriptionOptions(fields, "MultipartOptions", this.#settings.storageClass),
+      });
+    });
+  }
+
+  resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload {
+    requireBucket(this);
+    requireArguments(arguments, "StoreBucket.resumeMultipartUpload", ["string", "string"]);
+    return this.#upload(toText(key), toText(uploadId));
+  }
+
+  static isBucket(value: object): value is StoreBucket {
+    return #bucket in value;
+  }
+
+  async #head(key: string): Promise<StoreObject | null> {
+    const record = await this.#bucket.call("head", { method: "head", key });
+    return record === null ? null : new StoreObject(record, wholeRange(record));
+  }
+
+  async #get(
+    request: GetRequest,
+    overrides: HttpMetadata,
+  ): Promise<StoreObjectBody | StoreObject | null> {
+    const opened = await this.#bucket.get(request);
+    if (opened === null) return null;
+    const record = { ...opened.object, http: { ...opened.object.http, ...overrides } };
+    return opened.status === "found"
+      ? new StoreObjectBody(record, opened.range, opened.body)
+      : new StoreObject(record, wholeRange(record));
+  }
+
+  /**
+   * Options are looked at before the value, and a stream that is not going to be read is
+   * cancelled, so that whoever writes to it does not wait for ever.
+   */
+  #put(
+    key: string,
+    value: types.StoreValue,
+    options: types.StorePutOptions | undefined,
+  ): Promise<StoreObject | null> {
+    try {
+      const fields = toOptions(options, "StoreBucket.put", 3, "PutOptions");
+      const onlyIf = conditionalOption(fields, "PutOptions");
+      const checksum = checksumOption(fields);
+      const description = descriptionOptions(fields, "PutOptions", this.#settings.storageClass);
+      return this.#store({
+        key,
+        value: toValue(value, "StoreBucket.put", this.#settings),
+        ...(onlyIf !== undefined && { onlyIf }),
+        ...(checksum !== undefined && { checksum }),
+        ...description,
+      });
+    } catch (error) {
+      if (value instanceof ReadableStream && !value.locked) value.cancel(error).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #store(request: PutRequest): Promise<StoreObject | null> {
+    const record = await this.#bucket.put(request);
+    return record === null ? null : new StoreObject(record);
+  }
+
+  async #delete(keys: string[]): Promise<void> {
+    await this.#bucket.call("delete", { method: "delete", keys });
+  }
+
+  #listRequest(options: Record<string, unknown>): ListRequest {
+    const { limit } = options;
+    const startAfter = textField(options, "ListOptions", "startAfter");
+    const cursor = textField(options, "ListOptions", "cursor");
+    const include = includeOption(options);
+    const all = !this.#settings.honorInclude;
+    return {
+      prefix: textField(options, "ListOptions", "prefix") ?? "",
+      delimiter: textField(options, "ListOptions", "delimiter") ?? "",
+      ...(startAfter !== undefined && { startAfter }),
+      ...(cursor !== undefined && { cursor }),
+      limit: limit === undefined ? listLimitMax : toInteger(limit),
+      includeHttp: all || include.has("httpMetadata"),
+      includeCustom: all || include.has("customMetadata"),
+    };
+  }
+
+  async #list(request: ListRequest): Promise<types.StoreObjects> {
+    const { objectsJson, prefixes, cursor } = await this.#bucket.call("list", {
+      method: "list",
+      ...request,
+    });
+    const page = {
+      objects: decodeListedObjects(objectsJson).map((record) => new StoreObject(record)),
+      delimitedPrefixes: prefixes.map((prefix) =>
+        presentPrefix(prefix, request.delimiter, this.#settings.trailingDelimiter),
+      ),
+    };
+    return cursor === undefined
+      ? { ...page, truncated: false }
+      : { ...page, truncated: true, cursor };
+  }
+
+  async #createUpload(request: ObjectDescription & { key: string }): Promise<StoreMultipartUpload> {
+    const { uploadId } = await this.#bucket.call("createMultipartUpload", {
+      method: "createUpload",
+      ...request,
+    });
+    return this.#upload(request.key, uploadId);
+  }
+
+  #upload(key: string, uploadId: string): StoreMultipartUpload {
+    return new StoreMultipartUpload(this.#bucket, this.#settings, { key, uploadId });
+  }
+}
+
+/** @throws TypeError when a method was taken off its bucket */
+function requireBucket(value: StoreBucket): StoreBucket {
+  if (value !== undefined && StoreBucket.isBucket(value)) return value;
+  throw new TypeError(
+    "Illegal invocation: function called with incorrect `this` reference. " +
+      "Call it as a method of the bucket: env.BUCKET.get(key).",
+  );
+}
+
+const includable = new Set(["httpMetadata", "customMetadata"]);
+
+function includeOption({ include }: Record<string, unknown>): Set<string> {
+  if (include === undefined) return new Set();
+  if (!Array.isArray(include)) throw fieldError("ListOptions", "include", "Array");
+  for (const [index, value] of include.entries()) {
+    if (typeof value !== "string") {
+      throw new TypeError(
+        `Incorrect type for array element ${index}: the provided value is not of type 'string'.`,
+      );
+    }
+    if (!includable.has(value)) throw new RangeError(`Unsupported include value ${value}`);
+  }
+  return new Set(include as string[]);
+}
+
+function wholeRange({ size }: ObjectRecord): ByteRange {
+  return { offset: 0, length: size };
+}

@@ -1,0 +1,126 @@
+/** Objects as scripts see them. */
+import { fromHex, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
+import {
+  httpMetadataFields,
+  httpMetadataHeaders,
+  validateHeaderValue,
+  type HttpMetadata,
+} from "../core/http-metadata.ts";
+import type { ByteRange } from "../core/byte-range.ts";
+import type { ObjectRecord } from "../core/operations.ts";
+import type * as types from "../../types/store.ts";
+import { argumentError } from "./arguments.ts";
+
+export class StoreObject implements types.StoreObject {
+  readonly key: string;
+  readonly version: string;
+  readonly size: number;
+  readonly etag: string;
+  readonly httpEtag: string;
+  readonly uploaded: Date;
+  declare readonly httpMetadata?: types.StoreHTTPMetadata;
+  declare readonly customMetadata?: Record<string, string>;
+  declare readonly range?: { offset: number; length: number };
+  readonly checksums: types.StoreChecksums;
+  readonly storageClass: types.StoreStorageClass;
+
+  constructor(record: ObjectRecord, range?: ByteRange) {
+    this.key = record.key;
+    this.version = record.version;
+    this.size = record.size;
+    this.etag = record.etag;
+    this.httpEtag = `"${record.etag}"`;
+    this.uploaded = new Date(record.uploaded);
+    if (record.http !== undefined) this.httpMetadata = presentHttpMetadata(record.http);
+    if (record.custom !== undefined) this.customMetadata = { ...record.custom };
+    if (range !== undefined) this.range = { offset: range.offset, length: range.length };
+    this.checksums = new StoreChecksums(record.checksums);
+    this.storageClass = record.storageClass;
+  }
+
+  writeHttpMetadata(headers: Headers): void {
+    if (!(headers instanceof Headers)) {
+      throw argumentError("StoreObject.writeHttpMetadata", 1, "Headers");
+    }
+    const metadata = this.httpMetadata;
+    if (metadata === undefined) {
+      throw new TypeError(
+        `HTTP metadata unknown for key \`${this.key}\`. ` +
+          `Did you forget to add 'httpMetadata' to \`include\` when listing?`,
+      );
+    }
+    for (const field of httpMetadataFields) {
+      const value = metadata[field];
+      if (value === undefined) continue;
+      validateHeaderValue(field, value);
+      headers.set(httpMetadataHeaders[field], value);
+    }
+    if (metadata.cacheExpiry !== undefined) {
+      headers.set("expires", metadata.cacheExpiry.toUTCString());
+    }
+  }
+}
+
+export class StoreObjectBody extends StoreObject implements types.StoreObjectBody {
+  readonly #response: Response;
+
+  constructor(record: ObjectRecord, range: ByteRange, body: ReadableStream) {
+    super(record, range);
+    this.#response = new Response(body);
+  }
+
+  get body(): ReadableStream {
+    return this.#response.body as ReadableStream;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#response.bodyUsed;
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#response.arrayBuffer();
+  }
+
+  bytes(): Promise<Uint8Array> {
+    return this.#response.bytes();
+  }
+
+  text(): Promise<string> {
+    return this.#response.text();
+  }
+
+  json<T = unknown>(): Promise<T> {
+    return this.#response.json() as Promise<T>;
+  }
+
+  async blob(): Promise<Blob> {
+    return new Blob([await this.arrayBuffer()], { type: this.httpMetadata?.contentType ?? "" });
+  }
+}
+
+class StoreChecksums implements types.StoreChecksums {
+  declare readonly md5?: ArrayBuffer;
+  declare readonly sha1?: ArrayBuffer;
+  declare readonly sha256?: ArrayBuffer;
+  declare readonly sha384?: ArrayBuffer;
+  declare readonly sha512?: ArrayBuffer;
+  readonly #hex: Checksums;
+
+  constructor(hex: Checksums) {
+    this.#hex = hex;
+    for (const algorithm of Object.keys(hex) as ChecksumAlgorithm[]) {
+      this[algorithm] = fromHex(hex[algorithm] as string).buffer;
+    }
+  }
+
+  toJSON(): types.StoreStringChecksums {
+    return { ...this.#hex };
+  }
+}
+
+function presentHttpMetadata({ cacheExpiry, ...fields }: HttpMetadata): types.StoreHTTPMetadata {
+  return {
+    ...fields,
+    ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry) }),
+  };
+}

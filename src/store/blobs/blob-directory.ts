@@ -1,0 +1,98 @@
+/**
+ * The files of one bucket, through workerd's disk service.
+ *
+ * The service writes to a temporary file and renames it, so a blob is there whole or not at all
+ * as long as the machine stays up. It does not sync: after a power failure a blob can be short or
+ * missing although its row is there, so whoever reads compares sizes.
+ */
+
+/** A blob that is not what the database says: its file is gone, or has another size. */
+export class BlobDamagedError extends Error {
+  override readonly name = "BlobDamagedError";
+  readonly missing: boolean;
+
+  constructor(blob: string, expectedBytes: number, actualBytes: number | null) {
+    super(
+      actualBytes === null
+        ? `file "${blob}" is missing, metadata says ${expectedBytes} bytes`
+        : `file "${blob}" is ${actualBytes} bytes, metadata says ${expectedBytes}`,
+    );
+    this.missing = actualBytes === null;
+  }
+}
+
+export class BlobDirectory {
+  readonly #disk: Fetcher;
+  readonly #folder: string;
+
+  constructor(disk: Fetcher, bucketName: string) {
+    this.#disk = disk;
+    this.#folder = `http://blobs/${encodeURIComponent(bucketName)}/`;
+  }
+
+  /** Resolves when the blob has its name. When `body` fails, the promise rejects and no file stays. */
+  async write(blob: string, body: ReadableStream | Uint8Array): Promise<void> {
+    const response = await this.#disk.fetch(this.#folder + blob, { method: "PUT", body });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`Cannot write blob "${blob}": ${response.status}`);
+  }
+
+  /**
+   * Opens bytes of a blob.
+   *
+   * @throws BlobDamagedError when the file is not `blobSize` bytes long
+   */
+  async read(
+    blob: string,
+    { blobSize, offset, length }: { blobSize: number; offset: number; length: number },
+  ): Promise<ReadableStream> {
+    const partial = length < blobSize;
+    const headers: Record<string, string> = partial
+      ? { range: `bytes=${offset}-${offset + length - 1}` }
+      : {};
+    const response = await this.#disk.fetch(this.#folder + blob, { headers });
+    const actualSize = fileSize(response);
+    if (actualSize !== blobSize || response.body === null) {
+      await response.body?.cancel();
+      throw new BlobDamagedError(blob, blobSize, actualSize);
+    }
+    return response.body;
+  }
+
+  /** Removes a file; one that is not there is as good as removed. */
+  async remove(fileName: string): Promise<void> {
+    const response = await this.#disk.fetch(this.#folder + encodeURIComponent(fileName), {
+      method: "DELETE",
+    });
+    await response.body?.cancel();
+    if (!response.ok && response.status !== 404) {
+      throw new Error(`Cannot remove blob "${fileName}": ${response.status}`);
+    }
+  }
+
+  /** The names of all files, those still being written included. */
+  async fileNames(): Promise<string[]> {
+    const response = await this.#disk.fetch(this.#folder);
+    if (response.status === 404) {
+      await response.body?.cancel();
+      return [];
+    }
+    const entries = await response.json<{ name: string; type: string }[]>();
+    return entries.filter((entry) => entry.type === "file").map((entry) => entry.name);
+  }
+}
+
+/** The size of the whole file, or `null` when there is none. */
+function fileSize(response: Response): number | null {
+  switch (response.status) {
+    case 200:
+      return Number(response.headers.get("content-length"));
+    case 206:
+    case 416:
+      return Number(response.headers.get("content-range")?.split("/")[1]);
+    case 404:
+      return null;
+    default:
+      throw new Error(`Cannot read a blob: the disk service answered ${response.status}`);
+  }
+}

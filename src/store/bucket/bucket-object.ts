@@ -1,0 +1,128 @@
+/**
+ * The Durable Object of a bucket: a `Bucket` on the object's own database, and its housekeeping.
+ *
+ * Housekeeping happens when the object wakes for the first time in a runtime, when an upload's
+ * seven days are over, and a minute after use. The last is there for the next start: alarms
+ * outlive the process, so a runtime that was killed while the bucket was in use wakes it again
+ * when it starts, and what the crash left is collected even if no script asks for the bucket.
+ */
+import { DurableObject } from "cloudflare:workers";
+import { BlobDirectory } from "../blobs/blob-directory.ts";
+import { isAbandoned } from "../core/blob-name.ts";
+import { toHex } from "../core/checksum.ts";
+import type { Operation, Outcome } from "../core/operations.ts";
+import { Bucket } from "./bucket.ts";
+import { MovableClock } from "./clock.ts";
+
+export interface BucketEnv {
+  /** The folder that holds each bucket's blobs in a folder of its name. */
+  readonly blobs: Fetcher;
+  /** This run of the runtime, and others that may be using the same folder. */
+  readonly boot: { readonly boot: string; readonly alive: readonly string[] };
+}
+
+export const clock = new MovableClock();
+
+/** Buckets that are awake in this runtime: the ones to tell when the clock moves. */
+export const awakeBuckets = new Set<string>();
+
+const wakeAfterUseMilliseconds = 60_000;
+const sweepChunk = 1000;
+
+export class BucketObject extends DurableObject<BucketEnv> {
+  readonly #bucket: Bucket;
+  readonly #blobs: BlobDirectory;
+  /** The machine's time of the alarm that is set, if this run of the object has set one. */
+  #alarmTime = Infinity;
+  #usedSinceAlarm = false;
+  #swept: Promise<void> | undefined;
+
+  constructor(ctx: DurableObjectState, env: BucketEnv) {
+    super(ctx, env);
+    const name = ctx.id.name;
+    if (name === undefined) throw new Error("A bucket is addressed by its name");
+    awakeBuckets.add(name);
+    this.#blobs = new BlobDirectory(env.blobs, name);
+    this.#bucket = new Bucket({ storage: ctx.storage, clock, randomHex });
+  }
+
+  /** Executes operations in order. Each succeeds or fails alone; all are durable on return. */
+  async execute(operations: Operation[]): Promise<Outcome[]> {
+    const expired = this.#expireUploads();
+    const executed = operations.map((operation) => this.#bucket.execute(operation));
+    this.#usedSinceAlarm = true;
+    this.#setAlarm();
+    this.#swept ??= this.#startSweep();
+    await this.#remove([...expired, ...executed.flatMap(({ released }) => released)]);
+    return executed.map(({ outcome }) => outcome);
+  }
+
+  /** Does what is due by the clock. Called when a test has moved it, too. */
+  async housekeep(): Promise<void> {
+    const expired = this.#expireUploads();
+    this.#setAlarm();
+    await this.#remove(expired);
+  }
+
+  /** Removes files that nothing refers to and whose writer is gone. Returns how many. */
+  async collectGarbage(): Promise<number> {
+    const abandoned = (await this.#blobs.fileNames()).filter((fileName) =>
+      isAbandoned(fileName, this.env.boot),
+    );
+    let removed = 0;
+    for (let start = 0; start < abandoned.length; start += sweepChunk) {
+      const garbage = this.#bucket.unreferenced(abandoned.slice(start, start + sweepChunk));
+      await this.#remove(garbage);
+      removed += garbage.length;
+    }
+    return removed;
+  }
+
+  override async alarm(): Promise<void> {
+    this.#alarmTime = Infinity;
+    this.#swept ??= this.#startSweep();
+    await this.#swept;
+    await this.housekeep();
+    this.#usedSinceAlarm = false;
+  }
+
+  #startSweep(): Promise<void> {
+    const sweep = this.collectGarbage().then(
+      (removed) => {
+        if (removed > 0)
+          console.log(`Collected ${removed} unreferenced blobs of "${this.ctx.id.name}".`);
+      },
+      (error: unknown) =>
+        console.error(`Cannot collect the garbage of "${this.ctx.id.name}":`, error),
+    );
+    this.ctx.waitUntil(sweep);
+    return sweep;
+  }
+
+  /** Costs one look into an index, and nothing more unless something is due. */
+  #expireUploads(): readonly string[] {
+    const deadline = this.#bucket.nextDeadline();
+    return deadline !== null && deadline <= clock.now() ? this.#bucket.expireUploads() : [];
+  }
+
+  #setAlarm(): void {
+    const deadline = this.#bucket.nextDeadline();
+    const time = Math.min(
+      deadline === null ? Infinity : clock.machineTime(deadline),
+      this.#usedSinceAlarm ? Date.now() + wakeAfterUseMilliseconds : Infinity,
+    );
+    // Only ever earlier: waking too soon does no harm, and most calls need no write.
+    if (time >= this.#alarmTime) return;
+    this.#alarmTime = time;
+    void this.ctx.storage.setAlarm(time);
+  }
+
+  /** Outgoing requests wait until the writes before them are durable, so no live file is removed. */
+  async #remove(fileNames: readonly string[]): Promise<void> {
+    await Promise.all(fileNames.map((fileName) => this.#blobs.remove(fileName)));
+  }
+}
+
+function randomHex(bytes: number): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
+}

@@ -1,0 +1,104 @@
+/** Content of objects and parts: rows for small values, names of files for large ones. */
+import { createHash } from "node:crypto";
+import {
+  requiredAlgorithms,
+  verifyChecksum,
+  type Checksums,
+  type ExpectedChecksum,
+} from "../core/checksum.ts";
+import { inlineBytesMax } from "../core/limits.ts";
+import { validateUploadSize } from "../core/multipart.ts";
+import type { Content, ContentSlice } from "../core/operations.ts";
+import type { Segment, SegmentSlice } from "../core/segment.ts";
+import { onlyRow } from "./rows.ts";
+
+/** Content whose size and hashes have been found good. */
+export interface CheckedContent {
+  readonly content: Content;
+  readonly size: number;
+  readonly checksums: Checksums;
+}
+
+/**
+ * Checks content before anything is written.
+ *
+ * @throws StoreError 10037 when it does not have the hash that was given, 100100 when it is too large
+ */
+export function checkContent(content: Content, expected?: ExpectedChecksum): CheckedContent {
+  if ("blob" in content) {
+    validateUploadSize(content.size);
+    verifyChecksum(expected, content.checksums);
+    return { content, size: content.size, checksums: content.checksums };
+  }
+  const { bytes } = content;
+  if (bytes.length > inlineBytesMax) {
+    throw new Error(`Cannot keep ${bytes.length} bytes in the database: write a blob first`);
+  }
+  const checksums: Checksums = Object.fromEntries(
+    requiredAlgorithms(expected).map((algorithm) => [
+      algorithm,
+      createHash(algorithm).update(bytes).digest("hex"),
+    ]),
+  );
+  verifyChecksum(expected, checksums);
+  return { content, size: bytes.length, checksums };
+}
+
+export class ContentTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  add({ content, size }: CheckedContent): Segment {
+    if ("blob" in content) {
+      this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", content.blob);
+      return { size, place: content.blob };
+    }
+    const [place] = onlyRow<[number]>(
+      this.#sql.exec("INSERT INTO bodies (bytes) VALUES (?) RETURNING id", content.bytes),
+    );
+    return { size, place };
+  }
+
+  /** Forgets content. Returns the files that nothing refers to any more, to be removed. */
+  release(segments: readonly Segment[]): string[] {
+    const released: string[] = [];
+    for (const { place } of segments) {
+      if (typeof place === "number") {
+        this.#sql.exec("DELETE FROM bodies WHERE id = ?", place);
+      } else {
+        this.#sql.exec("DELETE FROM blobs WHERE name = ?", place);
+        released.push(place);
+      }
+    }
+    return released;
+  }
+
+  read({ segment, offset, length }: SegmentSlice): ContentSlice {
+    const { size, place } = segment;
+    if (typeof place === "string") return { blob: place, blobSize: size, offset, length };
+    // SQLite counts from 1.
+    const cursor =
+      length === size
+        ? this.#sql.exec("SELECT bytes FROM bodies WHERE id = ?", place)
+        : this.#sql.exec(
+            "SELECT substr(bytes, ?, ?) FROM bodies WHERE id = ?",
+            offset + 1,
+            length,
+            place,
+          );
+    const [bytes] = onlyRow<[ArrayBuffer]>(cursor);
+    return { bytes };
+  }
+
+  /** Which of these files no row refers to. */
+  unreferenced(fileNames: readonly string[]): string[] {
+    const rows = this.#sql.exec(
+      "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM blobs)",
+      JSON.stringify(fileNames),
+    );
+    return Array.from(rows.raw<[string]>(), ([name]) => name);
+  }
+}

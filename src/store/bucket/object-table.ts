@@ -1,0 +1,120 @@
+/** The objects of a bucket, by key. */
+import type { Bound, ListedRow } from "../core/list-page.ts";
+import type { ObjectRecord, StorageClass } from "../core/operations.ts";
+import { decodeSegments, encodeSegments, type Segment } from "../core/segment.ts";
+import { firstRow, onlyRow } from "./rows.ts";
+
+/** An object and where its content is. */
+export interface StoredObject {
+  readonly record: Required<ObjectRecord>;
+  readonly segments: readonly Segment[];
+}
+
+/** A row of a listing, written as JSON by SQLite (see `listed-object.ts`). */
+export interface ObjectRow extends ListedRow {
+  readonly json: string;
+}
+
+const columns =
+  "version, size, etag, uploaded, checksums, storage_class, http, custom, segments" as const;
+
+type Columns = [
+  version: string,
+  size: number,
+  etag: string,
+  uploaded: number,
+  checksums: string,
+  storageClass: StorageClass,
+  http: string,
+  custom: string,
+  segments: string,
+];
+
+export class ObjectTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  find(key: string): StoredObject | null {
+    const row = firstRow<Columns>(
+      this.#sql.exec(`SELECT ${columns} FROM objects WHERE key = ?`, key),
+    );
+    if (row === undefined) return null;
+    const [version, size, etag, uploaded, checksums, storageClass, http, custom, segments] = row;
+    return {
+      record: {
+        key,
+        version,
+        size,
+        etag,
+        uploaded,
+        checksums: JSON.parse(checksums),
+        storageClass,
+        http: JSON.parse(http),
+        custom: JSON.parse(custom),
+      },
+      segments: decodeSegments(segments),
+    };
+  }
+
+  /** Writes an object in place of the one that was there. */
+  put({ record, segments }: StoredObject): void {
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO objects (key, ${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      record.key,
+      record.version,
+      record.size,
+      record.etag,
+      record.uploaded,
+      JSON.stringify(record.checksums),
+      record.storageClass,
+      JSON.stringify(record.http),
+      JSON.stringify(record.custom),
+      encodeSegments(segments),
+    );
+  }
+
+  /** Removes objects and returns where their content was. */
+  remove(keys: readonly string[]): Segment[] {
+    const rows = this.#sql.exec(
+      "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING segments",
+      JSON.stringify(keys),
+    );
+    return Array.from(rows.raw<[string]>(), ([segments]) => decodeSegments(segments)).flat();
+  }
+
+  /** Rows in key order, read as they are asked for. */
+  *scan({
+    from,
+    end,
+    include,
+  }: {
+    from: Bound;
+    end: string | null;
+    include: Include;
+  }): Generator<ObjectRow> {
+    const query =
+      `SELECT key, json_array(key, version, size, etag, uploaded, json(checksums), storage_class, ` +
+      `${include.http ? "json(http)" : "NULL"}, ${include.custom ? "json(custom)" : "NULL"}) ` +
+      `FROM objects WHERE key ${from.inclusive ? ">=" : ">"} ? ` +
+      `${end === null ? "" : "AND key < ? "}ORDER BY key`;
+    const bindings = end === null ? [from.key] : [from.key, end];
+    for (const [key, json] of this.#sql.exec(query, ...bindings).raw<[string, string]>()) {
+      yield { key, json, weight: json.length };
+    }
+  }
+
+  stats(): { objects: number; bytes: number } {
+    const [objects, bytes] = onlyRow<[number, number]>(
+      this.#sql.exec("SELECT count(*), coalesce(sum(size), 0) FROM objects"),
+    );
+    return { objects, bytes };
+  }
+}
+
+export interface Include {
+  readonly http: boolean;
+  readonly custom: boolean;
+}

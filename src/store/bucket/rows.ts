@@ -1,0 +1,15 @@
+/** The first row of a query, as the tuple of its columns. */
+export function firstRow<Row extends SqlStorageValue[]>(
+  cursor: SqlStorageCursor<Record<string, SqlStorageValue>>,
+): Row | undefined {
+  return cursor.raw<Row>().next().value as Row | undefined;
+}
+
+/** The first row of a query that always has one. */
+export function onlyRow<Row extends SqlStorageValue[]>(
+  cursor: SqlStorageCursor<Record<string, SqlStorageValue>>,
+): Row {
+  const row = firstRow<Row>(cursor);
+  if (row === undefined) throw new Error("Cannot read a row that must be there");
+  return row;
+}

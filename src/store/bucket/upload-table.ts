@@ -1,0 +1,172 @@
+/**
+ * Multipart uploads and their parts.
+ *
+ * `since` is when an upload entered its state; in either case its deadline follows from it: an
+ * upload in progress ends, a finished one is forgotten.
+ */
+import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
+import { uploadLifetimeMilliseconds } from "../core/limits.ts";
+import type {
+  ObjectDescription,
+  StorageClass,
+  UploadRecord,
+  UploadReference,
+} from "../core/operations.ts";
+import type { Segment } from "../core/segment.ts";
+import { firstRow, onlyRow } from "./rows.ts";
+
+export interface StoredUpload {
+  readonly state: UploadState;
+  readonly since: number;
+  readonly description: ObjectDescription;
+}
+
+/** A part and where its content is. */
+export interface UploadedPart extends StoredPart {
+  readonly place: Segment["place"];
+}
+
+export class UploadTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  add({ key, uploadId }: UploadReference, created: number, description: ObjectDescription): void {
+    this.#sql.exec(
+      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom) " +
+        "VALUES (?, ?, 'in progress', ?, ?, ?, ?)",
+      uploadId,
+      key,
+      created,
+      description.storageClass,
+      JSON.stringify(description.http),
+      JSON.stringify(description.custom),
+    );
+  }
+
+  find({ key, uploadId }: UploadReference): StoredUpload | null {
+    const row = firstRow<[UploadState, number, StorageClass, string, string]>(
+      this.#sql.exec(
+        "SELECT state, since, storage_class, http, custom FROM uploads " +
+          "WHERE upload_id = ? AND key = ?",
+        uploadId,
+        key,
+      ),
+    );
+    if (row === undefined) return null;
+    const [state, since, storageClass, http, custom] = row;
+    return {
+      state,
+      since,
+      description: { storageClass, http: JSON.parse(http), custom: JSON.parse(custom) },
+    };
+  }
+
+  /** Marks an upload as finished and forgets its parts, returning where their content is. */
+  finish(uploadId: string, state: "completed" | "aborted", time: number): UploadedPart[] {
+    this.#sql.exec(
+      "UPDATE uploads SET state = ?, since = ? WHERE upload_id = ?",
+      state,
+      time,
+      uploadId,
+    );
+    const parts = [...this.parts(uploadId)];
+    this.#sql.exec("DELETE FROM parts WHERE upload_id = ?", uploadId);
+    return parts;
+  }
+
+  /** Uploads whose deadline has passed. */
+  due(now: number): { uploadId: string; state: UploadState }[] {
+    const rows = this.#sql.exec(
+      "SELECT upload_id, state FROM uploads WHERE since <= ?",
+      now - uploadLifetimeMilliseconds,
+    );
+    return Array.from(rows.raw<[string, UploadState]>(), ([uploadId, state]) => ({
+      uploadId,
+      state,
+    }));
+  }
+
+  forget(uploadId: string): void {
+    this.#sql.exec("DELETE FROM uploads WHERE upload_id = ?", uploadId);
+  }
+
+  nextDeadline(): number | null {
+    const [since] = onlyRow<[number | null]>(this.#sql.exec("SELECT min(since) FROM uploads"));
+    return since === null ? null : uploadDeadline(since);
+  }
+
+  /** Writes a part and returns the one it replaces. */
+  putPart(uploadId: string, part: UploadedPart): UploadedPart | null {
+    const replaced = this.part(uploadId, part.partNumber);
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO parts (upload_id, part_number, size, etag, place) " +
+        "VALUES (?, ?, ?, ?, ?)",
+      uploadId,
+      part.partNumber,
+      part.size,
+      part.etag,
+      part.place,
+    );
+    return replaced;
+  }
+
+  part(uploadId: string, partNumber: number): UploadedPart | null {
+    const [part] = this.#parts("WHERE upload_id = ? AND part_number = ?", uploadId, partNumber);
+    return part ?? null;
+  }
+
+  /** Parts by number, read as they are asked for. */
+  parts(uploadId: string, afterPartNumber = 0): Iterable<UploadedPart> {
+    return this.#parts(
+      "WHERE upload_id = ? AND part_number > ? ORDER BY part_number",
+      uploadId,
+      afterPartNumber,
+    );
+  }
+
+  /** Uploads in progress by key and age, read as they are asked for. */
+  *inProgress({
+    prefix,
+    end,
+    after,
+  }: {
+    prefix: string;
+    end: string | null;
+    after?: UploadReference;
+  }): Generator<UploadRecord> {
+    const start = after === undefined ? null : (this.find(after)?.since ?? -1);
+    const rows = this.#sql
+      .exec(
+        "SELECT upload_id, key, since, storage_class FROM uploads WHERE state = 'in progress' " +
+          "AND key >= ? AND (?2 IS NULL OR key < ?2) " +
+          "AND (?3 IS NULL OR (key, since, upload_id) > (?3, ?4, ?5)) " +
+          "ORDER BY key, since, upload_id",
+        prefix,
+        end,
+        after?.key ?? null,
+        start,
+        after?.uploadId ?? null,
+      )
+      .raw<[string, string, number, StorageClass]>();
+    for (const [uploadId, key, created, storageClass] of rows) {
+      yield { uploadId, key, created, storageClass };
+    }
+  }
+
+  countInProgress(): number {
+    const [count] = onlyRow<[number]>(
+      this.#sql.exec("SELECT count(*) FROM uploads WHERE state = 'in progress'"),
+    );
+    return count;
+  }
+
+  *#parts(where: string, ...bindings: (string | number)[]): Generator<UploadedPart> {
+    const rows = this.#sql
+      .exec(`SELECT part_number, size, etag, place FROM parts ${where}`, ...bindings)
+      .raw<[number, number, string, number | string]>();
+    for (const [partNumber, size, etag, place] of rows) yield { partNumber, size, etag, place };
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Calls made in one turn of a script travel to the bucket as one RPC.
+ *
+ * A script that starts 32 reads at once pays for one round trip, and 32 writes share one commit.
+ * A batch is sent at the end of the microtask in which its first call was made, so a call made
+ * alone waits for nothing. Within a batch the order of the calls is kept, and each fails alone.
+ */
+import { inlineBytesMax } from "../core/limits.ts";
+import type { Method, Operation, Outcome, Request } from "../core/operations.ts";
+
+export type SendBatch = (operations: Operation[]) => Promise<Outcome[]>;
+
+/** An RPC carries 32 MiB at most, request or result; half of it leaves room for all but content. */
+const batchBytesMax = 16 * 1024 * 1024;
+
+interface PendingCall {
+  readonly operation: Operation;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Batch {
+  readonly #send: SendBatch;
+  #pending: PendingCall[] = [];
+  #bytes = 0;
+
+  constructor(send: SendBatch) {
+    this.#send = send;
+  }
+
+  call<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
+    const operation = request as Operation;
+    return new Promise((resolve, reject) => {
+      const bytes = bytesCarried(operation);
+      if (this.#bytes + bytes > batchBytesMax) this.#flush();
+      if (this.#pending.length === 0) queueMicrotask(() => this.#flush());
+      this.#bytes += bytes;
+      this.#pending.push({ operation, reject, resolve: resolve as PendingCall["resolve"] });
+    });
+  }
+
+  #flush(): void {
+    const calls = this.#pending;
+    if (calls.length === 0) return;
+    this.#pending = [];
+    this.#bytes = 0;
+    this.#send(calls.map(({ operation }) => operation)).then(
+      (outcomes) => {
+        for (const [index, call] of calls.entries()) call.resolve(outcomes[index] as Outcome);
+      },
+      (error: unknown) => {
+        for (const call of calls) call.reject(error);
+      },
+    );
+  }
+}
+
+/** What an operation may carry, there or back: content, or a page of long keys. */
+function bytesCarried(operation: Operation): number {
+  switch (operation.method) {
+    case "put":
+    case "uploadPart":
+      return "bytes" in operation.content ? operation.content.bytes.length : 0;
+    case "get":
+      return inlineBytesMax;
+    case "list":
+    case "delete":
+    case "listUploads":
+      return 2 * 1024 * 1024;
+    case "head":
+    case "createUpload":
+    case "completeUpload":
+    case "abortUpload":
+    case "listParts":
+    case "stats":
+      return 0;
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * What a `StoreBucket` asks of the bucket it stands for.
+ *
+ * In workerd that is a `BucketClient`; in Node it is a messenger to one. Failures are plain
+ * errors that read as the binding's callers know them.
+ */
+import type { ByteRange } from "../core/byte-range.ts";
+import type { StoreAction } from "../core/errors.ts";
+import type { PartReference } from "../core/multipart.ts";
+import type { Method, ObjectRecord, Request, Result, UploadReference } from "../core/operations.ts";
+
+/** A value to store. A stream's length is `null` only where nobody can know it. */
+export type Value =
+  | { readonly bytes: Uint8Array }
+  | { readonly stream: ReadableStream; readonly length: number | null };
+
+export type GetRequest = Omit<Request<"get">, "method">;
+export type PutRequest = Omit<Request<"put">, "method" | "content"> & { readonly value: Value };
+export type PartRequest = UploadReference & { readonly partNumber: number; readonly value: Value };
+
+/** An object, opened for reading. */
+export type Opened =
+  | {
+      readonly status: "found";
+      readonly object: ObjectRecord;
+      readonly range: ByteRange;
+      readonly body: ReadableStream;
+    }
+  | { readonly status: "condition failed"; readonly object: ObjectRecord };
+
+export interface BucketCalls {
+  call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>>;
+  get(request: GetRequest): Promise<Opened | null>;
+  /** `null`: the condition did not hold, and nothing was stored */
+  put(request: PutRequest): Promise<ObjectRecord | null>;
+  uploadPart(request: PartRequest): Promise<PartReference>;
+}

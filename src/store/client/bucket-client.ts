@@ -1,0 +1,163 @@
+/**
+ * A bucket, as the faces of the store use it: operations by RPC, content of any size by stream.
+ */
+import { BlobDamagedError, BlobDirectory } from "../blobs/blob-directory.ts";
+import type { BucketObject } from "../bucket/bucket-object.ts";
+import { requiredAlgorithms } from "../core/checksum.ts";
+import { bindingMessage, StoreError, type StoreAction } from "../core/errors.ts";
+import { validateMetadata } from "../core/http-metadata.ts";
+import { validateKey } from "../core/key.ts";
+import type { PartReference } from "../core/multipart.ts";
+import type {
+  Content,
+  Method,
+  ObjectRecord,
+  Outcome,
+  Request,
+  Result,
+} from "../core/operations.ts";
+import { Batch } from "./batch.ts";
+import { openContent } from "./content-reader.ts";
+import type {
+  BucketCalls,
+  GetRequest,
+  Opened,
+  PartRequest,
+  PutRequest,
+  Value,
+} from "./bucket-calls.ts";
+import { ContentWriter } from "./content-writer.ts";
+
+export interface BucketAccess {
+  readonly buckets: DurableObjectNamespace<BucketObject>;
+  readonly blobs: Fetcher;
+  readonly bucketName: string;
+  readonly boot: string;
+}
+
+/** How often a reader looks again when an object is replaced between its row and its file. */
+const readAttemptsMax = 10;
+
+export class BucketClient implements BucketCalls {
+  readonly #batch: Batch;
+  readonly #blobs: BlobDirectory;
+  readonly #writer: ContentWriter;
+
+  constructor({ buckets, blobs, bucketName, boot }: BucketAccess) {
+    let id: DurableObjectId | undefined;
+    // A stub belongs to the request it was made in, so each batch has its own.
+    this.#batch = new Batch((operations) => {
+      id ??= buckets.idFromName(bucketName);
+      return buckets.get(id).execute(operations) as Promise<Outcome[]>;
+    });
+    this.#blobs = new BlobDirectory(blobs, bucketName);
+    this.#writer = new ContentWriter(this.#blobs, boot);
+  }
+
+  /** Executes one operation. Failures read as the binding's callers know them. */
+  async call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>> {
+    return settle(action, await this.#send(action, request));
+  }
+
+  async get(request: GetRequest): Promise<Opened | null> {
+    let damaged: { version: string; error: BlobDamagedError } | undefined;
+    for (let attempt = 1; ; attempt++) {
+      const found = await this.call("get", { method: "get", ...request });
+      if (found === null || found.status === "condition failed") return found;
+      const { object, range, content } = found;
+      if (damaged?.version === object.version || attempt > readAttemptsMax) {
+        throw damagedError(request.key, damaged?.error);
+      }
+      try {
+        return { status: "found", object, range, body: await openContent(this.#blobs, content) };
+      } catch (error) {
+        if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
+        // A file that is gone may only mean that the object was replaced a moment ago.
+        damaged = { version: object.version, error };
+      }
+    }
+  }
+
+  async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
+    return this.#store("put", value, {
+      algorithms: requiredAlgorithms(description.checksum),
+      validate() {
+        validateKey(description.key);
+        validateMetadata(description.http, description.custom);
+      },
+      request: (content) => ({ method: "put", content, ...description }),
+      // `null`: the condition did not hold
+      keeps: (result) => result !== null,
+    });
+  }
+
+  async uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
+    return this.#store("uploadPart", value, {
+      algorithms: ["md5"],
+      validate: () => validateKey(part.key),
+      request: (content) => ({ method: "uploadPart", content, ...part }),
+      keeps: () => true,
+    });
+  }
+
+  /** Takes in a value and commits it. Content that the bucket does not keep is removed again. */
+  async #store<M extends "put" | "uploadPart">(
+    action: M,
+    value: Value,
+    step: {
+      algorithms: ReturnType<typeof requiredAlgorithms>;
+      /** What can be known before the value is read */
+      validate: () => void;
+      request: (content: Content) => Request<M>;
+      keeps: (result: Result<M>) => boolean;
+    },
+  ): Promise<Result<M>> {
+    let content: Content;
+    try {
+      step.validate();
+      content = await this.#writer.write(value, step.algorithms);
+    } catch (error) {
+      if ("stream" in value && !value.stream.locked) {
+        await value.stream.cancel(error).catch(() => {});
+      }
+      throw error instanceof StoreError ? storeError(action, error) : error;
+    }
+    // If this rejects, nobody knows whether the bucket has committed: then the file must stay,
+    // and is collected on the next start if no row refers to it.
+    const outcome = await this.#send(action, step.request(content));
+    if ("blob" in content && !(outcome.ok && step.keeps(outcome.value as Result<M>))) {
+      await this.#blobs.remove(content.blob);
+    }
+    return settle(action, outcome);
+  }
+
+  async #send<M extends Method>(action: StoreAction, request: Request<M>): Promise<Outcome<M>> {
+    try {
+      return await this.#batch.call(request);
+    } catch (error) {
+      throw internalError(action, error);
+    }
+  }
+}
+
+function settle<M extends Method>(action: StoreAction, outcome: Outcome<M>): Result<M> {
+  if (outcome.ok) return outcome.value;
+  throw new Error(bindingMessage(action, outcome));
+}
+
+function storeError(action: StoreAction, { code, message }: StoreError): Error {
+  return new Error(bindingMessage(action, { code, text: message }));
+}
+
+function internalError(action: StoreAction, cause: unknown): Error {
+  const { code, message } = new StoreError(10001);
+  return new Error(bindingMessage(action, { code, text: message }), { cause });
+}
+
+/** The object's row is there and its file is not, or not whole. It says so, and what to do. */
+function damagedError(key: string, cause: BlobDamagedError | undefined): Error {
+  const text =
+    `Cannot read the content of "${key}": ${cause?.message}. ` +
+    `The object is damaged; put it again or delete it.`;
+  return new Error(bindingMessage("get", { code: 10001, text }), { cause });
+}

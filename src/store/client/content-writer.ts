@@ -1,0 +1,156 @@
+/**
+ * Getting a value to where it is kept: small ones travel to the bucket with the call, large ones
+ * go straight to a file, hashed on the way, and only their name travels.
+ *
+ * Until the bucket has committed the name, the file belongs to whoever wrote it.
+ */
+import type { BlobDirectory } from "../blobs/blob-directory.ts";
+import { makeBlobName } from "../core/blob-name.ts";
+import {
+  checksumAlgorithms,
+  toHex,
+  type ChecksumAlgorithm,
+  type Checksums,
+} from "../core/checksum.ts";
+import { inlineBytesMax } from "../core/limits.ts";
+import { validateUploadSize } from "../core/multipart.ts";
+import type { Content } from "../core/operations.ts";
+import type { Value } from "./bucket-calls.ts";
+
+/** Read so much of a stream at a time: hashing small reads is what makes large uploads slow. */
+const readBytes = 256 * 1024;
+
+export class ContentWriter {
+  readonly #blobs: BlobDirectory;
+  readonly #boot: string;
+
+  constructor(blobs: BlobDirectory, boot: string) {
+    this.#blobs = blobs;
+    this.#boot = boot;
+  }
+
+  /**
+   * Takes in a value. On failure no file stays behind.
+   *
+   * @throws StoreError 100100 for a value that is too large, and whatever the stream fails with
+   */
+  async write(value: Value, algorithms: ChecksumAlgorithm[]): Promise<Content> {
+    if ("stream" in value) return this.#writeStream(value.stream, value.length, algorithms);
+    const { bytes } = value;
+    validateUploadSize(bytes.length);
+    return bytes.length <= inlineBytesMax ? { bytes } : this.#writeBytes(bytes, algorithms);
+  }
+
+  async #writeBytes(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Content> {
+    const blob = this.#newName();
+    const hashing = Promise.all(
+      algorithms.map(async (algorithm) => [
+        algorithm,
+        toHex(
+          new Uint8Array(await crypto.subtle.digest(checksumAlgorithms[algorithm].name, bytes)),
+        ),
+      ]),
+    );
+    await this.#blobs.write(blob, bytes);
+    return { blob, size: bytes.length, checksums: Object.fromEntries(await hashing) };
+  }
+
+  async #writeStream(
+    stream: ReadableStream,
+    length: number | null,
+    algorithms: ChecksumAlgorithm[],
+  ): Promise<Content> {
+    // What is known to be too large is refused before a byte is read.
+    if (length !== null) {
+      try {
+        validateUploadSize(length);
+      } catch (error) {
+        await stream.cancel(error).catch(() => {});
+        throw error;
+      }
+    }
+    const reader = stream.getReader({ mode: "byob" });
+    const start = await readUpTo(reader, inlineBytesMax + 1);
+    if (start.length <= inlineBytesMax) return { bytes: start };
+
+    const blob = this.#newName();
+    const { readable, writable } =
+      length === null ? new IdentityTransformStream() : new FixedLengthStream(length);
+    const file = writable.getWriter();
+    const hashes = algorithms.map((algorithm) => new Hash(algorithm));
+    // The disk may fail while the stream is waited for, so both are watched.
+    const written = this.#blobs.write(blob, readable);
+    const diskFailed = written.then(() => new Promise<never>(() => {}));
+    diskFailed.catch(() => {});
+    try {
+      let size = 0;
+      let chunk: Uint8Array<ArrayBuffer> = start;
+      while (chunk.length > 0) {
+        size += chunk.length;
+        validateUploadSize(size);
+        await Promise.race([
+          Promise.all([file.write(chunk), ...hashes.map((hash) => hash.write(chunk))]),
+          diskFailed,
+        ]);
+        chunk = await readUpTo(reader, readBytes);
+      }
+      await Promise.race([file.close(), diskFailed]);
+      await written;
+      const checksums: Checksums = Object.fromEntries(
+        await Promise.all(hashes.map(async (hash) => [hash.algorithm, await hash.end()])),
+      );
+      return { blob, size, checksums };
+    } catch (error) {
+      await Promise.allSettled([
+        reader.cancel(error),
+        file.abort(error),
+        ...hashes.map((hash) => hash.abort()),
+        written.catch(() => {}),
+      ]);
+      throw error;
+    }
+  }
+
+  #newName(): string {
+    return makeBlobName(this.#boot, crypto.randomUUID().replaceAll("-", ""));
+  }
+}
+
+/** A hash that is fed chunk by chunk. */
+class Hash {
+  readonly algorithm: ChecksumAlgorithm;
+  readonly #stream: DigestStream;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+
+  constructor(algorithm: ChecksumAlgorithm) {
+    this.algorithm = algorithm;
+    this.#stream = new crypto.DigestStream(checksumAlgorithms[algorithm].name);
+    // Nobody waits for the digest of an upload that failed.
+    this.#stream.digest.catch(() => {});
+    this.#writer = this.#stream.getWriter();
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#writer.write(chunk);
+  }
+
+  async end(): Promise<string> {
+    await this.#writer.close();
+    return toHex(new Uint8Array(await this.#stream.digest));
+  }
+
+  abort(): Promise<void> {
+    return this.#writer.abort();
+  }
+}
+
+/** The next `bytes` bytes of a stream, fewer only at its end. */
+async function readUpTo(
+  reader: ReadableStreamBYOBReader,
+  bytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { value, done } = await reader.readAtLeast(bytes, new Uint8Array(bytes));
+  return done || value === undefined
+    ? new Uint8Array(value ?? 0)
+    : (value as Uint8Array<ArrayBuffer>);
+}

@@ -1,0 +1,125 @@
+/**
+ * Conditional requests (RFC 7232).
+ *
+ * Both forms that a caller may give, the object and the headers, become one `Conditional`. All
+ * conditions that are given must hold; entity tags take precedence over dates as section 6 says:
+ * a date is passed over when the tag condition beside it was given and held.
+ */
+
+export type EtagPattern =
+  | { readonly kind: "any" }
+  | { readonly kind: "strong" | "weak"; readonly value: string };
+
+export interface Conditional {
+  /** If-Match */
+  readonly etagMatches?: readonly EtagPattern[];
+  /** If-None-Match */
+  readonly etagDoesNotMatch?: readonly EtagPattern[];
+  /** If-Unmodified-Since, in milliseconds since the epoch */
+  readonly uploadedBefore?: number;
+  /** If-Modified-Since, in milliseconds since the epoch */
+  readonly uploadedAfter?: number;
+  /** HTTP dates know no fractions of a second. */
+  readonly secondsGranularity?: boolean;
+}
+
+/** Whether `condition` holds for the object as it is, `null` when there is none. */
+export function conditionHolds(
+  condition: Conditional,
+  object: { etag: string; uploaded: number } | null,
+): boolean {
+  const { etagMatches, etagDoesNotMatch, uploadedBefore, uploadedAfter } = condition;
+  if (object === null) return etagMatches === undefined && uploadedAfter === undefined;
+
+  const matches = etagMatches === undefined || includesEtag(etagMatches, object.etag, "strong");
+  const differs =
+    etagDoesNotMatch === undefined || !includesEtag(etagDoesNotMatch, object.etag, "weak");
+  if (!matches || !differs) return false;
+
+  const precision = condition.secondsGranularity ? wholeSeconds : milliseconds;
+  const uploaded = precision(object.uploaded);
+  const modified =
+    uploadedAfter === undefined ||
+    etagDoesNotMatch !== undefined ||
+    precision(uploadedAfter) < uploaded;
+  const unmodified =
+    uploadedBefore === undefined ||
+    etagMatches !== undefined ||
+    uploaded < precision(uploadedBefore);
+  return modified && unmodified;
+}
+
+/** The pattern for a tag in the object form: unquoted, `*` for any. */
+export function parseEtag(etag: string): EtagPattern {
+  if (etag.length > 1 && etag.startsWith('"') && etag.endsWith('"')) {
+    throw new TypeError(`Conditional ETag should not be wrapped in quotes (${etag}).`);
+  }
+  return etag === "*" ? { kind: "any" } : { kind: "strong", value: etag };
+}
+
+/**
+ * The patterns of an If-Match or If-None-Match header: `*`, or tags separated by commas.
+ *
+ * The errors are the platform's own: plain `Error`s, with its texts.
+ */
+export function parseEtagHeader(name: "if-match" | "if-none-match", header: string): EtagPattern[] {
+  const patterns: EtagPattern[] = [];
+  let rest = header;
+  let commaExpected = false;
+  for (;;) {
+    rest = rest.replace(/^[ \t]+/, "");
+    if (rest.startsWith(",")) {
+      rest = rest.slice(1);
+      commaExpected = false;
+      continue;
+    }
+    const start = rest.charAt(0);
+    if (start !== "*" && start !== "W" && start !== '"') break;
+    if (commaExpected)
+      throw new Error(`Comma was expected to separate etags. ${unexpected[start]}`);
+    if (start === "*") return [{ kind: "any" }];
+
+    const weak = start === "W";
+    if (weak && !rest.startsWith('W/"')) {
+      throw new Error("Weak etags must start with W/ and their value must be quoted");
+    }
+    const opening = weak ? 2 : 0;
+    const closing = rest.indexOf('"', opening + 1);
+    if (closing === -1) throw new Error("Unclosed double quote for Etag");
+    patterns.push({ kind: weak ? "weak" : "strong", value: rest.slice(opening + 1, closing) });
+    rest = rest.slice(closing + 1);
+    commaExpected = true;
+  }
+  if (patterns.length === 0) throw new Error(`Invalid ETag in ${name} header`);
+  return patterns;
+}
+
+const unexpected = {
+  "*": "Encountered a wildcard character '*' instead.",
+  W:
+    "Encountered a weak quotation character 'W' instead. " +
+    "This would otherwise indicate the start of a new weak etag.",
+  '"':
+    "Encountered a double quote character '\"' instead. " +
+    "This would otherwise indicate the start of a new strong etag.",
+};
+
+function includesEtag(
+  patterns: readonly EtagPattern[],
+  etag: string,
+  comparison: "strong" | "weak",
+): boolean {
+  return patterns.some(
+    (pattern) =>
+      pattern.kind === "any" ||
+      (pattern.value === etag && (pattern.kind === "strong" || comparison === "weak")),
+  );
+}
+
+function milliseconds(time: number): number {
+  return time;
+}
+
+function wholeSeconds(time: number): number {
+  return Math.floor(time / 1000);
+}

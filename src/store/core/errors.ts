@@ -1,0 +1,117 @@
+/**
+ * Storage errors: one class, one table.
+ *
+ * A code is what the bucket decides; the table says how each face of the store words it. The
+ * binding rejects with a plain `Error` reading `<action>: <text> (<code>)`; an HTTP face answers
+ * with the status and the name.
+ */
+
+interface StoreErrorEntry {
+  /** The error's name on the S3-compatible interface. */
+  readonly name: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+const table = {
+  10001: {
+    name: "InternalError",
+    status: 500,
+    text: "We encountered an internal error. Please try again.",
+  },
+  10011: {
+    name: "EntityTooSmall",
+    status: 400,
+    text: "Your proposed upload is smaller than the minimum allowed object size.",
+  },
+  10012: {
+    name: "MetadataTooLarge",
+    status: 400,
+    text: "Your metadata headers exceed the maximum allowed metadata size.",
+  },
+  10020: {
+    name: "InvalidObjectName",
+    status: 400,
+    text: "The specified object name is not valid.",
+  },
+  10022: {
+    name: "InvalidMaxKeys",
+    status: 400,
+    text: "MaxKeys params must be positive integer <= 1000.",
+  },
+  10024: {
+    name: "NoSuchUpload",
+    status: 404,
+    text: "The specified multipart upload does not exist.",
+  },
+  10025: {
+    name: "InvalidPart",
+    status: 400,
+    text: "One or more of the specified parts could not be found.",
+  },
+  10027: {
+    name: "TooManyKeys",
+    status: 400,
+    text: "The number of keys in the request must be between 1 and 1000 inclusive.",
+  },
+  10037: {
+    name: "BadDigest",
+    status: 400,
+    text: "The checksum you specified did not match what we received.",
+  },
+  10039: { name: "InvalidRange", status: 416, text: "The requested range is not satisfiable" },
+  10048: {
+    name: "BadUpload",
+    status: 400,
+    text: "There was a problem with the multipart upload.",
+  },
+  100100: {
+    name: "EntityTooLarge",
+    status: 400,
+    text: "Your proposed upload exceeds the maximum allowed object size.",
+  },
+} as const satisfies Record<number, StoreErrorEntry>;
+
+export type StoreErrorCode = keyof typeof table;
+
+/** What the caller of the binding sees in front of the text. */
+export type StoreAction =
+  | "head"
+  | "get"
+  | "put"
+  | "delete"
+  | "list"
+  | "createMultipartUpload"
+  | "uploadPart"
+  | "completeMultipartUpload"
+  | "abortMultipartUpload"
+  | "listMultipartUploads"
+  | "listParts";
+
+/** An error of the store's rules. It crosses RPC as `{ code, text }`, not as an exception. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  /** @param text replaces the table's text where the error has something particular to say */
+  constructor(code: StoreErrorCode, text: string = table[code].text) {
+    super(text);
+    this.name = "StoreError";
+    this.code = code;
+  }
+
+  get status(): number {
+    return table[this.code].status;
+  }
+
+  get s3Name(): string {
+    return table[this.code].name;
+  }
+}
+
+/** The message the binding rejects with. */
+export function bindingMessage(
+  action: StoreAction,
+  error: { code: StoreErrorCode; text: string },
+): string {
+  return `${action}: ${error.text} (${error.code})`;
+}

@@ -1,0 +1,64 @@
+/** Metadata of an object: the HTTP headers it is served with, and the caller's own pairs. */
+import { StoreError } from "./errors.ts";
+import { utf8Length } from "./key.ts";
+import { metadataBytesMax } from "./limits.ts";
+
+/** As it is stored and sent: `cacheExpiry` in milliseconds since the epoch. */
+export interface HttpMetadata {
+  readonly contentType?: string;
+  readonly contentLanguage?: string;
+  readonly contentDisposition?: string;
+  readonly contentEncoding?: string;
+  readonly cacheControl?: string;
+  readonly cacheExpiry?: number;
+}
+
+export type CustomMetadata = Readonly<Record<string, string>>;
+
+/** The textual fields and the header that each stands for. `Expires` is the sixth. */
+export const httpMetadataHeaders = {
+  contentType: "content-type",
+  contentLanguage: "content-language",
+  contentDisposition: "content-disposition",
+  contentEncoding: "content-encoding",
+  cacheControl: "cache-control",
+} as const;
+
+export type HttpMetadataField = keyof typeof httpMetadataHeaders;
+
+export const httpMetadataFields = Object.keys(httpMetadataHeaders) as HttpMetadataField[];
+
+/** What a set of headers says. `get` is that of `Headers`. */
+export function httpMetadataFromHeaders(headers: {
+  get(name: string): string | null;
+}): HttpMetadata {
+  const metadata: { -readonly [Field in keyof HttpMetadata]: HttpMetadata[Field] } = {};
+  for (const field of httpMetadataFields) {
+    const value = headers.get(httpMetadataHeaders[field]);
+    if (value !== null) metadata[field] = value;
+  }
+  const expires = headers.get("expires");
+  // An invalid date means "already expired" (RFC 7234 section 5.3), which the epoch says too.
+  if (expires !== null) metadata.cacheExpiry = Date.parse(expires) || 0;
+  return metadata;
+}
+
+/**
+ * Refuses what could not be written as a header. A value with CR, LF or NUL would let the
+ * uploader of an object write headers of its own into the responses that serve it.
+ */
+export function validateHeaderValue(field: string, value: string): void {
+  if (/[\r\n\0]/.test(value)) {
+    throw new TypeError(
+      `Cannot write ${field} as a header: its value contains a line break or a NUL character.`,
+    );
+  }
+}
+
+/** @throws StoreError 10012 when both kinds together are too large */
+export function validateMetadata(http: HttpMetadata, custom: CustomMetadata): void {
+  let bytes = 0;
+  for (const field of httpMetadataFields) bytes += utf8Length(http[field] ?? "");
+  for (const [name, value] of Object.entries(custom)) bytes += utf8Length(name) + utf8Length(value);
+  if (bytes > metadataBytesMax) throw new StoreError(10012);
+}

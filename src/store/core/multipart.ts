@@ -1,0 +1,86 @@
+/**
+ * Multipart uploads.
+ *
+ * An upload is in progress until it is completed or aborted; seven days after its creation it
+ * counts as aborted, whether or not anybody has written that down yet. A finished upload is
+ * remembered for seven more days, so that aborting it again is no error, and then forgotten.
+ */
+import { StoreError } from "./errors.ts";
+import {
+  objectBytesMax,
+  partBytesMin,
+  partNumberMax,
+  uploadBytesMax,
+  uploadLifetimeMilliseconds,
+} from "./limits.ts";
+
+export type UploadState = "in progress" | "completed" | "aborted";
+
+/** A part as `complete` names it. */
+export interface PartReference {
+  readonly partNumber: number;
+  readonly etag: string;
+}
+
+/** A part that was uploaded. Its entity tag is the md5 of its content. */
+export interface StoredPart extends PartReference {
+  readonly size: number;
+}
+
+/** When an upload that was created or finished at `time` ends, or is forgotten. */
+export function uploadDeadline(time: number): number {
+  return time + uploadLifetimeMilliseconds;
+}
+
+/** @throws TypeError, as the platform words it */
+export function validatePartNumber(partNumber: number): void {
+  if (partNumber >= 1 && partNumber <= partNumberMax) return;
+  throw new TypeError(
+    `Part number must be between 1 and ${partNumberMax} (inclusive). ` +
+      `Actual value was: ${partNumber}`,
+  );
+}
+
+/** @throws StoreError 100100 when one put or part of this size is not taken */
+export function validateUploadSize(size: number): void {
+  if (size > uploadBytesMax) throw new StoreError(100100);
+}
+
+/**
+ * The parts that make the object, in the order of their numbers. The order they are named in
+ * does not matter, and numbers may be missing between them.
+ *
+ * @throws StoreError 10025 for a part that is not there or has another tag, 10011 for a part
+ *   that is too small and not the last, 10048 for parts of unequal size, a last part larger than
+ *   the others, a part named twice, or none at all
+ */
+export function selectParts<Part extends StoredPart>(
+  named: readonly PartReference[],
+  stored: ReadonlyMap<number, Part>,
+): Part[] {
+  if (new Set(named.map((part) => part.partNumber)).size !== named.length) {
+    throw new StoreError(10048);
+  }
+  const parts = named.map(({ partNumber, etag }) => {
+    const part = stored.get(partNumber);
+    if (part === undefined || part.etag !== etag) throw new StoreError(10025);
+    return part;
+  });
+  parts.sort((a, b) => a.partNumber - b.partNumber);
+
+  const last = parts.pop();
+  if (last === undefined) throw new StoreError(10048);
+  if (parts.some((part) => part.size < partBytesMin)) throw new StoreError(10011);
+  const size = parts[0]?.size ?? last.size;
+  if (last.size > size || parts.some((part) => part.size !== size)) throw new StoreError(10048);
+  if (size * parts.length + last.size > objectBytesMax) throw new StoreError(100100);
+  return [...parts, last];
+}
+
+/** The object's tag: the md5 of the parts' md5s, and how many there are. */
+export function multipartEtag(
+  parts: readonly StoredPart[],
+  md5OfHex: (hex: string) => string,
+): string {
+  return `${md5OfHex(parts.map((part) => part.etag).join(""))}-${parts.length}`;
+}
