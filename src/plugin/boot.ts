@@ -1,14 +1,14 @@
 /**
- * Who is using a persist folder.
+ * Which runs of a runtime use a persist folder.
  *
- * Each run of a runtime leaves a note with its boot id, the process that owns it and that
- * process's temporary folder. A note whose process is gone, or whose folder is, belongs to a run
- * that has ended, and what that run left half-done may be collected (`core/blob-name.ts`).
+ * Each leaves a note, named after its boot, with the process that owns it and that process's
+ * temporary folder. A note whose process is gone, or whose folder is, belongs to a run that has
+ * ended, and the next one to start takes the note away. What a boot without a note has left
+ * half-done may be collected (`core/blob-name.ts`).
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeBoot } from "../store/core/blob-name.ts";
 
 interface Note {
   readonly processId: number;
@@ -16,34 +16,35 @@ interface Note {
 }
 
 export function newBoot(): string {
-  return makeBoot(Date.now(), randomBytes(4).toString("hex"));
+  return randomBytes(8).toString("hex");
 }
 
-/**
- * Notes that `boot` runs on `folder`, in place of an earlier run of the same runtime.
- *
- * @returns other boots on the same folder that may still be going on
- */
-export function noteBoot(boot: string, folder: string, temporaryFolder: string): string[] {
-  const notes = join(folder, "boots");
+/** Leaves a note of `boot` in `notes`, and takes those away whose runs have ended. */
+export function noteBoot(boot: string, notes: string, temporaryFolder: string): void {
   mkdirSync(notes, { recursive: true });
-  const alive: string[] = [];
-  for (const name of readdirSync(notes)) {
-    if (name === boot) continue;
-    const note = readNote(join(notes, name));
-    const ours = note?.temporaryFolder === temporaryFolder;
-    if (note !== null && !ours && isRunning(note)) alive.push(name);
-    else rmSync(join(notes, name), { force: true });
-  }
+  // Miniflare makes the folder only when it needs it, and removes it in any case.
+  mkdirSync(temporaryFolder, { recursive: true });
   const note: Note = { processId: process.pid, temporaryFolder };
   writeFileSync(join(notes, boot), JSON.stringify(note));
-  return alive;
+
+  for (const name of readdirSync(notes)) {
+    if (name === boot) continue;
+    const other = readNote(join(notes, name));
+    // A runtime that restarts has another boot, and the folder it had before.
+    const replaced = other?.temporaryFolder === temporaryFolder;
+    if (other === null || replaced || !isRunning(other)) {
+      rmSync(join(notes, name), { recursive: true, force: true });
+    }
+  }
 }
 
-/** `null` for a note that was cut short: its run ended before it began. */
+/** `null` for what is no note, or was cut short: its run ended before it began. */
 function readNote(path: string): Note | null {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Note;
+    const note = JSON.parse(readFileSync(path, "utf8")) as Partial<Note> | null;
+    const { processId, temporaryFolder } = note ?? {};
+    if (typeof processId !== "number" || typeof temporaryFolder !== "string") return null;
+    return { processId, temporaryFolder };
   } catch {
     return null;
   }

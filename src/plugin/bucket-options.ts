@@ -70,7 +70,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
 }
 
 function isDate(value: unknown): value is string {
-  return typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value);
+  return typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value) && Date.parse(value) > 0;
 }
 
 function isTextList(value: unknown): value is string[] {

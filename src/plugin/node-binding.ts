@@ -8,8 +8,20 @@
 import { ProxyNodeBinding } from "miniflare";
 import type { BucketSettings } from "../store/binding/settings.ts";
 import { StoreBucket } from "../store/binding/store-bucket.ts";
-import type { BucketCalls, Value } from "../store/client/bucket-calls.ts";
+import type {
+  BucketCalls,
+  Opened,
+  PartRequest,
+  PutRequest,
+  StreamValue,
+} from "../store/client/bucket-calls.ts";
 import { inlineBytesMax } from "../store/core/limits.ts";
+import { readFramedAnswer } from "./framed-answer.ts";
+import { SealedStream } from "./sealed-stream.ts";
+
+/** What is known of an opened object before its body. */
+type OpenedHead = DistributiveOmit<Opened, "body">;
+type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
 /** The binding in workerd, as Miniflare's proxy shows it. */
 interface RemoteBucket {
@@ -46,17 +58,41 @@ export function nodeBinding(settings: BucketSettings): ProxyNodeBinding {
 function remoteCalls(remote: RemoteBucket): BucketCalls {
   const ask = (name: keyof BucketCalls, ...args: unknown[]): Promise<never> =>
     remote["ledge:bucket"](name, ...args) as Promise<never>;
+  const send = async (
+    name: "put" | "uploadPart",
+    { value, ...request }: PutRequest | PartRequest,
+  ): Promise<never> => {
+    if ("bytes" in value && value.bytes.length <= inlineBytesMax) {
+      return ask(name, { ...request, value });
+    }
+    const { stream, length } = "bytes" in value ? streamed(value.bytes) : value;
+    const sealed = new SealedStream(stream);
+    try {
+      return await ask(name, {
+        ...request,
+        value: { stream: sealed.readable, length, sealed: true },
+      });
+    } catch (error) {
+      throw sealed.failure === undefined ? error : sealed.failure.error;
+    }
+  };
   return {
     call: (action, request) => ask("call", action, request),
-    get: (request) => ask("get", request),
-    put: (request) => ask("put", { ...request, value: portable(request.value) }),
-    uploadPart: (request) => ask("uploadPart", { ...request, value: portable(request.value) }),
+    async get(request) {
+      const { head, body } = await readFramedAnswer<OpenedHead | null>(await ask("get", request));
+      return head?.status === "found"
+        ? { ...head, body: body(request.key, head.range.length) }
+        : head;
+    },
+    put: (request) => send("put", request),
+    uploadPart: (request) => send("uploadPart", request),
   };
 }
 
 /** Bytes cross over as text, which streams do not: only small values go that way. */
-function portable(value: Value): Value {
-  if ("stream" in value || value.bytes.length <= inlineBytesMax) return value;
-  const stream = new Blob([value.bytes as Uint8Array<ArrayBuffer>]).stream();
-  return { stream, length: value.bytes.length };
+function streamed(bytes: Uint8Array): StreamValue {
+  return {
+    stream: new Blob([bytes as Uint8Array<ArrayBuffer>]).stream(),
+    length: bytes.length,
+  };
 }

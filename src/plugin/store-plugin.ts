@@ -21,12 +21,14 @@ import type { BucketSettings } from "../store/binding/settings.ts";
 import { parseBucketOptions, type BucketOptions } from "./bucket-options.ts";
 import { compatibilitySettings, isStoreFlag } from "./compatibility.ts";
 import { nodeBinding } from "./node-binding.ts";
+import { removePartialFiles } from "./partial-files.ts";
 import { UserError } from "./user-error.ts";
 
 const pluginName = "store";
 const bucketsService = "store:buckets";
 const databasesService = "store:databases";
 const blobsService = "store:blobs";
+const bootsService = "store:boots";
 const bindingModule = "ledge-internal:store-binding";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
@@ -61,6 +63,7 @@ export const storePlugin: Plugin = {
           innerBindings: [
             { name: "buckets", durableObjectNamespace: bucketNamespace },
             { name: "blobs", service: { name: blobsService } },
+            { name: "joiner", service: { name: bucketsService, entrypoint: "ContentJoiner" } },
             { name: "bucket", json: JSON.stringify(bucket) },
             { name: "settings", json: JSON.stringify(bucketSettings(worker, parsed)) },
           ],
@@ -102,17 +105,17 @@ function services(
   { resourcePersistencePath }: PluginServicesOptions["sharedOptions"],
 ): ReturnType<Plugin["getServices"]> {
   const folder = getPersistPath(pluginName, temporaryFolder, resourcePersistencePath);
-  const databases = `${folder}/databases`;
-  const blobs = `${folder}/blobs`;
-  mkdirSync(databases, { recursive: true });
-  mkdirSync(blobs, { recursive: true });
-  const boot = bootOf(worker);
-  const alive = noteBoot(boot, folder, temporaryFolder);
+  const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
+    const path = `${folder}/${name}`;
+    mkdirSync(path, { recursive: true });
+    return path;
+  }) as [string, string, string];
+  noteBoot(bootOf(worker), boots, temporaryFolder);
+  void removePartialFiles(blobs, boots);
   return [
     { name: databasesService, disk: { path: databases, writable: true } },
-    // Files that are being written have names that begin with a dot, and must be seen to be
-    // collected.
-    { name: blobsService, disk: { path: blobs, writable: true, allowDotfiles: true } },
+    { name: blobsService, disk: { path: blobs, writable: true } },
+    { name: bootsService, disk: { path: boots } },
     {
       name: bucketsService,
       worker: {
@@ -132,7 +135,7 @@ function services(
         bindings: [
           { name: "blobs", service: { name: blobsService } },
           { name: "buckets", durableObjectNamespace: bucketNamespace },
-          { name: "boot", json: JSON.stringify({ boot, alive }) },
+          { name: "boots", service: { name: bootsService } },
         ],
       },
     },

@@ -33,9 +33,14 @@ export function toText(value: unknown): string {
   return `${value as string}`.toWellFormed();
 }
 
+/** A number, as the language converts to one. A symbol and a BigInt throw. */
+export function toNumber(value: unknown): number {
+  return +(value as number);
+}
+
 /** A number as a 32-bit integer. */
 export function toInteger(value: unknown): number {
-  const number = Math.trunc(Number(value));
+  const number = Math.trunc(toNumber(value));
   if (Math.abs(number) > 2147483647 && number !== -2147483648 && Number.isFinite(number)) {
     throw new TypeError(
       "Value out of range. Must be between -2147483648 and 2147483647 (inclusive).",
@@ -58,6 +63,11 @@ export function toOptions(
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** In Node there are several classes of this name: its own, and those that libraries bring. */
+export function isHeaders(value: unknown): value is Headers {
+  return value instanceof Headers || Object.prototype.toString.call(value) === "[object Headers]";
 }
 
 /** Text that must be given as text. */
@@ -87,5 +97,8 @@ export function dateField(
   if (!Number.isFinite(time)) {
     throw new TypeError("The value cannot be converted because it is not a valid Date.");
   }
+  if (time >= lateDate) throw new TypeError("This API doesn't support dates after 2189.");
   return Math.trunc(time);
 }
+
+const lateDate = Date.UTC(2190, 0);

@@ -4,17 +4,20 @@
  */
 import type { BucketObject } from "../bucket/bucket-object.ts";
 import { BucketClient } from "../client/bucket-client.ts";
+import { answeringRemote } from "./remote.ts";
 import type { BucketSettings } from "./settings.ts";
 import { StoreBucket } from "./store-bucket.ts";
 
 interface InnerBindings {
   readonly buckets: DurableObjectNamespace<BucketObject>;
   readonly blobs: Fetcher;
+  readonly joiner: Fetcher;
   readonly bucket: { readonly bucketName: string; readonly boot: string };
   readonly settings: BucketSettings;
 }
 
 export default function createBinding(inner: InnerBindings): StoreBucket {
-  const { buckets, blobs, bucket, settings } = inner;
-  return new StoreBucket(new BucketClient({ buckets, blobs, ...bucket }), settings);
+  const { buckets, blobs, joiner, bucket, settings } = inner;
+  const client = new BucketClient({ buckets, blobs, joiner, ...bucket });
+  return answeringRemote(new StoreBucket(client, settings), client);
 }

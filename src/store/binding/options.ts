@@ -14,14 +14,22 @@ import {
   type HttpMetadata,
 } from "../core/http-metadata.ts";
 import type { ObjectDescription, StorageClass } from "../core/operations.ts";
-import { dateField, fieldError, isObject, textField, toText } from "./arguments.ts";
+import {
+  dateField,
+  fieldError,
+  isHeaders,
+  isObject,
+  textField,
+  toNumber,
+  toText,
+} from "./arguments.ts";
 
 type Options = Record<string, unknown>;
 
 export function conditionalOption(options: Options, struct: string): Conditional | undefined {
   const { onlyIf } = options;
   if (onlyIf === undefined || onlyIf === null) return undefined;
-  if (onlyIf instanceof Headers) return conditionalFromHeaders(onlyIf);
+  if (isHeaders(onlyIf)) return conditionalFromHeaders(onlyIf);
   if (!isObject(onlyIf)) throw fieldError(struct, "onlyIf", "Conditional or Headers");
 
   const etagMatches = textField(onlyIf, "Conditional", "etagMatches");
@@ -62,7 +70,7 @@ function dateHeader(headers: Headers, name: string): number | undefined {
 export function rangeOption(options: Options): RangeRequest | undefined {
   const { range } = options;
   if (range === undefined || range === null) return undefined;
-  if (range instanceof Headers) {
+  if (isHeaders(range)) {
     const header = range.get("range");
     return header === null ? undefined : { header };
   }
@@ -75,7 +83,7 @@ export function rangeOption(options: Options): RangeRequest | undefined {
 }
 
 function numberField(value: unknown): number | undefined {
-  return value === undefined || value === null ? undefined : Number(value);
+  return value === undefined || value === null ? undefined : toNumber(value);
 }
 
 export function checksumOption(options: Options): ExpectedChecksum | undefined {
@@ -89,7 +97,10 @@ export function checksumOption(options: Options): ExpectedChecksum | undefined {
     if (typeof value === "string") {
       expected = parseChecksum(algorithm, value);
     } else if (value instanceof ArrayBuffer) {
-      expected = parseChecksum(algorithm, new Uint8Array(value));
+      expected = parseChecksum(
+        algorithm,
+        value.detached ? new Uint8Array() : new Uint8Array(value),
+      );
     } else if (ArrayBuffer.isView(value)) {
       const { buffer, byteOffset, byteLength } = value;
       expected = parseChecksum(algorithm, new Uint8Array(buffer, byteOffset, byteLength));
@@ -103,7 +114,7 @@ export function checksumOption(options: Options): ExpectedChecksum | undefined {
 export function httpMetadataOption(options: Options, struct: string): HttpMetadata {
   const { httpMetadata } = options;
   if (httpMetadata === undefined || httpMetadata === null) return {};
-  if (httpMetadata instanceof Headers) return httpMetadataFromHeaders(httpMetadata);
+  if (isHeaders(httpMetadata)) return httpMetadataFromHeaders(httpMetadata);
   if (!isObject(httpMetadata)) throw fieldError(struct, "httpMetadata", "HttpMetadata or Headers");
 
   const metadata: { -readonly [Field in keyof HttpMetadata]: HttpMetadata[Field] } = {};

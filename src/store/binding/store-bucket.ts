@@ -20,6 +20,7 @@ import {
   toOptions,
   toText,
 } from "./arguments.ts";
+import { requireOwner } from "./illegal-invocation.ts";
 import { invokeBy, type Invoke } from "./invoke.ts";
 import {
   checksumOption,
@@ -98,15 +99,6 @@ export class StoreBucket implements types.StoreBucket {
       requireArguments(given, method, ["string", valueTypes]);
       return this.#put(toText(key), value ?? "", options);
     });
-  }
-
-  /** For Node, which asks from outside. Not part of the interface. */
-  ["ledge:bucket"]<Name extends keyof BucketCalls>(
-    name: Name,
-    ...args: Parameters<BucketCalls[Name]>
-  ): Promise<unknown> {
-    const call = this.#bucket[name] as (...args: unknown[]) => Promise<unknown>;
-    return call.apply(this.#bucket, args);
   }
 
   delete(keys: string | string[]): Promise<void> {
@@ -249,13 +241,9 @@ export class StoreBucket implements types.StoreBucket {
   }
 }
 
-/** @throws TypeError when a method was taken off its bucket */
 function requireBucket(value: StoreBucket): StoreBucket {
-  if (value !== undefined && StoreBucket.isBucket(value)) return value;
-  throw new TypeError(
-    "Illegal invocation: function called with incorrect `this` reference. " +
-      "Call it as a method of the bucket: env.BUCKET.get(key).",
-  );
+  requireOwner(value !== undefined && StoreBucket.isBucket(value));
+  return value;
 }
 
 const includable = new Set(["httpMetadata", "customMetadata"]);

@@ -4,6 +4,7 @@ import type { UploadReference } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import { argumentError, isObject, requireArguments, toInteger, toText } from "./arguments.ts";
 import { StoreObject } from "./store-object.ts";
+import { requireOwner } from "./illegal-invocation.ts";
 import { invokeBy, type Invoke } from "./invoke.ts";
 import type { BucketSettings } from "./settings.ts";
 import { toValue, valueTypes } from "./value.ts";
@@ -25,6 +26,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
 
   uploadPart(partNumber: number, value: types.StoreValue): Promise<types.StoreUploadedPart> {
     const given = arguments;
+    requireOwner(isUpload(this));
     return this.#invoke(() => {
       const method = "StoreMultipartUpload.uploadPart";
       requireArguments(given, method, ["integer", valueTypes]);
@@ -38,7 +40,16 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
     });
   }
 
-  async abort(): Promise<void> {
+  abort(): Promise<void> {
+    requireOwner(isUpload(this));
+    return this.#abort();
+  }
+
+  static isUpload(value: object): value is StoreMultipartUpload {
+    return #bucket in value;
+  }
+
+  async #abort(): Promise<void> {
     await this.#bucket.call("abortMultipartUpload", {
       method: "abortUpload",
       ...this.#reference(),
@@ -47,6 +58,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
 
   complete(uploadedParts: types.StoreUploadedPart[]): Promise<StoreObject> {
     const given = arguments;
+    requireOwner(isUpload(this));
     return this.#invoke(() => {
       requireArguments(given, "StoreMultipartUpload.complete", ["Array"]);
       return this.#complete(toParts(uploadedParts));
@@ -65,6 +77,10 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   #reference(): UploadReference {
     return { key: this.key, uploadId: this.uploadId };
   }
+}
+
+function isUpload(value: StoreMultipartUpload): boolean {
+  return value !== undefined && StoreMultipartUpload.isUpload(value);
 }
 
 function toParts(value: unknown): PartReference[] {

@@ -9,7 +9,8 @@ import {
 import type { ByteRange } from "../core/byte-range.ts";
 import type { ObjectRecord } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
-import { argumentError } from "./arguments.ts";
+import { argumentError, isHeaders } from "./arguments.ts";
+import { requireOwner } from "./illegal-invocation.ts";
 
 export class StoreObject implements types.StoreObject {
   readonly key: string;
@@ -39,7 +40,8 @@ export class StoreObject implements types.StoreObject {
   }
 
   writeHttpMetadata(headers: Headers): void {
-    if (!(headers instanceof Headers)) {
+    requireOwner(this instanceof StoreObject);
+    if (!isHeaders(headers)) {
       throw argumentError("StoreObject.writeHttpMetadata", 1, "Headers");
     }
     const metadata = this.httpMetadata;

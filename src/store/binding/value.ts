@@ -31,6 +31,7 @@ export function toValue(
   if (value instanceof Blob) return { stream: value.stream(), length: value.size };
   if (value instanceof ReadableStream) {
     if (value.locked) throw new TypeError("The ReadableStream has been locked to a reader.");
+    if (isDisturbed(value)) throw new TypeError("This ReadableStream is disturbed.");
     const length = streamLength(value);
     if (length === null && !allowUnsizedStreams) {
       throw new TypeError(
@@ -41,6 +42,15 @@ export function toValue(
     return { stream: value, length };
   }
   throw argumentError(method, 2, valueTypes);
+}
+
+/** Whether something has been read from it. Only a body tells. */
+function isDisturbed(stream: ReadableStream): boolean {
+  try {
+    return new Response(stream).bodyUsed;
+  } catch {
+    return true;
+  }
 }
 
 /** Deviation: a detached buffer is refused; the deployed service stores nothing under the key. */

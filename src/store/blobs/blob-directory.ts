@@ -5,29 +5,40 @@
  * as long as the machine stays up. It does not sync: after a power failure a blob can be short or
  * missing although its row is there, so whoever reads compares sizes.
  */
+import { bucketFolder } from "../core/blob-name.ts";
+
+export interface BlobDamage {
+  readonly blob: string;
+  readonly expectedBytes: number;
+  /** `null`: there is no file */
+  readonly actualBytes: number | null;
+}
 
 /** A blob that is not what the database says: its file is gone, or has another size. */
 export class BlobDamagedError extends Error {
   override readonly name = "BlobDamagedError";
-  readonly missing: boolean;
+  readonly damage: BlobDamage;
 
-  constructor(blob: string, expectedBytes: number, actualBytes: number | null) {
+  constructor(damage: BlobDamage) {
+    const { blob, expectedBytes, actualBytes } = damage;
     super(
       actualBytes === null
         ? `file "${blob}" is missing, metadata says ${expectedBytes} bytes`
         : `file "${blob}" is ${actualBytes} bytes, metadata says ${expectedBytes}`,
     );
-    this.missing = actualBytes === null;
+    this.damage = damage;
   }
 }
 
 export class BlobDirectory {
+  readonly bucketName: string;
   readonly #disk: Fetcher;
   readonly #folder: string;
 
   constructor(disk: Fetcher, bucketName: string) {
+    this.bucketName = bucketName;
     this.#disk = disk;
-    this.#folder = `http://blobs/${encodeURIComponent(bucketName)}/`;
+    this.#folder = `http://blobs/${encodeURIComponent(bucketFolder(bucketName))}/`;
   }
 
   /** Resolves when the blob has its name. When `body` fails, the promise rejects and no file stays. */
@@ -54,7 +65,7 @@ export class BlobDirectory {
     const actualSize = fileSize(response);
     if (actualSize !== blobSize || response.body === null) {
       await response.body?.cancel();
-      throw new BlobDamagedError(blob, blobSize, actualSize);
+      throw new BlobDamagedError({ blob, expectedBytes: blobSize, actualBytes: actualSize });
     }
     return response.body;
   }
@@ -70,16 +81,20 @@ export class BlobDirectory {
     }
   }
 
-  /** The names of all files, those still being written included. */
-  async fileNames(): Promise<string[]> {
-    const response = await this.#disk.fetch(this.#folder);
-    if (response.status === 404) {
-      await response.body?.cancel();
-      return [];
-    }
-    const entries = await response.json<{ name: string; type: string }[]>();
-    return entries.filter((entry) => entry.type === "file").map((entry) => entry.name);
+  fileNames(): Promise<string[]> {
+    return fileNames(this.#disk, this.#folder);
   }
+}
+
+/** The names of the files in a folder, but for those that are still being written. */
+export async function fileNames(disk: Fetcher, folder: string): Promise<string[]> {
+  const response = await disk.fetch(folder);
+  if (response.status === 404) {
+    await response.body?.cancel();
+    return [];
+  }
+  const entries = await response.json<{ name: string; type: string }[]>();
+  return entries.filter((entry) => entry.type === "file").map((entry) => entry.name);
 }
 
 /** The size of the whole file, or `null` when there is none. */

@@ -7,7 +7,7 @@
  * when it starts, and what the crash left is collected even if no script asks for the bucket.
  */
 import { DurableObject } from "cloudflare:workers";
-import { BlobDirectory } from "../blobs/blob-directory.ts";
+import { BlobDirectory, fileNames } from "../blobs/blob-directory.ts";
 import { isAbandoned } from "../core/blob-name.ts";
 import { toHex } from "../core/checksum.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
@@ -17,8 +17,8 @@ import { MovableClock } from "./clock.ts";
 export interface BucketEnv {
   /** The folder that holds each bucket's blobs in a folder of its name. */
   readonly blobs: Fetcher;
-  /** This run of the runtime, and others that may be using the same folder. */
-  readonly boot: { readonly boot: string; readonly alive: readonly string[] };
+  /** The folder with the notes of the runs that use the store (`plugin/boot.ts`). */
+  readonly boots: Fetcher;
 }
 
 export const clock = new MovableClock();
@@ -52,8 +52,8 @@ export class BucketObject extends DurableObject<BucketEnv> {
     const executed = operations.map((operation) => this.#bucket.execute(operation));
     this.#usedSinceAlarm = true;
     this.#setAlarm();
-    this.#swept ??= this.#startSweep();
     await this.#remove([...expired, ...executed.flatMap(({ released }) => released)]);
+    this.#swept ??= this.#startSweep();
     return executed.map(({ outcome }) => outcome);
   }
 
@@ -66,9 +66,10 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /** Removes files that nothing refers to and whose writer is gone. Returns how many. */
   async collectGarbage(): Promise<number> {
-    const abandoned = (await this.#blobs.fileNames()).filter((fileName) =>
-      isAbandoned(fileName, this.env.boot),
-    );
+    // In this order: see `core/blob-name.ts`.
+    const files = await this.#blobs.fileNames();
+    const runningBoots = await fileNames(this.env.boots, "http://boots/");
+    const abandoned = files.filter((fileName) => isAbandoned(fileName, runningBoots));
     let removed = 0;
     for (let start = 0; start < abandoned.length; start += sweepChunk) {
       const garbage = this.#bucket.unreferenced(abandoned.slice(start, start + sweepChunk));
@@ -80,10 +81,10 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   override async alarm(): Promise<void> {
     this.#alarmTime = Infinity;
-    this.#swept ??= this.#startSweep();
-    await this.#swept;
     await this.housekeep();
     this.#usedSinceAlarm = false;
+    this.#swept ??= this.#startSweep();
+    await this.#swept;
   }
 
   #startSweep(): Promise<void> {
@@ -118,8 +119,8 @@ export class BucketObject extends DurableObject<BucketEnv> {
   }
 
   /** Outgoing requests wait until the writes before them are durable, so no live file is removed. */
-  async #remove(fileNames: readonly string[]): Promise<void> {
-    await Promise.all(fileNames.map((fileName) => this.#blobs.remove(fileName)));
+  async #remove(files: readonly string[]): Promise<void> {
+    await Promise.all(files.map((fileName) => this.#blobs.remove(fileName)));
   }
 }
 

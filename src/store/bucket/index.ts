@@ -1,5 +1,6 @@
-/** The module of the store's service: bucket objects, and their control. */
+/** The modules of the store's service: bucket objects, their control, and what serves content. */
 export { BucketObject } from "./bucket-object.ts";
+export { ContentJoiner } from "./content-joiner.ts";
 export { StoreControl } from "./control.ts";
 
 export default {};

@@ -5,7 +5,7 @@
  * A batch is sent at the end of the microtask in which its first call was made, so a call made
  * alone waits for nothing. Within a batch the order of the calls is kept, and each fails alone.
  */
-import { inlineBytesMax } from "../core/limits.ts";
+import { inlineBytesMax, keyBytesMax, listPageBytesMax, metadataBytesMax } from "../core/limits.ts";
 import type { Method, Operation, Outcome, Request } from "../core/operations.ts";
 
 export type SendBatch = (operations: Operation[]) => Promise<Outcome[]>;
@@ -44,7 +44,10 @@ export class Batch {
     if (calls.length === 0) return;
     this.#pending = [];
     this.#bytes = 0;
-    this.#send(calls.map(({ operation }) => operation)).then(
+    Promise.try(
+      this.#send,
+      calls.map(({ operation }) => operation),
+    ).then(
       (outcomes) => {
         for (const [index, call] of calls.entries()) call.resolve(outcomes[index] as Outcome);
       },
@@ -55,24 +58,32 @@ export class Batch {
   }
 }
 
-/** What an operation may carry, there or back: content, or a page of long keys. */
+/** A key and all the metadata an object may have, with room for their JSON. */
+const recordBytes = 2 * (keyBytesMax + metadataBytesMax);
+/** A key, or a part. */
+const entryBytes = 2 * keyBytesMax;
+
+/** How much an operation may carry, there or back. */
 function bytesCarried(operation: Operation): number {
   switch (operation.method) {
     case "put":
     case "uploadPart":
-      return "bytes" in operation.content ? operation.content.bytes.length : 0;
+      return recordBytes + ("bytes" in operation.content ? operation.content.bytes.length : 0);
     case "get":
-      return inlineBytesMax;
+      return recordBytes + inlineBytesMax;
     case "list":
+      return Math.max(operation.limit * entryBytes, 2 * listPageBytesMax);
     case "delete":
+      return operation.keys.length * entryBytes;
+    case "completeUpload":
+      return operation.parts.length * entryBytes;
     case "listUploads":
-      return 2 * 1024 * 1024;
+    case "listParts":
+      return operation.limit * entryBytes;
     case "head":
     case "createUpload":
-    case "completeUpload":
     case "abortUpload":
-    case "listParts":
     case "stats":
-      return 0;
+      return recordBytes;
   }
 }

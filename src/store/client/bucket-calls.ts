@@ -9,10 +9,16 @@ import type { StoreAction } from "../core/errors.ts";
 import type { PartReference } from "../core/multipart.ts";
 import type { Method, ObjectRecord, Request, Result, UploadReference } from "../core/operations.ts";
 
-/** A value to store. A stream's length is `null` only where nobody can know it. */
-export type Value =
-  | { readonly bytes: Uint8Array }
-  | { readonly stream: ReadableStream; readonly length: number | null };
+/** A value to store. */
+export type Value = { readonly bytes: Uint8Array } | StreamValue;
+
+export interface StreamValue {
+  readonly stream: ReadableStream;
+  /** `null` only where nobody can know it */
+  readonly length: number | null;
+  /** One byte more follows, which says whether the stream is whole (`core/seal.ts`). */
+  readonly sealed?: boolean;
+}
 
 export type GetRequest = Omit<Request<"get">, "method">;
 export type PutRequest = Omit<Request<"put">, "method" | "content"> & { readonly value: Value };

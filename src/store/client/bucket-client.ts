@@ -31,6 +31,7 @@ import { ContentWriter } from "./content-writer.ts";
 export interface BucketAccess {
   readonly buckets: DurableObjectNamespace<BucketObject>;
   readonly blobs: Fetcher;
+  readonly joiner: Fetcher;
   readonly bucketName: string;
   readonly boot: string;
 }
@@ -42,8 +43,9 @@ export class BucketClient implements BucketCalls {
   readonly #batch: Batch;
   readonly #blobs: BlobDirectory;
   readonly #writer: ContentWriter;
+  readonly #joiner: Fetcher;
 
-  constructor({ buckets, blobs, bucketName, boot }: BucketAccess) {
+  constructor({ buckets, blobs, joiner, bucketName, boot }: BucketAccess) {
     let id: DurableObjectId | undefined;
     // A stub belongs to the request it was made in, so each batch has its own.
     this.#batch = new Batch((operations) => {
@@ -52,6 +54,7 @@ export class BucketClient implements BucketCalls {
     });
     this.#blobs = new BlobDirectory(blobs, bucketName);
     this.#writer = new ContentWriter(this.#blobs, boot);
+    this.#joiner = joiner;
   }
 
   /** Executes one operation. Failures read as the binding's callers know them. */
@@ -69,7 +72,8 @@ export class BucketClient implements BucketCalls {
         throw damagedError(request.key, damaged?.error);
       }
       try {
-        return { status: "found", object, range, body: await openContent(this.#blobs, content) };
+        const body = await openContent(this.#blobs, this.#joiner, content);
+        return { status: "found", object, range, body };
       } catch (error) {
         if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
         // A file that is gone may only mean that the object was replaced a moment ago.
@@ -117,9 +121,7 @@ export class BucketClient implements BucketCalls {
       step.validate();
       content = await this.#writer.write(value, step.algorithms);
     } catch (error) {
-      if ("stream" in value && !value.stream.locked) {
-        await value.stream.cancel(error).catch(() => {});
-      }
+      await giveUp(value, error);
       throw error instanceof StoreError ? storeError(action, error) : error;
     }
     // If this rejects, nobody knows whether the bucket has committed: then the file must stay,
@@ -138,6 +140,12 @@ export class BucketClient implements BucketCalls {
       throw internalError(action, error);
     }
   }
+}
+
+/** Tells the writer of a stream that nobody is going to read it. Node's proxy sees to its own. */
+async function giveUp(value: Value, reason: unknown): Promise<void> {
+  if ("bytes" in value || value.sealed || value.stream.locked) return;
+  await value.stream.cancel(reason).catch(() => {});
 }
 
 function settle<M extends Method>(action: StoreAction, outcome: Outcome<M>): Result<M> {

@@ -15,7 +15,8 @@ import {
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content } from "../core/operations.ts";
-import type { Value } from "./bucket-calls.ts";
+import type { StreamValue, Value } from "./bucket-calls.ts";
+import { SealedSource, StreamSource } from "./byte-source.ts";
 
 /** Read so much of a stream at a time: hashing small reads is what makes large uploads slow. */
 const readBytes = 256 * 1024;
@@ -35,7 +36,7 @@ export class ContentWriter {
    * @throws StoreError 100100 for a value that is too large, and whatever the stream fails with
    */
   async write(value: Value, algorithms: ChecksumAlgorithm[]): Promise<Content> {
-    if ("stream" in value) return this.#writeStream(value.stream, value.length, algorithms);
+    if ("stream" in value) return this.#writeStream(value, algorithms);
     const { bytes } = value;
     validateUploadSize(bytes.length);
     return bytes.length <= inlineBytesMax ? { bytes } : this.#writeBytes(bytes, algorithms);
@@ -56,21 +57,13 @@ export class ContentWriter {
   }
 
   async #writeStream(
-    stream: ReadableStream,
-    length: number | null,
+    { stream, length, sealed }: StreamValue,
     algorithms: ChecksumAlgorithm[],
   ): Promise<Content> {
     // What is known to be too large is refused before a byte is read.
-    if (length !== null) {
-      try {
-        validateUploadSize(length);
-      } catch (error) {
-        await stream.cancel(error).catch(() => {});
-        throw error;
-      }
-    }
-    const reader = stream.getReader({ mode: "byob" });
-    const start = await readUpTo(reader, inlineBytesMax + 1);
+    if (length !== null) validateUploadSize(length);
+    const source = sealed ? new SealedSource(stream) : new StreamSource(stream);
+    const start = await source.read(new ArrayBuffer(inlineBytesMax + 1));
     if (start.length <= inlineBytesMax) return { bytes: start };
 
     const blob = this.#newName();
@@ -92,7 +85,10 @@ export class ContentWriter {
           Promise.all([file.write(chunk), ...hashes.map((hash) => hash.write(chunk))]),
           diskFailed,
         ]);
-        chunk = await readUpTo(reader, readBytes);
+        // By now everybody is done with the chunk. Its memory is used again: left to the garbage
+        // collector, the chunks of a large upload would pile up.
+        const buffer = chunk === start ? new ArrayBuffer(readBytes) : chunk.buffer;
+        chunk = await source.read(buffer);
       }
       await Promise.race([file.close(), diskFailed]);
       await written;
@@ -102,11 +98,13 @@ export class ContentWriter {
       return { blob, size, checksums };
     } catch (error) {
       await Promise.allSettled([
-        reader.cancel(error),
+        source.cancel(error),
         file.abort(error),
         ...hashes.map((hash) => hash.abort()),
-        written.catch(() => {}),
+        written,
       ]);
+      // A body that is given up may look to the disk service like one that has ended.
+      await this.#blobs.remove(blob);
       throw error;
     }
   }
@@ -142,15 +140,4 @@ class Hash {
   abort(): Promise<void> {
     return this.#writer.abort();
   }
-}
-
-/** The next `bytes` bytes of a stream, fewer only at its end. */
-async function readUpTo(
-  reader: ReadableStreamBYOBReader,
-  bytes: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const { value, done } = await reader.readAtLeast(bytes, new Uint8Array(bytes));
-  return done || value === undefined
-    ? new Uint8Array(value ?? 0)
-    : (value as Uint8Array<ArrayBuffer>);
 }

@@ -1,35 +1,38 @@
 /**
- * Names of blob files, and which of them a start of the runtime may collect.
+ * Names of files, and which of them may be collected.
  *
  * A blob is written before the row that refers to it. Between the two it looks just like what a
  * crash leaves behind. So a name carries the run of the runtime that wrote it, its *boot*, and
- * only blobs of boots that have ended are collected. Boots are ordered by time: one that began
- * after ours may be alive without our knowing, and is left alone.
+ * only blobs of boots that have ended are collected. A boot leaves a note in the folder before it
+ * writes its first blob: whoever looks at the blobs first and at the notes afterwards takes no
+ * blob from a run that is going on.
  *
- * While a file is being written, the disk service gives it a name of its own around ours:
- * `.kj-tmp.<process>.<count>.<name>.partial`.
+ * While a file is being written, the disk service gives it a name of its own around ours,
+ * `.kj-tmp.<process>.<count>.<name>.partial`, which it never lists. Those are for Node to collect.
  */
 
-const bootPattern = /^[0-9a-z]{9}-[0-9a-z]+$/;
-const blobPattern = /(?:^|\.)([0-9a-z]{9}-[0-9a-z]+)\.[0-9a-f]{32}(?:\.partial)?$/;
+const blobPattern =
+  /^(?:\.kj-tmp\.\d+\.\d+\.([0-9a-f]{16})\.[0-9a-f]{32}\.partial|([0-9a-f]{16})\.[0-9a-f]{32})$/;
 
-/** A boot's id: the time, in a form that sorts as text, and what tells apart two of one moment. */
-export function makeBoot(time: number, random: string): string {
-  const boot = `${time.toString(36).padStart(9, "0")}-${random}`;
-  if (!bootPattern.test(boot)) throw new Error(`Cannot make a boot id out of "${random}"`);
-  return boot;
-}
-
-/** @param random 32 hexadecimal digits */
+/**
+ * @param boot 16 hexadecimal digits
+ * @param random 32 hexadecimal digits
+ */
 export function makeBlobName(boot: string, random: string): string {
   return `${boot}.${random}`;
 }
 
-/** Whether the file is one of ours, and its writer is gone. */
-export function isAbandoned(
-  fileName: string,
-  { boot, alive }: { boot: string; alive: readonly string[] },
-): boolean {
-  const writer = blobPattern.exec(fileName)?.[1];
-  return writer !== undefined && writer < boot && !alive.includes(writer);
+/** Whether the file is one of ours, and its writer is not among those that still run. */
+export function isAbandoned(fileName: string, runningBoots: readonly string[]): boolean {
+  const match = blobPattern.exec(fileName);
+  const writer = match?.[1] ?? match?.[2];
+  return writer !== undefined && !runningBoots.includes(writer);
+}
+
+/**
+ * The folder of a bucket's blobs. Some file systems do not tell `Photos` from `photos`, which are
+ * two buckets.
+ */
+export function bucketFolder(bucketName: string): string {
+  return bucketName.replace(/[A-Z]/g, (letter) => `+${letter.toLowerCase()}`);
 }

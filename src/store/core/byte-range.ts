@@ -81,11 +81,19 @@ function parseRangeHeader(header: string, size: number): ByteRange | null {
 
 function requireWhole(value: number, subject: string, subjectIfFractional = subject): void {
   if (!(value >= 0)) {
-    throw new RangeError(`${subject} (${value}) must be greater than or equal to 0.`);
+    throw new RangeError(
+      `${subject} (${platformNumber(value)}) must be greater than or equal to 0.`,
+    );
   }
   if (value !== Infinity && !Number.isInteger(value)) {
     throw new RangeError(
       `${subjectIfFractional} (${value}) must be an integer, not floating point.`,
     );
   }
+}
+
+/** The platform is written in another language, and so are its numbers. */
+function platformNumber(value: number): string {
+  if (Number.isNaN(value)) return "nan";
+  return value === -Infinity ? "-inf" : String(value);
 }

@@ -23,15 +23,16 @@ export function encodeCursor(position: Position): string {
 
 /** @throws StoreError 10001 when `cursor` is not one that `encodeCursor` made */
 export function decodeCursor(cursor: string): Position {
-  const binary = fromBase64Url(cursor);
-  const payload = binary === null ? null : utf8Text(binary.slice(sealLength));
-  if (binary === null || payload === null || seal(payload) !== binary.slice(0, sealLength)) {
-    throw new StoreError(
-      10001,
-      "The cursor is not valid: pass the cursor of the previous page as it is.",
-    );
-  }
-  return { kind: payload.startsWith("k") ? "key" : "prefix", text: payload.slice(1) };
+  const payload = utf8Text(fromBase64Url(cursor)?.slice(sealLength) ?? "");
+  const position: Position = {
+    kind: payload?.startsWith("k") ? "key" : "prefix",
+    text: payload?.slice(1) ?? "",
+  };
+  if (encodeCursor(position) === cursor) return position;
+  throw new StoreError(
+    10001,
+    "The cursor is not valid: pass the cursor of the previous page as it is.",
+  );
 }
 
 const sealLength = 4;

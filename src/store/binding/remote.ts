@@ -1,0 +1,56 @@
+/**
+ * A bucket's calls, asked from Node through Miniflare's proxy.
+ *
+ * The proxy finds them under a name that no script will use, and that does not show.
+ */
+import type { BucketCalls, GetRequest, Opened } from "../client/bucket-calls.ts";
+
+export function answeringRemote<Binding extends object>(
+  binding: Binding,
+  bucket: BucketCalls,
+): Binding {
+  return Object.defineProperty(binding, "ledge:bucket", {
+    value: (name: keyof BucketCalls, ...args: unknown[]) => answer(bucket, name, args),
+  });
+}
+
+async function answer(
+  bucket: BucketCalls,
+  name: keyof BucketCalls,
+  args: unknown[],
+): Promise<unknown> {
+  if (name === "get") return frame(await bucket.get(...(args as [GetRequest])));
+  const call = bucket[name] as (...args: unknown[]) => Promise<unknown>;
+  return call.apply(bucket, args);
+}
+
+/**
+ * An answer and its body as one stream: the length of the answer in four bytes, the answer, and
+ * the rest is body. Streams inside of other values do not survive being cancelled on the way.
+ *
+ * A body that breaks would leave the other side waiting, so it ends instead. The other side knows
+ * how long it has to be.
+ */
+function frame(opened: Opened | null): ReadableStream {
+  const { body, ...head } = { body: undefined, ...opened };
+  const encoded = new TextEncoder().encode(JSON.stringify(opened && head));
+  const start = new Uint8Array(4 + encoded.length);
+  new DataView(start.buffer).setUint32(0, encoded.length);
+  start.set(encoded, 4);
+  const reader = body?.getReader({ mode: "byob" });
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(start),
+    async pull(controller) {
+      try {
+        const next = await reader?.read(new Uint8Array(chunkBytes));
+        if (next !== undefined && !next.done) return controller.enqueue(next.value);
+      } catch {
+        // The end comes early: that is how the other side can tell.
+      }
+      controller.close();
+    },
+    cancel: (reason) => reader?.cancel(reason),
+  });
+}
+
+const chunkBytes = 64 * 1024;

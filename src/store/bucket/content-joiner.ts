@@ -1,0 +1,67 @@
+/**
+ * Puts the slices of a multipart object together.
+ *
+ * A stream that a script makes cannot be piped into every other: workerd does not connect two
+ * transform streams. The body of a response can. So the joining is done here, in a service, and
+ * the script gets a response's body.
+ */
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { BlobDamagedError, BlobDirectory } from "../blobs/blob-directory.ts";
+import { StreamSource } from "../client/byte-source.ts";
+import { openSlice } from "../client/content-reader.ts";
+import { decodeJoinRequest } from "../client/join-request.ts";
+import type { ContentSlice } from "../core/operations.ts";
+
+const copyBytes = 256 * 1024;
+
+export class ContentJoiner extends WorkerEntrypoint<{ readonly blobs: Fetcher }> {
+  override async fetch(request: Request): Promise<Response> {
+    const { bucketName, content } = decodeJoinRequest(await request.arrayBuffer());
+    const blobs = new BlobDirectory(this.env.blobs, bucketName);
+    const [first, ...others] = content as [ContentSlice, ...ContentSlice[]];
+    let start: ReadableStream;
+    try {
+      start = await openSlice(blobs, first);
+    } catch (error) {
+      if (error instanceof BlobDamagedError) return Response.json(error.damage, { status: 410 });
+      throw error;
+    }
+    const length = content.reduce((sum, slice) => sum + sliceLength(slice), 0);
+    const { readable, writable } = new FixedLengthStream(length);
+    // Whoever reads the other end sees a failure there; there is nobody else to tell.
+    this.ctx.waitUntil(join(blobs, start, others, writable).catch(() => {}));
+    return new Response(readable);
+  }
+}
+
+async function join(
+  blobs: BlobDirectory,
+  start: ReadableStream,
+  others: readonly ContentSlice[],
+  writable: WritableStream<Uint8Array>,
+): Promise<void> {
+  const writer = writable.getWriter();
+  try {
+    await copy(start, writer);
+    for (const slice of others) await copy(await openSlice(blobs, slice), writer);
+    await writer.close();
+  } catch (error) {
+    await writer.abort(error);
+  }
+}
+
+async function copy(
+  stream: ReadableStream,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+): Promise<void> {
+  const source = new StreamSource(stream);
+  let bytes = await source.read(new ArrayBuffer(copyBytes));
+  while (bytes.length > 0) {
+    await writer.write(bytes);
+    bytes = await source.read(bytes.buffer);
+  }
+}
+
+function sliceLength(slice: ContentSlice): number {
+  return "blob" in slice ? slice.length : slice.bytes.byteLength;
+}

@@ -1,0 +1,127 @@
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { StoreError } from "./errors.ts";
+import { compareKeys, prefixEnd, utf8Length, validateKey } from "./key.ts";
+
+/** Characters on both sides of every change in how UTF-8 and UTF-16 write them. */
+const characters =
+  "\0 a / \x7f \x80 \xe9 \u07ff \u0800 \ud7ff \ue000 \uff5e \uffff " +
+  "\u{10000} \u{1f600} \u{10fffe} \u{10ffff}";
+const character = fc.constantFrom(...characters.split(" "));
+const wellFormed = fc.oneof(fc.string({ unit: character, maxLength: 6 }), fc.string());
+const anyUnits = fc
+  .array(fc.oneof(fc.integer({ min: 0xd7f0, max: 0xe00f }), fc.integer({ min: 0, max: 0xffff })))
+  .map((units) => String.fromCharCode(...units));
+
+/** UTF-8, a byte a character: an oracle that shares nothing with the source. */
+function utf8(text: string): string {
+  return encodeURIComponent(text).replace(/%(..)/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+it.each([
+  ["one byte", "a"],
+  ["1024 bytes", "a".repeat(1024)],
+  ["1024 bytes in 512 characters", "\xe9".repeat(512)],
+  ["1024 bytes in 256 pairs of surrogates", "\u{1f600}".repeat(256)],
+  ["a space, a slash and a NUL", " /\0"],
+])("validateKey() takes a key of %s", (_, key) => {
+  expect(() => validateKey(key)).not.toThrow();
+});
+
+it.each([
+  ["no character", ""],
+  ["1025 bytes", "a".repeat(1025)],
+  ["1025 bytes in 1024 characters", `${"a".repeat(1023)}\xe9`],
+  ["1025 bytes in 513 characters", `${"\xe9".repeat(512)}a`],
+])("validateKey() refuses a key of %s", (_, key) => {
+  expect(() => validateKey(key)).toThrow(new StoreError(10020));
+});
+
+it.each([
+  ["", 0],
+  ["\x7f", 1],
+  ["\x80", 2],
+  ["\u07ff", 2],
+  ["\u0800", 3],
+  ["\uffff", 3],
+  ["\u{10000}", 4],
+  ["\u{10ffff}", 4],
+  ["\ud83d", 3],
+  ["\ude00", 3],
+  ["\ud83d\ud83d\ude00", 7],
+  ["\ude00\ud83d", 6],
+  ["\ud83da", 4],
+])("utf8Length() of %j is %i", (text, bytes) => {
+  expect(utf8Length(text)).toBe(bytes);
+});
+
+it("utf8Length() is the length of the UTF-8 form, U+FFFD standing for lone surrogates", () => {
+  fc.assert(
+    fc.property(fc.oneof(wellFormed, anyUnits), (text) => {
+      expect(utf8Length(text)).toBe(utf8(text.toWellFormed()).length);
+    }),
+  );
+});
+
+it.each([
+  ["", "a"],
+  ["a", "aa"],
+  ["a", "b"],
+  ["Z", "a"],
+  ["a/b", "a0"],
+  ["\x7f", "\x80"],
+  ["\ud7ff", "\ue000"],
+  ["\uff5e", "\u{1f600}"],
+  ["\uffff", "\u{10000}"],
+  ["\u{1f600}", "\u{1f601}"],
+  ["a\u{1f600}", "a\u{1f600}a"],
+])("compareKeys() puts %j before %j", (left, right) => {
+  expect(compareKeys(left, right)).toBeLessThan(0);
+  expect(compareKeys(right, left)).toBeGreaterThan(0);
+});
+
+it("compareKeys() agrees with the order of the UTF-8 bytes", () => {
+  fc.assert(
+    fc.property(wellFormed, wellFormed, fc.string({ unit: character }), (left, right, common) => {
+      const [a, b] = [common + left, common + right];
+      const [x, y] = [utf8(a), utf8(b)];
+      expect(Math.sign(compareKeys(a, b))).toBe(x === y ? 0 : x < y ? -1 : 1);
+      expect(compareKeys(a, a)).toBe(0);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it.each([
+  ["a", "b"],
+  ["photos/", "photos0"],
+  ["\x7f", "\x80"],
+  ["\ud7ff", "\ue000"],
+  ["\uffff", "\u{10000}"],
+  ["\u{1f600}", "\u{1f601}"],
+  ["a\u{10ffff}", "b"],
+  ["a\u{10ffff}\u{10ffff}", "b"],
+  ["", null],
+  ["\u{10ffff}", null],
+  ["\u{10ffff}\u{10ffff}", null],
+])("prefixEnd() of %j is %j", (prefix, end) => {
+  expect(prefixEnd(prefix)).toBe(end);
+});
+
+it("prefixEnd() and its prefix enclose the keys with that prefix, and no others", () => {
+  const prefix = fc.string({ unit: character, maxLength: 3 });
+  fc.assert(
+    fc.property(prefix, wellFormed, wellFormed, (start, rest, other) => {
+      const end = prefixEnd(start);
+      for (const key of [start + rest, other, ...(end === null ? [] : [end, end + rest])]) {
+        const enclosed =
+          compareKeys(start, key) <= 0 && (end === null || compareKeys(key, end) < 0);
+        expect(enclosed).toBe(key.startsWith(start));
+      }
+      expect(end ?? "").toBe((end ?? "").toWellFormed());
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,199 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeCursor, type Position } from "./cursor.ts";
+import { compareKeys } from "./key.ts";
+import {
+  listPage,
+  presentPrefix,
+  type ListedPage,
+  type ListedRow,
+  type ListQuery,
+  type ScanRows,
+} from "./list-page.ts";
+
+/** Rows in memory, and how many of them were read. */
+class Source {
+  readonly rows: ListedRow[];
+  read = 0;
+  scans = 0;
+
+  constructor(keys: readonly string[], weigh: (key: string) => number = () => 1) {
+    this.rows = keys.toSorted(compareKeys).map((key) => ({ key, weight: weigh(key) }));
+  }
+
+  readonly scan: ScanRows<ListedRow> = (from, end) => {
+    this.scans++;
+    return this.#rowsBetween(from.key, from.inclusive, end);
+  };
+
+  *#rowsBetween(start: string, inclusive: boolean, end: string | null): Generator<ListedRow> {
+    for (const row of this.rows) {
+      const order = compareKeys(row.key, start);
+      if (order < 0 || (order === 0 && !inclusive)) continue;
+      if (end !== null && compareKeys(row.key, end) >= 0) return;
+      this.read++;
+      yield row;
+    }
+  }
+}
+
+function query(options: Partial<ListQuery> = {}): ListQuery {
+  return { prefix: "", delimiter: "", limit: 1000, weightMax: Infinity, ...options };
+}
+
+/** The items of a page in order: keys, and prefixes with a star behind them. */
+function itemsOf({ rows, prefixes }: ListedPage<ListedRow>): string[] {
+  return [...rows.map((row) => row.key), ...prefixes.map((text) => `${text}*`)].sort(compareKeys);
+}
+
+/** The items of all pages, from the first to the one without a cursor. */
+function follow(asked: ListQuery, source: Source): string[][] {
+  const pages: string[][] = [];
+  let after: Position | undefined;
+  do {
+    source.read = 0;
+    const page = listPage({ ...asked, ...(after !== undefined && { after }) }, source.scan);
+    pages.push(itemsOf(page));
+    // One row for each item, and one to see whether there are more.
+    expect(source.read).toBeLessThanOrEqual(page.rows.length + page.prefixes.length + 1);
+    after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
+  } while (after !== undefined && pages.length < 100);
+  return pages;
+}
+
+/** What a listing holds, worked out the simple way. */
+function expectedItems(
+  keys: readonly string[],
+  { prefix, delimiter, startAfter }: ListQuery,
+): string[] {
+  const listed = keys.filter(
+    (key) =>
+      key.startsWith(prefix) && (startAfter === undefined || compareKeys(key, startAfter) > 0),
+  );
+  const items = listed.map((key) => {
+    const [head, ...tail] = delimiter === "" ? [key] : key.slice(prefix.length).split(delimiter);
+    return tail.length === 0 ? key : `${prefix}${head}${delimiter}*`;
+  });
+  return [...new Set(items)].sort(compareKeys);
+}
+
+const afterKey = (text: string) => ({ after: { kind: "key", text } }) as const;
+const afterPrefix = (text: string) => ({ after: { kind: "prefix", text } }) as const;
+
+const part = fc.constantFrom("a", "b", "/", "0", "\xe9", "\uffff", "\u{1f600}", "\u{10ffff}");
+const textOf = (lengths: fc.StringConstraints): fc.Arbitrary<string> =>
+  fc.string({ unit: part, ...lengths });
+const keySet = fc.uniqueArray(textOf({ minLength: 1, maxLength: 5 }), { maxLength: 40 });
+const anyQuery = fc.record(
+  {
+    prefix: textOf({ maxLength: 2 }),
+    delimiter: fc.oneof(fc.constantFrom("", "/"), textOf({ maxLength: 2 })),
+    startAfter: textOf({ maxLength: 3 }),
+    limit: fc.integer({ min: 1, max: 6 }),
+  },
+  { requiredKeys: ["prefix", "delimiter", "limit"] },
+);
+
+describe("listPage()", () => {
+  it("gives the pages that sorting, filtering and grouping give, reading no more than it shows", () => {
+    fc.assert(
+      fc.property(keySet, anyQuery, (keys, options) => {
+        const asked = query(options);
+        const items = expectedItems(keys, asked);
+        const pages = Math.max(1, Math.ceil(items.length / asked.limit));
+        expect(follow(asked, new Source(keys))).toStrictEqual(
+          Array.from({ length: pages }, (_, index) =>
+            items.slice(index * asked.limit, (index + 1) * asked.limit),
+          ),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("gives the same items on smaller pages when rows weigh much", () => {
+    fc.assert(
+      fc.property(keySet, anyQuery, fc.nat({ max: 8 }), (keys, options, weightMax) => {
+        const asked = query({ ...options, weightMax });
+        const pages = follow(asked, new Source(keys, (key) => key.length % 4));
+        expect(pages.flat()).toStrictEqual(expectedItems(keys, asked));
+        for (const page of pages) {
+          const keysShown = page.filter((item) => !item.endsWith("*"));
+          const weight = keysShown.reduce((sum, key) => sum + (key.length % 4), 0);
+          expect(page.length === 1 || weight <= weightMax).toBe(true);
+          expect(page.length).toBeLessThanOrEqual(asked.limit);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("reads one row of a folder, however many are in it", () => {
+    const folder = Array.from({ length: 10_000 }, (_, index) => `big/${index}`);
+    const source = new Source(["a", ...folder, "c", "d/1", "d/2"]);
+    const page = listPage(query({ delimiter: "/" }), source.scan);
+    expect(page).toMatchObject({ prefixes: ["big/", "d/"], rows: [{ key: "a" }, { key: "c" }] });
+    expect(source).toMatchObject({ read: 4, scans: 3 });
+  });
+
+  it("reads one row more than a full page holds", () => {
+    const source = new Source(Array.from({ length: 10_000 }, (_, index) => `${index}`));
+    expect(listPage(query({ limit: 10 }), source.scan).rows).toHaveLength(10);
+    expect(source).toMatchObject({ read: 11, scans: 1 });
+  });
+
+  const slash = { delimiter: "/" };
+  const last = "\u{10ffff}";
+  it.each<[string, string, Partial<ListQuery>, string]>([
+    ["the specification's example", "foo/bar/baz", slash, "foo/*"],
+    ["the same with a prefix", "foo/bar/baz", { ...slash, prefix: "foo/" }, "foo/bar/*"],
+    ["a prefix that is a key", "a a/ a/b a0", { ...slash, prefix: "a/" }, "a/ a/b"],
+    ["a key right behind a folder", "a/1 a0", slash, "a/* a0"],
+    ["a folder from the middle", "a/1 a/2 b", { ...slash, startAfter: "a/1" }, "a/* b"],
+    ["a prefix behind startAfter", "a b c", { prefix: "b", startAfter: "a" }, "b"],
+    ["a prefix without startAfter, the same", "b b1", { prefix: "b", startAfter: "b" }, "b1"],
+    ["a prefix behind the place", "a b c", { prefix: "b", ...afterKey("a") }, "b"],
+    [
+      "what follows startAfter behind the place",
+      "a b c",
+      { startAfter: "b", ...afterKey("a") },
+      "c",
+    ],
+    [
+      "what follows the place behind startAfter",
+      "a b c",
+      { startAfter: "a", ...afterKey("b") },
+      "c",
+    ],
+    ["what follows both at one key", "b c", { startAfter: "b", ...afterPrefix("a") }, "c"],
+    ["a folder behind all keys", `a ${last}1`, { delimiter: last }, `a ${last}*`],
+    ["a key right behind the place", "a/1 a0", afterPrefix("a/"), "a0"],
+    ["nothing behind all keys", `a ${last}1`, { ...afterPrefix(last) }, ""],
+    ["UTF-8 order", "\u{1f600} \uff5e", {}, "\uff5e \u{1f600}"],
+  ])("lists %s", (_, keys, options, items) => {
+    const page = listPage(query(options), new Source(keys.split(" ")).scan);
+    expect(itemsOf(page).join(" ")).toBe(items);
+    expect(page.cursor).toBeUndefined();
+  });
+
+  it.each([
+    ["lets one row through that weighs too much", [9, 1], 5, 1],
+    ["fills a page to the very weight", [2, 3, 1], 5, 2],
+    ["ends a page before what would be too much", [2, 4], 5, 1],
+    ["shows all that weighs nothing", [0, 0, 0], 0, 3],
+  ])("%s", (_, weights, weightMax, shown) => {
+    const source = new Source(Object.keys(weights), (key) => weights[Number(key)] ?? 0);
+    const page = listPage(query({ weightMax }), source.scan);
+    expect(page.rows).toHaveLength(shown);
+    expect(page.cursor !== undefined).toBe(shown < weights.length);
+  });
+});
+
+it.each([
+  ["foo/", "/", false, "foo"],
+  ["foo/", "/", true, "foo/"],
+  ["a--", "--", false, "a"],
+  ["/", "/", false, ""],
+])("presentPrefix() of %j, %j, %j is %j", (rolledUp, delimiter, trailing, presented) => {
+  expect(presentPrefix(rolledUp, delimiter, trailing)).toBe(presented);
+});

@@ -1,0 +1,107 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { StoreError } from "./errors.ts";
+import { objectBytesMax, partBytesMin, uploadBytesMax } from "./limits.ts";
+import {
+  multipartEtag,
+  selectParts,
+  uploadDeadline,
+  validatePartNumber,
+  validateUploadSize,
+  type StoredPart,
+} from "./multipart.ts";
+
+it("uploadDeadline() is seven days later", () => {
+  expect(uploadDeadline(5)).toBe(5 + 7 * 24 * 3600 * 1000);
+});
+
+it.each([1, 2, 9999, 10_000])("validatePartNumber() takes %d", (partNumber) => {
+  expect(() => validatePartNumber(partNumber)).not.toThrow();
+});
+
+it.each([-1, 0, 10_001, NaN, Infinity])("validatePartNumber() refuses %d", (partNumber) => {
+  expect(() => validatePartNumber(partNumber)).toThrow(
+    new TypeError(
+      `Part number must be between 1 and 10000 (inclusive). Actual value was: ${partNumber}`,
+    ),
+  );
+});
+
+it("validateUploadSize() takes 5 GiB less 5 MiB and no more", () => {
+  expect(() => validateUploadSize(0)).not.toThrow();
+  expect(() => validateUploadSize(uploadBytesMax)).not.toThrow();
+  expect(() => validateUploadSize(uploadBytesMax + 1)).toThrow(new StoreError(100100));
+});
+
+/** Parts by number and size. Their tags are `a1`, `a2` and so on. */
+function storedParts(sizes: Record<number, number>): Map<number, StoredPart> {
+  return new Map(
+    Object.entries(sizes).map(([number, size]) => [
+      Number(number),
+      { partNumber: Number(number), etag: `a${number}`, size },
+    ]),
+  );
+}
+
+function named(...partNumbers: number[]): { partNumber: number; etag: string }[] {
+  return partNumbers.map((partNumber) => ({ partNumber, etag: `a${partNumber}` }));
+}
+
+const min = partBytesMin;
+
+describe("selectParts()", () => {
+  it.each([
+    ["one small part", { 1: 1 }, [1]],
+    ["one empty part", { 1: 0 }, [1]],
+    ["parts of the smallest size and a small last one", { 1: min, 2: min, 3: 1 }, [1, 2, 3]],
+    ["an empty last part", { 1: min, 2: 0 }, [1, 2]],
+    ["parts of one size", { 1: min + 1, 2: min + 1 }, [1, 2]],
+    ["part numbers with gaps between them", { 2: min, 7: min, 10000: 5 }, [2, 7, 10000]],
+    ["some of the parts that were uploaded", { 1: min, 2: 1, 3: min }, [1, 3]],
+    ["an object of the largest size", { 1: objectBytesMax - min, 2: min }, [1, 2]],
+    ["one part of the largest size", { 1: objectBytesMax }, [1]],
+  ])("takes %s", (_, sizes, numbers) => {
+    const parts = selectParts(named(...numbers), storedParts(sizes));
+    expect(parts.map((part) => part.partNumber)).toStrictEqual(numbers);
+  });
+
+  it.each([
+    ["no parts", 10048, { 1: min }, []],
+    ["a part named twice", 10048, { 1: min, 2: min }, [1, 2, 1]],
+    ["a part that is not there, named twice", 10048, {}, [1, 1]],
+    ["a part that is not there", 10025, { 1: min }, [1, 2]],
+    ["a part that is not there beside a small one", 10025, { 1: 1, 2: 1 }, [1, 2, 3]],
+    ["a first part one byte too small", 10011, { 1: min - 1, 2: 1 }, [1, 2]],
+    ["a middle part too small", 10011, { 1: min, 2: min - 1, 3: min }, [1, 2, 3]],
+    ["a part too small that is last in the order given", 10011, { 1: 1, 2: min }, [2, 1]],
+    ["small parts before a larger last one", 10011, { 1: min - 1, 2: min }, [1, 2]],
+    ["unequal parts", 10048, { 1: min, 2: min + 1, 3: 1 }, [1, 2, 3]],
+    ["unequal parts, the first the larger", 10048, { 1: min + 1, 2: min, 3: 1 }, [1, 2, 3]],
+    ["a last part larger than the others", 10048, { 1: min, 2: min + 1 }, [1, 2]],
+    ["an object one byte too large", 100100, { 1: objectBytesMax - min, 2: min + 1 }, [1, 2]],
+    ["a part one byte too large for an object", 100100, { 1: objectBytesMax + 1 }, [1]],
+  ] as const)("refuses %s with %i", (_, code, sizes, numbers) => {
+    expect(() => selectParts(named(...numbers), storedParts(sizes))).toThrow(new StoreError(code));
+  });
+
+  it("refuses a part by the tag it had before it was uploaded again with 10025", () => {
+    const again = new Map([[1, { partNumber: 1, etag: "b1", size: 1 }]]);
+    expect(() => selectParts(named(1), again)).toThrow(new StoreError(10025));
+  });
+
+  it("gives the parts as they are stored, in the order of their numbers", () => {
+    const stored = storedParts({ 1: min, 2: min, 9: min, 10: min, 100: 1 });
+    const expected = [...stored.values()].toSorted((a, b) => a.partNumber - b.partNumber);
+    fc.assert(
+      fc.property(fc.shuffledSubarray([1, 2, 9, 10, 100], { minLength: 5 }), (numbers) => {
+        const references = Object.freeze(named(...numbers));
+        expect(selectParts(references, stored)).toStrictEqual(expected);
+      }),
+    );
+  });
+});
+
+it("multipartEtag() is the md5 of the parts' md5s in order, and their number", () => {
+  const parts = [...storedParts({ 1: 5, 2: 5, 3: 1 }).values()];
+  expect(multipartEtag(parts, (hex) => `md5(${hex})`)).toBe("md5(a1a2a3)-3");
+});

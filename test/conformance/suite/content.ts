@@ -1,0 +1,59 @@
+/** Content to store, and comparison of what comes back. */
+
+/** Values up to this size are kept in the database, larger ones in files. */
+export const inlineBytesMax = 131_072;
+
+/** Around the inline limit everything about the way a value is kept changes. */
+export const sizes = [0, 1, inlineBytesMax - 1, inlineBytesMax, inlineBytesMax + 1, 1_048_576];
+
+/** Bytes that repeat nowhere near each other, the same in every run. */
+export function bytesOf(size: number, seed = 1): Uint8Array<ArrayBuffer> {
+  const words = new Uint32Array(Math.ceil(size / 4));
+  let state = (seed * 2_654_435_761) >>> 0 || 1;
+  for (let index = 0; index < words.length; index += 1) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    words[index] = state;
+  }
+  return new Uint8Array(words.buffer, 0, size);
+}
+
+/**
+ * The index of the first byte that differs, or -1. Matchers of the test library need seconds for
+ * a megabyte, and print all of it.
+ */
+export function firstDifference(
+  actual: ArrayBuffer | Uint8Array,
+  expected: ArrayBuffer | Uint8Array,
+): number {
+  const left = new Uint8Array(actual);
+  const right = new Uint8Array(expected);
+  const common = Math.min(left.length, right.length);
+  for (let index = 0; index < common; index += 1) {
+    if (left[index] !== right[index]) return index;
+  }
+  return left.length === right.length ? -1 : common;
+}
+
+export function toHex(buffer: ArrayBuffer): string {
+  return [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+/** `hello` and its hashes, by `printf hello | md5sum` and so on. */
+export const hello = {
+  text: "hello",
+  md5: "5d41402abc4b2a76b9719d911017c592",
+  sha1: "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d",
+  sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+  sha384:
+    "59e1748777448c69de6b800d7a33bbfb9ff1b463e44354c3553bcdb9c666fa90125a3c79f90397bdf5f6a13de828684f",
+  sha512:
+    "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca72323c3d99ba5c11d7c7acc6e14b8c5da0c4663475c2e5c3adef46f73bcdec043",
+};
+
+export const emptyMd5 = "d41d8cd98f00b204e9800998ecf8427e";

@@ -1,0 +1,41 @@
+/**
+ * What the suite runs on: a bucket, and what the place it runs in can do.
+ *
+ * The suite speaks only the binding's own interface. Everything that differs between a script in
+ * workerd and a Node process behind Miniflare's proxy is a member of this interface, so that the
+ * tests themselves are the same text in both.
+ */
+import type { StoreBucket } from "../../../src/types/store.ts";
+
+export interface Subject {
+  name: string;
+
+  /**
+   * Where the tests run. In workerd `FixedLengthStream` exists, and a stream of unknown length is
+   * refused. In Node it does not exist, and a stream of unknown length is allowed.
+   */
+  runtime: "workerd" | "node";
+
+  /** A bucket that nobody else uses. Keys are made unique per test by the suite. */
+  bucket(): Promise<StoreBucket>;
+
+  variants: {
+    /** The same bucket, compatibility date 2022-08-03. */
+    oldDate(): Promise<StoreBucket>;
+    /** The same bucket, compatibility date 2022-08-03 and `store_list_honor_include`. */
+    oldDateWithFlag(): Promise<StoreBucket>;
+    /** The same bucket, compatibility date 2022-08-04: the first that honours `include`. */
+    honorDate(): Promise<StoreBucket>;
+    /** The same bucket with `store_list_trailing_delimiter`. */
+    trailingDelimiter(): Promise<StoreBucket>;
+    /** Another bucket, whose default storage class is `InfrequentAccess`. */
+    infrequentByDefault(): Promise<StoreBucket>;
+  };
+
+  /** Moves the store's clock. */
+  clock: {
+    now(): Promise<number>;
+    advance(milliseconds: number): Promise<void>;
+    reset(): Promise<void>;
+  };
+}

@@ -1,0 +1,87 @@
+/** One page of a listing, computed the slow and obvious way: everything, then a slice of it. */
+import type { Options } from "./arguments.ts";
+import { fieldError, storeError } from "./errors.ts";
+
+const limitMax = 1000;
+
+export interface Listing {
+  readonly limit: number;
+  readonly prefix: string;
+  readonly delimiter: string;
+  readonly startAfter: string | undefined;
+  readonly position: Position | undefined;
+  readonly include: ReadonlySet<string>;
+}
+
+/** Where the page before ended: after a key, or after all keys that a prefix stands for. */
+type Position = { readonly key: string } | { readonly group: string };
+
+export interface Page {
+  readonly keys: string[];
+  /** With the delimiter at their end. */
+  readonly groups: string[];
+  readonly next: Position | undefined;
+}
+
+export function readListing(options: Options): Listing {
+  const include = options["include"];
+  if (include !== undefined && !Array.isArray(include)) {
+    throw fieldError("include", { on: "ListOptions", type: "Array" });
+  }
+  for (const value of (include ?? []) as unknown[]) {
+    if (value === "httpMetadata" || value === "customMetadata") continue;
+    throw new RangeError(`Unsupported include value ${String(value)}`);
+  }
+  const listing = {
+    prefix: readText(options, "prefix") ?? "",
+    delimiter: readText(options, "delimiter") ?? "",
+    startAfter: readText(options, "startAfter"),
+    include: new Set(include as string[] | undefined),
+    limit: options["limit"] === undefined ? limitMax : Number(options["limit"]),
+  };
+  const cursor = readText(options, "cursor");
+  if (!(listing.limit >= 1 && listing.limit <= limitMax)) throw storeError("list", 10022);
+  return { ...listing, position: cursor === undefined ? undefined : readCursor(cursor) };
+}
+
+function readText(options: Options, name: string): string | undefined {
+  const text = options[name];
+  if (text === undefined) return undefined;
+  if (typeof text !== "string") throw fieldError(name, { on: "ListOptions", type: "string" });
+  return text.toWellFormed();
+}
+
+/** A forged cursor is a SyntaxError; the specification only says that it is an error. */
+function readCursor(cursor: string): Position {
+  return JSON.parse(cursor) as Position;
+}
+
+export function pageOf(keys: Iterable<string>, listing: Listing): Page {
+  const { prefix, delimiter, startAfter, position, limit } = listing;
+  const items = new Map<string, Position>();
+  for (const key of [...keys].sort(compareUtf8)) {
+    if (!key.startsWith(prefix)) continue;
+    if (startAfter !== undefined && compareUtf8(key, startAfter) <= 0) continue;
+    if (position && "key" in position && compareUtf8(key, position.key) <= 0) continue;
+    const found = delimiter === "" ? -1 : key.indexOf(delimiter, prefix.length);
+    const group = found < 0 ? undefined : key.slice(0, found + delimiter.length);
+    if (position && "group" in position) {
+      if (group === position.group || compareUtf8(key, position.group) < 0) continue;
+    }
+    items.set(
+      group === undefined ? `key ${key}` : `group ${group}`,
+      group === undefined ? { key } : { group },
+    );
+  }
+  const all = [...items.values()];
+  const page = all.slice(0, limit);
+  return {
+    keys: page.flatMap((item) => ("key" in item ? [item.key] : [])),
+    groups: page.flatMap((item) => ("group" in item ? [item.group] : [])),
+    next: all.length > page.length ? page.at(-1) : undefined,
+  };
+}
+
+function compareUtf8(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

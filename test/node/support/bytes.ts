@@ -1,0 +1,10 @@
+/** Bytes that differ from one `seed` to the next. */
+export function bytesOf(size: number, seed = 1): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  let state = seed * 2654435761;
+  for (let index = 0; index < size; index++) {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0;
+    bytes[index] = state >>> 24;
+  }
+  return bytes;
+}

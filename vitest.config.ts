@@ -1,0 +1,22 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      // Pure functions need no walls between their tests, and building walls takes longer than they.
+      {
+        test: { name: "unit", include: ["src/**/*.test.ts"], isolate: false, pool: "threads" },
+      },
+      "./test/conformance/vitest.workerd.config.ts",
+      {
+        test: {
+          name: "node",
+          include: ["test/node/**/*.test.ts"],
+          // Runtimes start and stop here, on machines that have other things to do.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
