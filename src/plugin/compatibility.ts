@@ -17,6 +17,9 @@ const honorIncludeDate = "2022-08-04";
 /** workerd's `capture_async_api_throws` is the default from this date on. */
 const rejectBadArgumentsDate = "2022-10-31";
 
+/** workerd's `rpc` is the default from this date on. */
+const rpcDate = "2024-04-03";
+
 const storeFlags = ["store_list_honor_include", "store_list_trailing_delimiter"] as const;
 
 export function compatibilitySettings(
@@ -39,6 +42,11 @@ export function compatibilitySettings(
       (since(rejectBadArgumentsDate) || flags.includes("capture_async_api_throws")) &&
       !flags.includes("do_not_capture_async_api_throws"),
   };
+}
+
+/** workerd's `rpc`: whether a script can call methods of objects and services. */
+export function hasRpc(date: string | undefined, flags: readonly string[]): boolean {
+  return (date !== undefined && date >= rpcDate) || flags.includes("rpc");
 }
 
 export function isStoreFlag(flag: string): boolean {

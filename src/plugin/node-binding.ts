@@ -79,9 +79,10 @@ function remoteCalls(remote: RemoteBucket): BucketCalls {
   return {
     call: (action, request) => ask("call", action, request),
     async get(request) {
-      const { head, body } = await readFramedAnswer<OpenedHead | null>(await ask("get", request));
+      const answer = await readFramedAnswer<OpenedHead | null>(await ask("get", request));
+      const { head } = answer;
       return head?.status === "found"
-        ? { ...head, body: body(request.key, head.range.length) }
+        ? { ...head, body: answer.body(request.key, head.range.length) }
         : head;
     },
     put: (request) => send("put", request),

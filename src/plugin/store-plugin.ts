@@ -19,7 +19,7 @@ import {
 import { newBoot, noteBoot } from "./boot.ts";
 import type { BucketSettings } from "../store/binding/settings.ts";
 import { parseBucketOptions, type BucketOptions } from "./bucket-options.ts";
-import { compatibilitySettings, isStoreFlag } from "./compatibility.ts";
+import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
 import { nodeBinding } from "./node-binding.ts";
 import { removePartialFiles } from "./partial-files.ts";
 import { UserError } from "./user-error.ts";
@@ -49,13 +49,13 @@ export const storePlugin: Plugin = {
   },
 
   getBindings(worker) {
-    takeFlags(worker);
+    const rpc = hasRpc(worker.config.compatibilityDate, takeFlags(worker));
     return storeBindings(worker).map(({ name, kind, options }): Worker_Binding => {
       if (kind === "control") {
         return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
       }
       const parsed = parseBucketOptions(name, options);
-      const bucket = { bucketName: parsed.bucketName, boot: bootOf(worker) };
+      const bucket = { bucketName: parsed.bucketName, boot: bootOf(worker), rpc };
       return {
         name,
         wrapped: {

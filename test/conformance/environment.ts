@@ -2,7 +2,7 @@
 import type { StoreBucket } from "../../src/types/store.ts";
 import type { Subject } from "./suite/subject.ts";
 
-export interface StoreControl {
+interface StoreControl {
   now(): Promise<number>;
   advance(milliseconds: number): Promise<void>;
   resetClock(): Promise<void>;

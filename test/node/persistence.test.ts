@@ -7,8 +7,11 @@ import { worker } from "./support/worker.ts";
 const partBytes = 5 * 1024 * 1024;
 
 describe("a store on disk", () => {
-  it("does everything from a script that has the raw env entry", async () => {
-    const script = `
+  // From before RPC, and after.
+  it.each(["2022-01-01", "2026-08-01"])(
+    "does everything from a script of %s that has the raw env entry",
+    async (date) => {
+      const script = `
       export default {
         async fetch(request, { BUCKET }) {
           const done = {};
@@ -22,27 +25,39 @@ describe("a store on disk", () => {
           done.complete = (await resumed.complete([part])).size;
           const aborted = await BUCKET.createMultipartUpload("a/3");
           done.abort = (await aborted.abort()) === undefined;
+          const large = new Uint8Array(5 * 1024 * 1024).map((_, index) => index);
+          done.large = (await BUCKET.put("b/1", large, { sha1: await crypto.subtle.digest("SHA-1", large) })).size;
+          done.copy = (await BUCKET.put("b/2", (await BUCKET.get("b/1")).body)).etag
+            === (await BUCKET.head("b/1")).etag;
+          const parts = await BUCKET.createMultipartUpload("b/3");
+          await parts.complete([await parts.uploadPart(1, large), await parts.uploadPart(2, "end")]);
+          const range = { offset: large.length - 1, length: Infinity };
+          done.joined = await (await BUCKET.get("b/3", { range })).text();
           await BUCKET.delete(["a/1", "a/2"]);
           done.delete = (await BUCKET.head("a/1")) === null;
           done.names = [BUCKET, upload].map((object) => object.constructor.name);
           return Response.json(done);
         },
       };`;
-    const { miniflare } = await startStore(temporaryFolder(), [worker(script)]);
+      const { miniflare } = await startStore(temporaryFolder(), [worker(script, { date })]);
 
-    const response = await miniflare.dispatchFetch("http://script/");
+      const response = await miniflare.dispatchFetch("http://script/");
 
-    expect(await response.json()).toEqual({
-      put: 3,
-      head: "1",
-      get: "one",
-      list: ["a/1"],
-      complete: 3,
-      abort: true,
-      delete: true,
-      names: ["StoreBucket", "StoreMultipartUpload"],
-    });
-  });
+      expect(await response.json()).toEqual({
+        put: 3,
+        head: "1",
+        get: "one",
+        list: ["a/1"],
+        complete: 3,
+        abort: true,
+        large: partBytes,
+        copy: true,
+        joined: "\uFFFDend",
+        delete: true,
+        names: ["StoreBucket", "StoreMultipartUpload"],
+      });
+    },
+  );
 
   it("keeps objects, versions and uploads over a restart", async () => {
     const folder = temporaryFolder();

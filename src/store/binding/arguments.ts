@@ -30,12 +30,14 @@ export function fieldError(struct: string, field: string, type: string): TypeErr
 
 /** Text as a DOMString without lone surrogates. A symbol throws, as everywhere in the language. */
 export function toText(value: unknown): string {
+  // oxlint-disable-next-line typescript/no-unnecessary-template-expression -- String() takes symbols
   return `${value as string}`.toWellFormed();
 }
 
 /** A number, as the language converts to one. A symbol and a BigInt throw. */
 export function toNumber(value: unknown): number {
-  return +(value as number);
+  // Not `Number(value)`, which takes a BigInt.
+  return +(value as object);
 }
 
 /** A number as a 32-bit integer. */

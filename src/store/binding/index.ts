@@ -3,7 +3,7 @@
  * each script, before the script runs. There is no I/O, no randomness and no time here.
  */
 import type { BucketObject } from "../bucket/bucket-object.ts";
-import { BucketClient } from "../client/bucket-client.ts";
+import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { answeringRemote } from "./remote.ts";
 import type { BucketSettings } from "./settings.ts";
 import { StoreBucket } from "./store-bucket.ts";
@@ -12,7 +12,7 @@ interface InnerBindings {
   readonly buckets: DurableObjectNamespace<BucketObject>;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly bucket: { readonly bucketName: string; readonly boot: string };
+  readonly bucket: Pick<BucketAccess, "bucketName" | "boot" | "rpc">;
   readonly settings: BucketSettings;
 }
 

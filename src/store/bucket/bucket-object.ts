@@ -8,6 +8,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { BlobDirectory, fileNames } from "../blobs/blob-directory.ts";
+import { decodeFrame, encodeFrame } from "../client/frame.ts";
 import { isAbandoned } from "../core/blob-name.ts";
 import { toHex } from "../core/checksum.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
@@ -55,6 +56,12 @@ export class BucketObject extends DurableObject<BucketEnv> {
     await this.#remove([...expired, ...executed.flatMap(({ released }) => released)]);
     this.#swept ??= this.#startSweep();
     return executed.map(({ outcome }) => outcome);
+  }
+
+  /** `execute`, for scripts whose compatibility date is from before RPC. */
+  override async fetch(request: Request): Promise<Response> {
+    const operations = decodeFrame<Operation[]>(await request.arrayBuffer());
+    return new Response(encodeFrame(await this.execute(operations)));
   }
 
   /** Does what is due by the clock. Called when a test has moved it, too. */

@@ -8,15 +8,15 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { BlobDamagedError, BlobDirectory } from "../blobs/blob-directory.ts";
 import { StreamSource } from "../client/byte-source.ts";
-import { openSlice } from "../client/content-reader.ts";
-import { decodeJoinRequest } from "../client/join-request.ts";
+import { openSlice, type JoinRequest } from "../client/content-reader.ts";
+import { decodeFrame } from "../client/frame.ts";
 import type { ContentSlice } from "../core/operations.ts";
 
 const copyBytes = 256 * 1024;
 
 export class ContentJoiner extends WorkerEntrypoint<{ readonly blobs: Fetcher }> {
   override async fetch(request: Request): Promise<Response> {
-    const { bucketName, content } = decodeJoinRequest(await request.arrayBuffer());
+    const { bucketName, content } = decodeFrame<JoinRequest>(await request.arrayBuffer());
     const blobs = new BlobDirectory(this.env.blobs, bucketName);
     const [first, ...others] = content as [ContentSlice, ...ContentSlice[]];
     let start: ReadableStream;

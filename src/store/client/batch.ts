@@ -35,7 +35,7 @@ export class Batch {
       if (this.#bytes + bytes > batchBytesMax) this.#flush();
       if (this.#pending.length === 0) queueMicrotask(() => this.#flush());
       this.#bytes += bytes;
-      this.#pending.push({ operation, reject, resolve: resolve as PendingCall["resolve"] });
+      this.#pending.push({ operation, reject, resolve });
     });
   }
 

@@ -12,6 +12,7 @@ import type {
   Content,
   Method,
   ObjectRecord,
+  Operation,
   Outcome,
   Request,
   Result,
@@ -27,6 +28,7 @@ import type {
   Value,
 } from "./bucket-calls.ts";
 import { ContentWriter } from "./content-writer.ts";
+import { decodeFrame, encodeFrame } from "./frame.ts";
 
 export interface BucketAccess {
   readonly buckets: DurableObjectNamespace<BucketObject>;
@@ -34,6 +36,8 @@ export interface BucketAccess {
   readonly joiner: Fetcher;
   readonly bucketName: string;
   readonly boot: string;
+  /** Whether the script that asks may make remote calls, or can only fetch. */
+  readonly rpc: boolean;
 }
 
 /** How often a reader looks again when an object is replaced between its row and its file. */
@@ -45,12 +49,13 @@ export class BucketClient implements BucketCalls {
   readonly #writer: ContentWriter;
   readonly #joiner: Fetcher;
 
-  constructor({ buckets, blobs, joiner, bucketName, boot }: BucketAccess) {
+  constructor({ buckets, blobs, joiner, bucketName, boot, rpc }: BucketAccess) {
     let id: DurableObjectId | undefined;
     // A stub belongs to the request it was made in, so each batch has its own.
     this.#batch = new Batch((operations) => {
       id ??= buckets.idFromName(bucketName);
-      return buckets.get(id).execute(operations) as Promise<Outcome[]>;
+      const bucket = buckets.get(id);
+      return rpc ? bucket.execute(operations) : executeByFetch(bucket, operations);
     });
     this.#blobs = new BlobDirectory(blobs, bucketName);
     this.#writer = new ContentWriter(this.#blobs, boot);
@@ -127,7 +132,7 @@ export class BucketClient implements BucketCalls {
     // If this rejects, nobody knows whether the bucket has committed: then the file must stay,
     // and is collected on the next start if no row refers to it.
     const outcome = await this.#send(action, step.request(content));
-    if ("blob" in content && !(outcome.ok && step.keeps(outcome.value as Result<M>))) {
+    if ("blob" in content && !(outcome.ok && step.keeps(outcome.value))) {
       await this.#blobs.remove(content.blob);
     }
     return settle(action, outcome);
@@ -140,6 +145,12 @@ export class BucketClient implements BucketCalls {
       throw internalError(action, error);
     }
   }
+}
+
+async function executeByFetch(bucket: Fetcher, operations: Operation[]): Promise<Outcome[]> {
+  const body = encodeFrame(operations);
+  const response = await bucket.fetch("http://bucket/", { method: "POST", body });
+  return decodeFrame(await response.arrayBuffer());
 }
 
 /** Tells the writer of a stream that nobody is going to read it. Node's proxy sees to its own. */

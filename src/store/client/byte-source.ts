@@ -1,7 +1,7 @@
 /** Reading a stream in large pieces, into memory that is used again. */
 import { seal } from "../core/seal.ts";
 
-export interface ByteSource {
+interface ByteSource {
   /** Fills `buffer` with the next bytes; it stays partly empty only at the end. */
   read(buffer: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>>;
   cancel(reason: unknown): Promise<void>;
@@ -18,7 +18,7 @@ export class StreamSource implements ByteSource {
     const view = new Uint8Array(buffer, offset);
     const { value } = await this.#reader.readAtLeast(view.length, view);
     // At the end some versions hand the memory back empty, others not at all.
-    return (value ?? new Uint8Array(new ArrayBuffer(1), 0, 0)) as Uint8Array<ArrayBuffer>;
+    return value ?? new Uint8Array(new ArrayBuffer(1), 0, 0);
   }
 
   cancel(reason: unknown): Promise<void> {

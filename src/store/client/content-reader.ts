@@ -1,7 +1,13 @@
 /** Content on its way out: bytes that came with the call, a file, or several of both in a row. */
 import { BlobDamagedError, type BlobDirectory } from "../blobs/blob-directory.ts";
 import type { ContentSlice } from "../core/operations.ts";
-import { encodeJoinRequest } from "./join-request.ts";
+import { encodeFrame } from "./frame.ts";
+
+/** What the joiner is asked for. */
+export interface JoinRequest {
+  readonly bucketName: string;
+  readonly content: readonly ContentSlice[];
+}
 
 /**
  * Opens content. Its length is known to the stream, so it can be stored or sent on as it is.
@@ -21,7 +27,7 @@ export async function openContent(
 
   const response = await joiner.fetch("http://content/", {
     method: "POST",
-    body: encodeJoinRequest({ bucketName: blobs.bucketName, content }),
+    body: encodeFrame({ bucketName: blobs.bucketName, content } satisfies JoinRequest),
   });
   if (response.ok) return response.body as ReadableStream;
   throw new BlobDamagedError(await response.json());
@@ -31,6 +37,6 @@ export function openSlice(blobs: BlobDirectory, slice: ContentSlice): Promise<Re
   return "blob" in slice ? blobs.read(slice.blob, slice) : Promise.resolve(streamOf(slice.bytes));
 }
 
-function streamOf(bytes: ArrayBuffer): ReadableStream {
+function streamOf(bytes: ArrayBuffer | Uint8Array): ReadableStream {
   return new Response(bytes).body as ReadableStream;
 }

@@ -16,9 +16,9 @@ describe("validateRange()", () => {
     [{ suffix: 3, offset: undefined, length: undefined }, { suffix: 3 }],
     [
       { offset: Infinity, length: Infinity },
-      { offset: Infinity, length: Infinity },
+      { offset: Number.MAX_SAFE_INTEGER, length: Number.MAX_SAFE_INTEGER },
     ],
-    [{ suffix: Infinity }, { suffix: Infinity }],
+    [{ suffix: Infinity }, { suffix: Number.MAX_SAFE_INTEGER }],
   ])("takes %o", (range, request) => {
     expect(validateRange(range)).toStrictEqual(request);
   });

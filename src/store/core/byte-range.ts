@@ -30,14 +30,14 @@ export function validateRange(range: {
   if (length !== undefined) requireWhole(length, "Invalid range. Length");
   if (suffix === undefined) {
     return {
-      ...(offset !== undefined && { offset }),
-      ...(length !== undefined && { length }),
+      ...(offset !== undefined && { offset: finite(offset) }),
+      ...(length !== undefined && { length: finite(length) }),
     };
   }
   if (offset !== undefined) throw new TypeError("Suffix is incompatible with offset.");
   if (length !== undefined) throw new TypeError("Suffix is incompatible with length.");
   requireWhole(suffix, "Invalid suffix. Suffix", "Invalid range. Suffix");
-  return { suffix };
+  return { suffix: finite(suffix) };
 }
 
 /**
@@ -90,6 +90,11 @@ function requireWhole(value: number, subject: string, subjectIfFractional = subj
       `${subjectIfFractional} (${value}) must be an integer, not floating point.`,
     );
   }
+}
+
+/** JSON, by which a request may travel, has no infinity; and no object is this large. */
+function finite(value: number): number {
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
 
 /** The platform is written in another language, and so are its numbers. */

@@ -43,10 +43,10 @@ export type Content =
 
 /** Content to read, in order. A blob's bytes are read from disk by whoever asked. */
 export type ContentSlice =
-  | { readonly bytes: ArrayBuffer }
+  | { readonly bytes: ArrayBuffer | Uint8Array }
   | ({ readonly blob: string; readonly blobSize: number } & ByteRange);
 
-export type Retrieved =
+type Retrieved =
   | {
       readonly status: "found";
       readonly object: ObjectRecord;
@@ -65,7 +65,7 @@ export interface ListRequest {
   readonly includeCustom: boolean;
 }
 
-export interface ListResult {
+interface ListResult {
   /** JSON of `ObjectRecord[]`: SQLite writes it, and the caller parses it, with nothing between. */
   readonly objectsJson: string;
   /** Rolled-up prefixes, each ending in the delimiter. */

@@ -8,14 +8,14 @@ import type { StoreBucket } from "../../../src/types/store.ts";
 import { worker } from "./worker.ts";
 
 /** What a binding of type `store_control` can do. */
-export interface StoreControl {
+interface StoreControl {
   now(): Promise<number>;
   advance(milliseconds: number): Promise<void>;
   resetClock(): Promise<void>;
   collectGarbage(bucketName: string): Promise<number>;
 }
 
-export interface StoreEnv {
+interface StoreEnv {
   BUCKET: StoreBucket;
   CONTROL: StoreControl;
 }

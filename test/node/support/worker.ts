@@ -1,7 +1,7 @@
 /** Workers for Miniflare that have a bucket. */
 import { fileURLToPath } from "node:url";
 
-export const plugin = {
+const plugin = {
   package: fileURLToPath(new URL("../../../dist/plugin.js", import.meta.url)),
   name: "store",
 };
@@ -11,7 +11,7 @@ export function bucketEntry(options: Record<string, string | string[]>) {
   return { type: "unsafe:store_bucket" as const, dev: { plugin, options } };
 }
 
-export const controlEntry = { type: "unsafe:store_control" as const, dev: { plugin, options: {} } };
+const controlEntry = { type: "unsafe:store_control" as const, dev: { plugin, options: {} } };
 
 export function worker(
   script: string,

@@ -1,0 +1,50 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeFrame, encodeFrame } from "./frame.ts";
+
+async function roundTrip(value: unknown): Promise<unknown> {
+  return decodeFrame(await encodeFrame(value).arrayBuffer());
+}
+
+describe("encodeFrame() and decodeFrame()", () => {
+  it("bring back any JSON with bytes in it", async () => {
+    const bytes = fc.uint8Array({ maxLength: 20 });
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        fc.jsonValue({ depthSize: "small" }),
+        bytes,
+        fc.array(tie("tree"), { maxLength: 4 }),
+        fc.dictionary(fc.string(), tie("tree"), { maxKeys: 4, noNullPrototype: true }),
+      ),
+    }));
+    await fc.assert(
+      fc.asyncProperty(tree, async (value) => {
+        // -0 is the one number that JSON does not bring back.
+        const expected = JSON.stringify(value) === undefined ? undefined : value;
+        expect(normal(await roundTrip(expected))).toEqual(normal(expected));
+      }),
+    );
+  });
+
+  it("bring back the bytes that a view shows, and not those around them", async () => {
+    const buffer = Uint8Array.of(1, 2, 3, 4, 5).buffer;
+    const value = { view: new Uint8Array(buffer, 1, 2), buffer };
+    expect(await roundTrip(value)).toEqual({
+      view: Uint8Array.of(2, 3),
+      buffer: Uint8Array.of(1, 2, 3, 4, 5),
+    });
+  });
+
+  it("take no metadata for bytes, whatever its name", async () => {
+    const custom = { $bytes: "0,1" };
+    expect(await roundTrip({ custom })).toEqual({ custom });
+  });
+});
+
+function normal(value: unknown): unknown {
+  if (Object.is(value, -0)) return 0;
+  if (Array.isArray(value)) return value.map(normal);
+  if (value === null || typeof value !== "object" || value instanceof Uint8Array) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, normal(item)]));
+}

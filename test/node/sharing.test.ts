@@ -1,0 +1,115 @@
+/** Scripts that are bound to one bucket see one bucket, at once. */
+import { describe, expect, it } from "vitest";
+import { startStore, temporaryFolder } from "./support/store.ts";
+import { bucketEntry, worker } from "./support/worker.ts";
+
+const script = `
+  export default {
+    async fetch(request, { BUCKET }) {
+      const { method, args } = await request.json();
+      const result = await BUCKET[method](...args);
+      return Response.json(result?.body ? await result.text() : (result ?? null));
+    },
+  };`;
+
+/** Two scripts, each in an isolate of its own. */
+async function startTwo() {
+  const store = await startStore(temporaryFolder(), [
+    worker(script, { name: "left" }),
+    worker(script, { name: "right" }),
+  ]);
+  const fetchers = {
+    left: await store.miniflare.getWorker("left"),
+    right: await store.miniflare.getWorker("right"),
+  };
+  const call = async (name: keyof typeof fetchers, method: string, ...args: unknown[]) => {
+    const body = JSON.stringify({ method, args });
+    return (await fetchers[name].fetch("http://script/", { method: "POST", body })).json();
+  };
+  return { store, call };
+}
+
+describe("two scripts bound to one bucket", () => {
+  it("see each other's writes and deletes as soon as they are promised", async () => {
+    const { call } = await startTwo();
+    for (let round = 0; round < 50; round++) {
+      // Above and below the limit up to which values stay in the database.
+      const value = `${round} `.repeat(round % 2 === 0 ? 1 : 70_000);
+      await call("left", "put", "key", value);
+      expect(await call("right", "get", "key")).toBe(value);
+      await call("right", "delete", "key");
+      expect(await call("left", "head", "key")).toBeNull();
+    }
+  });
+
+  it("race for one key, and exactly one wins", async () => {
+    const { call } = await startTwo();
+    for (let round = 0; round < 50; round++) {
+      const onlyIf = { etagDoesNotMatch: "*" };
+      const won = await Promise.all(
+        (["left", "right", "left", "right"] as const).map((name) =>
+          call(name, "put", `race-${round}`, name, { onlyIf }),
+        ),
+      );
+      expect(won.filter((object) => object !== null)).toHaveLength(1);
+    }
+  });
+
+  it("read an object whole while it is being replaced", async () => {
+    const { call } = await startTwo();
+    const values = ["a", "b", "c"].map((letter) => letter.repeat(300_000));
+    await call("left", "put", "key", values[0]);
+    const writing = (async () => {
+      for (let round = 0; round < 40; round++) await call("left", "put", "key", values[round % 3]);
+    })();
+    for (let round = 0; round < 60; round++) {
+      expect(values).toContain(await call("right", "get", "key"));
+    }
+    await writing;
+  });
+
+  it("do not see what is in another bucket", async () => {
+    const store = await startStore(temporaryFolder(), [
+      worker("export default {};", { env: { OTHER: bucketEntry({ bucket_name: "Photos" }) } }),
+    ]);
+    const { OTHER } = await store.miniflare.getBindings<{ OTHER: typeof store.bucket }>();
+    await store.bucket.put("key", "photos");
+    expect(await OTHER.head("key")).toBeNull();
+  });
+});
+
+describe("a bucket in a Durable Object", () => {
+  it("works as in a script", async () => {
+    const objectScript = `
+      import { DurableObject } from "cloudflare:workers";
+      export class Thing extends DurableObject {
+        async fetch(request) {
+          await this.env.BUCKET.put("key", request.body);
+          return new Response((await this.env.BUCKET.get("key")).body);
+        }
+      }
+      export default {
+        fetch: (request, env) => env.THING.getByName("one").fetch(request),
+      };`;
+    const { config } = worker(objectScript);
+    const { miniflare } = await startStore(temporaryFolder(), [
+      {
+        config: {
+          ...config,
+          env: {
+            ...config.env,
+            THING: { type: "durable-object", workerName: "script", exportName: "Thing" },
+          } as unknown as typeof config.env,
+          exports: { Thing: { type: "durable-object", storage: "sqlite" } },
+        } as typeof config,
+      },
+    ]);
+    const body = new TextEncoder().encode("streamed ".repeat(50_000));
+    const response = await miniflare.dispatchFetch("http://script/", {
+      method: "POST",
+      body,
+      headers: { "content-length": String(body.length) },
+    });
+    expect(await response.text()).toBe("streamed ".repeat(50_000));
+  });
+});
