@@ -200,7 +200,7 @@ export class Bucket {
         ...(cursor !== undefined && { after: decodeCursor(cursor) }),
         weightMax: includeHttp || includeCustom ? listPageBytesMax : Infinity,
       },
-      (from, end) => this.#objects.scan({ from, end, include }),
+      (bounds, rowsExpected) => this.#objects.scan(bounds, { include, rowsExpected }),
     );
     return {
       objectsJson: `[${page.rows.map((row) => row.json).join(",")}]`,

@@ -1,5 +1,6 @@
 /** The objects of a bucket, by key. */
 import type { Bound, ListedRow } from "../core/list-page.ts";
+import { listLimitMax } from "../core/limits.ts";
 import type { ObjectRecord, StorageClass } from "../core/operations.ts";
 import { decodeSegments, encodeSegments, type Segment } from "../core/segment.ts";
 import { firstRow, onlyRow } from "./rows.ts";
@@ -29,6 +30,9 @@ type Columns = [
   custom: string,
   segments: string,
 ];
+
+/** The longest run of rows that is read at once. */
+const rowsRunMax = listLimitMax + 1;
 
 export class ObjectTable {
   readonly #sql: SqlStorage;
@@ -85,25 +89,38 @@ export class ObjectTable {
     return Array.from(rows.raw<[string]>(), ([segments]) => decodeSegments(segments)).flat();
   }
 
-  /** Rows in key order, read as they are asked for. */
-  *scan({
-    from,
-    end,
-    include,
-  }: {
-    from: Bound;
-    end: string | null;
-    include: Include;
-  }): Generator<ObjectRow> {
+  /**
+   * Rows in key order, read as they are asked for.
+   *
+   * A query that is left before its end keeps its statement busy, and the next has to be prepared
+   * anew, which costs more than reading rows. So rows are read in runs, each to its end: the first
+   * as long as the caller expects to need, the others longer and longer.
+   */
+  *scan(
+    { from, end }: { from: Bound; end: string | null },
+    { include, rowsExpected }: { include: Include; rowsExpected: number },
+  ): Generator<ObjectRow> {
+    let bound = from;
+    for (let run = rowsExpected; ; run = Math.min(run * 4, rowsRunMax)) {
+      const rows = this.#run(bound, end, include, run);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < run) return;
+      bound = { key: last.key, inclusive: false };
+    }
+  }
+
+  #run(from: Bound, end: string | null, include: Include, limit: number): ObjectRow[] {
     const query =
       `SELECT key, json_array(key, version, size, etag, uploaded, json(checksums), storage_class, ` +
       `${include.http ? "json(http)" : "NULL"}, ${include.custom ? "json(custom)" : "NULL"}) ` +
       `FROM objects WHERE key ${from.inclusive ? ">=" : ">"} ? ` +
-      `${end === null ? "" : "AND key < ? "}ORDER BY key`;
-    const bindings = end === null ? [from.key] : [from.key, end];
-    for (const [key, json] of this.#sql.exec(query, ...bindings).raw<[string, string]>()) {
-      yield { key, json, weight: json.length };
-    }
+      `${end === null ? "" : "AND key < ? "}ORDER BY key LIMIT ?`;
+    const bindings = end === null ? [from.key, limit] : [from.key, end, limit];
+    return Array.from(
+      this.#sql.exec(query, ...bindings).raw<[string, string]>(),
+      ([key, json]) => ({ key, json, weight: json.length }),
+    );
   }
 
   stats(): { objects: number; bytes: number } {

@@ -21,7 +21,7 @@ class Source {
     this.rows = keys.toSorted(compareKeys).map((key) => ({ key, weight: weigh(key) }));
   }
 
-  readonly scan: ScanRows<ListedRow> = (from, end) => {
+  readonly scan: ScanRows<ListedRow> = ({ from, end }) => {
     this.scans++;
     return this.#rowsBetween(from.key, from.inclusive, end);
   };

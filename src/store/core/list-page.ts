@@ -30,8 +30,14 @@ export interface ListedRow {
   readonly weight: number;
 }
 
-/** Scans rows at or after `from` and before `end` (`null`: to the end), in key order, lazily. */
-export type ScanRows<Row extends ListedRow> = (from: Bound, end: string | null) => Iterable<Row>;
+/**
+ * Scans rows at or after `from` and before `end` (`null`: to the end), in key order, lazily. More
+ * than `rowsExpected` may be needed, but need not be read before they are.
+ */
+export type ScanRows<Row extends ListedRow> = (
+  bounds: { from: Bound; end: string | null },
+  rowsExpected: number,
+) => Iterable<Row>;
 
 export interface ListedPage<Row> {
   readonly rows: Row[];
@@ -52,10 +58,12 @@ export function listPage<Row extends ListedRow>(
   let last: Position | undefined;
   let weight = 0;
 
+  // Behind a delimited prefix comes, most of the time, another.
+  const rowsExpected = delimiter === "" ? limit + 1 : 1;
   let from = firstBound(query);
   scanning: while (from !== null) {
     let jump: Bound | null = null;
-    for (const row of scan(from, end)) {
+    for (const row of scan({ from, end }, rowsExpected)) {
       const rolledUp = rollUp(row.key, prefix, delimiter);
       const full =
         rows.length + prefixes.length === limit ||

@@ -1,7 +1,7 @@
 /** Workers for Miniflare that have a bucket. */
 import { fileURLToPath } from "node:url";
 
-const plugin = {
+export const plugin = {
   package: fileURLToPath(new URL("../../../dist/plugin.js", import.meta.url)),
   name: "store",
 };

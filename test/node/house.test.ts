@@ -1,0 +1,78 @@
+/** House rules that a machine can check, and the package as it would be published. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const run = (command: string, ...args: string[]) =>
+  execFileSync(command, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+
+const files = run("git", "ls-files").split("\n").filter(Boolean);
+const sources = files.filter((file) => file.endsWith(".ts"));
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const imports = (file: string) =>
+  Array.from(read(file).matchAll(/from "([^"]+)"/g), ([, target]) => target as string);
+
+describe("the repository", () => {
+  it("has no source file of more than 400 lines", () => {
+    const long = sources.filter((file) => read(file).split("\n").length > 400);
+    expect(long).toEqual([]);
+  });
+
+  it("has a core that imports nothing but itself", () => {
+    const core = sources.filter((file) => /^src\/store\/core\/(?!.*\.test\.ts)/.test(file));
+    expect(core.length).toBeGreaterThan(10);
+    for (const file of core) {
+      expect(imports(file).filter((target) => !/^\.\/[a-z-]+\.ts$/.test(target))).toEqual([]);
+    }
+  });
+
+  it("keeps Node out of what runs in workerd", () => {
+    const workerd = sources.filter((file) => /^src\/store\/(?!.*\.test\.ts)/.test(file));
+    const node = workerd.filter((file) =>
+      imports(file).some((target) => target.startsWith("node:") && target !== "node:crypto"),
+    );
+    expect(node).toEqual([]);
+  });
+
+  it("has no file with a name that says nothing", () => {
+    expect(files.filter((file) => /(^|\/)(utils?|helpers?|misc|common)\./.test(file))).toEqual([]);
+  });
+
+  it("has no test that is skipped, focused or still to be written", () => {
+    const tests = sources.filter((file) => file.startsWith("test/") || file.endsWith(".test.ts"));
+    const marks = /\b(?:it|test|describe)\.(?:skip|only|todo)\b/;
+    expect(tests.filter((file) => marks.test(read(file)))).toEqual([]);
+  });
+
+  it("says `Deviation:` only where docs/deviations.md has something to say", () => {
+    const deviations = sources.flatMap((file) =>
+      file.startsWith("src/") ? (read(file).match(/Deviation: .+/g) ?? []) : [],
+    );
+    expect(deviations.length).toBeGreaterThan(0);
+    expect(read("docs/deviations.md").split("\n").length).toBeGreaterThan(deviations.length);
+  });
+});
+
+describe("the package", () => {
+  it("holds what is used, and nothing else", () => {
+    const [{ files: packed }] = JSON.parse(run("npm", "pack", "--dry-run", "--json")) as [
+      { files: { path: string }[] },
+    ];
+    expect(packed.map(({ path }) => path).sort()).toEqual([
+      "LICENSE",
+      "README.md",
+      "dist/index.d.ts",
+      "dist/index.js",
+      "dist/plugin.d.ts",
+      "dist/plugin.js",
+      "dist/types/index.d.ts",
+      "dist/types/store.d.ts",
+      "dist/workerd/store-binding.js",
+      "dist/workerd/store-bucket.js",
+      "package.json",
+    ]);
+  });
+});
