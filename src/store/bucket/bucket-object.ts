@@ -125,9 +125,19 @@ export class BucketObject extends DurableObject<BucketEnv> {
     void this.ctx.storage.setAlarm(time);
   }
 
-  /** Outgoing requests wait until the writes before them are durable, so no live file is removed. */
+  /**
+   * Outgoing requests wait until the writes before them are durable, so no live file is removed.
+   * A file that cannot be removed is no reason to fail what has been committed.
+   */
   async #remove(files: readonly string[]): Promise<void> {
-    await Promise.all(files.map((fileName) => this.#blobs.remove(fileName)));
+    const removals = files.map(async (fileName) => {
+      try {
+        await this.#blobs.remove(fileName);
+      } catch (error) {
+        console.error(`Cannot remove a blob of "${this.ctx.id.name}":`, error);
+      }
+    });
+    await Promise.all(removals);
   }
 }
 
