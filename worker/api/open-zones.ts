@@ -1,5 +1,4 @@
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
-import type { ZoneObject } from "../objects/zone-object.ts";
 import type { Zone } from "../zone/zone.ts";
 
 /** More zones than this are looked up anew. */
@@ -22,10 +21,6 @@ export class OpenZones {
     if (this.#seen.size >= ZONES_KEPT_MAX) this.#seen.clear();
     this.#seen.set(id, { id: zone.id, name: zone.name });
     return zone;
-  }
-
-  object(env: Env, id: string): DurableObjectStub<ZoneObject> {
-    return zoneObject(env, id);
   }
 
   forget(id: string): void {
