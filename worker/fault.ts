@@ -37,7 +37,8 @@ export function acceptFault(input: unknown, place: string): Fault {
     throw new Error(`${place}.${name} must be a whole number of at most ${max}`);
   };
   const { method = null, path = "*", when = "before" } = given;
-  if (method !== null && typeof method !== "string") throw new Error(`${place}.method must be a string`);
+  if (method !== null && typeof method !== "string")
+    throw new Error(`${place}.method must be a string`);
   if (typeof path !== "string") throw new Error(`${place}.path must be a string`);
   if (when !== "before" && when !== "after") {
     throw new Error(`${place}.when must be "before" or "after"`);
@@ -61,7 +62,9 @@ export function acceptFault(input: unknown, place: string): Fault {
 
 function matches(fault: Fault, call: { readonly method: string; readonly path: string }): boolean {
   if (fault.method !== null && fault.method !== call.method) return false;
-  const pattern = fault.path.split("*").map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const pattern = fault.path
+    .split("*")
+    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   return new RegExp(`^${pattern.join(".*")}$`).test(call.path);
 }
 

@@ -77,6 +77,7 @@ export async function readImportForm(request: Request): Promise<ImportForm> {
   const size = typeof file === "string" ? new TextEncoder().encode(file).length : file.size;
   if (size > ZONE_FILE_BYTES_MAX) throw new ZoneError([problem.fileTooLarge(ZONE_FILE_BYTES_MAX)]);
   const proxied = form.get("proxied") ?? "false";
-  if (proxied !== "true" && proxied !== "false") throw new ZoneError([problem.notABoolean("proxied")]);
+  if (proxied !== "true" && proxied !== "false")
+    throw new ZoneError([problem.notABoolean("proxied")]);
   return { text: typeof file === "string" ? file : await file.text(), proxied: proxied === "true" };
 }

@@ -11,7 +11,12 @@ function describeProblem({ code, message, error_chain }: Problem): Record<string
 
 export function failure(problems: readonly Problem[]): Response {
   const status = problems[0]?.status ?? 500;
-  const body = { result: null, success: false, errors: problems.map(describeProblem), messages: [] };
+  const body = {
+    result: null,
+    success: false,
+    errors: problems.map(describeProblem),
+    messages: [],
+  };
   const headers = status === 429 ? { "retry-after": String(RETRY_AFTER_SECONDS) } : {};
   return Response.json(body, { status, headers });
 }

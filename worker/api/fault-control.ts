@@ -21,7 +21,11 @@ export function acceptFaults(input: unknown): Fault[] {
   }
 }
 
-export async function controlFaults(request: Request, access: Access, api: Faulty): Promise<Response> {
+export async function controlFaults(
+  request: Request,
+  access: Access,
+  api: Faulty,
+): Promise<Response> {
   requireAllZones(access);
   if (request.method !== "GET") requireWriting(access);
   if (request.method === "PUT") {

@@ -67,6 +67,7 @@ export const batchRecords: Handler = async (call) => {
   };
   const count = Object.values(batch).reduce((sum, { length }) => sum + length, 0);
   if (count === 0) throw new ZoneError([problem.batchEmpty()]);
-  if (count > call.config.batchQuota) throw new ZoneError([problem.batchQuota(call.config.batchQuota)]);
+  if (count > call.config.batchQuota)
+    throw new ZoneError([problem.batchQuota(call.config.batchQuota)]);
   return respond(await zoneOf(call).batch(batch), call.path);
 };

@@ -6,7 +6,14 @@ import { readConfig, type DnsConfig } from "../config.ts";
 import { describeFault, FaultPlan, type Fault } from "../fault.ts";
 import { indexObject, type Env } from "../objects/environment.ts";
 import { problem, ZoneError } from "../zone/errors.ts";
-import { authenticate, hasCredentials, owner, requireWriting, requireZone, type Access } from "./access.ts";
+import {
+  authenticate,
+  hasCredentials,
+  owner,
+  requireWriting,
+  requireZone,
+  type Access,
+} from "./access.ts";
 import type { Call } from "./call.ts";
 import { failure } from "./envelope.ts";
 import { controlFaults, FAULT_CONTROL_PATH } from "./fault-control.ts";

@@ -31,6 +31,7 @@ export const getSetting: Handler = async ({ env, ids, path }) => {
 export const editSetting: Handler = async ({ request, env, ids, path }) => {
   const name = readName(ids["setting"]!, path);
   const { value } = await readJson(request);
-  if (value !== "on" && value !== "off") throw new ZoneError([problem.notOneOf("value", ["on", "off"])]);
+  if (value !== "on" && value !== "off")
+    throw new ZoneError([problem.notOneOf("value", ["on", "off"])]);
   return respond(await zoneObject(env, ids["zone"]!).changeSwitch(name, value), path);
 };

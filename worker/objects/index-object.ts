@@ -87,7 +87,10 @@ export class IndexObject extends DurableObject<Env> {
     }
   }
 
-  async create(request: { readonly name: string; readonly type: string }, account: Account): Promise<Reply> {
+  async create(
+    request: { readonly name: string; readonly type: string },
+    account: Account,
+  ): Promise<Reply> {
     try {
       if (this.#byName(request.name) !== null) {
         throw new ZoneError([problem.zoneExists(request.name)]);
@@ -104,7 +107,9 @@ export class IndexObject extends DurableObject<Env> {
   list(query: ZoneQuery, account: Account): Reply {
     const { sql, bindings } = composeZoneFilter(query);
     const where = sql === "" ? "" : ` WHERE ${sql}`;
-    const total = this.#sql.exec<{ n: number }>(`SELECT count(*) AS n FROM zones${where}`, ...bindings).one().n;
+    const total = this.#sql
+      .exec<{ n: number }>(`SELECT count(*) AS n FROM zones${where}`, ...bindings)
+      .one().n;
     const zones = this.#sql
       .exec<Row>(
         `SELECT zone FROM zones${where} ORDER BY name ${query.direction} LIMIT ? OFFSET ?`,
@@ -124,9 +129,15 @@ export class IndexObject extends DurableObject<Env> {
       const problems: Problem[] = [];
       const edited = editZone(zone, input, (found) => problems.push(found));
       if (problems.length > 0) throw new ZoneError(problems);
-      if (JSON.stringify(edited) === JSON.stringify(zone)) return replyWith(describeZone(zone, account));
+      if (JSON.stringify(edited) === JSON.stringify(zone))
+        return replyWith(describeZone(zone, account));
       const made = { ...edited, modifiedOn: new Date().toISOString() };
-      this.#sql.exec("UPDATE zones SET type = ?, zone = ? WHERE id = ?", made.type, JSON.stringify(made), id);
+      this.#sql.exec(
+        "UPDATE zones SET type = ?, zone = ? WHERE id = ?",
+        made.type,
+        JSON.stringify(made),
+        id,
+      );
       return replyWith(describeZone(made, account));
     } catch (error) {
       return replyToError(error);

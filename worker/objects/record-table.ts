@@ -85,7 +85,9 @@ export class RecordTable {
   /** Every other record at a name. */
   neighbours(name: string, exceptId: string): Neighbour[] {
     const select = "SELECT type, content, priority FROM records WHERE name = ? AND id <> ?";
-    return this.#sql.exec<Neighbour & Record<string, SqlStorageValue>>(select, name, exceptId).toArray();
+    return this.#sql
+      .exec<Neighbour & Record<string, SqlStorageValue>>(select, name, exceptId)
+      .toArray();
   }
 
   insert(record: ZoneRecord): void {
@@ -123,7 +125,10 @@ export class RecordTable {
     const rows =
       type === null
         ? this.#sql.exec<{ n: number | null }>("SELECT sum(count) AS n FROM type_counts")
-        : this.#sql.exec<{ n: number | null }>("SELECT sum(count) AS n FROM type_counts WHERE type = ?", type);
+        : this.#sql.exec<{ n: number | null }>(
+            "SELECT sum(count) AS n FROM type_counts WHERE type = ?",
+            type,
+          );
     return rows.one().n ?? 0;
   }
 
@@ -136,7 +141,9 @@ export class RecordTable {
     const totalCount =
       where === null || onlyType(query) !== null
         ? this.count(onlyType(query))
-        : this.#sql.exec<{ n: number }>(`SELECT count(*) AS n FROM records${clause}`, ...bindings).one().n;
+        : this.#sql
+            .exec<{ n: number }>(`SELECT count(*) AS n FROM records${clause}`, ...bindings)
+            .one().n;
     const offset = (query.page - 1) * query.perPage;
     if (offset >= totalCount) return { records: [], totalCount };
     const page = `SELECT seq FROM records${clause} ORDER BY ${order} LIMIT ? OFFSET ?`;
@@ -151,7 +158,9 @@ export class RecordTable {
 
   /** Every record, by type and name, for an export. */
   all(): ZoneRecord[] {
-    const rows = this.#sql.exec<Row>(`SELECT seq, ${COLUMNS} FROM records ORDER BY type, name, seq`);
+    const rows = this.#sql.exec<Row>(
+      `SELECT seq, ${COLUMNS} FROM records ORDER BY type, name, seq`,
+    );
     return rows.toArray().map(toRecord);
   }
 

@@ -153,7 +153,9 @@ export class ZoneObject extends DurableObject<Env> {
           const { problems } = error;
           if (problems.some(({ code }) => code === problem.identicalRecord().code)) continue;
           const text = problems.map(({ message }) => message).join(" ");
-          throw new ZoneError([problem.configuration(`records[${index}] of ${this.#zone().name}: ${text}`)]);
+          throw new ZoneError([
+            problem.configuration(`records[${index}] of ${this.#zone().name}: ${text}`),
+          ]);
         }
       }
       return null;
@@ -196,7 +198,10 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#read(() => {
       const { records, totalCount } = this.#records.list(query);
       const info = describePage(query, records.length, totalCount);
-      return replyWith(records.map((record) => this.#describe(record)), info);
+      return replyWith(
+        records.map((record) => this.#describe(record)),
+        info,
+      );
     });
   }
 

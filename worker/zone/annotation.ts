@@ -17,7 +17,11 @@ const TAG = new RegExp(
 /** Tags of this prefix carry proxied and settings in a zone file, so that nobody may choose them. */
 const RESERVED_TAG = /^cf-/i;
 
-export function acceptComment(input: unknown, charactersMax: number, report: Report): string | null {
+export function acceptComment(
+  input: unknown,
+  charactersMax: number,
+  report: Report,
+): string | null {
   if (input === undefined || input === null) return null;
   if (typeof input !== "string") {
     report(problem.notAString("comment"));

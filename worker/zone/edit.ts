@@ -9,7 +9,18 @@ function asRequest(record: ZoneRecord): Record<string, unknown> {
   const data =
     type.shape === "content" ? undefined : type.data(type.parseContent(content, record.priority));
   const priority = record.priority ?? undefined;
-  return { type: record.type, name, content, data, priority, ttl, proxied, comment, tags, settings };
+  return {
+    type: record.type,
+    name,
+    content,
+    data,
+    priority,
+    ttl,
+    proxied,
+    comment,
+    tags,
+    settings,
+  };
 }
 
 /**

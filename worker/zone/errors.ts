@@ -34,8 +34,7 @@ function malformedHeader(code: number, header: string): Problem {
 
 export const problem = {
   identicalRecord: () => of(400, 81058, "An identical record already exists."),
-  hostTaken: () =>
-    of(400, 81053, "An A, AAAA, or CNAME record with that host already exists."),
+  hostTaken: () => of(400, 81053, "An A, AAAA, or CNAME record with that host already exists."),
   cnameTaken: () => of(400, 81054, "A CNAME record with that host already exists."),
   nsTaken: () => of(400, 81056, "NS records with that host already exist."),
   recordMissing: () => of(404, 81044, "Record does not exist."),
@@ -50,8 +49,7 @@ export const problem = {
   priorityRange: () => of(400, 9008, "priority must be between 0 and 65535."),
   contentTooLong: (bytes: number) =>
     of(400, 9015, `Record content exceeds the allowed length of ${bytes} wire format bytes.`),
-  ttlRange: () =>
-    of(400, 9021, "TTL must be between 60 and 86400 seconds, or 1 for Automatic."),
+  ttlRange: () => of(400, 9021, "TTL must be between 60 and 86400 seconds, or 1 for Automatic."),
   requiredField: (field: string) => of(400, 9100, `${field} is a required field.`),
   requiredDataField: (field: string) => of(400, 9100, `${field} is a required data field.`),
   contentType: (type: string) => of(400, 9207, `Content-type must be ${type}.`),
@@ -66,8 +64,7 @@ export const problem = {
     of(405, 7001, `Method ${method} not available for that URI.`),
   zoneNameInvalid: () => of(400, 1001, "Invalid zone name."),
   zoneExists: (name: string) => of(400, 1061, `${name} already exists`),
-  noCredentials: () =>
-    of(400, 9106, "Missing X-Auth-Key, X-Auth-Email or Authorization headers"),
+  noCredentials: () => of(400, 9106, "Missing X-Auth-Key, X-Auth-Email or Authorization headers"),
   malformedEmail: () => malformedHeader(6102, "X-Auth-Email"),
   malformedKey: () => malformedHeader(6103, "X-Auth-Key"),
   malformedAuthorization: () => malformedHeader(6111, "Authorization"),
@@ -101,13 +98,11 @@ export const problem = {
   serviceParameter: (reason: string) => of(400, 9414, `value is invalid: ${reason}.`),
   exclusive: (one: string, other: string) =>
     of(400, 9415, `${one} and ${other} cannot both be set.`),
-  quotationMarks: () =>
-    of(400, 9416, "Content for TXT record has inconsistent quotation marks."),
+  quotationMarks: () => of(400, 9416, "Content for TXT record has inconsistent quotation marks."),
   spf: (reason: string) => of(400, 9421, `SPF record is invalid: ${reason}.`),
   dkim: (reason: string) => of(400, 9422, `DKIM record is invalid: ${reason}.`),
   dmarc: (reason: string) => of(400, 9423, `DMARC record is invalid: ${reason}.`),
-  wrongName: (kind: string, rule: string) =>
-    of(400, 9424, `${kind} records belong at ${rule}.`),
+  wrongName: (kind: string, rule: string) => of(400, 9424, `${kind} records belong at ${rule}.`),
   platformAddress: (address: string) =>
     of(400, 9431, `Content cannot be ${address}, an address of the platform itself.`),
   dsAtApex: () => of(400, 9432, "DS records belong below the apex, beside a delegation."),
@@ -117,15 +112,13 @@ export const problem = {
   settingNotForType: (setting: string, type: string) =>
     of(400, 9435, `Setting ${setting} does not apply to ${type} records.`),
   valueInvalid: (field: string, rule: string) => of(400, 9436, `${field} must be ${rule}.`),
-  bodyTooLarge: (bytes: number) =>
-    of(413, 9440, `Request body is larger than ${bytes} bytes.`),
+  bodyTooLarge: (bytes: number) => of(413, 9440, `Request body is larger than ${bytes} bytes.`),
   bodyNotAnObject: () => of(400, 9441, "Request body must be a JSON object."),
   batchQuota: (max: number) => of(400, 9442, `A batch holds at most ${max} operations.`),
   batchEmpty: () =>
     of(400, 9443, "A batch needs at least one of deletes, patches, puts and posts."),
   fileMissing: () => of(400, 9444, "file is a required field of the form."),
-  fileTooLarge: (bytes: number) =>
-    of(400, 9445, `Zone file is larger than ${bytes} bytes.`),
+  fileTooLarge: (bytes: number) => of(400, 9445, `Zone file is larger than ${bytes} bytes.`),
   zoneFile: (line: number, reason: string) => of(400, 9446, `Line ${line}: ${reason}.`),
   configuration: (reason: string) => of(500, 9450, `Configuration of [dns]: ${reason}`),
   internal: () => of(500, 9500, "Internal error"),

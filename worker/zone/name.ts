@@ -21,9 +21,7 @@ const STRICT_TYPES = new Set(["A", "AAAA", "CNAME"]);
 
 export function isDnsName(name: string): boolean {
   if (name.length > NAME_CHARACTERS_MAX) return false;
-  return name
-    .split(".")
-    .every((label) => label.length <= LABEL_BYTES_MAX && DNS_LABEL.test(label));
+  return name.split(".").every((label) => label.length <= LABEL_BYTES_MAX && DNS_LABEL.test(label));
 }
 
 export function isInZone(name: string, zoneName: string): boolean {

@@ -65,13 +65,15 @@ export function encodePunycode(label: string): string {
 export function toAsciiName(name: string): string {
   // oxlint-disable-next-line no-control-regex -- the range of ASCII is what is asked
   if (/^[\x00-\x7f]*$/.test(name)) return name.toLowerCase();
-  return name
-    .normalize("NFKC")
-    .toLowerCase()
-    .normalize("NFC")
-    .replaceAll(/[。．｡]/gu, ".")
-    .split(".")
-    // oxlint-disable-next-line no-control-regex -- the range of ASCII is what is asked
-    .map((label) => (/^[\x00-\x7f]*$/.test(label) ? label : `xn--${encodePunycode(label)}`))
-    .join(".");
+  return (
+    name
+      .normalize("NFKC")
+      .toLowerCase()
+      .normalize("NFC")
+      .replaceAll(/[。．｡]/gu, ".")
+      .split(".")
+      // oxlint-disable-next-line no-control-regex -- the range of ASCII is what is asked
+      .map((label) => (/^[\x00-\x7f]*$/.test(label) ? label : `xn--${encodePunycode(label)}`))
+      .join(".")
+  );
 }

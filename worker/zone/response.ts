@@ -10,9 +10,7 @@ export interface ZoneIdentity {
 export function describeRecord(record: ZoneRecord, zone: ZoneIdentity): Record<string, unknown> {
   const type = recordType(record.type);
   const data =
-    type.shape === "content"
-      ? null
-      : type.data(type.parseContent(record.content, record.priority));
+    type.shape === "content" ? null : type.data(type.parseContent(record.content, record.priority));
   return {
     id: record.id,
     zone_id: zone.id,

@@ -132,7 +132,8 @@ export function editSettings(current: DnsSettings, input: unknown, report: Repor
     if (!NAMESERVER_TYPES.includes(type as string)) {
       report(problem.notOneOf("nameservers.type", NAMESERVER_TYPES));
     }
-    if (set === null || set < 1 || set > 5) report(problem.integerRange("nameservers.ns_set", 1, 5));
+    if (set === null || set < 1 || set > 5)
+      report(problem.integerRange("nameservers.ns_set", 1, 5));
     edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set: set } : { type };
   }
   if (input["soa"] !== undefined) edited["soa"] = editSoa(current.soa, input["soa"], report);

@@ -44,7 +44,11 @@ export function acceptZoneType(input: unknown, report: Report): string {
 }
 
 /** PATCH of a zone: paused, type and vanity name servers. */
-export function editZone(zone: Zone, input: Readonly<Record<string, unknown>>, report: Report): Zone {
+export function editZone(
+  zone: Zone,
+  input: Readonly<Record<string, unknown>>,
+  report: Report,
+): Zone {
   const paused = input["paused"] ?? zone.paused;
   if (typeof paused !== "boolean") report(problem.notABoolean("paused"));
   const given = input["vanity_name_servers"] ?? zone.vanityNameServers;

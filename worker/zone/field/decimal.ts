@@ -30,7 +30,7 @@ export function decimal(options: DecimalOptions): Field<number> {
       report(refuse(field, min, max));
       return undefined;
     },
-    compose: (value) => (unit === "" ? String(value) : `${value.toFixed(fractionDigits)}${unit}`),
+    compose: (value) => `${value.toFixed(fractionDigits)}${unit}`,
     parse: ([token]) => token!.text.replace(/m$/, ""),
     write: packed,
     take: packed,

@@ -78,7 +78,9 @@ function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
   if (text === null || text === "") throw new ParameterError(`${name} needs a value`);
   switch (name) {
     case "mandatory": {
-      const keys = splitList(text).map(keyNumber).sort((one, other) => one - other);
+      const keys = splitList(text)
+        .map(keyNumber)
+        .sort((one, other) => one - other);
       if (keys.includes(0)) throw new ParameterError("mandatory cannot list itself");
       if (new Set(keys).size < keys.length) throw new ParameterError("mandatory lists a key twice");
       for (const number of keys) writer.uint16(number);

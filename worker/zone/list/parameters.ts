@@ -21,11 +21,20 @@ export interface TextTest {
 }
 
 export type Condition =
-  | { readonly kind: "text"; readonly field: "name" | "content" | "comment"; readonly test: TextTest }
+  | {
+      readonly kind: "text";
+      readonly field: "name" | "content" | "comment";
+      readonly test: TextTest;
+    }
   | { readonly kind: "comment"; readonly present: boolean }
   | { readonly kind: "type"; readonly type: string }
   | { readonly kind: "proxied"; readonly proxied: boolean }
-  | { readonly kind: "tag"; readonly name: string; readonly test: TextTest | null; readonly present: boolean };
+  | {
+      readonly kind: "tag";
+      readonly name: string;
+      readonly test: TextTest | null;
+      readonly present: boolean;
+    };
 
 export interface ListQuery {
   readonly conditions: readonly Condition[];
@@ -71,7 +80,8 @@ function readTexts(parameters: Parameters, field: "name" | "content" | "comment"
   for (const operator of ["", ...TEXT_OPERATORS] as const) {
     const given = parameters.get(operator === "" ? field : `${field}.${operator}`);
     if (given === undefined || given === "") continue;
-    const value = field === "name" ? toAsciiName(given).replace(/(?<=.)\.$/, "") : given.toLowerCase();
+    const value =
+      field === "name" ? toAsciiName(given).replace(/(?<=.)\.$/, "") : given.toLowerCase();
     conditions.push({ kind: "text", field, test: { operator: operator || "exact", value } });
   }
   return conditions;
@@ -110,7 +120,10 @@ export function readListQuery(parameters: Parameters, report: Report): ListQuery
   if (type) conditions.push({ kind: "type", type: type.toUpperCase() });
   if (parameters.has("proxied")) {
     const choice = { name: "proxied", values: ["true", "false"], fallback: "false" } as const;
-    conditions.push({ kind: "proxied", proxied: readChoice(parameters, choice, report) === "true" });
+    conditions.push({
+      kind: "proxied",
+      proxied: readChoice(parameters, choice, report) === "true",
+    });
   }
   const all = { values: MATCHES, fallback: "all" } as const;
   return {
@@ -125,7 +138,11 @@ export function readListQuery(parameters: Parameters, report: Report): ListQuery
       { name: "direction", values: DIRECTIONS, fallback: "asc" },
       report,
     ),
-    page: readCount(parameters, { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER }, report),
+    page: readCount(
+      parameters,
+      { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER },
+      report,
+    ),
     perPage: readCount(
       parameters,
       { name: "per_page", fallback: PER_PAGE_DEFAULT, max: PER_PAGE_MAX },

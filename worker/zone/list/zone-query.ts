@@ -32,7 +32,9 @@ export interface ZoneQuery {
 function readName(given: string): ZoneQuery["name"] {
   const colon = given.indexOf(":");
   const word = given.slice(0, Math.max(0, colon)).replace(/_case_sensitive$/, "");
-  const operator = Object.hasOwn(NAME_OPERATORS, word) ? (word as keyof typeof NAME_OPERATORS) : null;
+  const operator = Object.hasOwn(NAME_OPERATORS, word)
+    ? (word as keyof typeof NAME_OPERATORS)
+    : null;
   const value = toAsciiName(operator === null ? given : given.slice(colon + 1));
   return { operator: operator ?? "equal", value: value.replace(/(?<=.)\.$/, "") };
 }
@@ -58,13 +60,21 @@ export function readZoneQuery(
     others,
     types,
     only: null,
-    match: readChoice(parameters, { name: "match", values: ["any", "all"], fallback: "all" }, report),
+    match: readChoice(
+      parameters,
+      { name: "match", values: ["any", "all"], fallback: "all" },
+      report,
+    ),
     direction: readChoice(
       parameters,
       { name: "direction", values: ["asc", "desc"], fallback: "asc" },
       report,
     ),
-    page: readCount(parameters, { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER }, report),
+    page: readCount(
+      parameters,
+      { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER },
+      report,
+    ),
     perPage: readCount(
       parameters,
       { name: "per_page", fallback: ZONES_PER_PAGE_DEFAULT, max: ZONES_PER_PAGE_MAX },
@@ -84,7 +94,10 @@ export function composeZoneFilter(query: ZoneQuery): { sql: string; bindings: st
     parts.push({ sql, bindings: [...sql.matchAll(/\?/g)].map(() => value) });
   }
   if (query.types.length > 0) {
-    parts.push({ sql: `type IN (${query.types.map(() => "?").join(", ")})`, bindings: [...query.types] });
+    parts.push({
+      sql: `type IN (${query.types.map(() => "?").join(", ")})`,
+      bindings: [...query.types],
+    });
   }
   const filters = {
     sql: parts.map(({ sql }) => `(${sql})`).join(query.match === "any" ? " OR " : " AND "),

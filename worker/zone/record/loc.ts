@@ -123,7 +123,9 @@ export const loc: RecordType = {
   take(message, offset, end) {
     const reader = new Reader(message, offset, end);
     if (reader.uint8() !== 0) throw new WireError("Only version 0 of LOC is known");
-    const [size, precision_horz, precision_vert] = [1, 2, 3].map(() => decodeLength(reader.uint8()));
+    const [size, precision_horz, precision_vert] = [1, 2, 3].map(() =>
+      decodeLength(reader.uint8()),
+    );
     const latitude = decodeAngle(reader.uint32(), "lat", "NS");
     const longitude = decodeAngle(reader.uint32(), "long", "EW");
     const altitude = (reader.uint32() - ALTITUDE_BASE_METRES * 100) / 100;

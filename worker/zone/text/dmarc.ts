@@ -2,7 +2,8 @@ import { checkValues, parseTagList } from "./tag-list.ts";
 
 const POLICY = /^(?:none|quarantine|reject)$/i;
 const ALIGNMENT = /^[rs]$/i;
-const REPORT_URIS = /^\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?(?:\s*,\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?)*\s*$/i;
+const REPORT_URIS =
+  /^\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?(?:\s*,\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?)*\s*$/i;
 
 /** RFC 7489 section 6.3. */
 const ALLOWED = {

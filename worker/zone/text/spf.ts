@@ -61,5 +61,7 @@ export function checkSpf(text: string): string | null {
       if (COSTS_A_LOOKUP.has(name)) lookups += 1;
     }
   }
-  return lookups > LOOKUPS_MAX ? `it needs ${lookups} lookups and ${LOOKUPS_MAX} are allowed` : null;
+  return lookups > LOOKUPS_MAX
+    ? `it needs ${lookups} lookups and ${LOOKUPS_MAX} are allowed`
+    : null;
 }

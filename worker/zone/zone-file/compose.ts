@@ -30,7 +30,9 @@ export function composeZoneFile(head: ZoneHead, records: readonly RecordDraft[])
     `${head.zoneName}.\t${head.soaTtlSeconds}\tIN\tSOA\t${head.soa}`,
     "",
     ";; NS Records",
-    ...head.nameServers.map((server) => `${head.zoneName}.\t${head.nsTtlSeconds}\tIN\tNS\t${server}.`),
+    ...head.nameServers.map(
+      (server) => `${head.zoneName}.\t${head.nsTtlSeconds}\tIN\tNS\t${server}.`,
+    ),
   ];
   const groups = Map.groupBy(records, ({ type }) => type);
   for (const [type, group] of [...groups].sort(([one], [other]) => (one < other ? -1 : 1))) {

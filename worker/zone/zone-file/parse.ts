@@ -68,7 +68,8 @@ function parseRecord(line: LogicalLine, state: State, options: ParseOptions): Pa
   // The zone has its own SOA; a file that brings one along is not wrong.
   if (type.managedBy !== null) return null;
   const rdata = type.parse(rest.slice(1), state.origin);
-  if (rdata === null) refuse(line.number, `the data of a ${type.type} record is incomplete or too long`);
+  if (rdata === null)
+    refuse(line.number, `the data of a ${type.type} record is incomplete or too long`);
   const note = parseNote(line.comment);
   const request = {
     type: type.type,
