@@ -1,5 +1,6 @@
 import { describePage } from "../zone/list/page.ts";
-import { problem, ZoneError } from "../zone/errors.ts";
+import { problem, ZoneError, type Problem } from "../zone/errors.ts";
+import { readCount } from "../zone/list/parameters.ts";
 import type { Account } from "../zone/zone.ts";
 import type { Handler } from "./call.ts";
 import { success } from "./envelope.ts";
@@ -41,9 +42,18 @@ export const getUser: Handler = async ({ account }) => {
   return success(JSON.stringify(user));
 };
 
-export const listAccounts: Handler = async ({ account }) => {
-  const result_info = describePage({ page: 1, perPage: 20 }, 1, 1);
-  return success(JSON.stringify([describeAccount(account)]), { result_info });
+/** Deployed clients ask for page after page until one is empty, even here. */
+export const listAccounts: Handler = async ({ account, parameters }) => {
+  const problems: Problem[] = [];
+  const report = (found: Problem) => problems.push(found);
+  const page = readCount(parameters, { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER }, report);
+  const perPage = readCount(parameters, { name: "per_page", fallback: 20, max: 50 }, report);
+  if (problems.length > 0) throw new ZoneError(problems);
+  const name = parameters.get("name") ?? account.name;
+  const found = name === account.name ? [describeAccount(account)] : [];
+  const shown = page === 1 ? found : [];
+  const result_info = describePage({ page, perPage }, shown.length, found.length);
+  return success(JSON.stringify(shown), { result_info });
 };
 
 export const getAccount: Handler = async ({ account, ids, path }) => {
