@@ -30,14 +30,19 @@ test("zones: create, list, get, edit, delete", async () => {
   expect(await sdk.zones.get({ zone_id: zone.id })).toEqual(zone);
   const named = await collect(sdk.zones.list({ name: "zones.example" }));
   expect(named.map(({ id }) => id)).toEqual([zone.id]);
-  expect((await collect(sdk.zones.list())).map(({ name }) => name)).toEqual(["sdk.example", "zones.example"]);
+  expect((await collect(sdk.zones.list())).map(({ name }) => name)).toEqual([
+    "sdk.example",
+    "zones.example",
+  ]);
   expect((await sdk.zones.edit({ zone_id: zone.id, paused: true })).paused).toBe(true);
   await expect(sdk.zones.create({ account: {}, name: "zones.example" })).rejects.toMatchObject({
     status: 400,
     errors: [{ code: 1061, message: "zones.example already exists" }],
   });
   expect(await sdk.zones.delete({ zone_id: zone.id })).toEqual({ id: zone.id });
-  await expect(sdk.zones.get({ zone_id: zone.id })).rejects.toBeInstanceOf(Cloudflare.NotFoundError);
+  await expect(sdk.zones.get({ zone_id: zone.id })).rejects.toBeInstanceOf(
+    Cloudflare.NotFoundError,
+  );
 });
 
 describe("records of every type: create, get, list, update, edit, delete", () => {
@@ -45,13 +50,20 @@ describe("records of every type: create, get, list, update, edit, delete", () =>
     const records = fc.sample(recordArbitrary(type), { numRuns: 3, seed: 7 });
     for (const [index, request] of records.entries()) {
       const name = `${type.toLowerCase()}-${index}.types.sdk.example`;
-      const created = await sdk.dns.records.create({ ...request, name, zone_id } as unknown as CreateParams);
+      const created = await sdk.dns.records.create({
+        ...request,
+        name,
+        zone_id,
+      } as unknown as CreateParams);
       expect(created).toMatchObject({ type, name });
       expect(await sdk.dns.records.get(created.id, { zone_id })).toEqual(created);
       const listed = await sdk.dns.records.list({ zone_id, name: { exact: name } });
       expect(listed.result).toEqual([created]);
 
-      const edited = await sdk.dns.records.edit(created.id, { zone_id, comment: "edited" } as never);
+      const edited = await sdk.dns.records.edit(created.id, {
+        zone_id,
+        comment: "edited",
+      } as never);
       expect(edited).toEqual({ ...created, comment: "edited", modified_on: edited.modified_on });
       const updated = await sdk.dns.records.update(created.id, {
         ...request,
@@ -60,7 +72,12 @@ describe("records of every type: create, get, list, update, edit, delete", () =>
         name,
         zone_id,
       } as never);
-      expect(updated).toMatchObject({ id: created.id, content: created.content, comment: "updated", tags: [] });
+      expect(updated).toMatchObject({
+        id: created.id,
+        content: created.content,
+        comment: "updated",
+        tags: [],
+      });
       expect(await sdk.dns.records.delete(created.id, { zone_id })).toEqual({ id: created.id });
       await expect(sdk.dns.records.get(created.id, { zone_id })).rejects.toMatchObject({
         status: 404,
@@ -85,9 +102,21 @@ test("records: listing over several pages, filters and orders", async () => {
   expect(all.map(({ name }) => name)).toEqual(posts.map(({ name }) => `${name}.sdk.example`));
   const last = await sdk.dns.records.list({ ...filter, per_page: 100, page: 3 });
   expect(last.result).toHaveLength(30);
-  expect(last.result_info).toMatchObject({ page: 3, per_page: 100, count: 30, total_count: 230, total_pages: 3 });
+  expect(last.result_info).toMatchObject({
+    page: 3,
+    per_page: 100,
+    count: 30,
+    total_count: 230,
+    total_pages: 3,
+  });
   const tagged = await collect(
-    sdk.dns.records.list({ ...filter, tag: { exact: "n:3" }, comment: { exact: "ODD" }, type: "A", direction: "desc" }),
+    sdk.dns.records.list({
+      ...filter,
+      tag: { exact: "n:3" },
+      comment: { exact: "ODD" },
+      type: "A",
+      direction: "desc",
+    }),
   );
   expect(tagged).toHaveLength(23);
   expect(tagged[0]!.name).toBe("page-223.sdk.example");
@@ -126,12 +155,26 @@ test("records: batch, export and import", async () => {
 
 test("settings and identity", async () => {
   expect(await sdk.dns.settings.zone.get({ zone_id })).toMatchObject({ flatten_all_cnames: false });
-  const edited = await sdk.dns.settings.zone.edit({ zone_id, flatten_all_cnames: true, ns_ttl: 3600 });
+  const edited = await sdk.dns.settings.zone.edit({
+    zone_id,
+    flatten_all_cnames: true,
+    ns_ttl: 3600,
+  });
   expect(edited).toMatchObject({ flatten_all_cnames: true, ns_ttl: 3600 });
-  expect(await sdk.zones.settings.edit("http3", { zone_id, value: "off" } as never)).toMatchObject({ id: "http3", value: "off" });
-  expect(await sdk.zones.settings.get("http2", { zone_id })).toMatchObject({ id: "http2", value: "on" });
+  expect(await sdk.zones.settings.edit("http3", { zone_id, value: "off" } as never)).toMatchObject({
+    id: "http3",
+    value: "off",
+  });
+  expect(await sdk.zones.settings.get("http2", { zone_id })).toMatchObject({
+    id: "http2",
+    value: "on",
+  });
   expect(await sdk.user.get()).toMatchObject({ email });
   expect(await collect(sdk.accounts.list())).toHaveLength(1);
-  const bearer = new Cloudflare({ apiToken: "sdk-token-0123456789", baseURL: server.url, maxRetries: 0 });
+  const bearer = new Cloudflare({
+    apiToken: "sdk-token-0123456789",
+    baseURL: server.url,
+    maxRetries: 0,
+  });
   expect(await bearer.user.tokens.verify()).toMatchObject({ status: "active" });
 });

@@ -37,7 +37,13 @@ async function post(body: unknown) {
 
 describe("POST with the two headers", () => {
   test("an A record", async () => {
-    const record = await post({ type: "A", name: "www", content: "198.51.100.4", ttl: 3600, proxied: true });
+    const record = await post({
+      type: "A",
+      name: "www",
+      content: "198.51.100.4",
+      ttl: 3600,
+      proxied: true,
+    });
     expect(record).toEqual({
       id,
       zone_id: zoneId,
@@ -106,7 +112,15 @@ describe("POST with the two headers", () => {
   });
 
   test("an SRV record whose owner comes in three parts", async () => {
-    const data = { service: "_xmpp", proto: "_tcp", name: "@", priority: "1", weight: "2", port: "3", target: "x.test." };
+    const data = {
+      service: "_xmpp",
+      proto: "_tcp",
+      name: "@",
+      priority: "1",
+      weight: "2",
+      port: "3",
+      target: "x.test.",
+    };
     expect(await post({ type: "SRV", data })).toMatchObject({
       name: "_xmpp._tcp.example.com",
       content: "2 3 x.test",
@@ -117,19 +131,46 @@ describe("POST with the two headers", () => {
 
 describe("structured types", () => {
   test.each<[Record<string, unknown>, Record<string, unknown>]>([
-    [{ type: "MX", content: "Mail.Example.COM.", priority: 10 }, { content: "mail.example.com", priority: 10 }],
-    [{ type: "CAA", data: { flags: "0", tag: "issue", value: "ca.example" } }, { content: '0 issue "ca.example"', data: { flags: 0, tag: "issue", value: "ca.example" } }],
-    [{ type: "HTTPS", data: { priority: 1, target: ".", value: "alpn=h3,h2" } }, { content: '1 . alpn="h3,h2"', data: { priority: 1, target: ".", value: 'alpn="h3,h2"' } }],
-    [{ type: "URI", priority: 10, data: { weight: 1, target: "https://x.test/" } }, { content: '1 "https://x.test/"', priority: 10, data: { weight: 1, target: "https://x.test/" } }],
+    [
+      { type: "MX", content: "Mail.Example.COM.", priority: 10 },
+      { content: "mail.example.com", priority: 10 },
+    ],
+    [
+      { type: "CAA", data: { flags: "0", tag: "issue", value: "ca.example" } },
+      { content: '0 issue "ca.example"', data: { flags: 0, tag: "issue", value: "ca.example" } },
+    ],
+    [
+      { type: "HTTPS", data: { priority: 1, target: ".", value: "alpn=h3,h2" } },
+      { content: '1 . alpn="h3,h2"', data: { priority: 1, target: ".", value: 'alpn="h3,h2"' } },
+    ],
+    [
+      { type: "URI", priority: 10, data: { weight: 1, target: "https://x.test/" } },
+      {
+        content: '1 "https://x.test/"',
+        priority: 10,
+        data: { weight: 1, target: "https://x.test/" },
+      },
+    ],
     [{ type: "AAAA", content: "2001:DB8:0:0::1" }, { content: "2001:db8::1" }],
     [{ type: "TXT", content: "no quotes" }, { content: '"no quotes"' }],
-    [{ type: "SPF", content: "v=spf1 -all" }, { type: "TXT", content: '"v=spf1 -all"' }],
-    [{ type: "DMARC", name: "_dmarc", content: "v=DMARC1; p=none" }, { type: "TXT", content: '"v=DMARC1; p=none"' }],
-    [{ type: "DKIM", name: "s._domainkey", content: "v=DKIM1; p=AQID" }, { type: "TXT", content: '"v=DKIM1; p=AQID"' }],
+    [
+      { type: "SPF", content: "v=spf1 -all" },
+      { type: "TXT", content: '"v=spf1 -all"' },
+    ],
+    [
+      { type: "DMARC", name: "_dmarc", content: "v=DMARC1; p=none" },
+      { type: "TXT", content: '"v=DMARC1; p=none"' },
+    ],
+    [
+      { type: "DKIM", name: "s._domainkey", content: "v=DKIM1; p=AQID" },
+      { type: "TXT", content: '"v=DKIM1; p=AQID"' },
+    ],
   ])("%j", async (request, expected) => {
     const record = await post({ name: `${String(request["type"])}-x`.toLowerCase(), ...request });
     expect(record).toMatchObject(expected);
-    expect(await client.ok("GET", `/zones/${zoneId}/dns_records/${String(record["id"])}`)).toEqual(record);
+    expect(await client.ok("GET", `/zones/${zoneId}/dns_records/${String(record["id"])}`)).toEqual(
+      record,
+    );
   });
 });
 
@@ -161,18 +202,29 @@ test("the zone, its settings and who is asking", async () => {
   const settings = `/zones/${zoneId}/dns_settings`;
   const before = await client.serial(zoneId);
   await client.ok("PATCH", settings, { ns_ttl: 3600, soa: { refresh: 7200 } });
-  expect(await client.ok("GET", settings)).toMatchObject({ ns_ttl: 3600, soa: { refresh: 7200, retry: 2400 } });
+  expect(await client.ok("GET", settings)).toMatchObject({
+    ns_ttl: 3600,
+    soa: { refresh: 7200, retry: 2400 },
+  });
   expect(await client.serial(zoneId)).toBe(before + 1);
   await client.ok("PATCH", settings, { ns_ttl: 3600 });
   expect(await client.serial(zoneId)).toBe(before + 1);
   expect(await client.ok("GET", "/user")).toMatchObject({ email });
-  expect(await client.ok("GET", "/accounts")).toEqual([expect.objectContaining({ id, name: "Local" })]);
+  expect(await client.ok("GET", "/accounts")).toEqual([
+    expect.objectContaining({ id, name: "Local" }),
+  ]);
 });
 
 test("a zone is found by name with a slash at the end of the path", async () => {
   const answer = await client.call("GET", "/zones/?name=example.com");
   expect(answer.body.result).toEqual([expect.objectContaining({ id: zoneId })]);
-  expect(Object.keys(answer.body)).toEqual(["result", "success", "errors", "messages", "result_info"]);
+  expect(Object.keys(answer.body)).toEqual([
+    "result",
+    "success",
+    "errors",
+    "messages",
+    "result_info",
+  ]);
   expect(answer.body.result_info).toEqual({
     page: 1,
     per_page: 20,

@@ -7,6 +7,25 @@ export const JSON_BYTES_MAX = 4 * 1024 * 1024;
 export const ZONE_FILE_BYTES_MAX = 262_144;
 const FORM_BYTES_MAX = ZONE_FILE_BYTES_MAX + 65_536;
 
+/** Past this a client that does not stop is cut off. */
+const DRAINED_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Throws away what was not read. A client that is answered while it still sends sees its
+ * connection break, and never learns what was wrong.
+ */
+export async function drainBody(request: Request): Promise<void> {
+  if (request.body === null || request.body.locked) return;
+  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  let total = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    total += value.length;
+    if (total > DRAINED_BYTES_MAX) return reader.cancel();
+  }
+}
+
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const tooLarge = () => new ZoneError([problem.bodyTooLarge(bytesMax)]);
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
@@ -19,7 +38,7 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
     if (done) break;
     total += value.length;
     if (total > bytesMax) {
-      await reader.cancel();
+      reader.releaseLock();
       throw tooLarge();
     }
     chunks.push(value);

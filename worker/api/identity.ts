@@ -46,7 +46,11 @@ export const getUser: Handler = async ({ account }) => {
 export const listAccounts: Handler = async ({ account, parameters }) => {
   const problems: Problem[] = [];
   const report = (found: Problem) => problems.push(found);
-  const page = readCount(parameters, { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER }, report);
+  const page = readCount(
+    parameters,
+    { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER },
+    report,
+  );
   const perPage = readCount(parameters, { name: "per_page", fallback: 20, max: 50 }, report);
   if (problems.length > 0) throw new ZoneError(problems);
   const name = parameters.get("name") ?? account.name;

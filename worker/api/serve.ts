@@ -14,6 +14,7 @@ import {
   requireZone,
   type Access,
 } from "./access.ts";
+import { drainBody } from "./body.ts";
 import type { Call } from "./call.ts";
 import { failure } from "./envelope.ts";
 import { controlFaults, FAULT_CONTROL_PATH } from "./fault-control.ts";
@@ -48,6 +49,8 @@ export class Api {
       if (error instanceof ZoneError) return failure(error.problems);
       console.error(error);
       return failure([problem.internal()]);
+    } finally {
+      await drainBody(request);
     }
   }
 
