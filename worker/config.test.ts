@@ -60,6 +60,7 @@ test.each([
   ["{", "not JSON"],
   ["[]", "dns must be a table"],
   ['{"emial":"x"}', "dns.emial is not a key"],
+  ['{"__proto__":"x"}', "dns.__proto__ is not a key"],
   ['{"email":""}', "dns.email must be a string"],
   ['{"tokens":{}}', "dns.tokens must be a list"],
   ['{"tokens":[{"read_only":true}]}', "dns.tokens[0].token must be a string"],

@@ -159,7 +159,7 @@ export function readConfig(json: string | undefined): DnsConfig {
   const config: Record<string, unknown> = { ...localDefaults };
   for (const [key, value] of Object.entries(table(parsed, "dns"))) {
     if (OTHER_KEYS.includes(key)) continue;
-    const entry = KEYS[key];
+    const entry = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
     if (entry === undefined) {
       throw new ConfigError(`dns.${key} is not a key; known are ${Object.keys(KEYS).join(", ")}`);
     }

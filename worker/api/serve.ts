@@ -83,11 +83,12 @@ export class Api {
   async #dispatch(request: Request, url: URL, path: string, access: Access): Promise<Response> {
     const route = findRoute(path);
     if (route === null) throw new ZoneError([problem.noRoute(path)]);
-    const handler = route.methods[request.method];
-    if (handler === undefined) throw new ZoneError([problem.methodNotAllowed(request.method)]);
+    const { method } = request;
+    const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
+    if (handler === undefined) throw new ZoneError([problem.methodNotAllowed(method)]);
     await this.#declareZones();
     await this.#checkZone(route, path, access);
-    if (!READING.has(request.method)) requireWriting(access);
+    if (!READING.has(method)) requireWriting(access);
     const call: Call = {
       request,
       path,

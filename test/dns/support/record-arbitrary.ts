@@ -252,7 +252,10 @@ export const rdataOf: Readonly<Record<string, fc.Arbitrary<Request>>> = {
 
 const tag = fc
   .tuple(
-    fc.string({ unit: fc.constantFrom(...letters, "-", "_", "7"), minLength: 1, maxLength: 10 }),
+    fc.oneof(
+      fc.string({ unit: fc.constantFrom(...letters, "-", "_", "7"), minLength: 1, maxLength: 10 }),
+      fc.constantFrom("__proto__", "constructor", "toString"),
+    ),
     fc.constantFrom("", "x", "a b", "v:w", "ü", '#;"'),
   )
   .map(([name, value]) => `${name}:${value}`)

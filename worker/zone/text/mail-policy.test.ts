@@ -17,6 +17,7 @@ test.each([
   ["v=spf1include:x -all", "start with"],
   ["v=spf1 al", '"al" is not a mechanism'],
   ["v=spf1 include -all", "malformed"],
+  ["v=spf1 constructor -all", "not a mechanism"],
   ["v=spf1 ip4:192.0.2.300", "malformed"],
   ["v=spf1 ip4:192.0.2.0/33", "malformed"],
   ["v=spf1 ip6:192.0.2.0", "malformed"],
@@ -52,6 +53,7 @@ test.each([
 
 test.each([
   "v=DMARC1; p=none",
+  "v=DMARC1; p=none; constructor=x",
   "v=DMARC1; p=reject; sp=quarantine; adkim=s; aspf=r; pct=50; fo=1:d:s; ri=86400; rf=afrf",
   "v=DMARC1; p=none; rua=mailto:a@example.org,mailto:b@example.org!10m; ruf=mailto:c@example.org",
 ])("checkDmarc() takes %s", (text) => expect(checkDmarc(text)).toBeNull());

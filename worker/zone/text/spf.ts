@@ -25,16 +25,16 @@ function checkDomainAndCidr(rest: string): boolean {
   return domain === "" || (domain.startsWith(":") && DOMAIN_SPEC.test(domain.slice(1)));
 }
 
-const MECHANISMS: Readonly<Record<string, (rest: string) => boolean>> = {
-  all: (rest) => rest === "",
-  include: (rest) => rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1)),
-  exists: (rest) => rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1)),
-  a: checkDomainAndCidr,
-  mx: checkDomainAndCidr,
-  ptr: (rest) => rest === "" || (rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1))),
-  ip4: (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv4, 32),
-  ip6: (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv6, 128),
-};
+const MECHANISMS: ReadonlyMap<string, (rest: string) => boolean> = new Map([
+  ["all", (rest) => rest === ""],
+  ["include", (rest) => rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1))],
+  ["exists", (rest) => rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1))],
+  ["a", checkDomainAndCidr],
+  ["mx", checkDomainAndCidr],
+  ["ptr", (rest) => rest === "" || (rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1)))],
+  ["ip4", (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv4, 32)],
+  ["ip6", (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv6, 128)],
+]);
 const COSTS_A_LOOKUP = new Set(["include", "exists", "a", "mx", "ptr", "redirect"]);
 
 /** What is wrong with an SPF policy, or `null`. */
@@ -55,7 +55,7 @@ export function checkSpf(text: string): string | null {
       if (COSTS_A_LOOKUP.has(name)) lookups += 1;
     } else {
       const name = mechanism?.[1]!.toLowerCase() ?? "";
-      const check = MECHANISMS[name];
+      const check = MECHANISMS.get(name);
       if (check === undefined) return `"${term}" is not a mechanism`;
       if (!check(mechanism![2]!)) return `"${term}" is malformed`;
       if (COSTS_A_LOOKUP.has(name)) lookups += 1;

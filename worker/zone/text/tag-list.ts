@@ -21,7 +21,7 @@ export function checkValues(
   allowed: Readonly<Record<string, RegExp>>,
 ): string | null {
   for (const [name, value] of tags) {
-    const pattern = allowed[name];
+    const pattern = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
     if (pattern !== undefined && !pattern.test(value)) return `${name}=${value} is not allowed`;
   }
   return null;

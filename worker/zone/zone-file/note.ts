@@ -8,11 +8,11 @@ import { recordType } from "../record/registry.ts";
 const MARK = "cf_tags=";
 const PROXIED = "cf-proxied";
 /** Deviation: the deployed service's export says nothing of settings, so that they would be lost. */
-const SETTING_TAGS: Readonly<Record<string, keyof RecordSettings>> = {
-  "cf-flatten-cname": "flatten_cname",
-  "cf-ipv4-only": "ipv4_only",
-  "cf-ipv6-only": "ipv6_only",
-};
+const SETTING_TAGS: ReadonlyMap<string, keyof RecordSettings> = new Map([
+  ["cf-flatten-cname", "flatten_cname"],
+  ["cf-ipv4-only", "ipv4_only"],
+  ["cf-ipv6-only", "ipv6_only"],
+]);
 
 export interface Note {
   readonly comment: string | null;
@@ -24,7 +24,7 @@ export interface Note {
 export function composeNote(record: RecordDraft): string {
   const tags = [...record.tags];
   if (recordType(record.type).proxiable) tags.push(`${PROXIED}:${record.proxied}`);
-  for (const [tag, setting] of Object.entries(SETTING_TAGS)) {
+  for (const [tag, setting] of SETTING_TAGS) {
     if (record.settings[setting]) tags.push(`${tag}:true`);
   }
   const comment = record.comment ?? "";
@@ -42,7 +42,7 @@ export function parseNote(text: string | null): Note {
   let proxied: boolean | null = null;
   for (const word of words.map((tag) => tag.trim()).filter((tag) => tag !== "")) {
     const [name, value] = word.split(":");
-    const setting = SETTING_TAGS[name!.toLowerCase()];
+    const setting = SETTING_TAGS.get(name!.toLowerCase());
     if (name!.toLowerCase() === PROXIED) proxied = value === "true";
     else if (setting !== undefined) settings[setting] = value === "true";
     else tags.push(word);
