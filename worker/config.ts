@@ -129,7 +129,7 @@ function zone(input: unknown, place: string): DeclaredZone {
 }
 
 /** Keys that belong to the listeners and the dev server; they mean nothing here. */
-const OTHER_KEYS = ["api_port", "port", "binding"];
+const OTHER_KEYS = new Set(["api_port", "port", "binding"]);
 
 const KEYS: Readonly<
   Record<string, readonly [keyof DnsConfig, (input: unknown, place: string) => unknown]>
@@ -158,7 +158,7 @@ export function readConfig(json: string | undefined): DnsConfig {
   }
   const config: Record<string, unknown> = { ...localDefaults };
   for (const [key, value] of Object.entries(table(parsed, "dns"))) {
-    if (OTHER_KEYS.includes(key)) continue;
+    if (OTHER_KEYS.has(key)) continue;
     const entry = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
     if (entry === undefined) {
       throw new ConfigError(`dns.${key} is not a key; known are ${Object.keys(KEYS).join(", ")}`);

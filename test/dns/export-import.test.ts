@@ -1,5 +1,5 @@
 /** Export, then import into an empty zone: equal, record for record, whatever the records are. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
 import { rdataOf, recordArbitrary } from "./support/record-arbitrary.ts";
@@ -21,9 +21,10 @@ async function listAll(zoneId: string): Promise<string[]> {
     "GET",
     `/zones/${zoneId}/dns_records?per_page=5000`,
   )) as Listed[];
+  const ofOneCopy = new Set(["id", "zone_id", "created_on", "modified_on"]);
   return records
-    .map(({ id: _, zone_id: __, created_on: ___, modified_on: ____, ...rest }) =>
-      JSON.stringify(rest),
+    .map((record) =>
+      JSON.stringify(record, (key, value) => (ofOneCopy.has(key) ? undefined : value)),
     )
     .sort();
 }
@@ -35,7 +36,9 @@ const zone = fc
       fc.array(recordArbitrary(type), { minLength: 1, maxLength: 3 }),
     ),
   )
-  .map((lists) => lists.flat().map((record, index) => ({ ...record, name: `r${index}` })));
+  .map((lists) =>
+    lists.flat().map((record, index) => Object.assign({}, record, { name: `r${index}` })),
+  );
 
 test("export and import, over all types", async () => {
   let run = 0;

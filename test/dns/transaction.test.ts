@@ -20,6 +20,13 @@ beforeEach(async () => {
 const records = () => `/zones/${zoneId}/dns_records`;
 const a = (name: string, content = "192.0.2.1") => ({ type: "A", name, content });
 
+const cname = (name: string, content: string) => ({ type: "CNAME", name, content });
+const proxiedCname = (name: string, content: string) => ({
+  ...cname(name, content),
+  proxied: true,
+});
+const ns = (name: string) => ({ type: "NS", name, content: "ns.test" });
+
 async function seed(names: readonly string[]) {
   const made = await client.ok("POST", `${records()}/batch`, {
     posts: names.map((name) => a(name)),
@@ -63,20 +70,17 @@ describe("a batch", () => {
   });
 
   test("may build a proxied chain in any order", async () => {
-    const cname = (name: string, content: string) => ({
-      type: "CNAME",
-      name,
-      content,
-      proxied: true,
-    });
     const posts = [
-      cname("a", `b.zone-${count}.example`),
-      cname("b", `c.zone-${count}.example`),
+      proxiedCname("a", `b.zone-${count}.example`),
+      proxiedCname("b", `c.zone-${count}.example`),
       a("c"),
     ];
     await client.ok("POST", `${records()}/batch`, { posts });
     const broken = await client.call("POST", `${records()}/batch`, {
-      posts: [cname("d", `e.zone-${count}.example`), cname("e", `f.zone-${count}.example`)],
+      posts: [
+        proxiedCname("d", `e.zone-${count}.example`),
+        proxiedCname("e", `f.zone-${count}.example`),
+      ],
     });
     expect(broken.body.errors[0]!.code).toBe(9003);
     expect(await client.ok("GET", `${records()}/usage`)).toMatchObject({ record_usage: 3 });
@@ -138,7 +142,7 @@ test("every change takes the next serial, and a write that changes nothing takes
     comment: "c",
   });
   await note();
-  const same = { ...a("WWW." + `zone-${count}.example`), ttl: 300, tags: ["a:b"], comment: " c " };
+  const same = { ...a(`WWW.zone-${count}.example`), ttl: 300, tags: ["a:b"], comment: " c " };
   for (const write of [
     () => client.ok("PUT", `${records()}/${id}`, same),
     () => client.ok("PATCH", `${records()}/${id}`, { content: "192.0.2.1" }),
@@ -160,8 +164,6 @@ test("every change takes the next serial, and a write that changes nothing takes
 });
 
 test("of two clients racing to create conflicting records exactly one wins, 1,000 rounds", async () => {
-  const cname = (name: string, content: string) => ({ type: "CNAME", name, content });
-  const ns = (name: string) => ({ type: "NS", name, content: "ns.test" });
   const pairs = [
     (name: string) => [a(name), a(name)],
     (name: string) => [a(name), cname(name, "x.test")],
@@ -185,5 +187,5 @@ test("of two clients racing to create conflicting records exactly one wins, 1,00
   }
   const found = await client.call("GET", `${records()}?name.startswith=race-&per_page=2000`);
   expect(found.body.result_info!["total_count"]).toBe(1000);
-  expect([...codes].sort()).toEqual([81053, 81054, 81055, 81056, 81058]);
+  expect([...codes].sort((one, other) => one - other)).toEqual([81053, 81054, 81055, 81056, 81058]);
 });

@@ -40,13 +40,15 @@ export const deleteRecord: Handler = async (call) =>
 
 export const showUsage: Handler = async (call) => respond(await zoneOf(call).usage(), call.path);
 
+function isObject(item: unknown): boolean {
+  return typeof item === "object" && item !== null && !Array.isArray(item);
+}
+
 function readOperations(
   body: Readonly<Record<string, unknown>>,
   name: "deletes" | "patches" | "puts" | "posts",
 ): readonly Readonly<Record<string, unknown>>[] {
   const list = body[name] ?? [];
-  const isObject = (item: unknown) =>
-    typeof item === "object" && item !== null && !Array.isArray(item);
   if (!Array.isArray(list) || !list.every(isObject)) {
     throw new ZoneError([problem.notAList(name, "objects")]);
   }

@@ -1,5 +1,11 @@
 /** A list query as SQL. No text of a request ever becomes SQL: values are bound. */
-import type { Condition, ListQuery, Match, TextTest } from "../zone/list/parameters.ts";
+import type {
+  Condition,
+  ListQuery,
+  Match,
+  TextOperator,
+  TextTest,
+} from "../zone/list/parameters.ts";
 
 export interface SqlCondition {
   readonly sql: string;
@@ -9,21 +15,23 @@ export interface SqlCondition {
 /** Sorts after every string that starts with the value before it. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
+const TEXT_TESTS: Readonly<Record<TextOperator, (column: string, value: string) => SqlCondition>> =
+  {
+    exact: (column, value) => ({ sql: `${column} = ?`, bindings: [value] }),
+    // A range, so that the index of the column serves it.
+    startswith: (column, value) => ({
+      sql: `${column} >= ? AND ${column} < ?`,
+      bindings: [value, value + LAST_CHARACTER],
+    }),
+    contains: (column, value) => ({ sql: `instr(${column}, ?) > 0`, bindings: [value] }),
+    endswith: (column, value) => ({
+      sql: `substr(${column}, -length(?)) = ?`,
+      bindings: [value, value],
+    }),
+  };
+
 function testText(column: string, { operator, value }: TextTest): SqlCondition {
-  switch (operator) {
-    case "exact":
-      return { sql: `${column} = ?`, bindings: [value] };
-    case "startswith":
-      // A range, so that the index of the column serves it.
-      return {
-        sql: `${column} >= ? AND ${column} < ?`,
-        bindings: [value, value + LAST_CHARACTER],
-      };
-    case "contains":
-      return { sql: `instr(${column}, ?) > 0`, bindings: [value] };
-    case "endswith":
-      return { sql: `substr(${column}, -length(?)) = ?`, bindings: [value, value] };
-  }
+  return TEXT_TESTS[operator](column, value);
 }
 
 function combine(conditions: readonly SqlCondition[], match: Match): SqlCondition {
@@ -34,28 +42,26 @@ function combine(conditions: readonly SqlCondition[], match: Match): SqlConditio
   };
 }
 
+function tagSql(condition: Extract<Condition, { kind: "tag" }>): SqlCondition {
+  const name = { sql: "name = ?", bindings: [condition.name] };
+  const test = condition.test === null ? [] : [testText("value", condition.test)];
+  const { sql, bindings } = combine([name, ...test], "all");
+  const negation = condition.present ? "" : "NOT ";
+  return { sql: `seq ${negation}IN (SELECT seq FROM record_tags WHERE ${sql})`, bindings };
+}
+
 function toSql(condition: Condition): SqlCondition {
-  switch (condition.kind) {
-    case "text": {
-      if (condition.field === "name") return testText("name", condition.test);
-      if (condition.field === "comment") return testText("comment_folded", condition.test);
-      const { test } = condition;
-      return combine([testText("content_folded", test), testText("content_plain", test)], "any");
-    }
-    case "comment":
-      return { sql: `comment_folded IS ${condition.present ? "NOT NULL" : "NULL"}`, bindings: [] };
-    case "type":
-      return { sql: "type = ?", bindings: [condition.type] };
-    case "proxied":
-      return { sql: "proxied = ?", bindings: [condition.proxied ? 1 : 0] };
-    case "tag": {
-      const name = { sql: "name = ?", bindings: [condition.name] };
-      const test = condition.test === null ? [] : [testText("value", condition.test)];
-      const { sql, bindings } = combine([name, ...test], "all");
-      const negation = condition.present ? "" : "NOT ";
-      return { sql: `seq ${negation}IN (SELECT seq FROM record_tags WHERE ${sql})`, bindings };
-    }
+  if (condition.kind === "tag") return tagSql(condition);
+  if (condition.kind === "type") return { sql: "type = ?", bindings: [condition.type] };
+  if (condition.kind === "proxied") {
+    return { sql: "proxied = ?", bindings: [condition.proxied ? 1 : 0] };
   }
+  if (condition.kind === "comment") {
+    return { sql: `comment_folded IS ${condition.present ? "NOT NULL" : "NULL"}`, bindings: [] };
+  }
+  const { field, test } = condition;
+  if (field !== "content") return testText(field === "name" ? "name" : "comment_folded", test);
+  return combine([testText("content_folded", test), testText("content_plain", test)], "any");
 }
 
 function searchSql(text: string): SqlCondition {

@@ -3,7 +3,7 @@
  * columns are lower case because text filters ignore case, `content_plain` is the text of TXT
  * records without its quotation marks. `type_counts` saves counting rows for a page's total.
  */
-const statements = [
+export const zoneTables: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
   `CREATE TABLE IF NOT EXISTS records (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -58,5 +58,5 @@ const statements = [
 ];
 
 export function createZoneTables(sql: SqlStorage): void {
-  for (const statement of statements) sql.exec(statement);
+  for (const statement of zoneTables) sql.exec(statement);
 }

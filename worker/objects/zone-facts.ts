@@ -23,9 +23,9 @@ export class ZoneFacts {
     this.#sql = sql;
   }
 
-  #read<Value>(name: string): Value | null {
+  #read(name: string): unknown {
     const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", name);
-    return row === undefined ? null : (JSON.parse(row.value) as Value);
+    return row === undefined ? null : JSON.parse(row.value);
   }
 
   #write(name: string, value: unknown): void {
@@ -34,7 +34,7 @@ export class ZoneFacts {
   }
 
   get seed(): ZoneSeed | null {
-    return this.#read<ZoneSeed>("seed");
+    return this.#read("seed") as ZoneSeed | null;
   }
 
   plant(seed: ZoneSeed, serial: number): void {
@@ -44,7 +44,7 @@ export class ZoneFacts {
   }
 
   get serial(): number {
-    return this.#read<number>("serial") ?? 0;
+    return (this.#read("serial") ?? 0) as number;
   }
 
   /** Every change of the zone takes the next serial. */
@@ -55,7 +55,7 @@ export class ZoneFacts {
   }
 
   get settings(): DnsSettings {
-    return this.#read<DnsSettings>("settings") ?? defaultSettings(this.seed?.nameServers ?? []);
+    return (this.#read("settings") ?? defaultSettings(this.seed?.nameServers ?? [])) as DnsSettings;
   }
 
   set settings(settings: DnsSettings) {
@@ -63,7 +63,7 @@ export class ZoneFacts {
   }
 
   getSwitch(name: SwitchName): SwitchState {
-    return this.#read<SwitchState>(name) ?? { value: "on", modifiedOn: null };
+    return (this.#read(name) ?? { value: "on", modifiedOn: null }) as SwitchState;
   }
 
   setSwitch(name: SwitchName, state: SwitchState): void {

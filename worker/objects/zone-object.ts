@@ -20,9 +20,10 @@ import { indexObject, zoneObject, type Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
 import { createZoneTables } from "./schema.ts";
+import { SharedTurn } from "./shared-turn.ts";
 import { SWITCHES, ZoneFacts, type SwitchName, type ZoneSeed } from "./zone-facts.ts";
 import { importZoneFile } from "./zone-import.ts";
-import { nameFacts, OutsideUnknown, ZoneWrites } from "./zone-writes.ts";
+import { nameFacts, OutsideUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
 
 export interface BatchRequest {
   readonly deletes: readonly RecordRequest[];
@@ -31,11 +32,17 @@ export interface BatchRequest {
   readonly posts: readonly RecordRequest[];
 }
 
+/** The API has seen to it that there is one. */
+function idOf({ id }: RecordRequest): string {
+  return id as string;
+}
+
 export class ZoneObject extends DurableObject<Env> {
   readonly #config: DnsConfig;
   readonly #records: RecordTable;
   readonly #facts: ZoneFacts;
   readonly #log: ChangeLog;
+  readonly #turn = new SharedTurn();
   /** `null` until `open`, and again after `destroy`. */
   #seed: ZoneSeed | null;
 
@@ -80,30 +87,33 @@ export class ZoneObject extends DurableObject<Env> {
     const outside = new Map<string, NameFacts | null | "elsewhere">();
     for (;;) {
       try {
-        const seed = this.#zone();
-        const context = {
-          seed,
-          rules: { ...this.#config, zoneName: seed.name },
-          recordQuota: this.#config.recordQuota,
-          records: this.#records,
-          facts: this.#facts,
-          log: this.#log,
-          now: new Date().toISOString(),
-          newId: () => crypto.randomUUID().replaceAll("-", ""),
-          outside,
-        };
-        const result = this.ctx.storage.transactionSync(() => {
-          const writes = new ZoneWrites(context);
-          const value = work(writes);
-          writes.finish();
-          return value;
-        });
-        return replyWith(result);
+        return replyWith(await this.#turn.run(() => this.#transact(work, outside)));
       } catch (error) {
         if (!(error instanceof OutsideUnknown)) return replyToError(error);
         outside.set(error.target, await this.#askOutside(error.target));
       }
     }
+  }
+
+  #transact(work: (writes: ZoneWrites) => unknown, outside: WriteContext["outside"]): unknown {
+    const seed = this.#zone();
+    const context: WriteContext = {
+      seed,
+      rules: { ...this.#config, zoneName: seed.name },
+      recordQuota: this.#config.recordQuota,
+      records: this.#records,
+      facts: this.#facts,
+      log: this.#log,
+      now: new Date().toISOString(),
+      newId: () => crypto.randomUUID().replaceAll("-", ""),
+      outside,
+    };
+    return this.ctx.storage.transactionSync(() => {
+      const writes = new ZoneWrites(context);
+      const result = work(writes);
+      writes.finish();
+      return result;
+    });
   }
 
   async #askOutside(name: string): Promise<NameFacts | null | "elsewhere"> {
@@ -133,7 +143,6 @@ export class ZoneObject extends DurableObject<Env> {
 
   /** Deletes, patches, puts, posts, in that order; the first failure undoes all of it. */
   batch({ deletes, patches, puts, posts }: BatchRequest): Promise<Reply> {
-    const idOf = (request: RecordRequest) => String(request["id"]);
     return this.#write((writes) => ({
       deletes: deletes.map((request) => this.#describe(writes.remove(idOf(request)))),
       patches: patches.map((request) => this.#describe(writes.edit(idOf(request), request))),

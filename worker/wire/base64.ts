@@ -1,5 +1,5 @@
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const VALUES = new Map([...ALPHABET].map((character, value) => [character, value]));
+const VALUES = new Map(ALPHABET.split("").map((character, value) => [character, value]));
 
 export function encodeBase64(bytes: Uint8Array): string {
   let text = "";

@@ -1,12 +1,15 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeName, escapeLabel } from "./name.ts";
 import { Reader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
 import { Writer } from "./writer.ts";
 
+function uint(bits: number): fc.Arbitrary<number> {
+  return fc.integer({ min: 0, max: 2 ** bits - 1 });
+}
+
 test("Reader reads back what Writer wrote", () => {
-  const uint = (bits: number) => fc.integer({ min: 0, max: 2 ** bits - 1 });
   const label = fc.uint8Array({ minLength: 1, maxLength: 20 }).map(escapeLabel);
   const name = fc.array(label, { minLength: 1, maxLength: 8 }).map((labels) => labels.join("."));
   fc.assert(

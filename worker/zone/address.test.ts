@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./address.ts";
 
@@ -32,7 +32,10 @@ test("addresses go both ways", () => {
 });
 
 test("parseIpv4() and parseIpv6() agree with the platform on what is an address", () => {
-  const text = fc.string({ unit: fc.constantFrom(..."0123456789abcdef.::"), maxLength: 24 });
+  const text = fc.string({
+    unit: fc.constantFrom(..."0123456789abcdef.::".split("")),
+    maxLength: 24,
+  });
   fc.assert(
     fc.property(
       fc.oneof(

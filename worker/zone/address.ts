@@ -41,6 +41,10 @@ export function parseIpv6(text: string): Uint8Array | null {
   return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
 }
 
+function formatGroups(groups: readonly number[]): string {
+  return groups.map((group) => group.toString(16)).join(":");
+}
+
 export function formatIpv6(bytes: Uint8Array): string {
   const groups: number[] = [];
   for (let index = 0; index < 16; index += 2) groups.push((bytes[index]! << 8) | bytes[index + 1]!);
@@ -51,7 +55,6 @@ export function formatIpv6(bytes: Uint8Array): string {
     while (to < 8 && groups[to] === 0) to++;
     if (to - from > length) [start, length] = [from, to - from];
   }
-  const text = (part: number[]) => part.map((group) => group.toString(16)).join(":");
-  if (start < 0) return text(groups);
-  return `${text(groups.slice(0, start))}::${text(groups.slice(start + length))}`;
+  if (start < 0) return formatGroups(groups);
+  return `${formatGroups(groups.slice(0, start))}::${formatGroups(groups.slice(start + length))}`;
 }

@@ -28,7 +28,7 @@ export function acceptComment(
     return null;
   }
   const comment = input.trim();
-  if ([...comment].length > charactersMax) report(problem.commentTooLong(charactersMax));
+  if (Array.from(comment).length > charactersMax) report(problem.commentTooLong(charactersMax));
   else if (CONTROL.test(comment)) report(problem.commentInvalid());
   return comment === "" ? null : comment;
 }

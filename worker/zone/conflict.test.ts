@@ -25,6 +25,10 @@ function other(type: string): Neighbour {
   return { type, content: `other ${type}`, priority: null };
 }
 
+function mail(priority: number | null): Neighbour {
+  return { type: "MX", content: "m.test", priority };
+}
+
 /** Rows: what is there. Columns: what is added. */
 test.each<[added: string, there: string, code: number | null]>([
   ["A", "A", null],
@@ -53,14 +57,9 @@ test("findConflict() lets NS stand beside others at the apex", () => {
 });
 
 test("findConflict() knows identical records by type, content and priority", () => {
-  const same = (priority: number | null): Neighbour => ({
-    type: "MX",
-    content: "m.test",
-    priority,
-  });
   const mx = draft("MX", "www.example.org", { content: "m.test", priority: 10 });
-  expect(findConflict(mx, [same(10)], apex)?.code).toBe(81058);
-  expect(findConflict(mx, [same(20)], apex)).toBeNull();
+  expect(findConflict(mx, [mail(10)], apex)?.code).toBe(81058);
+  expect(findConflict(mx, [mail(20)], apex)).toBeNull();
   const server = draft("NS", "example.org", { content: "ns1.ledge.local" });
   expect(findConflict(server, [], apex)?.code).toBe(81058);
 });

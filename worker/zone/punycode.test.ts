@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodePunycode, toAsciiName } from "./punycode.ts";
 
@@ -13,7 +13,7 @@ test.each([
 
 test("toAsciiName() agrees with the platform on letters", () => {
   const letters = fc.string({
-    unit: fc.constantFrom(..."aäöüßéñжшд中文日本語αβγ"),
+    unit: fc.constantFrom(..."aäöüßéñжшд中文日本語αβγ".split("")),
     minLength: 1,
     maxLength: 12,
   });

@@ -34,7 +34,7 @@ function encodeVariableLength(delta: number, bias: number): string {
 }
 
 export function encodePunycode(label: string): string {
-  const points = [...label].map((character) => character.codePointAt(0)!);
+  const points = Array.from(label, (character) => character.codePointAt(0)!);
   const basic = points.filter((point) => point < INITIAL_N);
   let output = String.fromCharCode(...basic);
   if (basic.length > 0) output += "-";

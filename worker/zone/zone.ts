@@ -39,8 +39,9 @@ export function acceptZoneName(input: unknown, report: Report): string | undefin
 
 export function acceptZoneType(input: unknown, report: Report): string {
   if (input === undefined || input === null) return "full";
-  if (!ZONE_TYPES.includes(input as string)) report(problem.notOneOf("type", ZONE_TYPES));
-  return String(input);
+  const type = ZONE_TYPES.find((known) => known === input);
+  if (type === undefined) report(problem.notOneOf("type", ZONE_TYPES));
+  return type ?? "full";
 }
 
 /** PATCH of a zone: paused, type and vanity name servers. */

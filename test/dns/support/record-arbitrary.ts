@@ -1,14 +1,14 @@
 /** Requests that the API must take, of every type, with the corners that each type has. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 type Request = Record<string, unknown>;
 
-const letters = "abcdefghijklmnopqrstuvwxyz";
+const letters = "abcdefghijklmnopqrstuvwxyz".split("");
 const label = fc
   .tuple(
     fc.constantFrom(...letters),
-    fc.string({ unit: fc.constantFrom(...letters, ..."0123456789-_"), maxLength: 12 }),
-    fc.constantFrom(...letters, ..."0123456789"),
+    fc.string({ unit: fc.constantFrom(...letters, ..."0123456789-_".split("")), maxLength: 12 }),
+    fc.constantFrom(...letters, ..."0123456789".split("")),
   )
   .map((parts) => parts.join(""));
 
@@ -289,7 +289,9 @@ export function recordArbitrary(type: string): fc.Arbitrary<Request> {
     tags: fc.uniqueArray(tag, { maxLength: 4 }),
     settings,
   });
-  return fc.tuple(rdataOf[type]!, rest).map(([rdata, more]) => ({ type, ...rdata, ...more }));
+  return fc
+    .tuple(rdataOf[type]!, rest)
+    .map((parts) => Object.assign({ type }, ...parts) as Request);
 }
 
 export const anyRecord = fc.constantFrom(...Object.keys(rdataOf)).chain(recordArbitrary);

@@ -23,9 +23,10 @@ interface TextOptions {
 export const PRINTABLE = /^[\x20-\x7e]*$/;
 
 function decodeText(bytes: Uint8Array): string {
-  const text = decodeUtf8(bytes);
-  if (text === null || !PRINTABLE.test(text)) throw new WireError("A text is not printable ASCII");
-  return text;
+  const decoded = decodeUtf8(bytes);
+  if (decoded === null || !PRINTABLE.test(decoded))
+    throw new WireError("A text is not printable ASCII");
+  return decoded;
 }
 
 export function text(options: TextOptions): Field<string> {

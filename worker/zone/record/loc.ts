@@ -40,19 +40,21 @@ const base = defineRecordType({
     precision_vert: metres(10),
   },
   check(rdata, _, report) {
-    const past = (whole: number, max: number, rest: number) => whole === max && rest > 0;
-    if (past(rdata.lat_degrees, 90, rdata.lat_minutes + rdata.lat_seconds)) {
+    if (rdata.lat_degrees === 90 && rdata.lat_minutes + rdata.lat_seconds > 0) {
       report(problem.decimalRange("latitude", 0, 90));
     }
-    if (past(rdata.long_degrees, 180, rdata.long_minutes + rdata.long_seconds)) {
+    if (rdata.long_degrees === 180 && rdata.long_minutes + rdata.long_seconds > 0) {
       report(problem.decimalRange("longitude", 0, 180));
     }
   },
 });
 
+function word(text: string): Token {
+  return { text, quoted: false };
+}
+
 /** Minutes, seconds and the lengths may be left out of a zone file. */
 function completeTokens(tokens: readonly Token[]): readonly Token[] | null {
-  const word = (text: string): Token => ({ text, quoted: false });
   const complete: Token[] = [];
   let at = 0;
   for (const directions of [/^[NS]$/i, /^[EW]$/i]) {

@@ -16,6 +16,10 @@ export const srv = defineRecordType({
   },
 });
 
+function label(text: string): string {
+  return text.startsWith("_") ? text : `_${text}`;
+}
+
 /** Older clients send the owner in three parts: data.service, data.proto and data.name. */
 export function legacyOwner(data: unknown): string | undefined {
   if (typeof data !== "object" || data === null) return undefined;
@@ -23,7 +27,6 @@ export function legacyOwner(data: unknown): string | undefined {
   if (typeof service !== "string" || typeof proto !== "string" || typeof name !== "string") {
     return undefined;
   }
-  const label = (text: string) => (text.startsWith("_") ? text : `_${text}`);
   const prefix = `${label(service)}.${label(proto)}`;
   return name === "@" || name === "" ? prefix : `${prefix}.${name}`;
 }

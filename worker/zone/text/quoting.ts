@@ -33,7 +33,7 @@ function splitString(bytes: Uint8Array): Uint8Array[] {
   for (let from = 0; from < bytes.length;) {
     let to = Math.min(from + CHARACTER_STRING_BYTES_MAX, bytes.length);
     // 10xxxxxx continues a character.
-    while (isText && to < bytes.length && (bytes[to]! & 0xc0) === 0x80) to -= 1;
+    if (isText) while (to < bytes.length && (bytes[to]! & 0xc0) === 0x80) to -= 1;
     parts.push(bytes.slice(from, to));
     from = to;
   }

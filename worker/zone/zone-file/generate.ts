@@ -19,7 +19,7 @@ function format(value: number, width: number, base: string): string {
   // n and N write the digits backwards with dots between, for ip6.arpa.
   if (base === "n" || base === "N") {
     const digits = value.toString(16).padStart(Math.ceil(width / 2), "0");
-    const nibbles = [...digits].reverse().join(".");
+    const nibbles = digits.split("").toReversed().join(".");
     return base === "N" ? nibbles.toUpperCase() : nibbles;
   }
   const radix = base === "o" ? 8 : base === "x" || base === "X" ? 16 : 10;

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyRecord } from "../../../test/dns/support/record-arbitrary.ts";
 import { acceptRecord, type RecordRules } from "../draft.ts";
@@ -176,18 +176,31 @@ test("composeZoneFile() and parseZoneFile() lose nothing of any record", () => {
   );
 });
 
+/** Any error that is not a refusal goes on up. */
+function isParsedOrRefused(text: string): boolean {
+  try {
+    parseZoneFile(text, { zoneName: "example.org", proxied: false, recordsMax: 100 });
+  } catch (error) {
+    if (!(error instanceof ZoneError)) throw error;
+  }
+  return true;
+}
+
 test("parseZoneFile() throws nothing but ZoneError", () => {
   const noise = fc.string({
-    unit: fc.constantFrom(...'aA1 \t\n;"()\\$.@', "A", "IN", "TXT", "$TTL ", "$GENERATE 1-2 "),
+    unit: fc.constantFrom(
+      ...'aA1 \t\n;"()\\$.@'.split(""),
+      "A",
+      "IN",
+      "TXT",
+      "$TTL ",
+      "$GENERATE 1-2 ",
+    ),
     maxLength: 60,
   });
   fc.assert(
     fc.property(noise, (text) => {
-      try {
-        parseZoneFile(text, { zoneName: "example.org", proxied: false, recordsMax: 100 });
-      } catch (error) {
-        expect(error).toBeInstanceOf(ZoneError);
-      }
+      expect(isParsedOrRefused(text)).toBe(true);
     }),
     { numRuns: 2000 },
   );

@@ -92,7 +92,7 @@ function* generateLines(line: LogicalLine): Generator<LogicalLine> {
     const tokens = template.map((token) => {
       const text = substitute(token.text, value);
       if (text === null) refuse(line.number, `$GENERATE cannot fill in ${token.text}`);
-      return { ...token, text };
+      return { text, quoted: token.quoted };
     });
     yield { ...line, tokens, startsBlank: false };
   }
