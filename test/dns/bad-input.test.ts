@@ -1,6 +1,6 @@
 /** Everything that can be wrong with a request: its code, status and message, and no trace of it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { badInputs, type BadInput } from "./support/bad-input.ts";
+import { badInputs, type BadInput } from "./bad-input/index.ts";
 import { Client, type Answer } from "./support/client.ts";
 import { startServer, type Server } from "./support/server.ts";
 

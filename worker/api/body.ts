@@ -1,4 +1,5 @@
 /** Reading what a client sends, never more of it than allowed. */
+import { concatBytes } from "../wire/bytes.ts";
 import { problem, ZoneError } from "../zone/errors.ts";
 
 /** Room for the largest batch of ordinary records. */
@@ -43,13 +44,7 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
     }
     chunks.push(value);
   }
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return concatBytes(chunks);
 }
 
 function isContentType(request: Request, type: string): boolean {

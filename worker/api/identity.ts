@@ -1,6 +1,7 @@
+import { encodeHex } from "../wire/hex.ts";
 import { describePage } from "../zone/list/page.ts";
 import { problem, ZoneError, type Problem } from "../zone/errors.ts";
-import { readCount } from "../zone/list/parameters.ts";
+import { readPage } from "../zone/list/parameters.ts";
 import type { Account } from "../zone/zone.ts";
 import type { Handler } from "./call.ts";
 import { success } from "./envelope.ts";
@@ -20,8 +21,7 @@ function describeAccount({ id, name }: Account): Record<string, unknown> {
 export const verifyToken: Handler = async ({ access }) => {
   if (access.token === null) throw new ZoneError([problem.invalidToken()]);
   const bytes = new TextEncoder().encode(access.token);
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const id = [...hash.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const id = encodeHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes), 0, 16));
   const messages = [{ code: 10000, message: "This API Token is valid and active", type: null }];
   return success(JSON.stringify({ id, status: "active" }), { messages });
 };
@@ -46,17 +46,12 @@ export const getUser: Handler = async ({ account }) => {
 export const listAccounts: Handler = async ({ account, parameters }) => {
   const problems: Problem[] = [];
   const report = (found: Problem) => problems.push(found);
-  const page = readCount(
-    parameters,
-    { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER },
-    report,
-  );
-  const perPage = readCount(parameters, { name: "per_page", fallback: 20, max: 50 }, report);
+  const page = readPage(parameters, { perPageDefault: 20, perPageMax: 50 }, report);
   if (problems.length > 0) throw new ZoneError(problems);
   const name = parameters.get("name") ?? account.name;
   const found = name === account.name ? [describeAccount(account)] : [];
-  const shown = page === 1 ? found : [];
-  const result_info = describePage({ page, perPage }, shown.length, found.length);
+  const shown = page.page === 1 ? found : [];
+  const result_info = describePage(page, shown.length, found.length);
   return success(JSON.stringify(shown), { result_info });
 };
 

@@ -1,6 +1,7 @@
 /** The index of zones: which exist, under which id. One object, so that names cannot clash. */
 import { DurableObject } from "cloudflare:workers";
 import { readConfig, type DnsConfig } from "../config.ts";
+import { encodeHex } from "../wire/hex.ts";
 import { problem, ZoneError, type Problem } from "../zone/errors.ts";
 import { describePage } from "../zone/list/page.ts";
 import { composeZoneFilter, type ZoneQuery } from "../zone/list/zone-query.ts";
@@ -36,9 +37,7 @@ export class IndexObject extends DurableObject<Env> {
     for (const { name, records } of this.#config.zones) {
       // The same name always gets the same id, so that scripts may hold on to it.
       const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`zone ${name}`));
-      const id = [...new Uint8Array(hash).subarray(0, 16)]
-        .map((byte) => byte.toString(16).padStart(2, "0"))
-        .join("");
+      const id = encodeHex(new Uint8Array(hash, 0, 16));
       const zone = this.#byName(name) ?? this.#insert({ id, name, type: "full" });
       const object = zoneObject(this.env, zone.id);
       await object.open(zone);

@@ -2,6 +2,7 @@
  * Text form of a run of octets (RFC 1035 section 5.1): `"` and `\` are escaped, what cannot be
  * printed is `\DDD`, everything else stands for itself as UTF-8.
  */
+import { concatBytes } from "./bytes.ts";
 import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
 
 export const CHARACTER_STRING_BYTES_MAX = 255;
@@ -34,24 +35,13 @@ export function quoteBytes(bytes: Uint8Array): string {
 /** Resolves the escapes between two quotation marks; `null` when an escape is broken. */
 export function unescapeBytes(text: string): Uint8Array | null {
   const parts: Uint8Array[] = [];
-  let total = 0;
-  const push = (part: Uint8Array) => {
-    parts.push(part);
-    total += part.length;
-  };
   for (const piece of text.match(/[^\\]+|\\\d{3}|\\[^]?/gu) ?? []) {
-    if (piece[0] !== "\\") push(encodeUtf8(piece));
+    if (piece[0] !== "\\") parts.push(encodeUtf8(piece));
     else if (piece.length === 4) {
       if (Number(piece.slice(1)) > 255) return null;
-      push(Uint8Array.of(Number(piece.slice(1))));
+      parts.push(Uint8Array.of(Number(piece.slice(1))));
     } else if (piece.length === 1) return null;
-    else push(encodeUtf8(piece.slice(1)));
+    else parts.push(encodeUtf8(piece.slice(1)));
   }
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return concatBytes(parts);
 }

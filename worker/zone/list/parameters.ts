@@ -36,7 +36,7 @@ export type Condition =
       readonly present: boolean;
     };
 
-export interface ListQuery {
+export interface ListQuery extends Page {
   readonly conditions: readonly Condition[];
   readonly tagConditions: readonly Condition[];
   readonly match: Match;
@@ -44,9 +44,6 @@ export interface ListQuery {
   /** Looks at name, content, comment and tags, whatever `match` says. */
   readonly search: string | null;
   readonly order: (typeof ORDERS)[number];
-  readonly direction: (typeof DIRECTIONS)[number];
-  readonly page: number;
-  readonly perPage: number;
 }
 
 export type Parameters = ReadonlyMap<string, string>;
@@ -63,7 +60,7 @@ export function readChoice<const Values extends readonly string[]>(
   return found ?? choice.fallback;
 }
 
-export function readCount(
+function readCount(
   parameters: Parameters,
   count: { readonly name: string; readonly fallback: number; readonly max: number },
   report: Report,
@@ -73,6 +70,27 @@ export function readCount(
   const value = /^\d{1,15}$/.test(given) ? Number(given) : 0;
   if (value < 1) report(problem.valueInvalid(count.name, "a whole number from 1 upwards"));
   return Math.min(Math.max(value, 1), count.max);
+}
+
+export interface Page {
+  readonly direction: (typeof DIRECTIONS)[number];
+  readonly page: number;
+  readonly perPage: number;
+}
+
+export function readPage(
+  parameters: Parameters,
+  limits: { readonly perPageDefault: number; readonly perPageMax: number },
+  report: Report,
+): Page {
+  const direction = { name: "direction", values: DIRECTIONS, fallback: "asc" } as const;
+  const page = { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER };
+  const perPage = { name: "per_page", fallback: limits.perPageDefault, max: limits.perPageMax };
+  return {
+    direction: readChoice(parameters, direction, report),
+    page: readCount(parameters, page, report),
+    perPage: readCount(parameters, perPage, report),
+  };
 }
 
 function readTexts(parameters: Parameters, field: "name" | "content" | "comment"): Condition[] {
@@ -133,20 +151,6 @@ export function readListQuery(parameters: Parameters, report: Report): ListQuery
     tagMatch: readChoice(parameters, { ...all, name: "tag_match" }, report),
     search: parameters.get("search")?.toLowerCase() || null,
     order: readChoice(parameters, { name: "order", values: ORDERS, fallback: "type" }, report),
-    direction: readChoice(
-      parameters,
-      { name: "direction", values: DIRECTIONS, fallback: "asc" },
-      report,
-    ),
-    page: readCount(
-      parameters,
-      { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER },
-      report,
-    ),
-    perPage: readCount(
-      parameters,
-      { name: "per_page", fallback: PER_PAGE_DEFAULT, max: PER_PAGE_MAX },
-      report,
-    ),
+    ...readPage(parameters, { perPageDefault: PER_PAGE_DEFAULT, perPageMax: PER_PAGE_MAX }, report),
   };
 }

@@ -1,7 +1,7 @@
 /** Query parameters of the list of zones. */
 import { problem, type Report } from "../errors.ts";
 import { toAsciiName } from "../punycode.ts";
-import { readChoice, readCount, type Match, type Parameters } from "./parameters.ts";
+import { readChoice, readPage, type Match, type Page, type Parameters } from "./parameters.ts";
 
 export const ZONES_PER_PAGE_DEFAULT = 20;
 /** Deviation: the deployed service stops at 50. */
@@ -16,7 +16,7 @@ const NAME_OPERATORS = {
   contains: "instr(name, ?) > 0",
 } as const;
 
-export interface ZoneQuery {
+export interface ZoneQuery extends Page {
   readonly name: { readonly operator: keyof typeof NAME_OPERATORS; readonly value: string } | null;
   /** Filters that hold for every zone here or for none. */
   readonly others: readonly boolean[];
@@ -24,9 +24,6 @@ export interface ZoneQuery {
   /** Ids or names that a token is limited to. */
   readonly only: readonly string[] | null;
   readonly match: Match;
-  readonly direction: "asc" | "desc";
-  readonly page: number;
-  readonly perPage: number;
 }
 
 function readName(given: string): ZoneQuery["name"] {
@@ -55,6 +52,7 @@ export function readZoneQuery(
   readChoice(parameters, { name: "order", values: ORDERS, fallback: "name" }, report);
   const types = parameters.get("type")?.split(",") ?? [];
   if (types.some((type) => type === "")) report(problem.valueInvalid("type", "a list of types"));
+  const limits = { perPageDefault: ZONES_PER_PAGE_DEFAULT, perPageMax: ZONES_PER_PAGE_MAX };
   return {
     name: name ? readName(name) : null,
     others,
@@ -65,21 +63,7 @@ export function readZoneQuery(
       { name: "match", values: ["any", "all"], fallback: "all" },
       report,
     ),
-    direction: readChoice(
-      parameters,
-      { name: "direction", values: ["asc", "desc"], fallback: "asc" },
-      report,
-    ),
-    page: readCount(
-      parameters,
-      { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER },
-      report,
-    ),
-    perPage: readCount(
-      parameters,
-      { name: "per_page", fallback: ZONES_PER_PAGE_DEFAULT, max: ZONES_PER_PAGE_MAX },
-      report,
-    ),
+    ...readPage(parameters, limits, report),
   };
 }
 

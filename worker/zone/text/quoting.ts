@@ -3,6 +3,7 @@
  * literally and gets them; anything between the two is refused. Strings longer than the 255
  * octets of a character-string are split, never inside a character.
  */
+import { concatBytes } from "../../wire/bytes.ts";
 import {
   CHARACTER_STRING_BYTES_MAX,
   quoteBytes,
@@ -46,12 +47,6 @@ export function composeStrings(strings: readonly Uint8Array[]): string {
 
 /** The strings run together, as SPF, DKIM, DMARC and list filters read them. */
 export function joinStrings(strings: readonly Uint8Array[]): string {
-  const total = strings.reduce((sum, { length }) => sum + length, 0);
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const string of strings) {
-    bytes.set(string, at);
-    at += string.length;
-  }
+  const bytes = concatBytes(strings);
   return decodeUtf8(bytes) ?? String.fromCharCode(...bytes);
 }
