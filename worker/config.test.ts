@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { localDefaults, readConfig } from "./config.ts";
 
 test("readConfig() has the local defaults without a value", () => {
-  expect(readConfig(undefined)).toEqual(localDefaults);
-  expect(readConfig("{}")).toEqual(localDefaults);
+  expect(readConfig({})).toEqual(localDefaults);
+  expect(readConfig({ DNS_CONFIG: "{}" })).toEqual(localDefaults);
 });
 
 test("readConfig() reads every key of [dns]", () => {
@@ -24,7 +24,7 @@ test("readConfig() reads every key of [dns]", () => {
     batch_quota: 20,
     faults: [{ status: 429, times: 1 }],
   };
-  expect(readConfig(JSON.stringify(given))).toEqual({
+  expect(readConfig({ DNS_CONFIG: JSON.stringify(given) })).toEqual({
     email: "a@b.test",
     key: "k",
     tokens: [
@@ -57,7 +57,7 @@ test("readConfig() reads every key of [dns]", () => {
 });
 
 test.each([
-  ["{", "not JSON"],
+  ["{", "DNS_CONFIG is not JSON"],
   ["[]", "dns must be a table"],
   ['{"emial":"x"}', "dns.emial is not a key"],
   ['{"__proto__":"x"}', "dns.__proto__ is not a key"],
@@ -71,4 +71,22 @@ test.each([
   ['{"zones":[{"name":"x","records":[1]}]}', "dns.zones[0].records[0] must be a table"],
   ['{"comment_length":-1}', "dns.comment_length must be a whole number"],
   ['{"faults":[{}]}', "dns.faults[0] needs a status"],
-])("readConfig() refuses %s", (json, reason) => expect(() => readConfig(json)).toThrow(reason));
+])("readConfig() refuses %s", (json, reason) =>
+  expect(() => readConfig({ DNS_CONFIG: json })).toThrow(reason),
+);
+
+test("readConfig() takes secrets from variables of their own", () => {
+  const config = readConfig({
+    DNS_CONFIG: '{"email":"a@b.test","tokens":[{"token":"one"}]}',
+    DNS_EMAIL: "c@d.test",
+    DNS_KEY: "secret",
+    DNS_TOKENS: '[{"token":"two","read_only":true}]',
+  });
+  expect(config).toMatchObject({ email: "c@d.test", key: "secret" });
+  expect(config.tokens).toEqual([
+    { token: "one", zones: null, readOnly: false },
+    { token: "two", zones: null, readOnly: true },
+  ]);
+  expect(() => readConfig({ DNS_TOKENS: "x" })).toThrow("DNS_TOKENS is not JSON");
+  expect(() => readConfig({ DNS_TOKENS: "[{}]" })).toThrow("DNS_TOKENS[0].token");
+});

@@ -148,16 +148,27 @@ const KEYS: Readonly<
   faults: ["faults", (input, place) => list(input, place, acceptFault)],
 };
 
-export function readConfig(json: string | undefined): DnsConfig {
-  if (json === undefined || json === "") return localDefaults;
-  let parsed: unknown;
+/** The variables that the worker is given. Secrets may come on their own, out of `.dev.vars`. */
+export interface ConfigVariables {
+  /** The `[dns]` table as JSON; the local defaults without it. */
+  readonly DNS_CONFIG?: string;
+  readonly DNS_EMAIL?: string;
+  readonly DNS_KEY?: string;
+  /** A list as JSON, of the form of `tokens`; added to those of the table. */
+  readonly DNS_TOKENS?: string;
+}
+
+function parseJson(json: string, place: string): unknown {
   try {
-    parsed = JSON.parse(json);
+    return JSON.parse(json);
   } catch (cause) {
-    throw new ConfigError("the value is not JSON", { cause });
+    throw new ConfigError(`${place} is not JSON`, { cause });
   }
+}
+
+function readTable(json: string): DnsConfig {
   const config: Record<string, unknown> = { ...localDefaults };
-  for (const [key, value] of Object.entries(table(parsed, "dns"))) {
+  for (const [key, value] of Object.entries(table(parseJson(json, "DNS_CONFIG"), "dns"))) {
     if (OTHER_KEYS.has(key)) continue;
     const entry = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
     if (entry === undefined) {
@@ -167,4 +178,16 @@ export function readConfig(json: string | undefined): DnsConfig {
     config[name] = read(value, `dns.${key}`);
   }
   return config as unknown as DnsConfig;
+}
+
+export function readConfig(variables: ConfigVariables): DnsConfig {
+  const { DNS_CONFIG, DNS_EMAIL, DNS_KEY, DNS_TOKENS } = variables;
+  const config = DNS_CONFIG ? readTable(DNS_CONFIG) : localDefaults;
+  const more = DNS_TOKENS ? list(parseJson(DNS_TOKENS, "DNS_TOKENS"), "DNS_TOKENS", token) : [];
+  return {
+    ...config,
+    email: DNS_EMAIL || config.email,
+    key: DNS_KEY || config.key,
+    tokens: [...config.tokens, ...more],
+  };
 }

@@ -93,6 +93,18 @@ describe("a batch", () => {
   });
 });
 
+test("a chain that broke since does not stand in the way of a comment", async () => {
+  const target = await client.ok("POST", records(), a("target"));
+  const content = `target.zone-${count}.example`;
+  const { id } = await client.ok("POST", records(), proxiedCname("front", content));
+  await client.ok("DELETE", `${records()}/${target.id}`);
+  const edited = await client.ok("PATCH", `${records()}/${id}`, { comment: "kept" });
+  expect(edited).toMatchObject({ comment: "kept", proxied: true });
+  await client.ok("PATCH", `${records()}/${id}`, { proxied: false });
+  const again = await client.call("PATCH", `${records()}/${id}`, { proxied: true });
+  expect(again.body.errors[0]!.code).toBe(9003);
+});
+
 describe("an import", () => {
   test("with a failing last line changes nothing", async () => {
     await seed(["one"]);
@@ -110,6 +122,13 @@ describe("an import", () => {
     ]);
     expect((await client.call("GET", records())).text).toBe(before.text);
     expect(await client.serial(zoneId)).toBe(serial);
+  });
+
+  test("takes a file as a file", async () => {
+    const form = new FormData();
+    form.set("file", new Blob(["one A 192.0.2.1\n"]), "zone.txt");
+    const answer = await client.send("POST", `${records()}/import`, { body: form });
+    expect(answer.body.result).toEqual({ recs_added: 1, total_records_parsed: 1 });
   });
 
   test("leaves alone what is there, and says how much it added", async () => {

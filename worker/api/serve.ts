@@ -38,7 +38,7 @@ export class Api {
 
   constructor(env: Env) {
     this.#env = env;
-    this.#config = readConfig(env.DNS_CONFIG);
+    this.#config = readConfig(env);
     this.faults = new FaultPlan(this.#config.faults);
   }
 

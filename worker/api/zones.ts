@@ -1,5 +1,5 @@
 import { indexObject } from "../objects/environment.ts";
-import { ZoneError, type Problem } from "../zone/errors.ts";
+import { problem, ZoneError, type Problem } from "../zone/errors.ts";
 import { readZoneQuery } from "../zone/list/zone-query.ts";
 import { acceptZoneName, acceptZoneType, describeZone } from "../zone/zone.ts";
 import { requireAllZones } from "./access.ts";
@@ -24,9 +24,10 @@ export const createZone: Handler = async ({ request, access, account, env, path 
   return respond(await indexObject(env).create({ name, type }, account), path);
 };
 
-export const getZone: Handler = async ({ ids, account, env }) => {
+export const getZone: Handler = async ({ ids, account, env, path }) => {
   const zone = await indexObject(env).get(ids["zone"]!);
-  return success(JSON.stringify(describeZone(zone!, account)));
+  if (zone === null) throw new ZoneError([problem.noRoute(path)]);
+  return success(JSON.stringify(describeZone(zone, account)));
 };
 
 export const editZone: Handler = async ({ request, ids, account, env, path }) => {

@@ -1,11 +1,10 @@
+import type { ConfigVariables } from "../config.ts";
 import type { IndexObject } from "./index-object.ts";
 import type { ZoneObject } from "./zone-object.ts";
 
-export interface Env {
+export interface Env extends ConfigVariables {
   readonly ZONES: DurableObjectNamespace<ZoneObject>;
   readonly ZONE_INDEX: DurableObjectNamespace<IndexObject>;
-  /** The `[dns]` table as JSON; the local defaults without it. */
-  readonly DNS_CONFIG?: string;
 }
 
 /** There is one index of zones. */

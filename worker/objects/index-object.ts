@@ -18,7 +18,7 @@ export class IndexObject extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readConfig(env.DNS_CONFIG);
+    this.#config = readConfig(env);
     this.#sql = ctx.storage.sql;
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
@@ -29,7 +29,10 @@ export class IndexObject extends DurableObject<Env> {
 
   /** Makes the zones and records of the configuration file, once for each start. */
   declareZones(): Promise<readonly Problem[]> {
-    this.#declared ??= this.#declareAll();
+    this.#declared ??= this.#declareAll().catch((error: unknown) => {
+      this.#declared = null;
+      throw error;
+    });
     return this.#declared;
   }
 

@@ -48,7 +48,7 @@ export class ZoneObject extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readConfig(env.DNS_CONFIG);
+    this.#config = readConfig(env);
     const { sql } = ctx.storage;
     this.#records = new RecordTable(sql);
     this.#facts = new ZoneFacts(sql);

@@ -68,6 +68,10 @@ export class ZoneWrites {
     const apex = { zoneName: seed.name, nameServers: seed.nameServers };
     const conflict = findConflict(draft, records.neighbours(draft.name, id), apex);
     if (conflict !== null) throw new ZoneError([conflict]);
+  }
+
+  /** Chains are walked at the end: a batch may make the target after what points to it. */
+  #noteChain(draft: RecordDraft, id: string): void {
     if (draft.type === "CNAME" && draft.proxied) this.#proxiedCnames.set(id, draft.content);
     else this.#proxiedCnames.delete(id);
   }
@@ -86,6 +90,7 @@ export class ZoneWrites {
     if (records.count() >= recordQuota) throw new ZoneError([problem.recordQuota()]);
     const record = { ...draft, id, createdOn: now, modifiedOn: now };
     records.insert(record);
+    this.#noteChain(draft, id);
     this.#changes.push({ action: "add", record });
     return record;
   }
@@ -105,6 +110,10 @@ export class ZoneWrites {
     if (isSameDraft(current, draft)) return current;
     const record = { ...current, ...draft, modifiedOn: this.#context.now };
     this.#context.records.update(record);
+    // A chain that broke since must not stand in the way of a new comment.
+    if (draft.content !== current.content || draft.proxied !== current.proxied) {
+      this.#noteChain(draft, current.id);
+    }
     this.#changes.push({ action: "remove", record: current }, { action: "add", record });
     return record;
   }

@@ -65,6 +65,7 @@ function acceptProxied(input: unknown, type: RecordType, report: Report): boolea
   return input && type.proxiable;
 }
 
+/** Deviation: private addresses can be proxied, because a local origin has no other. */
 function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: Report): void {
   if (draft.type !== "A" && draft.type !== "AAAA") return;
   if (!rules.platformAddresses.includes(draft.content)) return;
@@ -126,6 +127,8 @@ export function acceptRecord(
     settings,
   };
   checkPlatformAddress(draft, rules, report);
+  // An alias of itself leads nowhere, proxied or not.
+  if (type.type === "CNAME" && draft.content === name) report(problem.contentInvalid("CNAME"));
   checkTextKind(request, draft, report);
   return draft;
 }

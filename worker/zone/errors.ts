@@ -1,7 +1,8 @@
 /**
  * The one table of what can go wrong: code, HTTP status, message. Codes and messages of the first
  * part are the deployed service's. Deviation: it has more codes, which are not on record; where
- * one is needed the second part chooses it, from 9400 upwards.
+ * one is needed the second part chooses it, from 9400 upwards. Deviation: a validation problem
+ * comes as itself, several at once, and not in the chain of a 1004.
  */
 export interface Problem {
   readonly code: number;

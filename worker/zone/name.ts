@@ -2,7 +2,8 @@
  * Owner names. A request may write `@`, a relative name, or a full name with or without the final
  * dot; the zone keeps lower-case punycode without it. The specification's form of a label (starts
  * with a letter, ends with a letter or digit; underscores allowed) binds the part below the zone
- * in A, AAAA and CNAME records; `name_rules = "dns"` relaxes it to what DNS carries.
+ * in A, AAAA and CNAME records; `name_rules = "dns"` relaxes it to what DNS carries. Deviation:
+ * the deployed service takes labels that start with a digit, which the specification does not.
  */
 import { LABEL_BYTES_MAX } from "../wire/name.ts";
 import { problem, type Report } from "./errors.ts";

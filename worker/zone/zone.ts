@@ -66,6 +66,7 @@ export function editZone(
   return { ...zone, paused: paused as boolean, type, vanityNameServers: servers };
 }
 
+/** Deviation: a zone is active at once; there is no registrar to wait for, and one plan. */
 export function describeZone(zone: Zone, account: Account): Record<string, unknown> {
   return {
     id: zone.id,

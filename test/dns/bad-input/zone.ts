@@ -34,8 +34,12 @@ post({ type: "CNAME", name: "new", content: "text.example.com", proxied: true },
   "Target text.example.com is not allowed for a proxied record.",
 ]);
 post({ type: "CNAME", name: "new", content: "new.example.com", proxied: true }, [
-  9003,
-  "Target new.example.com is not allowed for a proxied record.",
+  9007,
+  "Content for CNAME record is invalid.",
+]);
+post({ type: "CNAME", name: "@", content: "EXAMPLE.com." }, [
+  9007,
+  "Content for CNAME record is invalid.",
 ]);
 post({ type: "CNAME", name: "new", content: "missing.neighbour.test", proxied: true }, [
   9003,

@@ -8,7 +8,8 @@ import { defineRecordType } from "./record-type.ts";
 
 /**
  * RFC 1035 section 3.3.14. DKIM, SPF and DMARC are TXT records: they are recognised by their
- * name, or for SPF by how they start, and checked for what they must contain.
+ * name, or for SPF by how they start, and checked for what they must contain. Deviation: the
+ * specification asks for the check; the deployed service takes any text.
  */
 export const txt = defineRecordType({
   type: "TXT",
