@@ -9,14 +9,14 @@ import { normaliseHostname } from "./zone/hostname.ts";
 import type { NameRules } from "./zone/name.ts";
 import { acceptFault, type Fault } from "./fault.ts";
 
-export interface Token {
+interface Token {
   readonly token: string;
   /** Names or ids; every zone without it. */
   readonly zones: readonly string[] | null;
   readonly readOnly: boolean;
 }
 
-export interface DeclaredZone {
+interface DeclaredZone {
   readonly name: string;
   readonly records: readonly Readonly<Record<string, unknown>>[];
 }
@@ -36,7 +36,7 @@ export interface DnsConfig {
   readonly faults: readonly Fault[];
 }
 
-export class ConfigError extends Error {
+class ConfigError extends Error {
   override name = "ConfigError";
 }
 

@@ -3,9 +3,9 @@ import { concatBytes } from "../wire/bytes.ts";
 import { problem, ZoneError } from "../zone/errors.ts";
 
 /** Room for the largest batch of ordinary records. */
-export const JSON_BYTES_MAX = 4 * 1024 * 1024;
+const JSON_BYTES_MAX = 4 * 1024 * 1024;
 /** The deployed service's limit for a zone file, and what a form may add around it. */
-export const ZONE_FILE_BYTES_MAX = 262_144;
+const ZONE_FILE_BYTES_MAX = 262_144;
 const FORM_BYTES_MAX = ZONE_FILE_BYTES_MAX + 65_536;
 
 /** Past this a client that does not stop is cut off. */

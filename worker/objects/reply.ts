@@ -14,7 +14,7 @@ export type Reply =
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-export interface Timing {
+interface Timing {
   readonly start_time: string;
   readonly end_time: string;
   readonly process_time: number;

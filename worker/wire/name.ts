@@ -20,7 +20,7 @@ export function escapeLabel(label: Uint8Array): string {
 }
 
 /** Splits at the dots that are not escaped and resolves the escapes; a final dot is ignored. */
-export function splitLabels(name: string): Uint8Array[] {
+function splitLabels(name: string): Uint8Array[] {
   if (name === "" || name === ".") return [];
   const labels: Uint8Array[] = [];
   let label: number[] = [];

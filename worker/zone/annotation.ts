@@ -4,8 +4,8 @@ import type { RecordSettings } from "./record.ts";
 
 /** Known limits of the deployed service; the configuration can change the first and the last. */
 export const COMMENT_CHARACTERS_MAX = 100;
-export const TAG_NAME_CHARACTERS_MAX = 32;
-export const TAG_VALUE_CHARACTERS_MAX = 100;
+const TAG_NAME_CHARACTERS_MAX = 32;
+const TAG_VALUE_CHARACTERS_MAX = 100;
 export const TAGS_MAX = 20;
 
 const CONTROL = /\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u;

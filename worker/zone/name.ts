@@ -12,7 +12,7 @@ import { toAsciiName } from "./punycode.ts";
 export type NameRules = "strict" | "dns";
 
 /** 255 octets on the wire leave 253 characters of text (RFC 1035 section 2.3.4). */
-export const NAME_CHARACTERS_MAX = 253;
+const NAME_CHARACTERS_MAX = 253;
 
 /** The solidus stands in RFC 2317 delegations such as 0/25.2.0.192.in-addr.arpa. */
 const DNS_LABEL = /^[a-z0-9_/-]+$/;
@@ -30,7 +30,7 @@ export function isInZone(name: string, zoneName: string): boolean {
 }
 
 /** The full name that a request means, not yet checked. */
-export function expandName(input: string, zoneName: string): string {
+function expandName(input: string, zoneName: string): string {
   const name = toAsciiName(input.trim());
   if (name === "@" || name === `@.${zoneName}`) return zoneName;
   if (name.endsWith(".")) return name.slice(0, -1);

@@ -3,7 +3,7 @@ import { problem, type Report } from "./errors.ts";
 import { readInteger } from "./field/integer.ts";
 import { normaliseHostname } from "./hostname.ts";
 
-export interface SoaSettings {
+interface SoaSettings {
   readonly expire: number;
   readonly min_ttl: number;
   readonly mname: string;

@@ -2,10 +2,9 @@ import { problem, type Report } from "./errors.ts";
 import { readInteger } from "./field/integer.ts";
 
 /** What a request and a response write for Auto; it is served as 300 seconds. */
-export const TTL_AUTO = 1;
-export const TTL_AUTO_SECONDS = 300;
-export const TTL_SECONDS_MIN = 60;
-export const TTL_SECONDS_MAX = 86_400;
+const TTL_AUTO = 1;
+const TTL_SECONDS_MIN = 60;
+const TTL_SECONDS_MAX = 86_400;
 
 /** A proxied record is always Auto; what was asked for is still checked. */
 export function acceptTtl(input: unknown, proxied: boolean, report: Report): number {

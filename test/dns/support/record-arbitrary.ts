@@ -12,7 +12,7 @@ const label = fc
   )
   .map((parts) => parts.join(""));
 
-export const hostname = fc
+const hostname = fc
   .array(label, { minLength: 1, maxLength: 4 })
   .map((labels) => labels.join("."));
 const rootOrHostname = fc.oneof(fc.constant("."), hostname);

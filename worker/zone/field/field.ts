@@ -11,7 +11,7 @@ import type { Token } from "../zone-file/scan.ts";
 /** `content` writes hostnames bare, as the API does; `file` ends them with a dot. */
 export type TextForm = "content" | "file";
 
-export interface FieldContext {
+interface FieldContext {
   readonly field: string;
   readonly type: string;
   readonly report: Report;

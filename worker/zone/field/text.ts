@@ -20,7 +20,7 @@ interface TextOptions {
   readonly fallback?: string;
 }
 
-export const PRINTABLE = /^[\x20-\x7e]*$/;
+const PRINTABLE = /^[\x20-\x7e]*$/;
 
 function decodeText(bytes: Uint8Array): string {
   const decoded = decodeUtf8(bytes);

@@ -3,9 +3,9 @@ import { problem, type Report } from "../errors.ts";
 import { toAsciiName } from "../punycode.ts";
 import { readChoice, readPage, type Match, type Page, type Parameters } from "./parameters.ts";
 
-export const ZONES_PER_PAGE_DEFAULT = 20;
+const ZONES_PER_PAGE_DEFAULT = 20;
 /** Deviation: the deployed service stops at 50. */
-export const ZONES_PER_PAGE_MAX = 1000;
+const ZONES_PER_PAGE_MAX = 1000;
 
 const ORDERS = ["name", "status", "account.id", "account.name", "plan.id"] as const;
 const NAME_OPERATORS = {
