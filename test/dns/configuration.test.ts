@@ -157,6 +157,13 @@ test("a proxied CNAME may lead into another zone here, if there is an address at
   expect((await post(two, { type: "A", name: "*.w", content: "192.0.2.1" })).status).toBe(200);
   expect((await post(one, cname("w", "any.w.two.test"))).status).toBe(200);
   expect((await post(one, cname("far", "www.elsewhere.example"))).status).toBe(200);
+  // A subdomain that is a zone of its own, and one that is delegated.
+  const sub = await client.createZone("sub.one.test");
+  expect((await post(one, cname("s", "www.sub.one.test"))).status).toBe(400);
+  expect((await post(sub, a("www"))).status).toBe(200);
+  expect((await post(one, cname("s", "www.sub.one.test"))).status).toBe(200);
+  expect((await post(one, { type: "NS", name: "gone", content: "ns.x.test" })).status).toBe(200);
+  expect((await post(one, cname("d", "www.gone.one.test"))).status).toBe(200);
 });
 
 test("a script has the same API by a service binding, without credentials", async () => {

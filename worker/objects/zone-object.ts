@@ -5,7 +5,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { readConfig, type DnsConfig } from "../config.ts";
-import type { NameFacts } from "../zone/cname-chain.ts";
+import type { Found } from "../zone/cname-chain.ts";
 import type { RecordRequest } from "../zone/draft.ts";
 import { problem, ZoneError, type Problem } from "../zone/errors.ts";
 import { describePage } from "../zone/list/page.ts";
@@ -23,7 +23,7 @@ import { createZoneTables } from "./schema.ts";
 import { SharedTurn } from "./shared-turn.ts";
 import { SWITCHES, ZoneFacts, type SwitchName, type ZoneSeed } from "./zone-facts.ts";
 import { importZoneFile } from "./zone-import.ts";
-import { nameFacts, OutsideUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
+import { lookUpName, OutsideUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
 
 export interface BatchRequest {
   readonly deletes: readonly RecordRequest[];
@@ -84,7 +84,7 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   async #write(work: (writes: ZoneWrites) => unknown): Promise<Reply> {
-    const outside = new Map<string, NameFacts | null | "elsewhere">();
+    const outside = new Map<string, Found>();
     for (;;) {
       try {
         return replyWith(await this.#turn.run(() => this.#transact(work, outside)));
@@ -116,13 +116,14 @@ export class ZoneObject extends DurableObject<Env> {
     });
   }
 
-  async #askOutside(name: string): Promise<NameFacts | null | "elsewhere"> {
+  async #askOutside(name: string): Promise<Found> {
     const zone = await indexObject(this.env).findFor(name);
-    return zone === null ? "elsewhere" : zoneObject(this.env, zone.id).nameFacts(name);
+    if (zone === null) return "elsewhere";
+    return zone.id === this.#zone().id ? null : zoneObject(this.env, zone.id).lookUp(name);
   }
 
-  nameFacts(name: string): NameFacts | null {
-    return this.#seed === null ? null : nameFacts(this.#records, name, this.#seed.name);
+  lookUp(name: string): Found {
+    return this.#seed === null ? null : lookUpName(this.#records, name, this.#seed.name);
   }
 
   create(request: RecordRequest): Promise<Reply> {

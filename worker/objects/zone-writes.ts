@@ -3,7 +3,7 @@
  * left it; `finish` then checks what only the whole can satisfy and takes one serial for all. A
  * ZoneError thrown anywhere rolls everything back.
  */
-import { findBrokenTarget, wildcardsFor, type NameFacts } from "../zone/cname-chain.ts";
+import { findBrokenTarget, namesBelowApex, wildcardsFor, type Found } from "../zone/cname-chain.ts";
 import { findConflict } from "../zone/conflict.ts";
 import { acceptRecord, type RecordRequest, type RecordRules } from "../zone/draft.ts";
 import { overlayRequest } from "../zone/edit.ts";
@@ -24,7 +24,7 @@ export interface WriteContext {
   readonly now: string;
   readonly newId: () => string;
   /** What is known of names in other zones. */
-  readonly outside: ReadonlyMap<string, NameFacts | null | "elsewhere">;
+  readonly outside: ReadonlyMap<string, Found>;
 }
 
 /** A chain left the zone for a name that nobody has asked about yet: ask, then start over. */
@@ -37,10 +37,14 @@ export class OutsideUnknown extends Error {
   }
 }
 
-/** What a walk along CNAMEs has to know of a name, wildcards included. */
-export function nameFacts(records: RecordTable, name: string, zoneName: string): NameFacts | null {
+/** What a walk along CNAMEs has to know of a name, wildcards and delegations included. */
+export function lookUpName(records: RecordTable, name: string, zoneName: string): Found {
   const owned = records.firstOwned([name, ...wildcardsFor(name, zoneName)]);
-  if (owned.length === 0) return null;
+  const delegated = (owner: string) =>
+    records.neighbours(owner, "").some(({ type }) => type === "NS");
+  if (owned.length === 0) {
+    return namesBelowApex(name, zoneName).some(delegated) ? "elsewhere" : null;
+  }
   return {
     hasAddress: owned.some(({ type }) => type === "A" || type === "AAAA"),
     cname: owned.find(({ type }) => type === "CNAME")?.content ?? null,
@@ -126,9 +130,11 @@ export class ZoneWrites {
     return record;
   }
 
-  #lookUp = (name: string): NameFacts | null | "elsewhere" => {
+  #lookUp = (name: string): Found => {
     const { records, seed, outside } = this.#context;
-    if (isInZone(name, seed.name)) return nameFacts(records, name, seed.name);
+    const own = isInZone(name, seed.name) ? lookUpName(records, name, seed.name) : null;
+    if (own !== null) return own;
+    // Also a name below the apex may be another zone's: that of a subdomain.
     const known = outside.get(name);
     if (known === undefined) throw new OutsideUnknown(name);
     return known;

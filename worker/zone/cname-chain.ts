@@ -8,7 +8,8 @@ export interface NameFacts {
 }
 
 /** `null`: the name does not exist. "elsewhere": another server's business. */
-export type LookUp = (name: string) => NameFacts | null | "elsewhere";
+export type Found = NameFacts | null | "elsewhere";
+export type LookUp = (name: string) => Found;
 
 /** RFC 1034 asks for no limit; resolvers give up at about this depth. */
 const CHAIN_LENGTH_MAX = 16;
@@ -30,13 +31,18 @@ export function findBrokenTarget(target: string, lookUp: LookUp): string | null 
   }
 }
 
+/** The names between a name and the apex, itself included: where a delegation could be. */
+export function namesBelowApex(name: string, zoneName: string): string[] {
+  const names: string[] = [];
+  let current = name;
+  while (current !== zoneName && current.includes(".")) {
+    names.push(current);
+    current = current.slice(current.indexOf(".") + 1);
+  }
+  return names;
+}
+
 /** The wildcards that could answer for a name that does not exist, nearest first (RFC 4592). */
 export function wildcardsFor(name: string, zoneName: string): string[] {
-  const wildcards: string[] = [];
-  let parent = name;
-  while (parent !== zoneName && parent.includes(".")) {
-    parent = parent.slice(parent.indexOf(".") + 1);
-    wildcards.push(`*.${parent}`);
-  }
-  return wildcards;
+  return namesBelowApex(name, zoneName).map((below) => `*${below.slice(below.indexOf("."))}`);
 }

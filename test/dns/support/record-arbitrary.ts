@@ -12,9 +12,7 @@ const label = fc
   )
   .map((parts) => parts.join(""));
 
-const hostname = fc
-  .array(label, { minLength: 1, maxLength: 4 })
-  .map((labels) => labels.join("."));
+const hostname = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join("."));
 const rootOrHostname = fc.oneof(fc.constant("."), hostname);
 
 const uint8 = fc.integer({ min: 0, max: 255 });
