@@ -28,8 +28,6 @@ export async function drainBody(request: Request): Promise<void> {
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const tooLarge = () => new ZoneError([problem.bodyTooLarge(bytesMax)]);
-  if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let total = 0;
@@ -40,7 +38,7 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
     total += value.length;
     if (total > bytesMax) {
       reader.releaseLock();
-      throw tooLarge();
+      throw new ZoneError([problem.bodyTooLarge(bytesMax)]);
     }
     chunks.push(value);
   }
