@@ -78,3 +78,10 @@ test("export and import, over all types", async () => {
     { numRuns: 40, endOnFailure: true },
   );
 });
+
+test("a zone whose name servers have a TTL that no record may have comes back too", async () => {
+  const zoneId = await client.createZone("short.example");
+  await client.ok("PATCH", `/zones/${zoneId}/dns_settings`, { ns_ttl: 30 });
+  const answer = await client.importFile(zoneId, await client.exportFile(zoneId));
+  expect(answer.body.result).toEqual({ recs_added: 0, total_records_parsed: 2 });
+});

@@ -63,7 +63,7 @@ export class ZoneObject extends DurableObject<Env> {
     const seed = { id, name, nameServers };
     this.ctx.storage.transactionSync(() => {
       createZoneTables(this.ctx.storage.sql);
-      // Seconds as the first serial: a zone that is made again is newer than what it was before.
+      // Seconds as the first serial: a zone that is made again goes on where it may have been.
       this.#facts.plant(seed, Math.floor(Date.now() / 1000));
     });
     this.#seed = seed;
@@ -119,7 +119,7 @@ export class ZoneObject extends DurableObject<Env> {
   async #askOutside(name: string): Promise<Found> {
     const zone = await indexObject(this.env).findFor(name);
     if (zone === null) return "elsewhere";
-    return zone.id === this.#zone().id ? null : zoneObject(this.env, zone.id).lookUp(name);
+    return zone.id === this.#seed?.id ? null : zoneObject(this.env, zone.id).lookUp(name);
   }
 
   lookUp(name: string): Found {
