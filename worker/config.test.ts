@@ -13,7 +13,7 @@ test("readConfig() reads every key of [dns]", () => {
     binding: "DNS",
     email: "a@b.test",
     key: "k",
-    tokens: [{ token: "t", zones: ["example.org"], read_only: true }, { token: "u" }],
+    tokens: [{ token: "t", zones: ["Example.org."], read_only: true }, { token: "u" }],
     platform_addresses: ["127.0.0.1", "2001:DB8::0:1"],
     name_rules: "dns",
     name_servers: ["NS.Example.org."],

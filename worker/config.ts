@@ -115,7 +115,7 @@ function token(input: unknown, place: string): Token {
   const given = table(input, place);
   return {
     token: string(given["token"], `${place}.token`),
-    zones: given["zones"] === undefined ? null : list(given["zones"], `${place}.zones`, string),
+    zones: given["zones"] === undefined ? null : list(given["zones"], `${place}.zones`, hostname),
     readOnly: boolean(given["read_only"] ?? false, `${place}.read_only`),
   };
 }

@@ -7,6 +7,9 @@ import type { ZoneWrites } from "./zone-writes.ts";
 /** More than a reader would go through. */
 const PROBLEMS_SHOWN_MAX = 100;
 
+/** Without $GENERATE a file of the allowed size cannot hold a fifth of it. */
+const RECORDS_MAX = 100_000;
+
 /** A file names the servers of its zone; those that every zone has here are not records. */
 function isAssignedNameServer({ type, name, content }: RecordRequest, seed: ZoneSeed): boolean {
   const target = String(content).toLowerCase().replace(/\.$/, "");
@@ -20,10 +23,11 @@ export function importZoneFile(
     readonly writes: ZoneWrites;
     readonly seed: ZoneSeed;
     readonly proxied: boolean;
-    readonly recordsMax: number;
+    readonly recordQuota: number;
   },
 ): { recs_added: number; total_records_parsed: number } {
-  const { writes, seed, proxied, recordsMax } = options;
+  const { writes, seed, proxied, recordQuota } = options;
+  const recordsMax = Math.min(recordQuota, RECORDS_MAX);
   const parsed = parseZoneFile(text, { zoneName: seed.name, proxied, recordsMax });
   const problems: Problem[] = [];
   const identical = problem.identicalRecord().code;

@@ -176,7 +176,7 @@ export class ZoneObject extends DurableObject<Env> {
     const start = Date.now();
     const reply = await this.#write((writes) => {
       const { recordQuota } = this.#config;
-      return importZoneFile(text, { writes, seed: this.#zone(), proxied, recordsMax: recordQuota });
+      return importZoneFile(text, { writes, seed: this.#zone(), proxied, recordQuota });
     });
     const end = Date.now();
     const timing = {
