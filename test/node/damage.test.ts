@@ -1,7 +1,7 @@
 /** Files that are not what the database says: an error that says so, never wrong bytes. */
 import { appendFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { bytesOf } from "./support/bytes.ts";
+import { bytesOf, sameBytes } from "./support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "./support/store.ts";
 
 const size = 200_000;
@@ -29,7 +29,7 @@ describe("get() of an object whose file is damaged", () => {
     // The metadata is sound, and putting it again mends the object.
     expect((await bucket.head("key"))?.size).toBe(size);
     await bucket.put("key", bytesOf(size, 2));
-    expect(await (await bucket.get("key"))?.bytes()).toEqual(bytesOf(size, 2));
+    expect(sameBytes(await (await bucket.get("key"))?.bytes(), bytesOf(size, 2))).toBe(true);
   });
 
   it("fails in the middle when a later part is short", async () => {
@@ -51,7 +51,7 @@ describe("get() of an object whose file is damaged", () => {
     );
     // The sound part can still be read.
     const sound = await bucket.get("key", { range: { offset: 0, length: partBytes } });
-    expect(await sound?.bytes()).toEqual(bytesOf(partBytes));
+    expect(sameBytes(await sound?.bytes(), bytesOf(partBytes))).toBe(true);
   });
 });
 

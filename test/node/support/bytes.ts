@@ -8,3 +8,8 @@ export function bytesOf(size: number, seed = 1): Uint8Array<ArrayBuffer> {
   }
   return bytes;
 }
+
+/** Whether both are the same bytes. vitest's own comparison takes seconds for large ones. */
+export function sameBytes(left: Uint8Array | undefined, right: Uint8Array): boolean {
+  return left !== undefined && Buffer.compare(left, right) === 0;
+}

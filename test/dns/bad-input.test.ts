@@ -1,0 +1,76 @@
+/** Everything that can be wrong with a request: its code, status and message, and no trace of it. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { badInputs, type BadInput } from "./bad-input/index.ts";
+import { Client, type Answer } from "./support/client.ts";
+import { startServer, type Server } from "./support/server.ts";
+
+let server: Server;
+let client: Client;
+let zoneId: string;
+let recordId: string;
+let before: string;
+
+/** All that can be seen of the zone: every record, the serial, the settings. */
+async function state(): Promise<string> {
+  const file = await client.exportFile(zoneId);
+  const paths = [
+    `/zones/${zoneId}/dns_records`,
+    `/zones/${zoneId}/dns_settings`,
+    `/zones/${zoneId}`,
+  ];
+  const texts = await Promise.all(paths.map(async (path) => (await client.call("GET", path)).text));
+  return [file.replace(/;; Exported:.*/, ""), ...texts].join("\n");
+}
+
+beforeAll(async () => {
+  server = await startServer();
+  client = new Client(server.url);
+  await client.createZone("neighbour.test");
+  zoneId = await client.createZone("example.com");
+  const posts = [
+    { type: "A", name: "www", content: "192.0.2.1" },
+    { type: "A", name: "www", content: "192.0.2.2" },
+    { type: "CNAME", name: "alias", content: "www.example.com" },
+    { type: "NS", name: "delegated", content: "ns.delegated.test" },
+    { type: "TXT", name: "text", content: "hello" },
+    { type: "MX", name: "@", content: "mail.example.com", priority: 10 },
+  ];
+  const made = await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts });
+  recordId = made.posts[0].id;
+  before = await state();
+});
+afterAll(() => server.stop());
+
+function send({ method, path, body, raw }: BadInput): Promise<Answer> {
+  const url = `/zones/${zoneId}${path.replace("{id}", recordId)}`;
+  if (raw === undefined) {
+    const filled =
+      body === undefined
+        ? undefined
+        : JSON.parse(JSON.stringify(body).replaceAll("{id}", recordId));
+    return client.call(method, url, filled);
+  }
+  return client.send(method, url, {
+    body: raw.body,
+    headers: raw.type === null ? {} : { "content-type": raw.type },
+  });
+}
+
+test("there are at least 300, all different", () => {
+  expect(badInputs.length).toBeGreaterThanOrEqual(300);
+  const keys = badInputs.map(({ method, path, body, raw }) =>
+    JSON.stringify([method, path, body, raw]),
+  );
+  expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+});
+
+test.each(badInputs.map((input) => [input.title, input] as const))("%s", async (_, input) => {
+  const answer = await send(input);
+  const errors = input.errors.map(([code, message]) => ({
+    code,
+    message: message.replace("{zone}", zoneId).replace("{id}", recordId),
+  }));
+  expect(answer.body).toEqual({ result: null, success: false, errors, messages: [] });
+  expect(answer.status).toBe(input.status);
+  expect(await state()).toBe(before);
+});

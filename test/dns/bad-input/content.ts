@@ -1,0 +1,193 @@
+/** Names, types, TTLs, and types whose content is one text. */
+import {
+  content,
+  ipv4,
+  ipv6,
+  nameInvalid,
+  post,
+  priorityInvalid,
+  quotes,
+  required,
+  ttlInvalid,
+  variations,
+} from "./case.ts";
+
+// Names.
+for (const name of [
+  "",
+  " ",
+  "1",
+  "-a",
+  "a-",
+  "a_",
+  "a..b",
+  ".a",
+  "a b",
+  "a!",
+  "*a",
+  "a.*",
+  "a/b",
+  "a".repeat(64),
+  "a.".repeat(127),
+  "www.other.test.",
+  7,
+  {},
+  [],
+  true,
+]) {
+  post({ type: "A", name, content: "192.0.2.9" }, nameInvalid);
+}
+for (const type of ["AAAA", "CNAME"]) {
+  post({ type, name: "1", content: type === "AAAA" ? "::1" : "x.test" }, nameInvalid);
+}
+post({ type: "TXT", name: "a..b", content: "x" }, nameInvalid);
+post({ type: "MX", name: "a b", content: "x.test", priority: 1 }, nameInvalid);
+post({ type: "A", content: "192.0.2.9" }, required("name"));
+post({ type: "A", name: null, content: "192.0.2.9" }, required("name"));
+
+// Types.
+post({ name: "new", content: "192.0.2.9" }, required("type"));
+for (const type of ["", "a b", "DNAME", "ANY", "constructor", "__proto__", 1, {}]) {
+  post({ type, name: "new", content: "x" }, [
+    9400,
+    `DNS record type ${JSON.stringify(type)} is not supported.`,
+  ]);
+}
+post({ type: "SOA", name: "@", data: {} }, [
+  9401,
+  "SOA records are created with the zone; change them with dns_settings.",
+]);
+
+// TTL.
+for (const ttl of [0, -1, 2, 59, 86_401, 1.5, "x", "", true, {}, 1e20]) {
+  post({ type: "A", name: "new", content: "192.0.2.9", ttl }, ttlInvalid);
+}
+post({ type: "A", name: "new", content: "192.0.2.9", ttl: 30, proxied: true }, ttlInvalid);
+
+// A and AAAA.
+for (const address of [
+  "",
+  "x",
+  "192.0.2",
+  "192.0.2.256",
+  "192.0.2.01",
+  "192.0.2.1.1",
+  "::1",
+  "192.0.2.1/24",
+  1,
+  {},
+  ["192.0.2.1"],
+]) {
+  post({ type: "A", name: "new", content: address }, ipv4);
+}
+for (const address of [
+  "",
+  "x",
+  "192.0.2.1",
+  ":::",
+  "1:2:3:4:5:6:7",
+  "1:2:3:4:5:6:7:8:9",
+  "2001:db8::g",
+  "fe80::1%eth0",
+  "[::1]",
+  7,
+]) {
+  post({ type: "AAAA", name: "new", content: address }, ipv6);
+}
+for (const type of ["A", "AAAA", "CNAME", "NS", "PTR", "TXT", "OPENPGPKEY"]) {
+  post({ type, name: "new" }, required("content"));
+}
+post({ type: "A", name: "new", content: "198.18.0.1" }, [
+  9431,
+  "Content cannot be 198.18.0.1, an address of the platform itself.",
+]);
+post({ type: "AAAA", name: "new", content: "2001:2:0::2" }, [
+  9431,
+  "Content cannot be 2001:2::2, an address of the platform itself.",
+]);
+post({ type: "A", name: "new", content: "198.18.0.2", proxied: true }, [
+  9003,
+  "Target 198.18.0.2 is not allowed for a proxied record.",
+]);
+
+// Hostnames as content.
+for (const type of ["CNAME", "NS", "PTR"]) {
+  for (const target of ["", ".", "192.0.2.1", "a..b", "a b", "a".repeat(64), "http://x.test/", 7]) {
+    post({ type, name: "new", content: target }, content(type));
+  }
+}
+variations({ type: "MX", content: "mail.test", priority: 10 }, [
+  [{ priority: undefined }, required("priority")],
+  [{ priority: null }, required("priority")],
+  [{ priority: -1 }, priorityInvalid],
+  [{ priority: 65_536 }, priorityInvalid],
+  [{ priority: 1.5 }, priorityInvalid],
+  [{ priority: "ten" }, priorityInvalid],
+  [{ content: undefined }, required("content")],
+  [{ content: "10 mail.test" }, content("MX")],
+  [{ content: "192.0.2.1" }, content("MX")],
+  [{ content: "", priority: undefined }, required("priority"), content("MX")],
+]);
+
+// TXT: quotation marks, length, and what DKIM, SPF and DMARC must contain.
+for (const wrong of [
+  '"open',
+  'close"',
+  'a "b"',
+  '"a" b',
+  '"a"b"',
+  '"a""b"',
+  '"',
+  '"\\"',
+  '"\\999"',
+  '"a" "b',
+]) {
+  post({ type: "TXT", name: "new", content: wrong }, quotes);
+}
+post({ type: "TXT", name: "new", content: "" }, content("TXT"));
+post({ type: "TXT", name: "new", content: 7 }, content("TXT"));
+post({ type: "TXT", name: "new", content: "x".repeat(4090) }, [
+  9015,
+  "Record content exceeds the allowed length of 4096 wire format bytes.",
+]);
+const spf = (policy: string, reason: string) =>
+  post({ type: "TXT", name: "new", content: policy }, [9421, `SPF record is invalid: ${reason}.`]);
+spf("v=spf1include:x.test", "it must start with v=spf1 and a space");
+spf("v=spf1 al", '"al" is not a mechanism');
+spf("v=spf1 ip4:192.0.2.300 -all", '"ip4:192.0.2.300" is malformed');
+spf("v=spf1 include -all", '"include" is malformed');
+spf("v=spf1 redirect=", '"redirect=" has no valid domain');
+spf(`v=spf1 ${"a ".repeat(11)}-all`, "it needs 11 lookups and 10 are allowed");
+const dkim = (record: string, reason: string) =>
+  post({ type: "TXT", name: "s._domainkey", content: record }, [
+    9422,
+    `DKIM record is invalid: ${reason}.`,
+  ]);
+dkim("hello", '"hello" is not of the form name=value');
+dkim("v=DKIM1; k=rsa", "p= is missing (an empty p= revokes the key)");
+dkim("v=DKIM1; p=***", "p= is not base64");
+dkim("v=DKIM2; p=AQID", "v= must be DKIM1");
+dkim("p=AQID; v=DKIM1", "v= must come first");
+dkim("v=DKIM1; k=dsa; p=AQID", "k=dsa is not allowed");
+const dmarc = (record: string, reason: string) =>
+  post({ type: "TXT", name: "_dmarc", content: record }, [
+    9423,
+    `DMARC record is invalid: ${reason}.`,
+  ]);
+dmarc("p=none", "it must start with v=DMARC1");
+dmarc("v=DMARC1", "p= is missing");
+dmarc("v=DMARC1; p=block", "p=block is not allowed");
+dmarc("v=DMARC1; p=none; pct=101", "pct=101 is not allowed");
+dmarc("v=DMARC1; p=none; rua=a@x.test", "rua=a@x.test is not allowed");
+post({ type: "DKIM", name: "new", content: "v=DKIM1; p=" }, [
+  9424,
+  "DKIM records belong at <selector>._domainkey.",
+]);
+post({ type: "DMARC", name: "new", content: "v=DMARC1; p=none" }, [
+  9424,
+  "DMARC records belong at _dmarc.",
+]);
+post({ type: "SPF", name: "new", content: "hello" }, [
+  9424,
+  "SPF records belong at a name that sends mail and start with v=spf1.",
+]);

@@ -1,0 +1,163 @@
+/** What a record carries beside its data, and what the zone holds already. */
+import {
+  type Failure,
+  boolean,
+  identical,
+  ipv4,
+  missing,
+  nameInvalid,
+  on,
+  post,
+  required,
+  ttlInvalid,
+} from "./case.ts";
+import { caa, srv } from "./structured.ts";
+
+// Proxied, comments, tags, settings.
+for (const proxied of ["true", 1, {}])
+  post({ type: "A", name: "new", content: "192.0.2.9", proxied }, boolean("proxied"));
+for (const good of [
+  caa,
+  srv,
+  { type: "TXT", content: "x" },
+  { type: "MX", content: "x.test", priority: 1 },
+  { type: "NS", content: "x.test" },
+]) {
+  post({ name: "new", ...good, proxied: true }, [9004, "This record type cannot be proxied."]);
+}
+post({ type: "CNAME", name: "new", content: "nothing.example.com", proxied: true }, [
+  9003,
+  "Target nothing.example.com is not allowed for a proxied record.",
+]);
+post({ type: "CNAME", name: "new", content: "text.example.com", proxied: true }, [
+  9003,
+  "Target text.example.com is not allowed for a proxied record.",
+]);
+post({ type: "CNAME", name: "new", content: "new.example.com", proxied: true }, [
+  9007,
+  "Content for CNAME record is invalid.",
+]);
+post({ type: "CNAME", name: "@", content: "EXAMPLE.com." }, [
+  9007,
+  "Content for CNAME record is invalid.",
+]);
+post({ type: "CNAME", name: "new", content: "missing.neighbour.test", proxied: true }, [
+  9003,
+  "Target missing.neighbour.test is not allowed for a proxied record.",
+]);
+export const a = { type: "A", name: "new", content: "192.0.2.9" };
+post({ ...a, comment: "x".repeat(101) }, [
+  9313,
+  "DNS record comment exceeds the maximum length of 100 characters.",
+]);
+post({ ...a, comment: 7 }, [9404, "comment must be a string."]);
+post({ ...a, comment: "two\nlines" }, [9434, "comment must not contain control characters."]);
+for (const tags of ["a:b", {}, [1], 7])
+  post({ ...a, tags }, [9405, "tags must be a list of strings."]);
+for (const tag of [
+  "a",
+  ":b",
+  "a b:c",
+  "a:b,c",
+  "cf-proxied:true",
+  `${"x".repeat(33)}:y`,
+  `a:${"x".repeat(101)}`,
+]) {
+  post({ ...a, tags: [tag] }, [
+    9433,
+    `Tag ${tag} is invalid: write name:value, name of letters, digits, - and _.`,
+  ]);
+}
+post({ ...a, tags: Array.from({ length: 21 }, (_, index) => `t${index}:x`) }, [
+  9300,
+  "DNS record has 21 tags, exceeding the quota of 20.",
+]);
+post({ ...a, settings: "x" }, [9402, "settings must be an object."]);
+post({ ...a, settings: { ipv4_only: 1 } }, boolean("settings.ipv4_only"));
+post({ ...a, settings: { ipv4_only: true, ipv6_only: true } }, [
+  9415,
+  "settings.ipv4_only and settings.ipv6_only cannot both be set.",
+]);
+post({ ...a, settings: { flatten_cname: true } }, [
+  9435,
+  "Setting flatten_cname does not apply to A records.",
+]);
+post(
+  { type: "A", name: "1", content: "x", ttl: 2, comment: 1 },
+  nameInvalid,
+  [9404, "comment must be a string."],
+  ttlInvalid,
+  ipv4,
+);
+
+// Conflicts with what the zone holds.
+const hostTaken: Failure = [81053, "An A, AAAA, or CNAME record with that host already exists."];
+const cnameTaken: Failure = [81054, "A CNAME record with that host already exists."];
+post({ type: "A", name: "www", content: "192.0.2.1" }, identical);
+post(
+  { type: "A", name: "WWW.example.com.", content: "192.0.2.1", ttl: 300, comment: "x" },
+  identical,
+);
+post({ type: "MX", name: "@", content: "MAIL.example.com.", priority: 10 }, identical);
+post({ type: "TXT", name: "text", content: "hello" }, identical);
+post({ type: "NS", name: "@", content: "ns1.ledge.local" }, identical);
+post({ type: "CNAME", name: "www", content: "x.test" }, hostTaken);
+post({ type: "CNAME", name: "alias", content: "y.test" }, hostTaken);
+post({ type: "A", name: "alias", content: "192.0.2.9" }, cnameTaken);
+post({ type: "AAAA", name: "alias", content: "::9" }, cnameTaken);
+post({ type: "A", name: "delegated", content: "192.0.2.9" }, [
+  81056,
+  "NS records with that host already exist.",
+]);
+post({ type: "TXT", name: "delegated", content: "x" }, [
+  81056,
+  "NS records with that host already exist.",
+]);
+post({ type: "NS", name: "www", content: "x.test" }, [
+  81055,
+  "Records of another type with that host already exist; NS cannot join them.",
+]);
+
+// Records that are there, or are not.
+const nowhere = "/dns_records/00000000000000000000000000000000";
+on("GET", nowhere, undefined, 404, missing);
+on("DELETE", nowhere, undefined, 404, missing);
+on("PUT", nowhere, a, 404, missing);
+on("PATCH", nowhere, {}, 404, missing);
+on("PUT", "/dns_records/{id}", {}, 400, required("type"), required("name"));
+on("PUT", "/dns_records/{id}", { type: "A", name: "www" }, 400, required("content"));
+on("PUT", "/dns_records/{id}", { type: "A", name: "alias", content: "192.0.2.9" }, 400, cnameTaken);
+on("PATCH", "/dns_records/{id}", { content: "x" }, 400, ipv4);
+on("PATCH", "/dns_records/{id}", { ttl: 2 }, 400, ttlInvalid);
+on("PATCH", "/dns_records/{id}", { name: "alias" }, 400, cnameTaken);
+on("PATCH", "/dns_records/{id}", { type: "MX" }, 400, required("priority"), required("content"));
+on("PATCH", "/dns_records/{id}", { content: "192.0.2.2" }, 400, identical);
+on("PATCH", "/dns_records/{id}", { content: null }, 400, required("content"));
+
+// Batches.
+const noOperations: Failure = [
+  9443,
+  "A batch needs at least one of deletes, patches, puts and posts.",
+];
+on("POST", "/dns_records/batch", {}, 400, noOperations);
+on("POST", "/dns_records/batch", { posts: [] }, 400, noOperations);
+on("POST", "/dns_records/batch", { posts: {} }, 400, [9405, "posts must be a list of objects."]);
+on("POST", "/dns_records/batch", { deletes: ["x"] }, 400, [
+  9405,
+  "deletes must be a list of objects.",
+]);
+for (const list of ["deletes", "patches", "puts"])
+  on("POST", "/dns_records/batch", { [list]: [{}] }, 400, required("id"));
+on(
+  "POST",
+  "/dns_records/batch",
+  { deletes: [{ id: "{id}" }, { id: "0".repeat(32) }] },
+  404,
+  missing,
+);
+on("POST", "/dns_records/batch", { posts: [a, { ...a, content: "x" }] }, 400, ipv4);
+on("POST", "/dns_records/batch", { posts: [a, a] }, 400, identical);
+on("POST", "/dns_records/batch", { posts: Array.from({ length: 3501 }, () => ({})) }, 400, [
+  9442,
+  "A batch holds at most 3500 operations.",
+]);

@@ -1,0 +1,98 @@
+/** What each serial removed and added, as the zone's object keeps it for transfers. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Client } from "./support/client.ts";
+import { startServer, type Server } from "./support/server.ts";
+
+interface Change {
+  readonly serial: number;
+  readonly action: string;
+  readonly record: { readonly name: string; readonly content: string } | null;
+}
+
+let server: Server;
+let client: Client;
+let zoneId: string;
+/** Transfers will be served from inside: a script with the zones' namespace asks in their place. */
+const script = {
+  name: "transfer",
+  modules: true,
+  compatibilityDate: "2026-08-01",
+  durableObjects: { ZONES: { className: "ZoneObject", scriptName: "dns", useSQLite: true } },
+  script: `export default {
+    async fetch(request, { ZONES }) {
+      const { zoneId, serial } = await request.json();
+      using changes = await ZONES.get(ZONES.idFromName(zoneId)).changesSince(serial);
+      return Response.json(changes);
+    }
+  }`,
+};
+
+beforeAll(async () => {
+  server = await startServer({ workers: [script] });
+  client = new Client(server.url);
+  zoneId = await client.createZone("log.example");
+});
+afterAll(() => server.stop());
+
+async function changesSince(serial: number): Promise<readonly Change[] | null> {
+  const init = { method: "POST", body: JSON.stringify({ zoneId, serial }) };
+  const response = await server.miniflare.dispatchFetch("http://transfer/", init);
+  return (await response.json()) as readonly Change[] | null;
+}
+
+function short(changes: readonly Change[] | null, first: number): string[] | undefined {
+  return changes?.map(({ serial, action, record }) =>
+    [serial - first, action, record?.name, record?.content]
+      .filter((word) => word !== undefined)
+      .join(" "),
+  );
+}
+
+test("the log tells the whole way from a serial to the present one, or that it cannot", async () => {
+  const first = await client.serial(zoneId);
+  expect(await changesSince(first)).toEqual([]);
+  const path = `/zones/${zoneId}/dns_records`;
+  const made = await client.ok("POST", `${path}/batch`, {
+    posts: [
+      { type: "A", name: "a", content: "192.0.2.1" },
+      { type: "A", name: "b", content: "192.0.2.1" },
+    ],
+  });
+  await client.ok("PATCH", `${path}/${made.posts[0].id}`, { content: "192.0.2.2" });
+  await client.ok("PATCH", `/zones/${zoneId}/dns_settings`, { ns_ttl: 60 });
+  await client.call("POST", path, { type: "A", name: "b", content: "192.0.2.1" });
+  await client.ok("DELETE", `${path}/${made.posts[1].id}`);
+  const all = [
+    "1 add a.log.example 192.0.2.1",
+    "1 add b.log.example 192.0.2.1",
+    "2 remove a.log.example 192.0.2.1",
+    "2 add a.log.example 192.0.2.2",
+    "3 settings",
+    "4 remove b.log.example 192.0.2.1",
+  ];
+  expect(short(await changesSince(first), first)).toEqual(all);
+  expect(short(await changesSince(first + 1), first)).toEqual(all.slice(2));
+  expect(short(await changesSince(first + 3), first)).toEqual(all.slice(5));
+  expect(await changesSince(first + 4)).toEqual([]);
+  expect(await changesSince(first - 1)).toBeNull();
+  expect(await changesSince(first + 5)).toBeNull();
+});
+
+test("the log is bounded: a serial that it has lost the way from is not answered", async () => {
+  const first = await client.serial(zoneId);
+  const posts = Array.from({ length: 3500 }, (_, index) => ({
+    type: "A",
+    name: `n${index}`,
+    content: "192.0.2.1",
+  }));
+  const ids = (await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts })).posts as {
+    id: string;
+  }[];
+  for (const ttl of [60, 61]) {
+    const patches = ids.map(({ id }) => ({ id, ttl }));
+    await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { patches });
+  }
+  expect(await changesSince(first)).toBeNull();
+  expect(await changesSince(first + 1)).toBeNull();
+  expect(await changesSince(first + 2)).toHaveLength(7000);
+});

@@ -1,0 +1,205 @@
+/** Zones and records of the configuration, quotas, other rules for names, and the service binding. */
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Client, type Envelope } from "./support/client.ts";
+import { startServer, type Server, type ServerOptions } from "./support/server.ts";
+
+let folder: string;
+let server: Server | null = null;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "ledge-dns-config-"));
+});
+afterEach(async () => {
+  await stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(options: ServerOptions = {}): Promise<Client> {
+  await stop();
+  server = await startServer({ ...options, folder });
+  return new Client(server.url);
+}
+
+async function stop(): Promise<void> {
+  await server?.stop();
+  server = null;
+}
+
+function a(name: string, more = {}) {
+  return { type: "A", name, content: "192.0.2.1", ...more };
+}
+
+function cname(name: string, content: string) {
+  return { type: "CNAME", name, content, proxied: true };
+}
+
+/** Has the script make a call by its binding. */
+async function ask(call: Record<string, unknown>) {
+  const init = { method: "POST", body: JSON.stringify(call) };
+  const response = await server!.miniflare.dispatchFetch("http://script/", init);
+  return { status: response.status, body: (await response.json()) as Envelope };
+}
+
+const zones = [
+  {
+    name: "example.com",
+    records: [
+      { type: "A", name: "@", content: "192.0.2.1", proxied: true },
+      { type: "MX", name: "@", content: "mail.example.com", priority: 10 },
+    ],
+  },
+  { name: "empty.test" },
+];
+
+describe("declared zones", () => {
+  test("are there at first use, and are made once", async () => {
+    let client = await start({ config: { zones } });
+    const [first] = await Promise.all(
+      Array.from({ length: 10 }, () => client.call("GET", "/zones")),
+    );
+    expect(first!.body.result).toHaveLength(2);
+    const { id } = (await client.ok("GET", "/zones?name=example.com"))[0];
+    const path = `/zones/${id}/dns_records`;
+    const records = await client.ok("GET", path);
+    expect(records).toHaveLength(2);
+    await client.ok("POST", path, { type: "A", name: "more", content: "192.0.2.2" });
+    const serial = await client.serial(id);
+
+    client = await start({ config: { zones } });
+    expect(await client.ok("GET", path)).toHaveLength(3);
+    expect(await client.serial(id)).toBe(serial);
+  });
+
+  test("have the same id everywhere", async () => {
+    const client = await start({ config: { zones } });
+    const { id } = (await client.ok("GET", "/zones?name=example.com"))[0];
+    const hash = createHash("sha256").update("zone example.com").digest("hex");
+    expect(id).toBe(hash.slice(0, 32));
+  });
+
+  test.each<[Record<string, unknown>, string]>([
+    [
+      {
+        zones: [
+          {
+            name: "x.test",
+            records: [
+              { type: "A", name: "@", content: "192.0.2.1" },
+              { type: "A", name: "@" },
+            ],
+          },
+        ],
+      },
+      "records[1] of x.test: content is a required field.",
+    ],
+    [{ nonsense: 1 }, "dns.nonsense is not a key"],
+  ])("%j is said to be wrong", async (config, reason) => {
+    const client = await start({ config });
+    const answer = await client.call("GET", "/zones");
+    expect(answer.status).toBe(500);
+    expect(answer.body.errors).toEqual([{ code: 9450, message: expect.stringContaining(reason) }]);
+  });
+});
+
+test("quotas, the length of comments, name rules and platform addresses are settings", async () => {
+  const config = {
+    record_quota: 2,
+    batch_quota: 3,
+    tag_quota: 1,
+    comment_length: 5,
+    name_rules: "dns",
+    platform_addresses: ["127.0.0.1"],
+    name_servers: ["ns.one.test", "ns.two.test"],
+    email: "me@example.org",
+    key: "secret",
+  };
+  await start({ config });
+  const client = new Client(server!.url, {
+    "x-auth-email": "me@example.org",
+    "x-auth-key": "secret",
+  });
+  const zone = await client.ok("POST", "/zones", { name: "q.test" });
+  expect(zone.name_servers).toEqual(["ns.one.test", "ns.two.test"]);
+  const path = `/zones/${zone.id}/dns_records`;
+  const code = async (body: unknown, suffix = "") =>
+    (await client.call("POST", path + suffix, body)).body.errors.map((error) => error.code);
+  expect(await code(a("x", { comment: "123456", tags: ["a:b", "c:d"] }))).toEqual([9313, 9300]);
+  expect(await code(a("x", { content: "127.0.0.1" }))).toEqual([9431]);
+  expect(await code({ posts: [a("a"), a("b"), a("c"), a("d")] }, "/batch")).toEqual([9442]);
+  expect(await code({ posts: [a("a"), a("b"), a("c")] }, "/batch")).toEqual([81045]);
+  expect(await code(a("1"))).toEqual([]);
+  expect(await code(a("2"))).toEqual([]);
+  expect(await code(a("3"))).toEqual([81045]);
+  expect(await client.ok("GET", `${path}/usage`)).toEqual({ record_quota: 2, record_usage: 2 });
+  expect(
+    (await client.importFile(zone.id, "a A 192.0.2.1\nb A 192.0.2.1\nc A 192.0.2.1")).body
+      .errors[0]!.code,
+  ).toBe(81045);
+});
+
+test("a proxied CNAME may lead into another zone here, if there is an address at its end", async () => {
+  const client = await start();
+  const one = await client.createZone("one.test");
+  const two = await client.createZone("two.test");
+  const post = (zone: string, body: unknown) =>
+    client.call("POST", `/zones/${zone}/dns_records`, body);
+  expect((await post(one, cname("a", "b.two.test"))).body.errors[0]!.message).toBe(
+    "Target b.two.test is not allowed for a proxied record.",
+  );
+  expect((await post(two, { type: "A", name: "c.one", content: "192.0.2.1" })).status).toBe(200);
+  expect((await post(two, { type: "CNAME", name: "b", content: "c.one.two.test" })).status).toBe(
+    200,
+  );
+  expect((await post(one, cname("a", "b.two.test"))).status).toBe(200);
+  expect((await post(two, { type: "A", name: "*.w", content: "192.0.2.1" })).status).toBe(200);
+  expect((await post(one, cname("w", "any.w.two.test"))).status).toBe(200);
+  expect((await post(one, cname("far", "www.elsewhere.example"))).status).toBe(200);
+  // A subdomain that is a zone of its own, and one that is delegated.
+  const sub = await client.createZone("sub.one.test");
+  expect((await post(one, cname("s", "www.sub.one.test"))).status).toBe(400);
+  expect((await post(sub, a("www"))).status).toBe(200);
+  expect((await post(one, cname("s", "www.sub.one.test"))).status).toBe(200);
+  expect((await post(one, { type: "NS", name: "gone", content: "ns.x.test" })).status).toBe(200);
+  expect((await post(one, cname("d", "www.gone.one.test"))).status).toBe(200);
+});
+
+test("a script has the same API by a service binding, without credentials", async () => {
+  const script = {
+    name: "script",
+    modules: true,
+    compatibilityDate: "2026-08-01",
+    serviceBindings: { DNS: { name: "dns", entrypoint: "DnsApi" } },
+    script: `export default {
+      async fetch(request, env) {
+        const { method, path, body, headers, faults } = await request.json();
+        if (faults) await env.DNS.setFaults(faults);
+        return env.DNS.fetch("http://dns/client/v4" + path, {
+          method, headers: { "content-type": "application/json", ...headers },
+          body: body ? JSON.stringify(body) : undefined,
+        });
+      }
+    }`,
+  };
+  const client = await start({ config: { zones }, workers: [script] });
+  const [zone] = (await ask({ method: "GET", path: "/zones?name=example.com" })).body.result;
+  const path = `/zones/${zone.id}/dns_records`;
+  const made = await ask({
+    method: "POST",
+    path,
+    body: { type: "A", name: "from-script", content: "192.0.2.9" },
+  });
+  expect(await client.ok("GET", `${path}/${made.body.result.id}`)).toEqual(made.body.result);
+  // Credentials that are given count.
+  const wrong = await ask({
+    method: "GET",
+    path,
+    headers: { authorization: "Bearer wrong-token" },
+  });
+  expect(wrong.status).toBe(403);
+  const failed = await ask({ method: "GET", path, faults: [{ status: 503, times: 1 }] });
+  expect(failed.status).toBe(503);
+  expect((await ask({ method: "GET", path })).status).toBe(200);
+});

@@ -1,0 +1,60 @@
+/** The real worker in workerd, on a loopback port of its own. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+
+const workerPath = fileURLToPath(new URL("../../../dist/workerd/dns-worker.js", import.meta.url));
+
+export interface ServerOptions {
+  /** The `[dns]` table. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Kept after `stop` when given. */
+  readonly folder?: string;
+  readonly workers?: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface Server {
+  /** Of the API, with /client/v4. */
+  readonly url: string;
+  readonly origin: string;
+  readonly miniflare: Miniflare;
+  stop(): Promise<void>;
+}
+
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "ledge-dns-")));
+  const dns = {
+    name: "dns",
+    modules: true,
+    scriptPath: workerPath,
+    compatibilityDate: "2026-08-01",
+    durableObjects: {
+      ZONES: { className: "ZoneObject", useSQLite: true },
+      ZONE_INDEX: { className: "IndexObject", useSQLite: true },
+    },
+    // Straight into the worker: Miniflare's own entry in front of it costs more than the API does.
+    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+    bindings: options.config === undefined ? {} : { DNS_CONFIG: JSON.stringify(options.config) },
+  };
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      host: "127.0.0.1",
+      port: 0,
+      resourcePersistencePath: folder,
+      workers: [...(options.workers ?? []), dns],
+    } as unknown as Parameters<typeof convertV4MiniflareOptions>[0]),
+  );
+  await miniflare.ready;
+  const { origin } = await miniflare.unsafeGetDirectURL("dns");
+  return {
+    url: `${origin}/client/v4`,
+    origin,
+    miniflare,
+    async stop() {
+      await miniflare.dispose();
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

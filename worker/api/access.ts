@@ -1,0 +1,76 @@
+/** Who is asking, and what they may do. */
+import type { DnsConfig } from "../config.ts";
+import { problem, ZoneError } from "../zone/errors.ts";
+
+export interface Access {
+  /** `null` for the owner, who has the key. */
+  readonly token: string | null;
+  /** Names or ids of zones; `null` for all. */
+  readonly zones: readonly string[] | null;
+  readonly readOnly: boolean;
+}
+
+export const owner: Access = { token: null, zones: null, readOnly: false };
+
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+const KEY = /^[A-Za-z0-9_-]{16,128}$/;
+const BEARER = /^Bearer +([\x21-\x7e]{8,512})$/i;
+
+/** Takes the same time wherever two secrets of one length differ. */
+function isSameSecret(one: string, other: string): boolean {
+  let difference = one.length ^ other.length;
+  for (let index = 0; index < one.length; index++) {
+    difference |= one.charCodeAt(index) ^ other.charCodeAt(index % Math.max(1, other.length));
+  }
+  return difference === 0;
+}
+
+function authenticateToken(authorization: string, config: DnsConfig): Access {
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) throw new ZoneError([problem.malformedAuthorization()]);
+  const found = config.tokens.find((candidate) => isSameSecret(candidate.token, token));
+  if (found === undefined) throw new ZoneError([problem.invalidToken()]);
+  return { token, zones: found.zones, readOnly: found.readOnly };
+}
+
+function authenticateKey(email: string, key: string, config: DnsConfig): Access {
+  const known = isSameSecret(config.key, key);
+  if (!EMAIL.test(email)) throw new ZoneError([problem.malformedEmail()]);
+  // A configured key may have a form of its own.
+  if (!known && !KEY.test(key)) throw new ZoneError([problem.malformedKey()]);
+  if (!known || email.toLowerCase() !== config.email.toLowerCase()) {
+    throw new ZoneError([problem.unknownKey()]);
+  }
+  return owner;
+}
+
+export function authenticate(headers: Headers, config: DnsConfig): Access {
+  const authorization = headers.get("authorization");
+  if (authorization !== null) return authenticateToken(authorization, config);
+  const email = headers.get("x-auth-email");
+  const key = headers.get("x-auth-key");
+  if (email === null || key === null) throw new ZoneError([problem.noCredentials()]);
+  return authenticateKey(email, key, config);
+}
+
+export function hasCredentials(headers: Headers): boolean {
+  return ["authorization", "x-auth-email", "x-auth-key"].some((name) => headers.has(name));
+}
+
+export function requireZone(
+  access: Access,
+  zone: { readonly id: string; readonly name: string },
+): void {
+  const allowed =
+    access.zones === null || access.zones.includes(zone.id) || access.zones.includes(zone.name);
+  if (!allowed) throw new ZoneError([problem.notAllowed()]);
+}
+
+/** Zones are made and removed by those who are limited to none. */
+export function requireAllZones(access: Access): void {
+  if (access.zones !== null) throw new ZoneError([problem.notAllowed()]);
+}
+
+export function requireWriting(access: Access): void {
+  if (access.readOnly) throw new ZoneError([problem.notAllowed()]);
+}

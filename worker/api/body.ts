@@ -1,0 +1,95 @@
+/** Reading what a client sends, never more of it than allowed. */
+import { concatBytes } from "../wire/bytes.ts";
+import { problem, ZoneError } from "../zone/errors.ts";
+
+/** Room for the largest batch of ordinary records. */
+const JSON_BYTES_MAX = 4 * 1024 * 1024;
+/** The deployed service's limit for a zone file, and what a form may add around it. */
+const ZONE_FILE_BYTES_MAX = 262_144;
+const FORM_BYTES_MAX = ZONE_FILE_BYTES_MAX + 65_536;
+
+/** Past this a client that does not stop is cut off. */
+const DRAINED_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Throws away what was not read. A client that is answered while it still sends sees its
+ * connection break, and never learns what was wrong.
+ */
+export async function drainBody(request: Request): Promise<void> {
+  if (request.body === null || request.body.locked) return;
+  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  let total = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    total += value.length;
+    if (total > DRAINED_BYTES_MAX) return reader.cancel();
+  }
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    total += value.length;
+    if (total > bytesMax) {
+      reader.releaseLock();
+      throw new ZoneError([problem.bodyTooLarge(bytesMax)]);
+    }
+    chunks.push(value);
+  }
+  return concatBytes(chunks);
+}
+
+function isContentType(request: Request, type: string): boolean {
+  const given = request.headers.get("content-type") ?? "";
+  return given.split(";")[0]!.trim().toLowerCase() === type;
+}
+
+export async function readJson(request: Request): Promise<Readonly<Record<string, unknown>>> {
+  if (!isContentType(request, "application/json")) {
+    throw new ZoneError([problem.contentType("application/json")]);
+  }
+  const bytes = await readBytes(request, JSON_BYTES_MAX);
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+  } catch {
+    throw new ZoneError([problem.malformedJson()]);
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new ZoneError([problem.bodyNotAnObject()]);
+  }
+  return body as Readonly<Record<string, unknown>>;
+}
+
+export interface ImportForm {
+  readonly text: string;
+  readonly proxied: boolean;
+}
+
+export async function readImportForm(request: Request): Promise<ImportForm> {
+  if (!isContentType(request, "multipart/form-data")) {
+    throw new ZoneError([problem.contentType("multipart/form-data")]);
+  }
+  const bytes = await readBytes(request, FORM_BYTES_MAX);
+  const type = request.headers.get("content-type")!;
+  let form: FormData;
+  try {
+    form = await new Response(bytes, { headers: { "content-type": type } }).formData();
+  } catch {
+    throw new ZoneError([problem.fileMissing()]);
+  }
+  const file = form.get("file") as string | Blob | null;
+  if (file === null) throw new ZoneError([problem.fileMissing()]);
+  const size = typeof file === "string" ? new TextEncoder().encode(file).length : file.size;
+  if (size > ZONE_FILE_BYTES_MAX) throw new ZoneError([problem.fileTooLarge(ZONE_FILE_BYTES_MAX)]);
+  const proxied = form.get("proxied") ?? "false";
+  if (proxied !== "true" && proxied !== "false")
+    throw new ZoneError([problem.notABoolean("proxied")]);
+  return { text: typeof file === "string" ? file : await file.text(), proxied: proxied === "true" };
+}

@@ -1,0 +1,40 @@
+/** The test control: GET shows the faults in force, PUT replaces them, DELETE ends them. */
+import { acceptFault, FaultPlan, type Fault } from "../fault.ts";
+import { problem, ZoneError } from "../zone/errors.ts";
+import { requireAllZones, requireWriting, type Access } from "./access.ts";
+import { readJson } from "./body.ts";
+import { success } from "./envelope.ts";
+
+/** Outside /client/v4, so that no fault can ever match it. */
+export const FAULT_CONTROL_PATH = "/ledge/faults";
+
+export interface Faulty {
+  faults: FaultPlan;
+}
+
+export function acceptFaults(input: unknown): Fault[] {
+  if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
+  try {
+    return input.map((item, index) => acceptFault(item, `faults[${index}]`));
+  } catch (error) {
+    throw new ZoneError([problem.valueInvalid("faults", `valid: ${(error as Error).message}`)]);
+  }
+}
+
+export async function controlFaults(
+  request: Request,
+  access: Access,
+  api: Faulty,
+): Promise<Response> {
+  requireAllZones(access);
+  if (request.method !== "GET") requireWriting(access);
+  if (request.method === "PUT") {
+    const { faults } = await readJson(request);
+    api.faults = new FaultPlan(acceptFaults(faults));
+  } else if (request.method === "DELETE") {
+    api.faults = new FaultPlan([]);
+  } else if (request.method !== "GET") {
+    throw new ZoneError([problem.methodNotAllowed(request.method)]);
+  }
+  return success(JSON.stringify(api.faults.faults));
+}

@@ -1,0 +1,74 @@
+/** Every operation that is served. `openapi.yaml` describes the same list, and a test compares them. */
+import type { Handler } from "./call.ts";
+import { getAccount, getUser, listAccounts, verifyToken } from "./identity.ts";
+import {
+  batchRecords,
+  createRecord,
+  deleteRecord,
+  editRecord,
+  getRecord,
+  listRecords,
+  overwriteRecord,
+  showUsage,
+} from "./records.ts";
+import {
+  editDnsSettings,
+  editSetting,
+  getDnsSettings,
+  getSetting,
+  listSettings,
+} from "./settings.ts";
+import { exportZone, importZone } from "./zone-file.ts";
+import { createZone, deleteZone, editZone, getZone, listZones } from "./zones.ts";
+
+export const API_ROOT = "/client/v4";
+
+type Methods = Readonly<Record<string, Handler>>;
+
+/** Earlier rows win, so that `batch` is not taken for a record's id. */
+export const routes: Readonly<Record<string, Methods>> = {
+  "/user": { GET: getUser },
+  "/user/tokens/verify": { GET: verifyToken },
+  "/accounts": { GET: listAccounts },
+  "/accounts/{account}": { GET: getAccount },
+  "/zones": { GET: listZones, POST: createZone },
+  "/zones/{zone}": { GET: getZone, PATCH: editZone, DELETE: deleteZone },
+  "/zones/{zone}/dns_settings": { GET: getDnsSettings, PATCH: editDnsSettings },
+  "/zones/{zone}/settings": { GET: listSettings },
+  "/zones/{zone}/settings/{setting}": { GET: getSetting, PATCH: editSetting },
+  "/zones/{zone}/dns_records": { GET: listRecords, POST: createRecord },
+  "/zones/{zone}/dns_records/batch": { POST: batchRecords },
+  "/zones/{zone}/dns_records/export": { GET: exportZone },
+  "/zones/{zone}/dns_records/import": { POST: importZone },
+  "/zones/{zone}/dns_records/usage": { GET: showUsage },
+  "/zones/{zone}/dns_records/{record}": {
+    GET: getRecord,
+    PUT: overwriteRecord,
+    PATCH: editRecord,
+    DELETE: deleteRecord,
+  },
+};
+
+/** Ids are 32 hexadecimal digits; a setting has a name. */
+const PATTERNS: Readonly<Record<string, string>> = { setting: "[a-z0-9_]+" };
+
+const compiled = Object.entries(routes).map(([template, methods]) => {
+  const pattern = template.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => `(?<${name}>${PATTERNS[name] ?? "[0-9a-f]{32}"})`,
+  );
+  return { pattern: new RegExp(`^${API_ROOT}${pattern}$`), methods };
+});
+
+export interface Route {
+  readonly methods: Methods;
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+export function findRoute(path: string): Route | null {
+  for (const { pattern, methods } of compiled) {
+    const match = pattern.exec(path);
+    if (match !== null) return { methods, ids: match.groups ?? {} };
+  }
+  return null;
+}

@@ -1,0 +1,37 @@
+import { zoneObject } from "../objects/environment.ts";
+import { SWITCHES, type SwitchName } from "../objects/zone-facts.ts";
+import { problem, ZoneError } from "../zone/errors.ts";
+import { readJson } from "./body.ts";
+import type { Handler } from "./call.ts";
+import { respond } from "./envelope.ts";
+
+export const getDnsSettings: Handler = async ({ env, ids, path }) =>
+  respond(await zoneObject(env, ids["zone"]!).readSettings(), path);
+
+export const editDnsSettings: Handler = async ({ request, env, ids, path }) => {
+  const body = await readJson(request);
+  return respond(await zoneObject(env, ids["zone"]!).changeSettings(body), path);
+};
+
+/** Deviation: of the zone's other settings only those that DNS answers depend on are kept. */
+function readName(name: string, path: string): SwitchName {
+  const found = SWITCHES.find((known) => known === name);
+  if (found === undefined) throw new ZoneError([problem.noRoute(path)]);
+  return found;
+}
+
+export const listSettings: Handler = async ({ env, ids, path }) =>
+  respond(await zoneObject(env, ids["zone"]!).readSwitches(), path);
+
+export const getSetting: Handler = async ({ env, ids, path }) => {
+  const name = readName(ids["setting"]!, path);
+  return respond(await zoneObject(env, ids["zone"]!).readSwitch(name), path);
+};
+
+export const editSetting: Handler = async ({ request, env, ids, path }) => {
+  const name = readName(ids["setting"]!, path);
+  const { value } = await readJson(request);
+  if (value !== "on" && value !== "off")
+    throw new ZoneError([problem.notOneOf("value", ["on", "off"])]);
+  return respond(await zoneObject(env, ids["zone"]!).changeSwitch(name, value), path);
+};

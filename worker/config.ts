@@ -1,0 +1,193 @@
+/**
+ * The `[dns]` table of the configuration file, handed in as JSON. Keys are checked here and not
+ * where they are used, so that a mistake is said once, with its place.
+ */
+import { COMMENT_CHARACTERS_MAX, TAGS_MAX } from "./zone/annotation.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./zone/address.ts";
+import { readInteger } from "./zone/field/integer.ts";
+import { normaliseHostname } from "./zone/hostname.ts";
+import type { NameRules } from "./zone/name.ts";
+import { acceptFault, type Fault } from "./fault.ts";
+
+interface Token {
+  readonly token: string;
+  /** Names or ids; every zone without it. */
+  readonly zones: readonly string[] | null;
+  readonly readOnly: boolean;
+}
+
+interface DeclaredZone {
+  readonly name: string;
+  readonly records: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface DnsConfig {
+  readonly email: string;
+  readonly key: string;
+  readonly tokens: readonly Token[];
+  readonly platformAddresses: readonly string[];
+  readonly nameRules: NameRules;
+  readonly nameServers: readonly string[];
+  readonly zones: readonly DeclaredZone[];
+  readonly commentCharactersMax: number;
+  readonly tagsMax: number;
+  readonly recordQuota: number;
+  readonly batchQuota: number;
+  readonly faults: readonly Fault[];
+}
+
+class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+/** Known quota of a large zone; a local zone has no reason for a smaller one. */
+const RECORD_QUOTA = 1_000_000;
+/** The deployed service's largest batch. */
+const BATCH_QUOTA = 3500;
+
+export const localDefaults: DnsConfig = {
+  email: "dev@ledge.local",
+  key: "0123456789abcdef0123456789abcdef01234",
+  tokens: [],
+  platformAddresses: ["198.18.0.1", "198.18.0.2", "2001:2::1", "2001:2::2"],
+  nameRules: "strict",
+  nameServers: ["ns1.ledge.local", "ns2.ledge.local"],
+  zones: [],
+  commentCharactersMax: COMMENT_CHARACTERS_MAX,
+  tagsMax: TAGS_MAX,
+  recordQuota: RECORD_QUOTA,
+  batchQuota: BATCH_QUOTA,
+  faults: [],
+};
+
+type Table = Readonly<Record<string, unknown>>;
+
+function table(input: unknown, place: string): Table {
+  if (typeof input === "object" && input !== null && !Array.isArray(input)) return input as Table;
+  throw new ConfigError(`${place} must be a table`);
+}
+
+function list<Item>(
+  input: unknown,
+  place: string,
+  read: (item: unknown, place: string) => Item,
+): Item[] {
+  if (!Array.isArray(input)) throw new ConfigError(`${place} must be a list`);
+  return input.map((item, index) => read(item, `${place}[${index}]`));
+}
+
+function string(input: unknown, place: string): string {
+  if (typeof input === "string" && input !== "") return input;
+  throw new ConfigError(`${place} must be a string that is not empty`);
+}
+
+function count(input: unknown, place: string): number {
+  const value = readInteger(input);
+  if (value !== null && value >= 0) return value;
+  throw new ConfigError(`${place} must be a whole number`);
+}
+
+function boolean(input: unknown, place: string): boolean {
+  if (typeof input === "boolean") return input;
+  throw new ConfigError(`${place} must be true or false`);
+}
+
+function hostname(input: unknown, place: string): string {
+  const name = typeof input === "string" ? normaliseHostname(input) : null;
+  if (name !== null) return name;
+  throw new ConfigError(`${place} must be a hostname`);
+}
+
+function address(input: unknown, place: string): string {
+  const text = string(input, place);
+  const [ipv4, ipv6] = [parseIpv4(text), parseIpv6(text)];
+  if (ipv4 !== null) return formatIpv4(ipv4);
+  if (ipv6 !== null) return formatIpv6(ipv6);
+  throw new ConfigError(`${place} must be an IPv4 or IPv6 address`);
+}
+
+function nameRules(input: unknown, place: string): NameRules {
+  if (input === "strict" || input === "dns") return input;
+  throw new ConfigError(`${place} must be "strict" or "dns"`);
+}
+
+function token(input: unknown, place: string): Token {
+  const given = table(input, place);
+  return {
+    token: string(given["token"], `${place}.token`),
+    zones: given["zones"] === undefined ? null : list(given["zones"], `${place}.zones`, hostname),
+    readOnly: boolean(given["read_only"] ?? false, `${place}.read_only`),
+  };
+}
+
+function zone(input: unknown, place: string): DeclaredZone {
+  const given = table(input, place);
+  return {
+    name: hostname(given["name"], `${place}.name`),
+    records: list(given["records"] ?? [], `${place}.records`, table),
+  };
+}
+
+/** Keys that belong to the listeners and the dev server; they mean nothing here. */
+const OTHER_KEYS = new Set(["api_port", "port", "binding"]);
+
+const KEYS: Readonly<
+  Record<string, readonly [keyof DnsConfig, (input: unknown, place: string) => unknown]>
+> = {
+  email: ["email", string],
+  key: ["key", string],
+  tokens: ["tokens", (input, place) => list(input, place, token)],
+  platform_addresses: ["platformAddresses", (input, place) => list(input, place, address)],
+  name_rules: ["nameRules", nameRules],
+  name_servers: ["nameServers", (input, place) => list(input, place, hostname)],
+  zones: ["zones", (input, place) => list(input, place, zone)],
+  comment_length: ["commentCharactersMax", count],
+  tag_quota: ["tagsMax", count],
+  record_quota: ["recordQuota", count],
+  batch_quota: ["batchQuota", count],
+  faults: ["faults", (input, place) => list(input, place, acceptFault)],
+};
+
+/** The variables that the worker is given. Secrets may come on their own, out of `.dev.vars`. */
+export interface ConfigVariables {
+  /** The `[dns]` table as JSON; the local defaults without it. */
+  readonly DNS_CONFIG?: string;
+  readonly DNS_EMAIL?: string;
+  readonly DNS_KEY?: string;
+  /** A list as JSON, of the form of `tokens`; added to those of the table. */
+  readonly DNS_TOKENS?: string;
+}
+
+function parseJson(json: string, place: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new ConfigError(`${place} is not JSON`, { cause });
+  }
+}
+
+function readTable(json: string): DnsConfig {
+  const config: Record<string, unknown> = { ...localDefaults };
+  for (const [key, value] of Object.entries(table(parseJson(json, "DNS_CONFIG"), "dns"))) {
+    if (OTHER_KEYS.has(key)) continue;
+    const entry = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
+    if (entry === undefined) {
+      throw new ConfigError(`dns.${key} is not a key; known are ${Object.keys(KEYS).join(", ")}`);
+    }
+    const [name, read] = entry;
+    config[name] = read(value, `dns.${key}`);
+  }
+  return config as unknown as DnsConfig;
+}
+
+export function readConfig(variables: ConfigVariables): DnsConfig {
+  const { DNS_CONFIG, DNS_EMAIL, DNS_KEY, DNS_TOKENS } = variables;
+  const config = DNS_CONFIG ? readTable(DNS_CONFIG) : localDefaults;
+  const more = DNS_TOKENS ? list(parseJson(DNS_TOKENS, "DNS_TOKENS"), "DNS_TOKENS", token) : [];
+  return {
+    ...config,
+    email: DNS_EMAIL || config.email,
+    key: DNS_KEY || config.key,
+    tokens: [...config.tokens, ...more],
+  };
+}

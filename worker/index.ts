@@ -1,0 +1,46 @@
+/**
+ * The companion worker: the DNS record API at /client/v4. `default` answers HTTP and wants
+ * credentials; `DnsApi` is the same API for a script that has it as a service binding.
+ */
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { acceptFaults } from "./api/fault-control.ts";
+import { failure } from "./api/envelope.ts";
+import { Api, type Origin } from "./api/serve.ts";
+import { FaultPlan } from "./fault.ts";
+import type { Env } from "./objects/environment.ts";
+import { problem } from "./zone/errors.ts";
+
+export { IndexObject } from "./objects/index-object.ts";
+export { ZoneObject } from "./objects/zone-object.ts";
+
+/** One for the isolate: both entrypoints see the same zones and the same faults. */
+let shared: Api | null = null;
+
+function api(env: Env): Api {
+  shared ??= new Api(env);
+  return shared;
+}
+
+async function answer(request: Request, env: Env, origin: Origin): Promise<Response> {
+  try {
+    return await api(env).serve(request, origin);
+  } catch (error) {
+    // Only the configuration can fail outside `serve`, and whoever wrote it should read why.
+    return failure([problem.configuration((error as Error).message)]);
+  }
+}
+
+export class DnsApi extends WorkerEntrypoint<Env> {
+  override fetch(request: Request): Promise<Response> {
+    return answer(request, this.env, { trusted: true });
+  }
+
+  /** The test control for scripts: replaces the faults in force. */
+  setFaults(faults: unknown): void {
+    api(this.env).faults = new FaultPlan(acceptFaults(faults));
+  }
+}
+
+export default {
+  fetch: (request, env) => answer(request, env, { trusted: false }),
+} satisfies ExportedHandler<Env>;

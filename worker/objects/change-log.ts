@@ -1,0 +1,54 @@
+import { nextSerial } from "../zone/serial.ts";
+import type { ZoneRecord } from "../zone/record.ts";
+
+/** Enough for a secondary that was away for a while; one that was away longer takes the whole zone. */
+const CHANGES_KEPT = 10_000;
+
+export interface Change {
+  readonly serial: number;
+  /** "settings": the zone's own SOA or NS records changed, and no record did. */
+  readonly action: "remove" | "add" | "settings";
+  readonly record: ZoneRecord | null;
+}
+
+/** What each serial removed and added, in order, for incremental transfers (RFC 1995). */
+export class ChangeLog {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  append(changes: readonly Change[]): void {
+    for (const { serial, action, record } of changes) {
+      this.#sql.exec(
+        "INSERT INTO changes (serial, action, record) VALUES (?, ?, ?)",
+        serial,
+        action,
+        JSON.stringify(record),
+      );
+    }
+    this.#sql.exec(
+      "DELETE FROM changes WHERE position <= (SELECT max(position) FROM changes) - ?",
+      CHANGES_KEPT,
+    );
+  }
+
+  /** Everything after a serial, or `null` when the log does not reach back to it. */
+  since(serial: number, current: number): Change[] | null {
+    if (serial === current) return [];
+    const rows = this.#sql
+      .exec<{ position: number; serial: number; action: Change["action"]; record: string }>(
+        "SELECT position, serial, action, record FROM changes ORDER BY position",
+      )
+      .toArray();
+    const from = rows.findIndex((row) => row.serial === nextSerial(serial));
+    // The oldest entry kept may be the rest of a change whose beginning is gone.
+    if (from < 0 || (from === 0 && rows[0]!.position > 1)) return null;
+    return rows.slice(from).map((row) => ({
+      serial: row.serial,
+      action: row.action,
+      record: JSON.parse(row.record) as ZoneRecord | null,
+    }));
+  }
+}

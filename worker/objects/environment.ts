@@ -1,0 +1,19 @@
+import type { ConfigVariables } from "../config.ts";
+import type { IndexObject } from "./index-object.ts";
+import type { ZoneObject } from "./zone-object.ts";
+
+export interface Env extends ConfigVariables {
+  readonly ZONES: DurableObjectNamespace<ZoneObject>;
+  readonly ZONE_INDEX: DurableObjectNamespace<IndexObject>;
+}
+
+/** There is one index of zones. */
+const INDEX_NAME = "zones";
+
+export function indexObject(env: Env): DurableObjectStub<IndexObject> {
+  return env.ZONE_INDEX.get(env.ZONE_INDEX.idFromName(INDEX_NAME));
+}
+
+export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObject> {
+  return env.ZONES.get(env.ZONES.idFromName(zoneId));
+}

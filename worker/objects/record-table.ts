@@ -1,0 +1,175 @@
+import type { Neighbour } from "../zone/conflict.ts";
+import type { ListQuery } from "../zone/list/parameters.ts";
+import type { RecordSettings, ZoneRecord } from "../zone/record.ts";
+import { joinStrings, parseStrings } from "../zone/text/quoting.ts";
+import { onlyType, orderSql, whereSql } from "./list-sql.ts";
+
+type Row = {
+  seq: number;
+  id: string;
+  name: string;
+  type: string;
+  content: string;
+  priority: number | null;
+  ttl: number;
+  proxied: number;
+  comment: string | null;
+  tags: string;
+  settings: string;
+  created_on: string;
+  modified_on: string;
+};
+
+const COLUMNS =
+  "id, name, type, content, priority, ttl, proxied, comment, tags, settings, created_on, modified_on";
+
+function toRecord(row: Row): ZoneRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    content: row.content,
+    priority: row.priority,
+    ttl: row.ttl,
+    proxied: row.proxied === 1,
+    comment: row.comment,
+    tags: row.tags === "[]" ? [] : (JSON.parse(row.tags) as string[]),
+    settings: row.settings === "{}" ? {} : (JSON.parse(row.settings) as RecordSettings),
+    createdOn: row.created_on,
+    modifiedOn: row.modified_on,
+  };
+}
+
+function toValues(record: ZoneRecord): (string | number | null)[] {
+  const text = record.type === "TXT" ? joinStrings(parseStrings(record.content)!) : null;
+  return [
+    record.id,
+    record.name,
+    record.type,
+    record.content,
+    record.priority,
+    record.ttl,
+    record.proxied ? 1 : 0,
+    record.comment,
+    JSON.stringify(record.tags),
+    JSON.stringify(record.settings),
+    record.createdOn,
+    record.modifiedOn,
+    record.content.toLowerCase(),
+    text?.toLowerCase() ?? null,
+    record.comment?.toLowerCase() ?? null,
+  ];
+}
+
+const ALL_COLUMNS = `${COLUMNS}, content_folded, content_plain, comment_folded`;
+const INSERT = `INSERT INTO records (${ALL_COLUMNS}) VALUES (${ALL_COLUMNS.split(", ")
+  .map(() => "?")
+  .join(", ")}) RETURNING seq`;
+const UPDATE = `UPDATE records SET ${ALL_COLUMNS.split(", ")
+  .map((column) => `${column} = ?`)
+  .join(", ")} WHERE id = ? RETURNING seq`;
+
+/** The records of a zone, in its SQLite database. */
+export class RecordTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  get(id: string): ZoneRecord | null {
+    const [row] = this.#sql.exec<Row>(`SELECT seq, ${COLUMNS} FROM records WHERE id = ?`, id);
+    return row === undefined ? null : toRecord(row);
+  }
+
+  /** Every other record at a name. */
+  neighbours(name: string, exceptId: string): Neighbour[] {
+    const select = "SELECT type, content, priority FROM records WHERE name = ? AND id <> ?";
+    return this.#sql
+      .exec<Neighbour & Record<string, SqlStorageValue>>(select, name, exceptId)
+      .toArray();
+  }
+
+  insert(record: ZoneRecord): void {
+    const { seq } = this.#sql.exec<{ seq: number }>(INSERT, ...toValues(record)).one();
+    this.#insertTags(seq, record.tags);
+  }
+
+  update(record: ZoneRecord): void {
+    const values = [...toValues(record), record.id];
+    const { seq } = this.#sql.exec<{ seq: number }>(UPDATE, ...values).one();
+    this.#sql.exec("DELETE FROM record_tags WHERE seq = ?", seq);
+    this.#insertTags(seq, record.tags);
+  }
+
+  remove(id: string): void {
+    const remove = "DELETE FROM records WHERE id = ? RETURNING seq";
+    const { seq } = this.#sql.exec<{ seq: number }>(remove, id).one();
+    this.#sql.exec("DELETE FROM record_tags WHERE seq = ?", seq);
+  }
+
+  #insertTags(seq: number, tags: readonly string[]): void {
+    for (const tag of tags) {
+      const colon = tag.indexOf(":");
+      const [name, value] = [tag.slice(0, colon), tag.slice(colon + 1)];
+      this.#sql.exec(
+        "INSERT OR IGNORE INTO record_tags VALUES (?, ?, ?)",
+        name.toLowerCase(),
+        value.toLowerCase(),
+        seq,
+      );
+    }
+  }
+
+  count(type: string | null = null): number {
+    const rows =
+      type === null
+        ? this.#sql.exec<{ n: number | null }>("SELECT sum(count) AS n FROM type_counts")
+        : this.#sql.exec<{ n: number | null }>(
+            "SELECT sum(count) AS n FROM type_counts WHERE type = ?",
+            type,
+          );
+    return rows.one().n ?? 0;
+  }
+
+  /** One page. Rows before it are passed over in an index, without being read. */
+  list(query: ListQuery): { records: ZoneRecord[]; totalCount: number } {
+    const where = whereSql(query);
+    const clause = where === null ? "" : ` WHERE ${where.sql}`;
+    const bindings = where?.bindings ?? [];
+    const order = orderSql(query);
+    const totalCount =
+      where === null || onlyType(query) !== null
+        ? this.count(onlyType(query))
+        : this.#sql
+            .exec<{ n: number }>(`SELECT count(*) AS n FROM records${clause}`, ...bindings)
+            .one().n;
+    const offset = (query.page - 1) * query.perPage;
+    if (offset >= totalCount) return { records: [], totalCount };
+    const page = `SELECT seq FROM records${clause} ORDER BY ${order} LIMIT ? OFFSET ?`;
+    const rows = this.#sql.exec<Row>(
+      `SELECT seq, ${COLUMNS} FROM records WHERE seq IN (${page}) ORDER BY ${order}`,
+      ...bindings,
+      query.perPage,
+      offset,
+    );
+    return { records: rows.toArray().map(toRecord), totalCount };
+  }
+
+  /** Every record, by type and name, for an export. */
+  all(): ZoneRecord[] {
+    const rows = this.#sql.exec<Row>(
+      `SELECT seq, ${COLUMNS} FROM records ORDER BY type, name, seq`,
+    );
+    return rows.toArray().map(toRecord);
+  }
+
+  /** The records of the first of some names that has any. */
+  firstOwned(names: readonly string[]): readonly Neighbour[] {
+    for (const name of names) {
+      const found = this.neighbours(name, "");
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+}

@@ -1,0 +1,303 @@
+/**
+ * One zone: a Durable Object with its own SQLite database. A call that changes something is one
+ * synchronous transaction, so that two calls can never see each other half done, and its answer
+ * leaves only once the transaction is on disk.
+ */
+import { DurableObject } from "cloudflare:workers";
+import { readConfig, type DnsConfig } from "../config.ts";
+import type { Found } from "../zone/cname-chain.ts";
+import type { RecordRequest } from "../zone/draft.ts";
+import { problem, ZoneError, type Problem } from "../zone/errors.ts";
+import { describePage } from "../zone/list/page.ts";
+import type { ListQuery } from "../zone/list/parameters.ts";
+import type { ZoneRecord } from "../zone/record.ts";
+import { recordType } from "../zone/record/registry.ts";
+import { describeRecord } from "../zone/response.ts";
+import { editSettings, type DnsSettings } from "../zone/settings.ts";
+import { composeZoneFile } from "../zone/zone-file/compose.ts";
+import { ChangeLog, type Change } from "./change-log.ts";
+import { indexObject, zoneObject, type Env } from "./environment.ts";
+import { RecordTable } from "./record-table.ts";
+import { replyToError, replyWith, type Reply } from "./reply.ts";
+import { createZoneTables } from "./schema.ts";
+import { SharedTurn } from "./shared-turn.ts";
+import { SWITCHES, ZoneFacts, type SwitchName, type ZoneSeed } from "./zone-facts.ts";
+import { importZoneFile } from "./zone-import.ts";
+import { lookUpName, OutsideUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
+
+export interface BatchRequest {
+  readonly deletes: readonly RecordRequest[];
+  readonly patches: readonly RecordRequest[];
+  readonly puts: readonly RecordRequest[];
+  readonly posts: readonly RecordRequest[];
+}
+
+/** The API has seen to it that there is one. */
+function idOf({ id }: RecordRequest): string {
+  return id as string;
+}
+
+export class ZoneObject extends DurableObject<Env> {
+  readonly #config: DnsConfig;
+  readonly #records: RecordTable;
+  readonly #facts: ZoneFacts;
+  readonly #log: ChangeLog;
+  readonly #turn = new SharedTurn();
+  /** `null` until `open`, and again after `destroy`. */
+  #seed: ZoneSeed | null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#config = readConfig(env);
+    const { sql } = ctx.storage;
+    this.#records = new RecordTable(sql);
+    this.#facts = new ZoneFacts(sql);
+    this.#log = new ChangeLog(sql);
+    const [table] = sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
+    this.#seed = table === undefined ? null : this.#facts.seed;
+  }
+
+  /** Makes the zone if it is not there. The index decides which zones exist, so this never fails. */
+  open({ id, name, nameServers }: ZoneSeed): void {
+    if (this.#seed !== null) return;
+    const seed = { id, name, nameServers };
+    this.ctx.storage.transactionSync(() => {
+      createZoneTables(this.ctx.storage.sql);
+      // Seconds as the first serial: a zone that is made again goes on where it may have been.
+      this.#facts.plant(seed, Math.floor(Date.now() / 1000));
+    });
+    this.#seed = seed;
+  }
+
+  async destroy(): Promise<void> {
+    this.#seed = null;
+    await this.ctx.storage.deleteAll();
+  }
+
+  #zone(): ZoneSeed {
+    if (this.#seed === null) throw new ZoneError([problem.noRoute("")]);
+    return this.#seed;
+  }
+
+  #describe(record: ZoneRecord): Record<string, unknown> {
+    return describeRecord(record, this.#zone());
+  }
+
+  async #write(work: (writes: ZoneWrites) => unknown): Promise<Reply> {
+    const outside = new Map<string, Found>();
+    for (;;) {
+      try {
+        return replyWith(await this.#turn.run(() => this.#transact(work, outside)));
+      } catch (error) {
+        if (!(error instanceof OutsideUnknown)) return replyToError(error);
+        outside.set(error.target, await this.#askOutside(error.target));
+      }
+    }
+  }
+
+  #transact(work: (writes: ZoneWrites) => unknown, outside: WriteContext["outside"]): unknown {
+    const seed = this.#zone();
+    const context: WriteContext = {
+      seed,
+      rules: { ...this.#config, zoneName: seed.name },
+      recordQuota: this.#config.recordQuota,
+      records: this.#records,
+      facts: this.#facts,
+      log: this.#log,
+      now: new Date().toISOString(),
+      newId: () => crypto.randomUUID().replaceAll("-", ""),
+      outside,
+    };
+    return this.ctx.storage.transactionSync(() => {
+      const writes = new ZoneWrites(context);
+      const result = work(writes);
+      writes.finish();
+      return result;
+    });
+  }
+
+  async #askOutside(name: string): Promise<Found> {
+    const zone = await indexObject(this.env).findFor(name);
+    if (zone === null) return "elsewhere";
+    return zone.id === this.#seed?.id ? null : zoneObject(this.env, zone.id).lookUp(name);
+  }
+
+  lookUp(name: string): Found {
+    return this.#seed === null ? null : lookUpName(this.#records, name, this.#seed.name);
+  }
+
+  create(request: RecordRequest): Promise<Reply> {
+    return this.#write((writes) => this.#describe(writes.create(request)));
+  }
+
+  overwrite(id: string, request: RecordRequest): Promise<Reply> {
+    return this.#write((writes) => this.#describe(writes.overwrite(id, request)));
+  }
+
+  edit(id: string, patch: RecordRequest): Promise<Reply> {
+    return this.#write((writes) => this.#describe(writes.edit(id, patch)));
+  }
+
+  remove(id: string): Promise<Reply> {
+    return this.#write((writes) => ({ id: writes.remove(id).id }));
+  }
+
+  /** Deletes, patches, puts, posts, in that order; the first failure undoes all of it. */
+  batch({ deletes, patches, puts, posts }: BatchRequest): Promise<Reply> {
+    return this.#write((writes) => ({
+      deletes: deletes.map((request) => this.#describe(writes.remove(idOf(request)))),
+      patches: patches.map((request) => this.#describe(writes.edit(idOf(request), request))),
+      puts: puts.map((request) => this.#describe(writes.overwrite(idOf(request), request))),
+      posts: posts.map((request) => this.#describe(writes.create(request))),
+    }));
+  }
+
+  /** Records of the configuration file: those that are there already are left alone. */
+  declare(requests: readonly RecordRequest[]): Promise<Reply> {
+    return this.#write((writes) => {
+      for (const [index, request] of requests.entries()) {
+        try {
+          writes.create(request);
+        } catch (error) {
+          if (!(error instanceof ZoneError)) throw error;
+          const { problems } = error;
+          if (problems.some(({ code }) => code === problem.identicalRecord().code)) continue;
+          const text = problems.map(({ message }) => message).join(" ");
+          throw new ZoneError([
+            problem.configuration(`records[${index}] of ${this.#zone().name}: ${text}`),
+          ]);
+        }
+      }
+      return null;
+    });
+  }
+
+  async importFile(text: string, proxied: boolean): Promise<Reply> {
+    const start = Date.now();
+    const reply = await this.#write((writes) => {
+      const { recordQuota } = this.#config;
+      return importZoneFile(text, { writes, seed: this.#zone(), proxied, recordQuota });
+    });
+    const end = Date.now();
+    const timing = {
+      start_time: new Date(start).toISOString(),
+      end_time: new Date(end).toISOString(),
+      process_time: (end - start) / 1000,
+    };
+    return reply.ok ? { ...reply, timing } : reply;
+  }
+
+  #read(work: () => Reply): Reply {
+    try {
+      this.#zone();
+      return work();
+    } catch (error) {
+      return replyToError(error);
+    }
+  }
+
+  get(id: string): Reply {
+    return this.#read(() => {
+      const record = this.#records.get(id);
+      if (record === null) throw new ZoneError([problem.recordMissing()]);
+      return replyWith(this.#describe(record));
+    });
+  }
+
+  list(query: ListQuery): Reply {
+    return this.#read(() => {
+      const { records, totalCount } = this.#records.list(query);
+      const info = describePage(query, records.length, totalCount);
+      return replyWith(
+        records.map((record) => this.#describe(record)),
+        info,
+      );
+    });
+  }
+
+  usage(): Reply {
+    return this.#read(() =>
+      replyWith({ record_quota: this.#config.recordQuota, record_usage: this.#records.count() }),
+    );
+  }
+
+  /** The reply's JSON is the file as a string. */
+  exportFile(): Reply {
+    return this.#read(() => {
+      const seed = this.#zone();
+      const { settings } = this.#facts;
+      const head = {
+        zoneName: seed.name,
+        nameServers: seed.nameServers,
+        nsTtlSeconds: settings.ns_ttl,
+        soaTtlSeconds: settings.soa.ttl,
+        soa: recordType("SOA").compose(this.#soa(settings)),
+        exportedOn: new Date().toISOString(),
+      };
+      return replyWith(composeZoneFile(head, this.#records.all()));
+    });
+  }
+
+  #soa({ soa }: DnsSettings): Record<string, unknown> {
+    return { ...soa, serial: this.#facts.serial, minimum: soa.min_ttl };
+  }
+
+  readSettings(): Reply {
+    return this.#read(() => replyWith(this.#facts.settings));
+  }
+
+  changeSettings(input: unknown): Reply {
+    return this.#read(() => {
+      const problems: Problem[] = [];
+      const current = this.#facts.settings;
+      const settings = editSettings(current, input, (found) => problems.push(found));
+      if (problems.length > 0) throw new ZoneError(problems);
+      if (JSON.stringify(settings) !== JSON.stringify(current)) {
+        this.#changeZone(() => {
+          this.#facts.settings = settings;
+        });
+      }
+      return replyWith(settings);
+    });
+  }
+
+  readSwitches(): Reply {
+    return this.#read(() => replyWith(SWITCHES.map((name) => this.#describeSwitch(name))));
+  }
+
+  readSwitch(name: SwitchName): Reply {
+    return this.#read(() => replyWith(this.#describeSwitch(name)));
+  }
+
+  changeSwitch(name: SwitchName, value: "on" | "off"): Reply {
+    return this.#read(() => {
+      if (this.#facts.getSwitch(name).value !== value) {
+        const modifiedOn = new Date().toISOString();
+        this.#changeZone(() => this.#facts.setSwitch(name, { value, modifiedOn }));
+      }
+      return replyWith(this.#describeSwitch(name));
+    });
+  }
+
+  #describeSwitch(name: SwitchName): Record<string, unknown> {
+    const { value, modifiedOn } = this.#facts.getSwitch(name);
+    return { id: name, value, editable: true, modified_on: modifiedOn };
+  }
+
+  /** A change of the zone that is none of a record takes a serial too. */
+  #changeZone(work: () => void): void {
+    this.ctx.storage.transactionSync(() => {
+      work();
+      const serial = this.#facts.advanceSerial();
+      this.#log.append([{ serial, action: "settings", record: null }]);
+    });
+  }
+
+  serial(): number {
+    return this.#facts.serial;
+  }
+
+  changesSince(serial: number): Change[] | null {
+    return this.#log.since(serial, this.#facts.serial);
+  }
+}

@@ -1,0 +1,60 @@
+/** Addresses as octets: RFC 6943 strict dotted quads, RFC 4291 text in, RFC 5952 text out. */
+export function parseIpv4(text: string): Uint8Array | null {
+  const parts = text.split(".");
+  if (parts.length !== 4) return null;
+  if (!parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)) return null;
+  return Uint8Array.from(parts, Number);
+}
+
+export function formatIpv4(bytes: Uint8Array): string {
+  return bytes.join(".");
+}
+
+function parseGroups(text: string): number[] | null {
+  if (text === "") return [];
+  const groups: number[] = [];
+  const parts = text.split(":");
+  for (const [index, part] of parts.entries()) {
+    if (index === parts.length - 1 && part.includes(".")) {
+      const quad = parseIpv4(part);
+      if (quad === null) return null;
+      groups.push((quad[0]! << 8) | quad[1]!, (quad[2]! << 8) | quad[3]!);
+    } else {
+      if (!/^[0-9a-f]{1,4}$/i.test(part)) return null;
+      groups.push(Number.parseInt(part, 16));
+    }
+  }
+  return groups;
+}
+
+export function parseIpv6(text: string): Uint8Array | null {
+  const halves = text.split("::");
+  if (halves.length > 2) return null;
+  const head = parseGroups(halves[0]!);
+  const tail = halves.length === 2 ? parseGroups(halves[1]!) : [];
+  if (head === null || tail === null) return null;
+  // An embedded quad may only end the address.
+  if (halves.length === 2 && halves[0]!.includes(".")) return null;
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
+  const groups = [...head, ...Array.from({ length: missing }, () => 0), ...tail];
+  return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
+}
+
+function formatGroups(groups: readonly number[]): string {
+  return groups.map((group) => group.toString(16)).join(":");
+}
+
+export function formatIpv6(bytes: Uint8Array): string {
+  const groups: number[] = [];
+  for (let index = 0; index < 16; index += 2) groups.push((bytes[index]! << 8) | bytes[index + 1]!);
+  let start = -1;
+  let length = 1;
+  for (let from = 0; from < 8; from++) {
+    let to = from;
+    while (to < 8 && groups[to] === 0) to++;
+    if (to - from > length) [start, length] = [from, to - from];
+  }
+  if (start < 0) return formatGroups(groups);
+  return `${formatGroups(groups.slice(0, start))}::${formatGroups(groups.slice(start + length))}`;
+}

@@ -1,0 +1,14 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { isLaterSerial, nextSerial } from "./serial.ts";
+
+test("nextSerial() is always later, across the end of the range too", () => {
+  expect(nextSerial(2 ** 32 - 1)).toBe(0);
+  fc.assert(
+    fc.property(fc.oneof(fc.nat(2 ** 32 - 1), fc.constant(2 ** 32 - 1)), (serial) => {
+      expect(isLaterSerial(nextSerial(serial), serial)).toBe(true);
+      expect(isLaterSerial(serial, nextSerial(serial))).toBe(false);
+      expect(isLaterSerial(serial, serial)).toBe(false);
+    }),
+  );
+});

@@ -1,0 +1,36 @@
+import { checkValues, parseTagList } from "./tag-list.ts";
+
+const POLICY = /^(?:none|quarantine|reject)$/i;
+const ALIGNMENT = /^[rs]$/i;
+const REPORT_URIS =
+  /^\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?(?:\s*,\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?)*\s*$/i;
+
+/** RFC 7489 section 6.3. */
+const ALLOWED = {
+  p: POLICY,
+  sp: POLICY,
+  np: POLICY,
+  adkim: ALIGNMENT,
+  aspf: ALIGNMENT,
+  fo: /^[01ds](?:\s*:\s*[01ds])*$/i,
+  pct: /^(?:100|[1-9]?[0-9])$/,
+  rf: /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i,
+  ri: /^[0-9]{1,10}$/,
+  rua: REPORT_URIS,
+  ruf: REPORT_URIS,
+};
+
+/** A DMARC policy stands at _dmarc, below the domain it speaks for. */
+export function isDmarcName(owner: string): boolean {
+  return owner.startsWith("_dmarc.");
+}
+
+/** What is wrong with a DMARC policy, or `null`. */
+export function checkDmarc(text: string): string | null {
+  const tags = parseTagList(text);
+  if (typeof tags === "string") return tags;
+  const [first] = tags.keys();
+  if (first !== "v" || tags.get("v") !== "DMARC1") return "it must start with v=DMARC1";
+  if (!tags.has("p")) return "p= is missing";
+  return checkValues(tags, ALLOWED);
+}

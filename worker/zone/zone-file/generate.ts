@@ -1,0 +1,45 @@
+/** $GENERATE as BIND has it: `start-stop[/step]`, and `$` or `${offset[,width[,base]]}` in the words. */
+const GENERATED_MAX = 65_536;
+
+export interface GenerateRange {
+  readonly start: number;
+  readonly stop: number;
+  readonly step: number;
+}
+
+export function parseRange(word: string): GenerateRange | null {
+  const match = /^(\d{1,9})-(\d{1,9})(?:\/(\d{1,9}))?$/.exec(word);
+  if (match === null) return null;
+  const [start, stop, step] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)];
+  if (step < 1 || stop < start || (stop - start) / step >= GENERATED_MAX) return null;
+  return { start, stop, step };
+}
+
+function format(value: number, width: number, base: string): string {
+  // n and N write the digits backwards with dots between, for ip6.arpa.
+  if (base === "n" || base === "N") {
+    const digits = value.toString(16).padStart(Math.ceil(width / 2), "0");
+    const nibbles = digits.split("").toReversed().join(".");
+    return base === "N" ? nibbles.toUpperCase() : nibbles;
+  }
+  const radix = base === "o" ? 8 : base === "x" || base === "X" ? 16 : 10;
+  const digits = value.toString(radix).padStart(width, "0");
+  return base === "X" ? digits.toUpperCase() : digits;
+}
+
+/** `null` when a `${…}` cannot be read or comes to less than zero. */
+export function substitute(template: string, value: number): string | null {
+  let broken = false;
+  const text = template.replaceAll(
+    /\\\$|\$\{([^}]*)\}|\$/g,
+    (whole: string, modifiers: string | undefined) => {
+      if (whole === "\\$") return "$";
+      if (modifiers === undefined) return String(value);
+      const match = /^(-?\d{1,9})(?:,(\d{1,3})(?:,([doxXnN]))?)?$/.exec(modifiers);
+      const result = value + Number(match?.[1] ?? 0);
+      if (match === null || result < 0) broken = true;
+      return format(Math.max(0, result), Number(match?.[2] ?? 0), match?.[3] ?? "d");
+    },
+  );
+  return broken ? null : text;
+}

@@ -1,0 +1,96 @@
+/**
+ * The lexical level of a zone file (RFC 1035 section 5.1): logical lines of words, with
+ * parentheses joining lines, `;` starting a comment and quotation marks protecting both.
+ */
+export interface Token {
+  /** Escapes are kept; each field resolves those that it allows. */
+  readonly text: string;
+  readonly quoted: boolean;
+}
+
+export interface LogicalLine {
+  readonly tokens: readonly Token[];
+  /** The last comment of the line, which is where an export writes a record's own. */
+  readonly comment: string | null;
+  readonly number: number;
+  /** A line that starts with a blank belongs to the owner of the line before. */
+  readonly startsBlank: boolean;
+}
+
+export class ScanError extends Error {
+  override name = "ScanError";
+  readonly line: number;
+  constructor(line: number, reason: string) {
+    super(reason);
+    this.line = line;
+  }
+}
+
+const QUOTED = /"((?:[^"\\\n]|\\[^\n])*)"/y;
+/** Quotation marks inside a word are part of it: alpn="h3,h2" is one word. */
+const WORD = /(?:[^\s"\\;()]|\\[^\n]|(?<=[^\s;()])"(?:[^"\\\n]|\\[^\n])*")+/y;
+const BLANKS = /[ \t\r\f\v]+/y;
+const COMMENT = /;([^\n]*)/y;
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+export function* scanLines(text: string): Generator<LogicalLine> {
+  let tokens: Token[] = [];
+  let comment: string | null = null;
+  let lineNumber = 1;
+  let firstLine = 1;
+  let depth = 0;
+  let startsBlank = false;
+  let at = text.startsWith("\uFEFF") ? 1 : 0;
+  let lineStart = at;
+  while (at < text.length) {
+    const character = text[at]!;
+    if (character === "\n") {
+      if (depth === 0) {
+        if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
+        tokens = [];
+        comment = null;
+        firstLine = lineNumber + 1;
+        startsBlank = false;
+      }
+      lineNumber += 1;
+      at += 1;
+      lineStart = at;
+      continue;
+    }
+    const blanks = matchAt(BLANKS, text, at);
+    if (blanks !== null) {
+      if (at === lineStart && depth === 0) startsBlank = true;
+      at += blanks[0].length;
+      continue;
+    }
+    if (character === "(" || character === ")") {
+      depth += character === "(" ? 1 : -1;
+      if (depth < 0) throw new ScanError(lineNumber, "a parenthesis is closed that was not opened");
+      at += 1;
+      continue;
+    }
+    const remark = matchAt(COMMENT, text, at);
+    if (remark !== null) {
+      comment = remark[1]!.trim();
+      at += remark[0].length;
+      continue;
+    }
+    const quoted = matchAt(QUOTED, text, at);
+    const word = quoted ?? matchAt(WORD, text, at);
+    if (word === null) throw new ScanError(lineNumber, "a quotation mark is not closed");
+    tokens.push({ text: quoted === null ? word[0] : quoted[1]!, quoted: quoted !== null });
+    at += word[0].length;
+  }
+  if (depth > 0) throw new ScanError(firstLine, "a parenthesis is not closed");
+  if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
+}
+
+/** The words of one record's content, which has neither comments nor parentheses. */
+export function splitTokens(content: string): readonly Token[] {
+  const [line] = scanLines(content);
+  return line?.tokens ?? [];
+}
