@@ -22,6 +22,7 @@ export default defineConfig([
     entry: { index: "src/index.ts", plugin: "src/plugin/index.ts" },
     outDir: "dist",
     platform: "node",
+    hash: false,
     target: "node22",
     dts: true,
     clean: false,

@@ -4,7 +4,7 @@
  * Two buckets in one runtime, 10,000 and 1,000,000 keys in 100 folders; the same pages of both,
  * asked for in turns; medians, and their ratio.
  *
- *     npm run bench:list
+ *     npm run bench -- list
  */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
-/** `ledge`: bindings for Miniflare, and the types that go with them. */
+/** `ledge`: bindings for Miniflare, the types that go with them, and DNS on its own. */
 import { fileURLToPath } from "node:url";
 
+export { startDns, type RunningDns, type StartDnsOptions } from "./dns/start.ts";
 export type * from "./types/store.ts";
 
 /** What `[[store_buckets]]` says of a bucket. */

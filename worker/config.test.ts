@@ -12,8 +12,11 @@ test("readConfig() reads every key of [dns]", () => {
     port: 8053,
     binding: "DNS",
     email: "a@b.test",
-    key: "k",
-    tokens: [{ token: "t", zones: ["Example.org."], read_only: true }, { token: "u" }],
+    key: "kkkkkkkkkkkkkkkk",
+    tokens: [
+      { token: "first-token", zones: ["Example.org."], read_only: true },
+      { token: "other-token" },
+    ],
     platform_addresses: ["127.0.0.1", "2001:DB8::0:1"],
     name_rules: "dns",
     name_servers: ["NS.Example.org."],
@@ -26,10 +29,10 @@ test("readConfig() reads every key of [dns]", () => {
   };
   expect(readConfig({ DNS_CONFIG: JSON.stringify(given) })).toEqual({
     email: "a@b.test",
-    key: "k",
+    key: "kkkkkkkkkkkkkkkk",
     tokens: [
-      { token: "t", zones: ["example.org"], readOnly: true },
-      { token: "u", zones: null, readOnly: false },
+      { token: "first-token", zones: ["example.org"], readOnly: true },
+      { token: "other-token", zones: null, readOnly: false },
     ],
     platformAddresses: ["127.0.0.1", "2001:db8::1"],
     nameRules: "dns",
@@ -62,9 +65,12 @@ test.each([
   ['{"emial":"x"}', "dns.emial is not a key"],
   ['{"__proto__":"x"}', "dns.__proto__ is not a key"],
   ['{"email":""}', "dns.email must be a string"],
+  ['{"email":"nobody"}', "dns.email must be an e-mail address"],
+  ['{"key":"too short"}', "dns.key must have 16 to 128 letters"],
+  ['{"tokens":[{"token":"short"}]}', "dns.tokens[0].token must have 8 to 512 characters"],
   ['{"tokens":{}}', "dns.tokens must be a list"],
   ['{"tokens":[{"read_only":true}]}', "dns.tokens[0].token must be a string"],
-  ['{"tokens":[{"token":"x","read_only":1}]}', "dns.tokens[0].read_only"],
+  ['{"tokens":[{"token":"some-token","read_only":1}]}', "dns.tokens[0].read_only"],
   ['{"platform_addresses":["x"]}', "dns.platform_addresses[0] must be an IPv4"],
   ['{"name_rules":"loose"}', "dns.name_rules"],
   ['{"zones":[{}]}', "dns.zones[0].name must be a hostname"],
@@ -77,16 +83,18 @@ test.each([
 
 test("readConfig() takes secrets from variables of their own", () => {
   const config = readConfig({
-    DNS_CONFIG: '{"email":"a@b.test","tokens":[{"token":"one"}]}',
+    DNS_CONFIG: '{"email":"a@b.test","tokens":[{"token":"token-one"}]}',
     DNS_EMAIL: "c@d.test",
-    DNS_KEY: "secret",
-    DNS_TOKENS: '[{"token":"two","read_only":true}]',
+    DNS_KEY: "secret-0123456789",
+    DNS_TOKENS: '[{"token":"token-two","read_only":true}]',
   });
-  expect(config).toMatchObject({ email: "c@d.test", key: "secret" });
+  expect(config).toMatchObject({ email: "c@d.test", key: "secret-0123456789" });
   expect(config.tokens).toEqual([
-    { token: "one", zones: null, readOnly: false },
-    { token: "two", zones: null, readOnly: true },
+    { token: "token-one", zones: null, readOnly: false },
+    { token: "token-two", zones: null, readOnly: true },
   ]);
+  expect(() => readConfig({ DNS_KEY: "short" })).toThrow("DNS_KEY must have 16 to 128 letters");
+  expect(() => readConfig({ DNS_EMAIL: "nobody" })).toThrow("DNS_EMAIL must be an e-mail address");
   expect(() => readConfig({ DNS_TOKENS: "x" })).toThrow("DNS_TOKENS is not JSON");
   expect(() => readConfig({ DNS_TOKENS: "[{}]" })).toThrow("DNS_TOKENS[0].token");
 });

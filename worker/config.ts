@@ -7,6 +7,7 @@ import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./zone/address.ts"
 import { readInteger } from "./zone/field/integer.ts";
 import { normaliseHostname } from "./zone/hostname.ts";
 import type { NameRules } from "./zone/name.ts";
+import { EMAIL, KEY, TOKEN } from "./credential.ts";
 import { acceptFault, type Fault } from "./fault.ts";
 
 interface Token {
@@ -111,10 +112,28 @@ function nameRules(input: unknown, place: string): NameRules {
   throw new ConfigError(`${place} must be "strict" or "dns"`);
 }
 
+function email(input: unknown, place: string): string {
+  const text = string(input, place);
+  if (EMAIL.test(text)) return text;
+  throw new ConfigError(`${place} must be an e-mail address`);
+}
+
+function apiKey(input: unknown, place: string): string {
+  const text = string(input, place);
+  if (KEY.test(text)) return text;
+  throw new ConfigError(`${place} must have 16 to 128 letters, digits, hyphens and underscores`);
+}
+
+function bearer(input: unknown, place: string): string {
+  const text = string(input, place);
+  if (TOKEN.test(text)) return text;
+  throw new ConfigError(`${place} must have 8 to 512 characters, and no spaces`);
+}
+
 function token(input: unknown, place: string): Token {
   const given = table(input, place);
   return {
-    token: string(given["token"], `${place}.token`),
+    token: bearer(given["token"], `${place}.token`),
     zones: given["zones"] === undefined ? null : list(given["zones"], `${place}.zones`, hostname),
     readOnly: boolean(given["read_only"] ?? false, `${place}.read_only`),
   };
@@ -134,8 +153,8 @@ const OTHER_KEYS = new Set(["api_port", "port", "binding"]);
 const KEYS: Readonly<
   Record<string, readonly [keyof DnsConfig, (input: unknown, place: string) => unknown]>
 > = {
-  email: ["email", string],
-  key: ["key", string],
+  email: ["email", email],
+  key: ["key", apiKey],
   tokens: ["tokens", (input, place) => list(input, place, token)],
   platform_addresses: ["platformAddresses", (input, place) => list(input, place, address)],
   name_rules: ["nameRules", nameRules],
@@ -186,8 +205,8 @@ export function readConfig(variables: ConfigVariables): DnsConfig {
   const more = DNS_TOKENS ? list(parseJson(DNS_TOKENS, "DNS_TOKENS"), "DNS_TOKENS", token) : [];
   return {
     ...config,
-    email: DNS_EMAIL || config.email,
-    key: DNS_KEY || config.key,
+    email: DNS_EMAIL ? email(DNS_EMAIL, "DNS_EMAIL") : config.email,
+    key: DNS_KEY ? apiKey(DNS_KEY, "DNS_KEY") : config.key,
     tokens: [...config.tokens, ...more],
   };
 }

@@ -1,8 +1,9 @@
 /**
  * `ledge/plugin`: the module that Miniflare loads for `unsafe` bindings whose `dev.plugin` names
  * it. Whatever starts Miniflare (wrangler, the vitest pool, the Vite plugin, a script of one's
- * own) gets the same buckets.
+ * own) gets the same buckets, and the same DNS.
  */
+import { dnsPlugin } from "./dns-plugin.ts";
 import { storePlugin } from "./store-plugin.ts";
 
-export const plugins = { store: storePlugin };
+export const plugins = { store: storePlugin, dns: dnsPlugin };

@@ -7,7 +7,7 @@
  * One service holds the objects of all buckets, one disk service all blobs; a binding only says
  * which bucket it means.
  */
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import {
   getPersistPath,
   ProxyNodeBinding,
@@ -22,7 +22,8 @@ import { parseBucketOptions, type BucketOptions } from "./bucket-options.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
 import { nodeBinding } from "./node-binding.ts";
 import { removePartialFiles } from "./partial-files.ts";
-import { UserError } from "./user-error.ts";
+import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
+import { workerdModule } from "./workerd-module.ts";
 
 const pluginName = "store";
 const bucketsService = "store:buckets";
@@ -142,37 +143,12 @@ function services(
   ];
 }
 
-interface StoreBinding {
-  readonly name: string;
-  readonly kind: "bucket" | "control";
-  readonly options: unknown;
+function storeBindings(worker: ParsedWorkerOptions): UnsafeBinding<"bucket" | "control">[] {
+  return unsafeBindings(worker, pluginName, {
+    "unsafe:store_bucket": "bucket",
+    "unsafe:store_control": "control",
+  });
 }
-
-/** The bindings that name this plugin. */
-function storeBindings({ config }: ParsedWorkerOptions): StoreBinding[] {
-  const bindings: StoreBinding[] = [];
-  for (const [name, binding] of Object.entries(config.env ?? {})) {
-    const { type, dev } = binding as {
-      type: string;
-      dev?: { plugin?: { name?: string }; options?: unknown };
-    };
-    if (dev?.plugin?.name !== pluginName) continue;
-    const kind = bindingKinds[type];
-    if (kind === undefined) {
-      throw new UserError(
-        `Binding "${name}" has the type "${type}", which the store does not know. ` +
-          'Use "unsafe:store_bucket", or "unsafe:store_control" in tests.',
-      );
-    }
-    bindings.push({ name, kind, options: dev.options });
-  }
-  return bindings;
-}
-
-const bindingKinds: Record<string, StoreBinding["kind"]> = {
-  "unsafe:store_bucket": "bucket",
-  "unsafe:store_control": "control",
-};
 
 /** The boot that a script's blobs are written under. */
 const boots = new WeakMap<ParsedWorkerOptions, string>();
@@ -193,16 +169,4 @@ function takeFlags(worker: ParsedWorkerOptions): readonly string[] {
   givenFlags.set(worker, flags);
   compatibilityFlags.splice(0, Infinity, ...flags.filter((flag) => !isStoreFlag(flag)));
   return flags;
-}
-
-const workerdModules = new Map<string, string>();
-
-/** The source of a module that workerd loads; it is built beside this one. */
-function workerdModule(name: string): string {
-  let source = workerdModules.get(name);
-  if (source === undefined) {
-    source = readFileSync(new URL(`./workerd/${name}.js`, import.meta.url), "utf8");
-    workerdModules.set(name, source);
-  }
-  return source;
 }

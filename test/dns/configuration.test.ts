@@ -114,12 +114,12 @@ test("quotas, the length of comments, name rules and platform addresses are sett
     platform_addresses: ["127.0.0.1"],
     name_servers: ["ns.one.test", "ns.two.test"],
     email: "me@example.org",
-    key: "secret",
+    key: "secret-0123456789",
   };
   await start({ config });
   const client = new Client(server!.url, {
     "x-auth-email": "me@example.org",
-    "x-auth-key": "secret",
+    "x-auth-key": "secret-0123456789",
   });
   const zone = await client.ok("POST", "/zones", { name: "q.test" });
   expect(zone.name_servers).toEqual(["ns.one.test", "ns.two.test"]);

@@ -70,6 +70,7 @@ describe("the package", () => {
       "dist/plugin.js",
       "dist/types/index.d.ts",
       "dist/types/store.d.ts",
+      "dist/workerd-module.js",
       "dist/workerd/dns-worker.js",
       "dist/workerd/store-binding.js",
       "dist/workerd/store-bucket.js",
