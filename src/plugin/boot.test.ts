@@ -1,49 +1,35 @@
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isAbandoned, makeBlobName } from "../store/core/blob-name.ts";
-import { newBoot, noteBoot } from "./boot.ts";
+import { newBoot, noteBoot, type Owner } from "./boot.ts";
 
 const boot = "00000000000000aa";
 const other = "00000000000000bb";
 
-/** The notes, and the temporary folders of two runtimes. */
-let root: string;
+/** The notes, and the owners of two runtimes of this process: theirs listens. */
 let notes: string;
-let ours: string;
-let theirs: string;
+let server: Server;
+let theirs: Owner;
+let ours: Owner;
 
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "ledge-boot-"));
-  notes = join(root, "boots");
-  ours = join(root, "ours");
-  theirs = join(root, "theirs");
-  mkdirSync(theirs);
+beforeEach(async () => {
+  notes = mkdtempSync(join(tmpdir(), "ledge-boot-"));
+  server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  theirs = { processId: process.pid, host: "127.0.0.1", port };
+  ours = { ...theirs, port: 1 };
 });
 
 afterEach(() => {
   vi.restoreAllMocks();
-  rmSync(root, { recursive: true });
+  server.close();
+  rmSync(notes, { recursive: true });
 });
-
-function leaveNote(text: string): void {
-  mkdirSync(notes, { recursive: true });
-  writeFileSync(join(notes, other), text);
-}
-
-function noteOf(processId: number, temporaryFolder: string): string {
-  return JSON.stringify({ processId, temporaryFolder });
-}
 
 /** The number of a process that was, and is no more. */
 function endedProcess(): number {
@@ -64,39 +50,43 @@ describe("newBoot()", () => {
 });
 
 describe("noteBoot()", () => {
-  it("leaves a note with the process and its temporary folder, and sees that it is there", () => {
-    noteBoot(boot, notes, ours);
-    expect(readFileSync(join(notes, boot), "utf8")).toBe(noteOf(process.pid, ours));
-    expect(existsSync(ours)).toBe(true);
+  it("leaves a note of its owner", async () => {
+    await noteBoot(boot, join(notes, "new"), ours);
+    expect(JSON.parse(readFileSync(join(notes, "new", boot), "utf8"))).toEqual(ours);
   });
 
   it.each([
-    ["of a run that goes on", () => noteOf(process.pid, theirs), true],
-    ["of a process that has ended", () => noteOf(endedProcess(), theirs), false],
-    ["of a runtime that was disposed", () => noteOf(process.pid, join(root, "gone")), false],
-    ["of an earlier run of the same runtime", () => noteOf(process.pid, ours), false],
-    ["that was cut short", () => noteOf(process.pid, theirs).slice(0, 20), false],
+    ["of a run that goes on", () => JSON.stringify(theirs), true],
+    ["of a process that has ended", () => noteOf({ processId: endedProcess() }), false],
+    // Nobody listens at the port that nobody may have.
+    ["of a runtime that was disposed", () => noteOf({ port: 2 }), false],
+    ["of an earlier run of the same runtime", () => JSON.stringify(ours), false],
+    ["that was cut short", () => JSON.stringify(theirs).slice(0, 20), false],
     ["that is empty", () => "", false],
     ["that is no note", () => "5", false],
     ["with nothing in it", () => "{}", false],
-  ])("of a note %s keeps what it must", (_, text, kept) => {
-    leaveNote(text());
-    noteBoot(boot, notes, ours);
+  ])("of a note %s keeps what it must", async (_, text, kept) => {
+    writeFileSync(join(notes, other), text());
+    await noteBoot(boot, notes, ours);
     expect(readdirSync(notes).sort()).toEqual(kept ? [boot, other] : [boot]);
   });
 
-  it("keeps the note of somebody else's process", () => {
-    leaveNote(noteOf(1, theirs));
+  it("keeps the note of somebody else's process", async () => {
+    writeFileSync(join(notes, other), noteOf({ processId: 1 }));
     vi.spyOn(process, "kill").mockImplementation(() => {
       throw Object.assign(new Error("not permitted"), { code: "EPERM" });
     });
-    noteBoot(boot, notes, ours);
+    await noteBoot(boot, notes, ours);
     expect(readdirSync(notes)).toContain(other);
   });
 
-  it("takes a folder away that is in the way", () => {
-    mkdirSync(join(notes, other), { recursive: true });
-    noteBoot(boot, notes, ours);
+  it("takes a folder away that is in the way", async () => {
+    mkdirSync(join(notes, other));
+    await noteBoot(boot, notes, ours);
     expect(readdirSync(notes)).toEqual([boot]);
   });
+
+  function noteOf(difference: Partial<Owner>): string {
+    return JSON.stringify({ ...theirs, ...difference });
+  }
 });

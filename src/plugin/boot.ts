@@ -1,18 +1,21 @@
 /**
  * Which runs of a runtime use a persist folder.
  *
- * Each leaves a note, named after its boot, with the process that owns it and that process's
- * temporary folder. A note whose process is gone, or whose folder is, belongs to a run that has
- * ended, and the next one to start takes the note away. What a boot without a note has left
- * half-done may be collected (`core/blob-name.ts`).
+ * Each leaves a note, named after its boot, with the process that owns it and the address at which
+ * that process listens for its runtime. A note whose process is gone, or does not listen any more,
+ * belongs to a run that has ended, and the next one to start takes the note away. What a boot
+ * without a note has left half-done may be collected (`core/blob-name.ts`).
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 
-interface Note {
+export interface Owner {
   readonly processId: number;
-  readonly temporaryFolder: string;
+  /** Miniflare's own server for its runtime, which ends with it. */
+  readonly host: string;
+  readonly port: number;
 }
 
 export function newBoot(): string {
@@ -20,38 +23,41 @@ export function newBoot(): string {
 }
 
 /** Leaves a note of `boot` in `notes`, and takes those away whose runs have ended. */
-export function noteBoot(boot: string, notes: string, temporaryFolder: string): void {
+export async function noteBoot(boot: string, notes: string, owner: Owner): Promise<void> {
   mkdirSync(notes, { recursive: true });
-  // Miniflare makes the folder only when it needs it, and removes it in any case.
-  mkdirSync(temporaryFolder, { recursive: true });
-  const note: Note = { processId: process.pid, temporaryFolder };
-  writeFileSync(join(notes, boot), JSON.stringify(note));
-
-  for (const name of readdirSync(notes)) {
-    if (name === boot) continue;
-    const other = readNote(join(notes, name));
-    // A runtime that restarts has another boot, and the folder it had before.
-    const replaced = other?.temporaryFolder === temporaryFolder;
-    if (other === null || replaced || !isRunning(other)) {
-      rmSync(join(notes, name), { recursive: true, force: true });
-    }
-  }
+  writeFileSync(join(notes, boot), JSON.stringify(owner));
+  const others = readdirSync(notes).filter((name) => name !== boot);
+  await Promise.all(
+    others.map(async (name) => {
+      const path = join(notes, name);
+      const other = readNote(path);
+      // A runtime that restarts has another boot, and the owner it had before.
+      const replaced = other?.processId === owner.processId && other.port === owner.port;
+      if (other !== null && !replaced && (await isRunning(other))) return;
+      rmSync(path, { recursive: true, force: true });
+    }),
+  );
 }
 
 /** `null` for what is no note, or was cut short: its run ended before it began. */
-function readNote(path: string): Note | null {
+function readNote(path: string): Owner | null {
   try {
-    const note = JSON.parse(readFileSync(path, "utf8")) as Partial<Note> | null;
-    const { processId, temporaryFolder } = note ?? {};
-    if (typeof processId !== "number" || typeof temporaryFolder !== "string") return null;
-    return { processId, temporaryFolder };
+    const note = JSON.parse(readFileSync(path, "utf8")) as Partial<Owner> | null;
+    const { processId, host, port } = note ?? {};
+    if (typeof processId !== "number" || typeof host !== "string" || typeof port !== "number") {
+      return null;
+    }
+    return { processId, host, port };
   } catch {
     return null;
   }
 }
 
-function isRunning({ processId, temporaryFolder }: Note): boolean {
-  if (!existsSync(temporaryFolder)) return false;
+async function isRunning({ processId, host, port }: Owner): Promise<boolean> {
+  return hasProcess(processId) && (await listens(host, port));
+}
+
+function hasProcess(processId: number): boolean {
   try {
     process.kill(processId, 0);
     return true;
@@ -60,3 +66,20 @@ function isRunning({ processId, temporaryFolder }: Note): boolean {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
+
+/** Somebody else may have the port by now; then a run counts as going on that has ended. */
+function listens(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const answer = (listening: boolean): void => {
+      socket.destroy();
+      resolve(listening);
+    };
+    socket.setTimeout(connectMilliseconds, () => answer(true));
+    socket.once("connect", () => answer(true));
+    socket.once("error", () => answer(false));
+  });
+}
+
+/** On one machine a connection is made or refused at once; who is slower than this is there. */
+const connectMilliseconds = 1000;

@@ -14,6 +14,7 @@ import {
   type ParsedWorkerOptions,
   type Plugin,
   type PluginServicesOptions,
+  type Service,
   type Worker_Binding,
 } from "miniflare";
 import { newBoot, noteBoot } from "./boot.ts";
@@ -84,8 +85,8 @@ export const storePlugin: Plugin = {
     );
   },
 
-  getServices({ options: worker, tmpPath, sharedOptions }) {
-    return storeBindings(worker).length === 0 ? [] : services(worker, tmpPath, sharedOptions);
+  async getServices(options) {
+    return storeBindings(options.options).length === 0 ? [] : services(options);
   },
 };
 
@@ -100,18 +101,24 @@ function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): Bu
   };
 }
 
-function services(
-  worker: ParsedWorkerOptions,
-  temporaryFolder: string,
-  { resourcePersistencePath }: PluginServicesOptions["sharedOptions"],
-): ReturnType<Plugin["getServices"]> {
-  const folder = getPersistPath(pluginName, temporaryFolder, resourcePersistencePath);
+async function services({
+  options: worker,
+  sharedOptions,
+  tmpPath,
+  loopbackHost,
+  loopbackPort,
+}: PluginServicesOptions): Promise<Service[]> {
+  const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
   const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
     const path = `${folder}/${name}`;
     mkdirSync(path, { recursive: true });
     return path;
   }) as [string, string, string];
-  noteBoot(bootOf(worker), boots, temporaryFolder);
+  await noteBoot(bootOf(worker), boots, {
+    processId: process.pid,
+    host: loopbackHost,
+    port: loopbackPort,
+  });
   void removePartialFiles(blobs, boots);
   return [
     { name: databasesService, disk: { path: databases, writable: true } },
