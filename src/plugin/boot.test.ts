@@ -31,6 +31,11 @@ afterEach(() => {
   rmSync(notes, { recursive: true });
 });
 
+/** A note of theirs, but for this. */
+function noteOf(difference: Partial<Owner>): string {
+  return JSON.stringify({ ...theirs, ...difference });
+}
+
 /** The number of a process that was, and is no more. */
 function endedProcess(): number {
   return spawnSync(process.execPath, ["--version"]).pid;
@@ -85,8 +90,4 @@ describe("noteBoot()", () => {
     await noteBoot(boot, notes, ours);
     expect(readdirSync(notes)).toEqual([boot]);
   });
-
-  function noteOf(difference: Partial<Owner>): string {
-    return JSON.stringify({ ...theirs, ...difference });
-  }
 });
