@@ -295,7 +295,7 @@ export class Bucket {
   }
 
   #replace(object: StoredObject): Required<ObjectRecord> {
-    this.#release(this.#objects.remove([object.record.key]));
+    this.#release(this.#objects.segments(object.record.key));
     this.#objects.put(object);
     return object.record;
   }

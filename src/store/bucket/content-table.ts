@@ -46,9 +46,13 @@ export function checkContent(content: Content, expected?: ExpectedChecksum): Che
 
 export class ContentTable {
   readonly #sql: SqlStorage;
+  /** Counted here: having SQLite say which id it chose costs more than the insert. */
+  #lastId: number;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    const [lastId] = onlyRow<[number | null]>(sql.exec("SELECT max(id) FROM bodies"));
+    this.#lastId = lastId ?? 0;
   }
 
   add({ content, size }: CheckedContent): Segment {
@@ -56,24 +60,28 @@ export class ContentTable {
       this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", content.blob);
       return { size, place: content.blob };
     }
-    const [place] = onlyRow<[number]>(
-      this.#sql.exec("INSERT INTO bodies (bytes) VALUES (?) RETURNING id", content.bytes),
-    );
+    const place = ++this.#lastId;
+    this.#sql.exec("INSERT INTO bodies (id, bytes) VALUES (?, ?)", place, content.bytes);
     return { size, place };
   }
 
   /** Forgets content. Returns the files that nothing refers to any more, to be removed. */
   release(segments: readonly Segment[]): string[] {
-    const released: string[] = [];
-    for (const { place } of segments) {
-      if (typeof place === "number") {
-        this.#sql.exec("DELETE FROM bodies WHERE id = ?", place);
-      } else {
-        this.#sql.exec("DELETE FROM blobs WHERE name = ?", place);
-        released.push(place);
-      }
+    const ids = segments.map(({ place }) => place).filter((place) => typeof place === "number");
+    const names = segments.map(({ place }) => place).filter((place) => typeof place === "string");
+    this.#delete("DELETE FROM bodies WHERE id", ids);
+    this.#delete("DELETE FROM blobs WHERE name", names);
+    return names;
+  }
+
+  #delete(statement: string, values: readonly (number | string)[]): void {
+    const [first, second] = values;
+    if (first === undefined) return;
+    if (second === undefined) this.#sql.exec(`${statement} = ?`, first);
+    else {
+      const list = JSON.stringify(values);
+      this.#sql.exec(`${statement} IN (SELECT value FROM json_each(?))`, list);
     }
-    return released;
   }
 
   read({ segment, offset, length }: SegmentSlice): ContentSlice {

@@ -80,12 +80,24 @@ export class ObjectTable {
     );
   }
 
+  /** Where the content of an object is; nowhere without one. */
+  segments(key: string): Segment[] {
+    const row = firstRow<[string]>(
+      this.#sql.exec("SELECT segments FROM objects WHERE key = ?", key),
+    );
+    return row === undefined ? [] : decodeSegments(row[0]);
+  }
+
   /** Removes objects and returns where their content was. */
   remove(keys: readonly string[]): Segment[] {
-    const rows = this.#sql.exec(
-      "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING segments",
-      JSON.stringify(keys),
-    );
+    const [first, second] = keys;
+    const rows =
+      second === undefined
+        ? this.#sql.exec("DELETE FROM objects WHERE key = ? RETURNING segments", first)
+        : this.#sql.exec(
+            "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING segments",
+            JSON.stringify(keys),
+          );
     return Array.from(rows.raw<[string]>(), ([segments]) => decodeSegments(segments)).flat();
   }
 

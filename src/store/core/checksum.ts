@@ -78,7 +78,13 @@ export function toHex(bytes: Uint8Array): string {
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(hex.length / 2);
   for (let index = 0; index < bytes.length; index++) {
-    bytes[index] = Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16);
+    bytes[index] = (digitOf(hex, index * 2) << 4) | digitOf(hex, index * 2 + 1);
   }
   return bytes;
+}
+
+/** `0` to `9` end in their value, and `a` to `f` in theirs less nine. */
+function digitOf(hex: string, index: number): number {
+  const unit = hex.charCodeAt(index);
+  return unit < 0x40 ? unit & 15 : (unit & 15) + 9;
 }

@@ -25,7 +25,7 @@ import {
   streamOf,
   streamOfUnknownLength,
 } from "./stream.ts";
-import type { Subject } from "./subject.ts";
+import { type Subject, onlyIn } from "./subject.ts";
 
 const value = parameterError("put", { index: 2, type: valueTypes });
 const options = parameterError("put", { index: 3, type: "PutOptions" });
@@ -230,17 +230,14 @@ export function putArgumentsSuite(subject: Subject): void {
     });
 
     // In Node a stream that was read in part is a stream of the rest, and its length is unknown.
-    it.runIf(subject.runtime === "workerd")(
-      "put() refuses a stream that was read in part",
-      async () => {
-        const failure = typeError("This ReadableStream is disturbed.");
-        expect(await refusals(async () => [await disturbedStream(subject)])).toEqual([
-          failure,
-          failure,
-        ]);
-        await expectNothingStored();
-      },
-    );
+    onlyIn(subject, "workerd")("put() refuses a stream that was read in part", async () => {
+      const failure = typeError("This ReadableStream is disturbed.");
+      expect(await refusals(async () => [await disturbedStream(subject)])).toEqual([
+        failure,
+        failure,
+      ]);
+      await expectNothingStored();
+    });
 
     for (const size of [10, inlineBytesMax * 3]) {
       it(`put() fails as the stream fails, halfway through ${size} bytes`, async () => {
@@ -252,7 +249,7 @@ export function putArgumentsSuite(subject: Subject): void {
       });
 
       // In Node no stream has a length that it could fall short of or exceed.
-      it.runIf(subject.runtime === "workerd")(
+      onlyIn(subject, "workerd")(
         `put() refuses a stream that ends short of ${size} bytes`,
         async () => {
           const failure = typeError(
@@ -264,7 +261,7 @@ export function putArgumentsSuite(subject: Subject): void {
         },
       );
 
-      it.runIf(subject.runtime === "workerd")(
+      onlyIn(subject, "workerd")(
         `put() refuses a stream that is longer than its ${size} bytes`,
         async () => {
           const failure = typeError("Attempt to write too many bytes through a FixedLengthStream.");
@@ -276,26 +273,23 @@ export function putArgumentsSuite(subject: Subject): void {
     }
 
     // Only workerd knows whether a stream's length is known.
-    it.runIf(subject.runtime === "workerd")(
-      "put() refuses a stream of unknown length",
-      async () => {
-        const failure = typeError(
-          "Provided readable stream must have a known length " +
-            "(request/response body or readable half of FixedLengthStream)",
-        );
-        const streams = [
-          () => new ReadableStream({ start: (controller) => controller.close() }),
-          streamOfUnknownLength,
-          () => new TransformStream().readable,
-        ];
-        for (const stream of streams) {
-          expect(await refusals(() => [stream()])).toEqual([failure, failure]);
-        }
-        await expectNothingStored();
-      },
-    );
+    onlyIn(subject, "workerd")("put() refuses a stream of unknown length", async () => {
+      const failure = typeError(
+        "Provided readable stream must have a known length " +
+          "(request/response body or readable half of FixedLengthStream)",
+      );
+      const streams = [
+        () => new ReadableStream({ start: (controller) => controller.close() }),
+        streamOfUnknownLength,
+        () => new TransformStream().readable,
+      ];
+      for (const stream of streams) {
+        expect(await refusals(() => [stream()])).toEqual([failure, failure]);
+      }
+      await expectNothingStored();
+    });
 
-    it.runIf(subject.runtime === "node")("put() stores a stream of unknown length", async () => {
+    onlyIn(subject, "node")("put() stores a stream of unknown length", async () => {
       const bytes = bytesOf(inlineBytesMax * 2);
       expect((await bucket.put(key, streamOf(subject, bytes))).size).toBe(bytes.length);
       const content = await (await present(bucket.get(key))).arrayBuffer();
@@ -303,7 +297,7 @@ export function putArgumentsSuite(subject: Subject): void {
     });
 
     // Only FixedLengthStream can promise 5 GiB without having them.
-    it.runIf(subject.runtime === "workerd")(
+    onlyIn(subject, "workerd")(
       "put() refuses more than 5 GiB less 5 MiB by the promised length",
       async () => {
         const length = 5 * 1024 ** 3 - 5 * 1024 ** 2 + 1;

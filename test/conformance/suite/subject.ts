@@ -1,3 +1,4 @@
+import { it } from "vitest";
 /**
  * What the suite runs on: a bucket, and what the place it runs in can do.
  *
@@ -38,4 +39,16 @@ export interface Subject {
     advance(milliseconds: number): Promise<void>;
     reset(): Promise<void>;
   };
+}
+
+/**
+ * A test of what only one of the two places can express. In the other it does not exist, instead
+ * of being skipped: there is nothing left to be done about it.
+ */
+export function onlyIn(
+  subject: Subject,
+  runtime: Subject["runtime"],
+): (name: string, test: () => void | Promise<void>) => void {
+  // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- what is handed on
+  return (name, test) => void (subject.runtime === runtime && it(name, test));
 }

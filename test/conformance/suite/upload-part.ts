@@ -25,7 +25,7 @@ import {
   streamOf,
   streamOfUnknownLength,
 } from "./stream.ts";
-import type { Subject } from "./subject.ts";
+import { type Subject, onlyIn } from "./subject.ts";
 
 const notANumber = (actual: number) =>
   typeError(`Part number must be between 1 and 10000 (inclusive). Actual value was: ${actual}`);
@@ -210,16 +210,13 @@ export function uploadPartSuite(subject: Subject): void {
     });
 
     // In Node a stream that was read in part is a stream of the rest.
-    it.runIf(subject.runtime === "workerd")(
-      "uploadPart() refuses a stream that was read in part",
-      async () => {
-        const stream = await disturbedStream(subject);
-        expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(
-          typeError("This ReadableStream is disturbed."),
-        );
-        await expectNoPart();
-      },
-    );
+    onlyIn(subject, "workerd")("uploadPart() refuses a stream that was read in part", async () => {
+      const stream = await disturbedStream(subject);
+      expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(
+        typeError("This ReadableStream is disturbed."),
+      );
+      await expectNoPart();
+    });
 
     for (const size of [10, inlineBytesMax * 3]) {
       it(`uploadPart() fails as the stream fails, halfway through ${size} bytes`, async () => {
@@ -232,7 +229,7 @@ export function uploadPartSuite(subject: Subject): void {
       });
 
       // In Node no stream has a length that it could fall short of.
-      it.runIf(subject.runtime === "workerd")(
+      onlyIn(subject, "workerd")(
         `uploadPart() refuses a stream that ends short of ${size} bytes`,
         async () => {
           const stream = streamOf(subject, bytesOf(size - 1), size);
@@ -245,22 +242,19 @@ export function uploadPartSuite(subject: Subject): void {
     }
 
     // Only workerd knows whether a stream's length is known.
-    it.runIf(subject.runtime === "workerd")(
-      "uploadPart() refuses a stream of unknown length",
-      async () => {
-        const stream = streamOfUnknownLength();
-        expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(
-          typeError(
-            "Provided readable stream must have a known length " +
-              "(request/response body or readable half of FixedLengthStream)",
-          ),
-        );
-        await expectNoPart();
-      },
-    );
+    onlyIn(subject, "workerd")("uploadPart() refuses a stream of unknown length", async () => {
+      const stream = streamOfUnknownLength();
+      expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(
+        typeError(
+          "Provided readable stream must have a known length " +
+            "(request/response body or readable half of FixedLengthStream)",
+        ),
+      );
+      await expectNoPart();
+    });
 
     // Only FixedLengthStream can promise 5 GiB without having them.
-    it.runIf(subject.runtime === "workerd")(
+    onlyIn(subject, "workerd")(
       "uploadPart() refuses more than 5 GiB less 5 MiB by the promised length",
       async () => {
         const stream = promisedStream(5 * 1024 ** 3 - 5 * 1024 ** 2 + 1);
