@@ -20,7 +20,7 @@ import { readFramedAnswer } from "./framed-answer.ts";
 import { SealedStream } from "./sealed-stream.ts";
 
 /** What is known of an opened object before its body. */
-type OpenedHead = DistributiveOmit<Opened, "body">;
+type OpenedHead = DistributiveOmit<Opened, "content">;
 type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
 /** The binding in workerd, as Miniflare's proxy shows it. */
@@ -82,7 +82,7 @@ function remoteCalls(remote: RemoteBucket): BucketCalls {
       const answer = await readFramedAnswer<OpenedHead | null>(await ask("get", request));
       const { head } = answer;
       return head?.status === "found"
-        ? { ...head, body: answer.body(request.key, head.range.length) }
+        ? { ...head, content: answer.body(request.key, head.range.length) }
         : head;
     },
     put: (request) => send("put", request),

@@ -32,11 +32,12 @@ async function answer(
  * how long it has to be.
  */
 function frame(opened: Opened | null): ReadableStream {
-  const { body, ...head } = { body: undefined, ...opened };
+  const { content, ...head } = { content: undefined, ...opened };
   const encoded = new TextEncoder().encode(JSON.stringify(opened && head));
   const start = new Uint8Array(4 + encoded.length);
   new DataView(start.buffer).setUint32(0, encoded.length);
   start.set(encoded, 4);
+  const body = content instanceof ArrayBuffer ? new Response(content).body : content;
   const reader = body?.getReader({ mode: "byob" });
   return new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(start),

@@ -155,7 +155,7 @@ export class StoreBucket implements types.StoreBucket {
     if (opened === null) return null;
     const record = { ...opened.object, http: { ...opened.object.http, ...overrides } };
     return opened.status === "found"
-      ? new StoreObjectBody(record, opened.range, opened.body)
+      ? new StoreObjectBody(record, opened.range, opened.content)
       : new StoreObject(record, wholeRange(record));
   }
 

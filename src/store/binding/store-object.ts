@@ -10,6 +10,7 @@ import type { ByteRange } from "../core/byte-range.ts";
 import type { ObjectRecord } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import { argumentError, isHeaders } from "./arguments.ts";
+import { BytesBody, type Body } from "./body.ts";
 import { requireOwner } from "./illegal-invocation.ts";
 
 export class StoreObject implements types.StoreObject {
@@ -64,35 +65,35 @@ export class StoreObject implements types.StoreObject {
 }
 
 export class StoreObjectBody extends StoreObject implements types.StoreObjectBody {
-  readonly #response: Response;
+  readonly #body: Body;
 
-  constructor(record: ObjectRecord, range: ByteRange, body: ReadableStream) {
+  constructor(record: ObjectRecord, range: ByteRange, content: ReadableStream | ArrayBuffer) {
     super(record, range);
-    this.#response = new Response(body);
+    this.#body = content instanceof ArrayBuffer ? new BytesBody(content) : new Response(content);
   }
 
   get body(): ReadableStream {
-    return this.#response.body as ReadableStream;
+    return this.#body.body as ReadableStream;
   }
 
   get bodyUsed(): boolean {
-    return this.#response.bodyUsed;
+    return this.#body.bodyUsed;
   }
 
   arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#response.arrayBuffer();
+    return this.#body.arrayBuffer();
   }
 
-  bytes(): Promise<Uint8Array> {
-    return this.#response.bytes();
+  async bytes(): Promise<Uint8Array> {
+    return new Uint8Array(await this.#body.arrayBuffer());
   }
 
   text(): Promise<string> {
-    return this.#response.text();
+    return this.#body.text();
   }
 
-  json<T = unknown>(): Promise<T> {
-    return this.#response.json() as Promise<T>;
+  async json<T = unknown>(): Promise<T> {
+    return JSON.parse(await this.#body.text()) as T;
   }
 
   async blob(): Promise<Blob> {

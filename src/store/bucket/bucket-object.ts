@@ -47,15 +47,15 @@ export class BucketObject extends DurableObject<BucketEnv> {
     this.#bucket = new Bucket({ storage: ctx.storage, clock, randomHex });
   }
 
-  /** Executes operations in order. Each succeeds or fails alone; all are durable on return. */
+  /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
   async execute(operations: Operation[]): Promise<Outcome[]> {
     const expired = this.#expireUploads();
-    const executed = operations.map((operation) => this.#bucket.execute(operation));
+    const { outcomes, released } = this.#bucket.execute(operations);
     this.#usedSinceAlarm = true;
     this.#setAlarm();
-    await this.#remove([...expired, ...executed.flatMap(({ released }) => released)]);
+    if (expired.length + released.length > 0) await this.#remove([...expired, ...released]);
     this.#swept ??= this.#startSweep();
-    return executed.map(({ outcome }) => outcome);
+    return outcomes;
   }
 
   /** `execute`, for scripts whose compatibility date is from before RPC. */

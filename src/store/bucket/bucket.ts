@@ -8,7 +8,7 @@
  * and they may be removed once the writes are durable.
  */
 import { createHash } from "node:crypto";
-import { resolveRange } from "../core/byte-range.ts";
+import { resolveRange, type ByteRange } from "../core/byte-range.ts";
 import { conditionHolds } from "../core/conditional.ts";
 import { decodeCursor } from "../core/cursor.ts";
 import { StoreError } from "../core/errors.ts";
@@ -46,7 +46,8 @@ export interface BucketHost {
 }
 
 export interface Executed {
-  readonly outcome: Outcome;
+  /** One for each operation */
+  readonly outcomes: Outcome[];
   /** Files that may be removed */
   readonly released: readonly string[];
 }
@@ -69,15 +70,31 @@ export class Bucket {
     this.#uploads = new UploadTable(sql);
   }
 
-  execute(operation: Operation): Executed {
+  /**
+   * Executes operations in order, in one transaction. Each is refused alone, before it has written
+   * anything; if something breaks that nobody foresaw, none of them has happened.
+   */
+  execute(operations: readonly Operation[]): Executed {
     this.#released = [];
+    const attempt = (): Outcome[] => operations.map((operation) => this.#attempt(operation));
     try {
-      const value = reads.has(operation.method)
-        ? this.#perform(operation)
-        : this.#host.storage.transactionSync(() => this.#perform(operation));
-      return { outcome: { ok: true, value }, released: this.#released };
+      const outcomes = operations.every(({ method }) => reads.has(method))
+        ? attempt()
+        : this.#host.storage.transactionSync(attempt);
+      return { outcomes, released: this.#released };
     } catch (error) {
-      return { outcome: failure(operation.method, error), released: [] };
+      console.error("Cannot execute a batch of operations:", error);
+      const { code, message } = new StoreError(10001);
+      return { outcomes: operations.map(() => ({ ok: false, code, text: message })), released: [] };
+    }
+  }
+
+  #attempt(operation: Operation): Outcome {
+    try {
+      return { ok: true, value: this.#perform(operation) };
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return { ok: false, code: error.code, text: error.message };
     }
   }
 
@@ -145,18 +162,32 @@ export class Bucket {
 
   #get({ key, range, onlyIf }: Request<"get">): Result<"get"> {
     validateKey(key);
+    if (range === undefined && onlyIf === undefined) return this.#getWhole(key);
     const found = this.#objects.find(key);
     if (found === null) return null;
-    const { record, segments } = found;
+    const { record } = found;
     if (onlyIf !== undefined && !conditionHolds(onlyIf, record)) {
       return { status: "condition failed", object: record };
     }
-    const resolved = resolveRange(range, record.size);
+    return this.#retrieve(found, resolveRange(range, record.size));
+  }
+
+  #getWhole(key: string): Result<"get"> {
+    const found = this.#objects.findWithBytes(key);
+    if (found === null) return null;
+    const { record, bytes } = found;
+    const range = { offset: 0, length: record.size };
+    return bytes === null
+      ? this.#retrieve(found, range)
+      : { status: "found", object: record, range, content: [{ bytes }] };
+  }
+
+  #retrieve({ record, segments }: StoredObject, range: ByteRange): Result<"get"> {
     return {
       status: "found",
       object: record,
-      range: resolved,
-      content: sliceSegments(segments, resolved).map((slice) => this.#contents.read(slice)),
+      range,
+      content: sliceSegments(segments, range).map((slice) => this.#contents.read(slice)),
     };
   }
 
@@ -344,12 +375,4 @@ function validateLimit(limit: number): void {
 
 function md5OfHex(hex: string): string {
   return createHash("md5").update(hex, "hex").digest("hex");
-}
-
-/** What a failure looks like outside. What is not ours to tell stays in the log. */
-function failure(method: Method, error: unknown): Outcome {
-  if (error instanceof StoreError) return { ok: false, code: error.code, text: error.message };
-  console.error(`Cannot ${method}:`, error);
-  const { code, message } = new StoreError(10001);
-  return { ok: false, code, text: message };
 }

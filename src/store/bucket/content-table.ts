@@ -1,11 +1,5 @@
 /** Content of objects and parts: rows for small values, names of files for large ones. */
-import { createHash } from "node:crypto";
-import {
-  requiredAlgorithms,
-  verifyChecksum,
-  type Checksums,
-  type ExpectedChecksum,
-} from "../core/checksum.ts";
+import { verifyChecksum, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content, ContentSlice } from "../core/operations.ts";
@@ -25,23 +19,14 @@ export interface CheckedContent {
  * @throws StoreError 10037 when it does not have the hash that was given, 100100 when it is too large
  */
 export function checkContent(content: Content, expected?: ExpectedChecksum): CheckedContent {
-  if ("blob" in content) {
-    validateUploadSize(content.size);
-    verifyChecksum(expected, content.checksums);
-    return { content, size: content.size, checksums: content.checksums };
+  const { checksums } = content;
+  const size = "blob" in content ? content.size : content.bytes.length;
+  if ("bytes" in content && size > inlineBytesMax) {
+    throw new Error(`Cannot keep ${size} bytes in the database: write a blob first`);
   }
-  const { bytes } = content;
-  if (bytes.length > inlineBytesMax) {
-    throw new Error(`Cannot keep ${bytes.length} bytes in the database: write a blob first`);
-  }
-  const checksums: Checksums = Object.fromEntries(
-    requiredAlgorithms(expected).map((algorithm) => [
-      algorithm,
-      createHash(algorithm).update(bytes).digest("hex"),
-    ]),
-  );
+  validateUploadSize(size);
   verifyChecksum(expected, checksums);
-  return { content, size: bytes.length, checksums };
+  return { content, size, checksums };
 }
 
 export class ContentTable {

@@ -45,22 +45,22 @@ export class ObjectTable {
     const row = firstRow<Columns>(
       this.#sql.exec(`SELECT ${columns} FROM objects WHERE key = ?`, key),
     );
-    if (row === undefined) return null;
-    const [version, size, etag, uploaded, checksums, storageClass, http, custom, segments] = row;
-    return {
-      record: {
+    return row === undefined ? null : storedObject(key, row);
+  }
+
+  /** An object with all of its content, where that is one row: most are, and then it is one query. */
+  findWithBytes(key: string): (StoredObject & { readonly bytes: ArrayBuffer | null }) | null {
+    const row = firstRow<[...Columns, ArrayBuffer | null]>(
+      this.#sql.exec(
+        `SELECT ${columns}, bytes FROM objects ` +
+          "LEFT JOIN bodies ON bodies.id = segments ->> '$[0][1]' AND segments ->> '$[1]' IS NULL " +
+          "WHERE key = ?",
         key,
-        version,
-        size,
-        etag,
-        uploaded,
-        checksums: JSON.parse(checksums),
-        storageClass,
-        http: JSON.parse(http),
-        custom: JSON.parse(custom),
-      },
-      segments: decodeSegments(segments),
-    };
+      ),
+    );
+    if (row === undefined) return null;
+    const bytes = row.at(-1) as ArrayBuffer | null;
+    return { ...storedObject(key, row.slice(0, -1) as Columns), bytes };
   }
 
   /** Writes an object in place of the one that was there. */
@@ -141,6 +141,24 @@ export class ObjectTable {
     );
     return { objects, bytes };
   }
+}
+
+function storedObject(key: string, row: Columns): StoredObject {
+  const [version, size, etag, uploaded, checksums, storageClass, http, custom, segments] = row;
+  return {
+    record: {
+      key,
+      version,
+      size,
+      etag,
+      uploaded,
+      checksums: JSON.parse(checksums),
+      storageClass,
+      http: JSON.parse(http),
+      custom: JSON.parse(custom),
+    },
+    segments: decodeSegments(segments),
+  };
 }
 
 export interface Include {

@@ -30,8 +30,8 @@ function head(key: string): Request<"head"> {
 
 const description = { key: "k", http: {}, custom: {}, storageClass: "Standard" } as const;
 const upload = { key: "k", uploadId: "u" };
-const small = { bytes: new Uint8Array(1) };
-const inline = { bytes: new Uint8Array(inlineBytesMax) };
+const small = { bytes: new Uint8Array(1), checksums: {} };
+const inline = { bytes: new Uint8Array(inlineBytesMax), checksums: {} };
 const blob = { blob: "b", size: 5_000_000_000, checksums: {} };
 
 describe("Batch.call()", () => {

@@ -13,6 +13,9 @@ export type SendBatch = (operations: Operation[]) => Promise<Outcome[]>;
 /** An RPC carries 32 MiB at most, request or result; half of it leaves room for all but content. */
 const batchBytesMax = 16 * 1024 * 1024;
 
+/** Cheaper than `queueMicrotask`, which is a call into the runtime. */
+const endOfTurn = Promise.resolve();
+
 interface PendingCall {
   readonly operation: Operation;
   readonly resolve: (outcome: Outcome) => void;
@@ -33,7 +36,7 @@ export class Batch {
     return new Promise((resolve, reject) => {
       const bytes = bytesCarried(operation);
       if (this.#bytes + bytes > batchBytesMax) this.#flush();
-      if (this.#pending.length === 0) queueMicrotask(() => this.#flush());
+      if (this.#pending.length === 0) void endOfTurn.then(() => this.#flush());
       this.#bytes += bytes;
       this.#pending.push({ operation, reject, resolve });
     });

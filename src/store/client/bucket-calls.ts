@@ -30,7 +30,8 @@ export type Opened =
       readonly status: "found";
       readonly object: ObjectRecord;
       readonly range: ByteRange;
-      readonly body: ReadableStream;
+      /** Bytes where they came with the answer. */
+      readonly content: ReadableStream | ArrayBuffer;
     }
   | { readonly status: "condition failed"; readonly object: ObjectRecord };
 

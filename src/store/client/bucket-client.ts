@@ -77,8 +77,8 @@ export class BucketClient implements BucketCalls {
         throw damagedError(request.key, damaged?.error);
       }
       try {
-        const body = await openContent(this.#blobs, this.#joiner, content);
-        return { status: "found", object, range, body };
+        const opened = await openContent(this.#blobs, this.#joiner, content);
+        return { status: "found", object, range, content: opened };
       } catch (error) {
         if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
         // A file that is gone may only mean that the object was replaced a moment ago.

@@ -10,7 +10,7 @@ export interface JoinRequest {
 }
 
 /**
- * Opens content. Its length is known to the stream, so it can be stored or sent on as it is.
+ * Opens content. A stream knows its length, so it can be stored or sent on as it is.
  *
  * @param joiner the service that puts several slices together (`bucket/content-joiner.ts`)
  * @throws BlobDamagedError when the first file is not what the bucket says; a later one that is
@@ -20,10 +20,11 @@ export async function openContent(
   blobs: BlobDirectory,
   joiner: Fetcher,
   content: readonly ContentSlice[],
-): Promise<ReadableStream> {
+): Promise<ReadableStream | ArrayBuffer> {
   const [first, second] = content;
-  if (first === undefined) return streamOf(new ArrayBuffer(0));
-  if (second === undefined) return openSlice(blobs, first);
+  if (first === undefined) return new ArrayBuffer(0);
+  if (second === undefined)
+    return "blob" in first ? openSlice(blobs, first) : ownBuffer(first.bytes);
 
   const response = await joiner.fetch("http://content/", {
     method: "POST",
@@ -39,4 +40,8 @@ export function openSlice(blobs: BlobDirectory, slice: ContentSlice): Promise<Re
 
 function streamOf(bytes: ArrayBuffer | Uint8Array): ReadableStream {
   return new Response(bytes).body as ReadableStream;
+}
+
+function ownBuffer(bytes: ArrayBuffer | Uint8Array): ArrayBuffer {
+  return bytes instanceof ArrayBuffer ? bytes : new Uint8Array(bytes).buffer;
 }

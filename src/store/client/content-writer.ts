@@ -39,21 +39,11 @@ export class ContentWriter {
     if ("stream" in value) return this.#writeStream(value, algorithms);
     const { bytes } = value;
     validateUploadSize(bytes.length);
-    return bytes.length <= inlineBytesMax ? { bytes } : this.#writeBytes(bytes, algorithms);
-  }
-
-  async #writeBytes(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Content> {
+    if (bytes.length <= inlineBytesMax) return inline(bytes, algorithms);
     const blob = this.#newName();
-    const hashing = Promise.all(
-      algorithms.map(async (algorithm) => [
-        algorithm,
-        toHex(
-          new Uint8Array(await crypto.subtle.digest(checksumAlgorithms[algorithm].name, bytes)),
-        ),
-      ]),
-    );
+    const hashing = hash(bytes, algorithms);
     await this.#blobs.write(blob, bytes);
-    return { blob, size: bytes.length, checksums: Object.fromEntries(await hashing) };
+    return { blob, size: bytes.length, checksums: await hashing };
   }
 
   async #writeStream(
@@ -64,13 +54,13 @@ export class ContentWriter {
     if (length !== null) validateUploadSize(length);
     const source = sealed ? new SealedSource(stream) : new StreamSource(stream);
     const start = await source.read(new ArrayBuffer(inlineBytesMax + 1));
-    if (start.length <= inlineBytesMax) return { bytes: start };
+    if (start.length <= inlineBytesMax) return inline(start, algorithms);
 
     const blob = this.#newName();
     const { readable, writable } =
       length === null ? new IdentityTransformStream() : new FixedLengthStream(length);
     const file = writable.getWriter();
-    const hashes = algorithms.map((algorithm) => new Hash(algorithm));
+    const hashes = algorithms.map((algorithm) => new RunningHash(algorithm));
     // The disk may fail while the stream is waited for, so both are watched.
     const written = this.#blobs.write(blob, readable);
     const diskFailed = written.then(() => new Promise<never>(() => {}));
@@ -82,7 +72,7 @@ export class ContentWriter {
         size += chunk.length;
         validateUploadSize(size);
         await Promise.race([
-          Promise.all([file.write(chunk), ...hashes.map((hash) => hash.write(chunk))]),
+          Promise.all([file.write(chunk), ...hashes.map((running) => running.write(chunk))]),
           diskFailed,
         ]);
         // By now everybody is done with the chunk. Its memory is used again: left to the garbage
@@ -93,14 +83,14 @@ export class ContentWriter {
       await Promise.race([file.close(), diskFailed]);
       await written;
       const checksums: Checksums = Object.fromEntries(
-        await Promise.all(hashes.map(async (hash) => [hash.algorithm, await hash.end()])),
+        await Promise.all(hashes.map(async (running) => [running.algorithm, await running.end()])),
       );
       return { blob, size, checksums };
     } catch (error) {
       await Promise.allSettled([
         source.cancel(error),
         file.abort(error),
-        ...hashes.map((hash) => hash.abort()),
+        ...hashes.map((running) => running.abort()),
         written,
       ]);
       // A body that is given up may look to the disk service like one that has ended.
@@ -114,8 +104,21 @@ export class ContentWriter {
   }
 }
 
+async function inline(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Content> {
+  return { bytes, checksums: await hash(bytes, algorithms) };
+}
+
+/** Hashes of bytes that are all here. */
+async function hash(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Checksums> {
+  const entries = algorithms.map(async (algorithm) => {
+    const { name } = checksumAlgorithms[algorithm];
+    return [algorithm, toHex(new Uint8Array(await crypto.subtle.digest(name, bytes)))];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
 /** A hash that is fed chunk by chunk. */
-class Hash {
+class RunningHash {
   readonly algorithm: ChecksumAlgorithm;
   readonly #stream: DigestStream;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;

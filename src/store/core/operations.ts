@@ -37,9 +37,10 @@ export interface ObjectDescription {
 }
 
 /** Content to store: bytes to keep in the database, or a blob that is on disk already. */
-export type Content =
+export type Content = { readonly checksums: Checksums } & (
   | { readonly bytes: Uint8Array }
-  | { readonly blob: string; readonly size: number; readonly checksums: Checksums };
+  | { readonly blob: string; readonly size: number }
+);
 
 /** Content to read, in order. A blob's bytes are read from disk by whoever asked. */
 export type ContentSlice =
