@@ -1,5 +1,7 @@
 /**
- * `npm run bench`: all that is measured, or what is named: `npm run bench -- list`.
+ * `npm run bench`: all that is measured, or what is named, with its options:
+ * `npm run bench -- store --quick`, `npm run bench -- list`, `npm run bench -- dns`. Options alone
+ * are those of the first, the store beside R2.
  *
  * Each benchmark is a program of its own, so that none runs in what another has left behind.
  */
@@ -7,11 +9,13 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const benchmarks: Record<string, string> = {
+  store: "./store.ts",
   list: "./list-scaling.ts",
   dns: "./dns-api.ts",
 };
 
-const [name, ...options] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const [name, ...options] = given[0]?.startsWith("-") ? ["store", ...given] : given;
 if (name !== undefined && benchmarks[name] === undefined) {
   console.error(
     `There is no benchmark "${name}". Name one of ${Object.keys(benchmarks).join(", ")}, or none for all.`,

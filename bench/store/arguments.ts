@@ -1,0 +1,42 @@
+/** The command line. */
+import { parseArgs } from "node:util";
+
+export const help = `Measures Ledge's StoreBucket beside Miniflare's R2 and the floor, in one run.
+
+    npm run bench -- store [options]
+
+  --quick         a representative part, in less than a minute; the whole takes up to ten
+  --only <text>   only what has <text> in its name, in either case; may be given more than once
+  --list          names what would be measured, and measures nothing
+  --help          this
+
+Times are medians for one operation, without what the request around a loop costs.
+
+  ours      StoreBucket, in workerd
+  R2        Miniflare's R2 binding, in the same process of workerd
+  floor     SQLite in the benchmark's process with the same schema and hash, and plain files;
+            for "a request each" an empty request, for start-up a Miniflare without storage
+  R2/ours   how many times faster ours is; ✓ and ✗ say whether it reaches the target
+
+A run of everything, quick or not, also writes bench/results.json and bench/results.svg.
+`;
+
+export interface Options {
+  readonly quick: boolean;
+  readonly only: readonly string[];
+  readonly list: boolean;
+  readonly help: boolean;
+}
+
+export function parseOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string", multiple: true, default: [] },
+      list: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  return { ...values, only: values.only.map((text) => text.toLowerCase()) };
+}

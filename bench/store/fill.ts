@@ -1,0 +1,76 @@
+/**
+ * Buckets with many keys, the same on all sides.
+ *
+ * Putting a million objects would take R2 half an hour, so the rows are written into the
+ * databases while no runtime is running. A marker says which database is which bucket's.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { openDatabase } from "./floor-bucket.ts";
+import { send, startRuntime } from "./runtime.ts";
+import type { Message } from "./workload.ts";
+
+const folders = 100;
+
+const md5 = "d41d8cd98f00b204e9800998ecf8427e";
+const http = `'{"contentType":"text/plain"}', '{"owner":"bench"}'`;
+const ourRow = `hex(randomblob(16)), 0, '${md5}', 1750000000000, '{"md5":"${md5}"}', 'Standard', ${http}, '[]'`;
+const r2Row = `hex(randomblob(32)), hex(randomblob(16)), 0, '${md5}', 1750000000000, '{}', ${http}`;
+
+function insert(database: DatabaseSync, target: { table: string; row: string; count: number }) {
+  const { table, row, count } = target;
+  // If this is cut short, all of it is thrown away: nothing has to be durable.
+  database.exec(`
+    PRAGMA synchronous = OFF;
+    PRAGMA cache_size = -500000;
+    DELETE FROM ${table};
+    WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count - 1})
+    INSERT INTO ${table}
+    SELECT printf('folder-%03d/file-%06d', n / ${count / folders}, n % ${count / folders}), ${row}
+    FROM numbers;
+    PRAGMA wal_checkpoint(TRUNCATE);`);
+}
+
+/** Fills the databases below a folder whose markers name a bucket. */
+function fillDatabases(
+  folder: string,
+  { table, row }: { table: string; row: string },
+  counts: Record<string, number>,
+): void {
+  for (const file of readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))) {
+    const database = new DatabaseSync(join(folder, file));
+    const { key } = database.prepare(`SELECT key FROM ${table}`).get() as { key: string };
+    const bucket = key.slice("marker/".length).replace(/\/.*/, "");
+    insert(database, { table, row, count: counts[bucket] as number });
+    if (table === "objects") database.exec("DELETE FROM bodies");
+    database.close();
+  }
+}
+
+export async function fillBuckets(folder: string, counts: Record<string, number>): Promise<void> {
+  const buckets = Object.keys(counts);
+  const miniflare = startRuntime({ folder, sides: ["ours", "r2"], buckets });
+  try {
+    for (const side of ["ours", "r2"] as const) {
+      for (const bucket of buckets) {
+        const task = { operation: "put", folder: `marker/${bucket}`, size: 1, atOnce: 1 };
+        const message = { side, bucket, task, from: 0, count: 1 };
+        for (const phase of ["prepare", "run"] satisfies Message["phase"][]) {
+          await send(miniflare, { ...message, phase });
+        }
+      }
+    }
+  } finally {
+    await miniflare.dispose();
+  }
+  const ours = join(folder, "store", "databases", "ledge-store-bucket");
+  fillDatabases(ours, { table: "objects", row: ourRow }, counts);
+  const r2 = join(folder, "r2", "miniflare-R2BucketObject");
+  fillDatabases(r2, { table: "_mf_objects", row: r2Row }, counts);
+  for (const [bucket, count] of Object.entries(counts)) {
+    const database = openDatabase(join(folder, "floor", bucket));
+    insert(database, { table: "objects", row: ourRow, count });
+    database.close();
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * The floor: the same schema and hash in SQLite in this process, and files for large values.
+ *
+ * What a store costs that has no runtime, no isolation, no validation and no calls between
+ * processes. Writes of one turn are one commit, with the fsync that makes it durable; as on the
+ * other sides, files are not synced.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type {
+  Bucket,
+  ListOptions,
+  Page,
+  PutOptions,
+  Stored,
+  StoredBody,
+  Streams,
+  Upload,
+} from "./session.ts";
+
+interface Schema {
+  createTables(sql: { exec(statement: string): void }): void;
+}
+// Imported at run time, for it is checked with the types of workerd, which Node's do not know.
+const schema = (await import(
+  new URL("../../src/store/bucket/schema.ts", import.meta.url).href
+)) as Schema;
+
+const inlineBytesMax = 128 * 1024;
+const readBytes = 256 * 1024;
+
+interface Row {
+  readonly size: number;
+  readonly etag: string;
+  /** The rowid of a body, or the names of files. */
+  readonly segments: string;
+}
+
+export function openDatabase(folder: string): DatabaseSync {
+  mkdirSync(folder, { recursive: true });
+  const database = new DatabaseSync(join(folder, "floor.sqlite"));
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+  schema.createTables(database);
+  return database;
+}
+
+export class FloorBucket implements Bucket {
+  readonly #folder: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #commit: Promise<void> | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#database = openDatabase(folder);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #sql(statement: string): StatementSync {
+    let prepared = this.#statements.get(statement);
+    if (prepared === undefined) {
+      prepared = this.#database.prepare(statement);
+      this.#statements.set(statement, prepared);
+    }
+    return prepared;
+  }
+
+  /** All that is written before the turn ends is one transaction. */
+  #write(): Promise<void> {
+    if (this.#commit === undefined) {
+      this.#sql("BEGIN").run();
+      this.#commit = Promise.resolve().then(() => {
+        this.#commit = undefined;
+        this.#sql("COMMIT").run();
+      });
+    }
+    return this.#commit;
+  }
+
+  #find(key: string): Row | undefined {
+    return this.#sql("SELECT size, etag, segments FROM objects WHERE key = ?").get(key) as
+      | Row
+      | undefined;
+  }
+
+  #insert(key: string, row: Row): void {
+    const checksums = `{"md5":"${row.etag}"}`;
+    this.#sql(
+      `INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, 'Standard', '{}', '{}', ?)`,
+    ).run(
+      key,
+      randomBytes(16).toString("hex"),
+      row.size,
+      row.etag,
+      Date.now(),
+      checksums,
+      row.segments,
+    );
+  }
+
+  #release({ segments }: Row): void {
+    const place = JSON.parse(segments) as number | string[];
+    if (typeof place === "number") this.#sql("DELETE FROM bodies WHERE id = ?").run(place);
+    else for (const name of place) rmSync(join(this.#folder, name));
+  }
+
+  async put(key: string, value: Uint8Array, options: PutOptions = {}): Promise<Stored | null> {
+    const { etagMatches, etagDoesNotMatch } = options.onlyIf ?? {};
+    const old = this.#find(key);
+    if (etagMatches !== undefined && old?.etag !== etagMatches) return null;
+    if (etagDoesNotMatch !== undefined && old?.etag === etagDoesNotMatch) return null;
+    if (value.length > inlineBytesMax) return this.putChunks(key, [value]);
+    const committed = this.#write();
+    const etag = createHash("md5").update(value).digest("hex");
+    const { id } = this.#sql("INSERT INTO bodies (bytes) VALUES (?) RETURNING id").get(value) as {
+      id: number;
+    };
+    this.#insert(key, { size: value.length, etag, segments: String(id) });
+    if (old !== undefined) this.#release(old);
+    await committed;
+    return { key, size: value.length, etag };
+  }
+
+  async putChunks(key: string, chunks: Iterable<Uint8Array>): Promise<Stored> {
+    const file = this.#writeFile(chunks);
+    return this.#putFiles(key, [file]);
+  }
+
+  async #putFiles(key: string, files: { name: string; size: number; etag: string }[]) {
+    const committed = this.#write();
+    const old = this.#find(key);
+    const size = files.reduce((sum, file) => sum + file.size, 0);
+    const etag = files[0]?.etag ?? "";
+    this.#insert(key, { size, etag, segments: JSON.stringify(files.map(({ name }) => name)) });
+    if (old !== undefined) this.#release(old);
+    await committed;
+    return { key, size, etag };
+  }
+
+  #writeFile(chunks: Iterable<Uint8Array>): { name: string; size: number; etag: string } {
+    const name = randomBytes(16).toString("hex");
+    const hash = createHash("md5");
+    const file = openSync(join(this.#folder, name), "wx");
+    let size = 0;
+    for (const chunk of chunks) {
+      hash.update(chunk);
+      for (let sent = 0; sent < chunk.length;) sent += writeSync(file, chunk, sent);
+      size += chunk.length;
+    }
+    closeSync(file);
+    return { name, size, etag: hash.digest("hex") };
+  }
+
+  async head(key: string): Promise<Stored | null> {
+    const row = this.#find(key);
+    return row === undefined ? null : { key, size: row.size, etag: row.etag };
+  }
+
+  async get(
+    key: string,
+    options?: { range: { offset: number; length: number } },
+  ): Promise<FloorObject | null> {
+    const row = this.#find(key);
+    if (row === undefined) return null;
+    const { size, etag, segments } = row;
+    const place = JSON.parse(segments) as number | string[];
+    const { offset, length } = options?.range ?? { offset: 0, length: size };
+    const files = typeof place === "number" ? [] : place.map((name) => join(this.#folder, name));
+    return {
+      key,
+      size,
+      etag,
+      files,
+      arrayBuffer: async () => {
+        if (typeof place !== "number") return readFiles(files, { size, offset, length });
+        const { bytes } = this.#sql("SELECT bytes FROM bodies WHERE id = ?").get(place) as {
+          bytes: Uint8Array<ArrayBuffer>;
+        };
+        return bytes.buffer.slice(bytes.byteOffset + offset, bytes.byteOffset + offset + length);
+      },
+    };
+  }
+
+  async delete(keys: string | string[]): Promise<void> {
+    const committed = this.#write();
+    const rows = this.#sql(
+      "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING segments",
+    ).all(JSON.stringify([keys].flat())) as unknown as Row[];
+    for (const row of rows) this.#release(row);
+    await committed;
+  }
+
+  async list({ prefix = "", delimiter, limit = 1000, include }: ListOptions): Promise<Page> {
+    const end = `${prefix}\u{10ffff}`;
+    if (delimiter !== undefined) return this.#listPrefixes({ delimiter, limit, end });
+    const metadata = include === undefined ? "" : ", http, custom";
+    const rows = this.#sql(
+      `SELECT key, version, size, etag, uploaded, checksums${metadata} FROM objects
+       WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`,
+    ).all(prefix, end, limit);
+    return { objects: rows as unknown as Stored[], delimitedPrefixes: [] };
+  }
+
+  /** From each prefix straight to the next; every key of the benchmark has one. */
+  #listPrefixes(options: { delimiter: string; limit: number; end: string }): Page {
+    const delimitedPrefixes: string[] = [];
+    for (let from = ""; delimitedPrefixes.length < options.limit;) {
+      const row = this.#sql(
+        "SELECT key FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT 1",
+      ).get(from, options.end) as { key: string } | undefined;
+      if (row === undefined) break;
+      const found = row.key.slice(0, row.key.indexOf(options.delimiter) + 1);
+      delimitedPrefixes.push(found);
+      from = `${found}\u{10ffff}`;
+    }
+    return { objects: [], delimitedPrefixes };
+  }
+
+  async createMultipartUpload(
+    key: string,
+  ): Promise<Upload<{ name: string; size: number; etag: string }>> {
+    return {
+      uploadPart: async (_partNumber, value) => this.#writeFile([value]),
+      complete: (parts) => this.#putFiles(key, parts),
+    };
+  }
+}
+
+interface FloorObject extends StoredBody {
+  readonly files: readonly string[];
+}
+
+/** A range; parts are as long as each other. */
+function readFiles(
+  files: readonly string[],
+  { size, offset, length }: { size: number; offset: number; length: number },
+): ArrayBuffer {
+  const fileBytes = size / files.length;
+  const start = Math.floor(offset / fileBytes);
+  const file = openSync(files[start] as string, "r");
+  const buffer = new Uint8Array(length);
+  for (let read = 0; read < length;) {
+    read += readSync(file, buffer, read, length - read, offset - start * fileBytes + read);
+  }
+  closeSync(file);
+  return buffer.buffer;
+}
+
+export const floorStreams: Streams = {
+  put: (bucket, key, _size, chunks) => (bucket as FloorBucket).putChunks(key, chunks),
+  async drain(object) {
+    const buffer = new Uint8Array(readBytes);
+    let size = 0;
+    for (const path of (object as FloorObject).files) {
+      const file = openSync(path, "r");
+      for (let read; (read = readSync(file, buffer)) > 0;) size += read;
+      closeSync(file);
+    }
+    return size;
+  },
+};

@@ -1,0 +1,187 @@
+/** What is measured in a running runtime, with the targets that were set. */
+import type { Task } from "./session.ts";
+
+export interface Row {
+  readonly name: string;
+  readonly bucket: string;
+  readonly task: Task;
+  /** How many times faster than R2. */
+  readonly target?: number;
+  readonly quick: boolean;
+  /** Every operation in a request of its own, instead of all of a turn in one. */
+  readonly requestEach?: boolean;
+  /** Leaves what it has stored to the next row, which has the same folder. */
+  readonly keep?: boolean;
+  readonly countMax?: number;
+  /** A turn takes seconds: fewer have to do. */
+  readonly long?: boolean;
+  readonly roundsMax?: number;
+}
+
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+const gibibyte = 1024 * mebibyte;
+
+/** The bucket of all rows but listings. */
+export const mainBucket = "main";
+
+/** Buckets that are filled with rows, for listings. */
+export const listedBuckets: Record<string, number> = {
+  "10k": 10_000,
+  "100k": 100_000,
+  "1M": 1_000_000,
+};
+
+export function formatSize(bytes: number): string {
+  if (bytes >= gibibyte) return `${bytes / gibibyte} GiB`;
+  return bytes >= mebibyte ? `${bytes / mebibyte} MiB` : `${bytes / kibibyte} KiB`;
+}
+
+type Settings = Partial<Omit<Row, "name" | "task">> & {
+  size?: number;
+  atOnce?: number;
+  folder?: string;
+  list?: Task["list"];
+};
+
+function row(name: string, operation: string, settings: Settings = {}): Row {
+  const { size = kibibyte, atOnce = 1, folder = name, list, ...others } = settings;
+  const task = { operation, folder, size, atOnce, ...(list && { list }) };
+  return { bucket: mainBucket, quick: false, ...others, name, task };
+}
+
+interface PairSettings extends Settings {
+  targets?: number[];
+  /** Whether a quick run has both. */
+  quickAtOnce?: boolean;
+}
+
+/** A row one at a time, and one with 32 at once. */
+function pair(name: string, operation: string, settings: PairSettings = {}) {
+  const { targets = [], quickAtOnce = true, quick = false, ...others } = settings;
+  return [1, 32].map((atOnce, index) =>
+    row(atOnce === 1 ? name : `${name}, 32 at once`, operation, {
+      ...others,
+      atOnce,
+      quick: quick && (atOnce === 1 || quickAtOnce),
+      keep: others.folder !== undefined && atOnce === 1,
+      ...(targets[index] !== undefined && { target: targets[index] }),
+    }),
+  );
+}
+
+const putTargets: Record<number, number[]> = {
+  [kibibyte]: [5, 12],
+  [64 * kibibyte]: [3.5, 5],
+  [mebibyte]: [5.5, 5],
+};
+const getTargets: Record<number, number[]> = {
+  [kibibyte]: [8, 18],
+  [64 * kibibyte]: [6, 6],
+  [mebibyte]: [2, 2],
+};
+
+const sizes = [1, 16, 64, 128, 256, 1024, 8192].map((kibibytes) => kibibytes * kibibyte);
+
+const values = sizes.flatMap((size) => {
+  const settings = {
+    size,
+    quick: size in putTargets,
+    quickAtOnce: size < mebibyte,
+    long: size > mebibyte,
+  };
+  return [
+    ...pair(`put ${formatSize(size)}`, "put", { ...settings, targets: putTargets[size] ?? [] }),
+    ...pair(`get ${formatSize(size)}`, "get", { ...settings, targets: getTargets[size] ?? [] }),
+  ];
+});
+
+const small = [
+  ...pair("head", "head", { targets: [4.5, 12], quick: true }),
+  ...pair("conditional put that passes", "putIfMatching", { quick: true, quickAtOnce: false }),
+  ...pair("conditional put that fails", "putIfDiffering"),
+  ...pair("delete", "delete", { countMax: 512, quick: true, quickAtOnce: false }),
+  row("delete 1000", "delete1000", { countMax: 1, long: true, target: 10, quick: true }),
+];
+
+const requests = [
+  ["put 1 KiB", "put"],
+  ["get 1 KiB", "get"],
+  ["head", "head"],
+].flatMap(([name, operation]) =>
+  pair(`${name}, a request each`, operation as string, {
+    requestEach: true,
+    quick: name !== "head",
+    quickAtOnce: false,
+  }),
+);
+
+const streams = [32 * mebibyte, 256 * mebibyte, gibibyte].flatMap((size) => {
+  const middle = size === 256 * mebibyte;
+  const name = formatSize(size);
+  // All read what the first has stored, for storing it takes R2 longer than anything else here;
+  // of a gibibyte, so long that one round has to do.
+  const settings = { size, folder: `stream ${name}`, countMax: 1 };
+  const rounds = { long: size > 32 * mebibyte, ...(size === gibibyte && { roundsMax: 1 }) };
+  const put = { ...settings, ...rounds, keep: true, quick: middle, ...(middle && { target: 4.5 }) };
+  const get = {
+    ...settings,
+    ...rounds,
+    keep: middle,
+    quick: middle,
+    ...(middle && { target: 1.8 }),
+  };
+  return [
+    row(`stream put ${name}`, "streamPut", put),
+    row(`stream get ${name}`, "streamGet", get),
+    ...(middle
+      ? pair(`get 64 KiB deep in ${name}`, "rangedGet", {
+          ...settings,
+          countMax: 512,
+          quick: true,
+          quickAtOnce: false,
+        })
+      : []),
+  ];
+});
+
+const parts = row("multipart 8 × 5 MiB and get", "multipart", {
+  size: 5 * mebibyte,
+  countMax: 1,
+  long: true,
+  target: 5,
+  quick: true,
+});
+
+const inFolder = { prefix: "folder-042/", limit: 100 };
+
+const listings = Object.keys(listedBuckets).flatMap((bucket) => {
+  const million = bucket === "1M";
+  const settings = { bucket, size: 0, quick: million };
+  return [
+    row(`list 1000, ${bucket} keys`, "list", {
+      ...settings,
+      // With a million's it shows whether the cost is flat.
+      quick: bucket !== "100k",
+      target: 8,
+    }),
+    row(`list a prefix, ${bucket} keys`, "list", {
+      ...settings,
+      list: inFolder,
+      ...(million && { target: 100 }),
+    }),
+    row(`list with a delimiter, ${bucket} keys`, "list", {
+      ...settings,
+      list: { delimiter: "/", limit: 100 },
+      long: million,
+      ...(million && { target: 250 }),
+    }),
+    row(`list with metadata, ${bucket} keys`, "list", {
+      ...settings,
+      list: { ...inFolder, include: ["httpMetadata", "customMetadata"] },
+    }),
+  ];
+});
+
+export const mainRows: readonly Row[] = [...values, ...small, ...requests, ...streams, parts];
+export const listRows: readonly Row[] = listings;

@@ -1,0 +1,58 @@
+/**
+ * What is done to a bucket while the clock runs.
+ *
+ * The same code drives all three sides: it is loaded into workerd, where `bucket` is a binding,
+ * and into Node, where it is the floor. A session is prepared (bodies made, objects stored),
+ * run any number of times, verified, and cleaned up; only running is timed, from outside, for
+ * inside a request the clock stands still. This module therefore imports nothing but its own kind.
+ */
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.ts";
+import { removeWritten, Session, type Bucket, type Streams, type Task } from "./session.ts";
+
+export interface Message {
+  readonly phase: "prepare" | "run" | "verify" | "clean" | "empty";
+  readonly bucket: string;
+  readonly side: string;
+  readonly task: Task;
+  readonly from: number;
+  readonly count: number;
+}
+
+const sessions = new Map<string, Session>();
+
+/** Does what a message says; answers with what verification saw. */
+export async function answer(message: Message, bucket: Bucket, streams: Streams): Promise<string> {
+  const { phase, side, task, from, count } = message;
+  if (phase === "empty") return "";
+  const name = `${side} ${task.folder}`;
+  let session = sessions.get(name);
+  if (session === undefined) sessions.set(name, (session = new Session(task, bucket, streams)));
+  session.task = task;
+  session.bucket = bucket;
+  const operation = operations[task.operation] as Operation;
+  switch (phase) {
+    case "prepare":
+      await operation.prepare(session, count);
+      return "";
+    case "run":
+      await run(session, from, count);
+      return "";
+    case "verify":
+      return operation.verify(session);
+    case "clean":
+      await removeWritten(session);
+      sessions.delete(name);
+      return "";
+  }
+}
+
+async function run(session: Session, from: number, count: number): Promise<void> {
+  const { atOnce, operation } = session.task;
+  const { once } = operations[operation] as Operation;
+  for (let index = from; index < from + count; index += atOnce) {
+    if (atOnce === 1 || count === 1) await once(session, index);
+    else
+      await Promise.all(Array.from({ length: atOnce }, (_, turn) => once(session, index + turn)));
+  }
+}
