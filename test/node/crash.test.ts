@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { bytesOf, sameBytes } from "./support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "./support/store.ts";
+import { letTimePass } from "./support/time.ts";
 
 /** A program in a process group of its own, so that it and its runtime can be killed as one. */
 class Victim {
@@ -102,6 +103,22 @@ describe("blobs without a row", () => {
 
     const third = await startStore(folder);
     expect((await third.bucket.list()).objects).toHaveLength(1);
+    await vi.waitFor(() => expect(blobFiles(folder)).toEqual([kept]), patiently);
+  });
+});
+
+describe("a bucket that was in use when its runtime was killed", () => {
+  it("is woken by the next start, and collects without being asked for", async () => {
+    const folder = temporaryFolder();
+    const victim = new Victim(folder, "stream");
+    await vi.waitFor(() => expect(victim.lines).toEqual(["kept"]), patiently);
+    await victim.kill();
+    const kept = blobFiles(folder).find((file) => !isPartial(file)) as string;
+    writeFileSync(kept.replace(/[0-9a-f]{32}$/, "f".repeat(32)), "orphan");
+    // The alarm of a minute after use came due while nothing ran.
+    letTimePass(folder, 61_000);
+
+    await startStore(folder);
     await vi.waitFor(() => expect(blobFiles(folder)).toEqual([kept]), patiently);
   });
 });

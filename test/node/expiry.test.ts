@@ -1,10 +1,8 @@
 /** Multipart uploads end by themselves, seven days after their creation. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, vi } from "vitest";
 import { bytesOf } from "./support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder, type Store } from "./support/store.ts";
+import { letTimePass } from "./support/time.ts";
 
 const second = 1000;
 const week = 7 * 24 * 60 * 60 * second;
@@ -15,28 +13,6 @@ async function startUpload({ bucket }: Store) {
   const upload = await bucket.createMultipartUpload("key");
   const part = await upload.uploadPart(1, large);
   return { upload, part };
-}
-
-/** Moves everything that a stopped store has written down into the past. */
-function letTimePass(folder: string, milliseconds: number): void {
-  const databases = join(folder, "store", "databases", "ledge-store-bucket");
-  for (const name of readdirSync(databases).filter((file) => file.endsWith(".sqlite"))) {
-    const database = new DatabaseSync(join(databases, name));
-    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-    for (const { name: table } of tables as { name: string }[]) {
-      if (table === "uploads") database.exec(`UPDATE uploads SET since = since - ${milliseconds}`);
-      // The runtime writes an alarm down twice, in nanoseconds.
-      if (table === "_cf_METADATA") {
-        database.exec(`UPDATE _cf_METADATA SET value = value - ${milliseconds}000000`);
-      }
-      if (table === "_cf_ALARM") {
-        database.exec(
-          `UPDATE _cf_ALARM SET scheduled_time = scheduled_time - ${milliseconds}000000`,
-        );
-      }
-    }
-    database.close();
-  }
 }
 
 describe("a multipart upload", () => {
