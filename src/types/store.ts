@@ -167,7 +167,11 @@ export interface StoreGetOptions {
   onlyIf?: StoreConditional | Headers;
   /** The bytes to return, or a `Headers` object with `Range`. */
   range?: StoreRange | Headers;
-  /** Replaces fields of the stored metadata in the result. What is stored does not change. */
+  /**
+   * Replaces fields of the stored metadata in the result. What is stored does not change.
+   *
+   * Deviation: the deployed binding has no such option.
+   */
   httpMetadata?: StoreHTTPMetadata | Headers;
 }
 

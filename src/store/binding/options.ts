@@ -61,7 +61,7 @@ function conditionalFromHeaders(headers: Headers): Conditional {
   };
 }
 
-/** A date that is no date is passed over (RFC 7232 sections 3.3 and 3.4). */
+/** Deviation: a date that is no date is passed over (RFC 7232 sections 3.3 and 3.4). */
 function dateHeader(headers: Headers, name: string): number | undefined {
   const time = Date.parse(headers.get(name) ?? "");
   return Number.isNaN(time) ? undefined : time;
@@ -138,6 +138,7 @@ function customMetadataOption(options: Options, struct: string): CustomMetadata 
   );
 }
 
+/** Deviation: a class that is none is refused. */
 function storageClassOption(options: Options): StorageClass | undefined {
   const { storageClass } = options;
   if (storageClass === undefined) return undefined;

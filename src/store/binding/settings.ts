@@ -9,6 +9,6 @@ export interface BucketSettings {
   readonly trailingDelimiter: boolean;
   /** Bad arguments reject; without it, they throw. */
   readonly rejectBadArguments: boolean;
-  /** Streams whose length nobody knows are taken: in Node there are no others. */
+  /** Deviation: streams whose length nobody knows are taken in Node, where there are no others. */
   readonly allowUnsizedStreams: boolean;
 }

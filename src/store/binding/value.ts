@@ -53,7 +53,7 @@ function isDisturbed(stream: ReadableStream): boolean {
   }
 }
 
-/** Deviation: a detached buffer is refused; the deployed service stores nothing under the key. */
+/** Deviation: a detached buffer is refused, and not taken for no bytes. */
 function requireAttached(buffer: ArrayBufferLike, method: string): void {
   if (!("detached" in buffer) || !buffer.detached) return;
   const [owner, name] = method.split(".");

@@ -57,6 +57,7 @@ export function resolveRange(request: RangeRequest | undefined, size: number): B
     if (length === 0) throw new StoreError(10039);
     return { offset: size - length, length };
   }
+  // Deviation: `{}` is the whole object, of an empty one too.
   if (request.offset === undefined && request.length === undefined) return whole;
   const offset = request.offset ?? 0;
   const length = Math.min(request.length ?? Infinity, size - offset);

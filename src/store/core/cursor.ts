@@ -21,7 +21,11 @@ export function encodeCursor(position: Position): string {
   return toBase64Url(seal(payload) + utf8Bytes(payload));
 }
 
-/** @throws StoreError 10001 when `cursor` is not one that `encodeCursor` made */
+/**
+ * Deviation: the text is ours, and the code that of an internal error, for none is known.
+ *
+ * @throws StoreError 10001 when `cursor` is not one that `encodeCursor` made
+ */
 export function decodeCursor(cursor: string): Position {
   const payload = utf8Text(fromBase64Url(cursor)?.slice(sealLength) ?? "");
   const position: Position = {

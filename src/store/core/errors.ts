@@ -1,6 +1,8 @@
 /**
  * Storage errors: one class, one table.
  *
+ * Deviation: 10058, too many requests for one object, is never raised.
+ *
  * A code is what the bucket decides; the table says how each face of the store words it. The
  * binding rejects with a plain `Error` reading `<action>: <text> (<code>)`; an HTTP face answers
  * with the status and the name.

@@ -10,7 +10,7 @@ import { keyBytesMax } from "./limits.ts";
 
 /** @throws StoreError 10020 when no object can have this key */
 export function validateKey(key: string): void {
-  // Deviation: an empty key is refused; Miniflare stores it.
+  // Deviation: an empty key is refused.
   if (key.length === 0 || utf8Length(key) > keyBytesMax) throw new StoreError(10020);
 }
 

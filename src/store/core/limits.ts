@@ -27,7 +27,7 @@ export const deleteKeysMax = 1000;
 export const uploadLifetimeMilliseconds = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Our own: values up to this size live in the database, larger ones in files. Measured in
- * `docs/decisions/0002-inline-values.md`.
+ * Our own: values up to this size live in the database, larger ones in files
+ * (`docs/decisions/0002-inline-values.md`).
  */
 export const inlineBytesMax = 128 * KIB;

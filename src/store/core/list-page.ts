@@ -88,8 +88,10 @@ export function listPage<Row extends ListedRow>(
 }
 
 /**
- * The form of a rolled-up prefix that the caller sees. The specification's example drops the
- * delimiter at the end (`foo`); deployed services keep it (`foo/`).
+ * The form of a rolled-up prefix that the caller sees.
+ *
+ * Deviation: the specification's example drops the delimiter at the end (`foo`), and so do we;
+ * deployed services keep it (`foo/`).
  */
 export function presentPrefix(
   rolledUp: string,

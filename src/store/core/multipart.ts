@@ -22,7 +22,7 @@ export interface PartReference {
   readonly etag: string;
 }
 
-/** A part that was uploaded. Its entity tag is the md5 of its content. */
+/** A part that was uploaded. Deviation: its entity tag is the md5 of its content. */
 export interface StoredPart extends PartReference {
   readonly size: number;
 }

@@ -67,7 +67,7 @@ export interface ListRequest {
 }
 
 interface ListResult {
-  /** JSON of `ObjectRecord[]`: SQLite writes it, and the caller parses it, with nothing between. */
+  /** Written by SQLite, parsed by the caller (`listed-object.ts`), with nothing between. */
   readonly objectsJson: string;
   /** Rolled-up prefixes, each ending in the delimiter. */
   readonly prefixes: string[];
