@@ -19,7 +19,7 @@ export default defineConfig([
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   {
-    entry: { index: "src/index.ts", plugin: "src/plugin/index.ts" },
+    entry: { index: "src/index.ts", plugin: "src/plugin/index.ts", cli: "src/cli/index.ts" },
     outDir: "dist",
     platform: "node",
     hash: false,
@@ -27,6 +27,6 @@ export default defineConfig([
     dts: true,
     clean: false,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
-    deps: { neverBundle: ["miniflare"] },
+    deps: { neverBundle: ["miniflare", "wrangler"] },
   },
 ]);

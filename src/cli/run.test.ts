@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { UserError } from "../plugin/user-error.ts";
+import type { Command, Invocation } from "./command.ts";
+import { runCommand } from "./run.ts";
+
+async function run(...words: string[]) {
+  const calls: Invocation[] = [];
+  const put: Command = {
+    name: "put",
+    summary: "Puts a file",
+    arguments: [
+      { name: "KEY", summary: "the object's key" },
+      { name: "FILE", summary: "what to put", optional: true },
+    ],
+    options: {
+      json: { summary: "Machine-readable output" },
+      port: { summary: "Where to listen", value: "PORT", short: "p", otherwise: "8787" },
+      var: { summary: "A variable", value: "NAME:VALUE", repeated: true },
+    },
+    examples: ["ledge put a.txt"],
+    async run(invocation) {
+      calls.push(invocation);
+      if (invocation.arguments[0] === "missing") throw new UserError("There is no such object.");
+      if (invocation.arguments[0] === "odd") return 3;
+    },
+  };
+  const root = { name: "ledge", summary: "A local edge", commands: [put] };
+  const lines: string[] = [];
+  const code = await runCommand(root, words, {
+    out: (text) => lines.push(text),
+    error: (text) => lines.push(`! ${text}`),
+  });
+  return { code, calls, text: lines.join("\n") };
+}
+
+describe("runCommand()", () => {
+  it("hands over arguments and options", async () => {
+    const { code, calls } = await run("put", "a", "-p", "1", "--json", "--var", "A:1", "--var=B:2");
+    expect(code).toBe(0);
+    expect(calls).toMatchObject([
+      { arguments: ["a"], options: { port: "1", json: true, var: ["A:1", "B:2"] } },
+    ]);
+  });
+
+  it("takes words after -- as arguments", async () => {
+    const { calls } = await run("put", "--", "--help", "-x");
+    expect(calls[0]?.arguments).toEqual(["--help", "-x"]);
+  });
+
+  it("passes on the exit code of a command", async () => {
+    expect(await run("put", "odd")).toMatchObject({ code: 3 });
+  });
+
+  it("says a mistake of the user without a stack, with exit code 1", async () => {
+    expect(await run("put", "missing")).toMatchObject({
+      code: 1,
+      text: "! There is no such object.",
+    });
+  });
+
+  it.each([
+    [["pot"], 'There is no command "pot". Did you mean "put"?'],
+    [["frobnicate"], 'There is no command "frobnicate".'],
+    [["put"], "KEY is missing: the object's key"],
+    [["put", "a", "b", "c"], '"c" is one argument too many.'],
+    [["put", "a", "--prot", "1"], "There is no option --prot. Did you mean --port?"],
+    [["put", "a", "-x"], "There is no option -x."],
+    [["put", "a", "--port"], "--port needs a value: --port PORT."],
+    [["put", "a", "--json=yes"], '--json takes no value: leave out "yes".'],
+  ])("refuses %j with exit code 2, and nothing runs", async (words, message) => {
+    const { code, calls, text } = await run(...words);
+    expect(code).toBe(2);
+    expect(calls).toEqual([]);
+    expect(text).toContain(`! ${message}\n! "ledge`);
+  });
+
+  it("prints the help of a command and of the whole", async () => {
+    expect((await run("put", "--help")).text).toBe(
+      [
+        "Puts a file",
+        "",
+        "Usage: ledge put KEY [FILE] [options]",
+        "",
+        "Arguments:",
+        "  KEY   the object's key",
+        "  FILE  what to put",
+        "",
+        "Options:",
+        "  --json            Machine-readable output",
+        "  -p, --port PORT   Where to listen (default: 8787)",
+        "  --var NAME:VALUE  A variable (may be repeated)",
+        "  -h, --help        Says this",
+        "",
+        "Examples:",
+        "  ledge put a.txt",
+      ].join("\n"),
+    );
+    expect(await run("-h")).toMatchObject({ code: 0 });
+    const { code, text } = await run();
+    expect(code).toBe(2);
+    expect(text).toContain("  put  Puts a file");
+  });
+});

@@ -1,0 +1,60 @@
+/** From the words of a command line to a command that runs, and from its errors to an exit code. */
+import { nearest } from "../config/nearest.ts";
+import { UserError } from "../plugin/user-error.ts";
+import { exitCode, parseInvocation, UsageError, type Command } from "./command.ts";
+import { renderHelp } from "./help.ts";
+
+export interface Output {
+  /** What was asked for. */
+  out(text: string): void;
+  /** What went wrong. */
+  error(text: string): void;
+}
+
+export async function runCommand(
+  root: Command,
+  words: readonly string[],
+  output: Output,
+): Promise<number> {
+  let command = root;
+  const path = [root.name];
+  const rest = [...words];
+  try {
+    while ("commands" in command) {
+      const [word] = rest;
+      if (word === undefined || word === "--help" || word === "-h") {
+        output.out(renderHelp(command, path));
+        return word === undefined ? exitCode.usage : exitCode.done;
+      }
+      command = subcommand(command.commands, word);
+      path.push(command.name);
+      rest.shift();
+    }
+    const end = rest.indexOf("--");
+    if (
+      rest.slice(0, end === -1 ? Infinity : end).some((word) => word === "--help" || word === "-h")
+    ) {
+      output.out(renderHelp(command, path));
+      return exitCode.done;
+    }
+    return (await command.run(parseInvocation(command, rest))) ?? exitCode.done;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    output.error(error.message);
+    if (!(error instanceof UsageError)) return exitCode.failed;
+    output.error(`"${path.join(" ")} --help" says what there is.`);
+    return exitCode.usage;
+  }
+}
+
+function subcommand(commands: readonly Command[], word: string): Command {
+  const found = commands.find(({ name }) => name === word);
+  if (found !== undefined) return found;
+  const guess = nearest(
+    word,
+    commands.map(({ name }) => name),
+  );
+  throw new UsageError(
+    `There is no command "${word}".` + (guess === null ? "" : ` Did you mean "${guess}"?`),
+  );
+}

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { nearest } from "./nearest.ts";
+
+describe("nearest()", () => {
+  it.each([
+    ["bindng", "binding"],
+    ["biding", "binding"],
+    ["Binding", "binding"],
+    ["bucket-name", "bucket_name"],
+    ["bukcet_name", "bucket_name"],
+  ])("takes %j for %j", (word, meant) => {
+    expect(nearest(word, ["binding", "bucket_name", "storage_class"])).toBe(meant);
+  });
+
+  it("has no guess for a word that is like none", () => {
+    expect(nearest("jurisdiction", ["binding", "bucket_name"])).toBeNull();
+    expect(nearest("x", ["main"])).toBeNull();
+    expect(nearest("main", [])).toBeNull();
+  });
+});
