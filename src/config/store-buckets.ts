@@ -61,7 +61,7 @@ function readBucket(entry: unknown, path: Path, report: Report): BucketBinding |
     ["bucket_name", '"photos"'],
   ] as const) {
     if (entry[key] !== undefined || misspelt(key)) continue;
-    fail(key, `is missing. Add it: ${key} = ${example}.`);
+    fail(key, `is missing. Add it, as in ${example}.`);
   }
 
   const { binding, bucket_name: bucketName, preview_bucket_name: previewBucketName } = entry;
