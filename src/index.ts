@@ -8,6 +8,7 @@ export {
   type ProjectDns,
   type ReadConfigOptions,
 } from "./config/read-config.ts";
+export { getPlatformProxy, type PlatformProxyOptions } from "./platform/proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/start.ts";
 export type * from "./types/store.ts";
 
