@@ -6,15 +6,16 @@
  * can remove what a process that was killed has left.
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Table } from "./config-file.ts";
+import type { ProjectConfig } from "./read-config.ts";
 
 const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
 let written = 0;
 
 /** Lets `read` have the file, which is gone afterwards. */
 export async function withDerivedFile<Result>(
-  folder: string,
+  { folder, path: original }: ProjectConfig,
   table: Table,
   read: (path: string) => Promise<Result>,
 ): Promise<Result> {
@@ -22,7 +23,8 @@ export async function withDerivedFile<Result>(
   const path = join(folder, `.ledge-${process.pid}-${written++}.wrangler.json`);
   writeFileSync(path, JSON.stringify(table));
   try {
-    return await quietly(() => read(path));
+    const shown = original ?? join(folder, "wrangler.json");
+    return await quietly(() => renamed(path, shown, () => read(path)));
   } finally {
     rmSync(path, { force: true });
   }
@@ -56,5 +58,29 @@ async function quietly<Result>(act: () => Promise<Result>): Promise<Result> {
     return await act();
   } finally {
     delete process.env[silencer];
+  }
+}
+
+const speakers = ["log", "warn", "error"] as const;
+
+/** What wrangler says of the file, it says of the original. */
+async function renamed<Result>(
+  path: string,
+  shown: string,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  const before = speakers.map((name) => console[name]);
+  for (const [index, name] of speakers.entries()) {
+    console[name] = (...said: unknown[]) =>
+      before[index]?.(
+        ...said.map((word) =>
+          typeof word === "string" ? word.replaceAll(basename(path), basename(shown)) : word,
+        ),
+      );
+  }
+  try {
+    return await act();
+  } finally {
+    for (const [index, name] of speakers.entries()) console[name] = before[index]!;
   }
 }
