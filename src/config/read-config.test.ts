@@ -238,6 +238,13 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, said
     "7:11",
     "dns.zones[0].records[0] must be a table.",
   ],
+  [
+    "a record that the zone cannot have",
+    '[[dns.zones]]\nname = "example.com"\n[[dns.zones.records]]\ntype = "A"\nname = "@"\n[[dns.zones.records]]\ntype = "A"\nname = "@"\ncontent = "192.0.2.1"',
+    "3:1",
+    "7:11",
+    "dns.zones[0].records[0] is no record of example.com: content is a required field.",
+  ],
 ];
 
 describe("readConfig() says of", () => {
