@@ -13,20 +13,31 @@ import type { ProjectConfig } from "./read-config.ts";
 const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
 let written = 0;
 
+export interface DerivedFile {
+  readonly path: string;
+  remove(): void;
+}
+
+/** Writes the file, for whoever reads it more than once. It is there until it is removed. */
+export function writeDerivedFile(folder: string, table: Table): DerivedFile {
+  removeLeft(folder);
+  const path = join(folder, `.ledge-${process.pid}-${written++}.wrangler.json`);
+  writeFileSync(path, JSON.stringify(table));
+  return { path, remove: () => rmSync(path, { force: true }) };
+}
+
 /** Lets `read` have the file, which is gone afterwards. */
 export async function withDerivedFile<Result>(
   { folder, path: original }: ProjectConfig,
   table: Table,
   read: (path: string) => Promise<Result>,
 ): Promise<Result> {
-  removeLeft(folder);
-  const path = join(folder, `.ledge-${process.pid}-${written++}.wrangler.json`);
-  writeFileSync(path, JSON.stringify(table));
+  const file = writeDerivedFile(folder, table);
+  const shown = original ?? join(folder, "wrangler.json");
   try {
-    const shown = original ?? join(folder, "wrangler.json");
-    return await quietly(() => renamed(path, shown, () => read(path)));
+    return await quietly(() => renamed(file.path, shown, () => read(file.path)));
   } finally {
-    rmSync(path, { force: true });
+    file.remove();
   }
 }
 

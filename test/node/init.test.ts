@@ -24,6 +24,16 @@ function filesOf(folder: string): string[] {
     .toSorted();
 }
 
+interface Description {
+  readonly name: string;
+  readonly version: string;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+function read(path: string | URL): Description {
+  return JSON.parse(readFileSync(path, "utf8")) as Description;
+}
+
 describe("ledge init", () => {
   it("makes a project that its configuration reads, and whose code compiles", async () => {
     const parent = temporaryFolder();
@@ -48,14 +58,8 @@ describe("ledge init", () => {
   it("asks for the versions that this package is tested with", async () => {
     const folder = temporaryFolder();
     await run(folder, "ledge", "init", "--name", "photos");
-    const read = (path: string) =>
-      JSON.parse(readFileSync(path, "utf8")) as {
-        name: string;
-        version: string;
-        devDependencies: Record<string, string>;
-      };
     const made = read(join(folder, "package.json"));
-    const ours = read(new URL("../../package.json", import.meta.url).pathname);
+    const ours = read(new URL("../../package.json", import.meta.url));
     expect(made.name).toBe("photos");
     expect(made.devDependencies).toEqual({
       ...Object.fromEntries(

@@ -47,6 +47,10 @@ const tsconfig = {
   include: ["src"],
 };
 
+function bucket(binding: string) {
+  return { binding, bucket_name: "x" };
+}
+
 function project(changes: object = {}): string {
   return temporaryProject({
     "wrangler.jsonc": JSON.stringify({ ...configuration, ...changes }, null, 2),
@@ -95,7 +99,6 @@ describe("ledge types", () => {
   });
 
   it("has what all environments have, and of one only its own", async () => {
-    const bucket = (binding: string) => ({ binding, bucket_name: "x" });
     const folder = project({
       vars: undefined,
       env: {

@@ -42,7 +42,7 @@ export function run(folder: string, command: string, ...words: string[]): Promis
       : [join(installed, ".bin", command)];
   return new Promise((resolve) => {
     const child = execFile(
-      file as string,
+      file,
       [...first, ...words],
       { cwd: folder, encoding: "utf8", timeout: 50_000 },
       (error, out, errors) =>
