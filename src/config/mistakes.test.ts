@@ -262,6 +262,7 @@ describe("readConfig() says of", () => {
     ['[ai]\nbinding = "X"', "ai.binding"],
     ['[[unsafe.bindings]]\nname = "X"\ntype = "y"', "unsafe.bindings[0].name"],
     ['[[send_email]]\nname = "X"', "send_email[0].name"],
+    ['[secrets]\nrequired = ["Y", "X"]', "secrets.required[1]"],
     ['[text_blobs]\nX = "x.txt"', "text_blobs.X"],
   ];
   it.each(others)("a bucket beside %j that both have one name", (toml, owner) => {
