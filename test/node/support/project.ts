@@ -44,7 +44,7 @@ export function run(folder: string, command: string, ...words: string[]): Promis
     const child = execFile(
       file,
       [...first, ...words],
-      { cwd: folder, encoding: "utf8", timeout: 50_000 },
+      { cwd: folder, encoding: "utf8", timeout: 100_000 },
       (error, out, errors) =>
         resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, error: errors }),
     );
