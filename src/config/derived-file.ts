@@ -14,7 +14,7 @@ import type { ProjectConfig } from "./read-config.ts";
 const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
 let written = 0;
 
-export interface DerivedFile {
+interface DerivedFile {
   readonly path: string;
   remove(): void;
 }
