@@ -24,8 +24,8 @@ const announce = (/** @type {string} */ text) => (element("status").textContent 
 async function openFolder() {
   visit += 1;
   const mine = visit;
-  prefix = decodeURIComponent(location.hash.replace(/^#\/?/, ""));
   try {
+    prefix = decodeURIComponent(location.hash.replace(/^#\/?/, ""));
     const folder = await listFolder(prefix);
     if (mine !== visit) return;
     photos = [];
