@@ -33,10 +33,10 @@ async function servePage(bucket: StoreBucket, key: string, request: Request) {
   return serve(bucket, key, null, request);
 }
 
-function encodingsFor(key: string, { headers }: Request): Encoding[] {
-  return isCompressible(contentTypeOf(key))
-    ? acceptedEncodings(headers.get("accept-encoding"))
-    : [];
+function encodingsFor(key: string, { cf, headers }: Request): Encoding[] {
+  // An edge asks for all that it can decode, and keeps what the client said beside the request.
+  const accepted = (cf?.["clientAcceptEncoding"] as string) ?? headers.get("accept-encoding");
+  return isCompressible(contentTypeOf(key)) ? acceptedEncodings(accepted) : [];
 }
 
 function serve(bucket: StoreBucket, key: string, encoding: Encoding | null, request: Request) {
