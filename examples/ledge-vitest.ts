@@ -1,11 +1,10 @@
 /**
  * The vitest pool with the buckets of a project's `wrangler.jsonc`: what `ledge/vitest` will be.
  *
- * It stands here only until that entry point exists. An example then says
- * `import { ledge } from "ledge/vitest"` and `plugins: [ledge()]`, and this file goes.
+ * It stands here only until that entry point exists. An example then imports `ledge` from
+ * "ledge/vitest", and this file goes.
  */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { parse } from "jsonc-parser";
@@ -17,8 +16,7 @@ interface Configuration {
 
 const pluginPath = fileURLToPath(new URL("../dist/plugin.js", import.meta.url));
 
-export function ledge({ folder }: { folder: string }): ReturnType<typeof cloudflareTest> {
-  const configPath = join(folder, "wrangler.jsonc");
+export function ledge({ configPath }: { configPath: string }): ReturnType<typeof cloudflareTest> {
   const { store_buckets: buckets = [], dns } = parse(
     readFileSync(configPath, "utf8"),
   ) as Configuration;

@@ -2,6 +2,6 @@ import { defineConfig } from "vitest/config";
 import { ledge } from "../ledge-vitest.ts";
 
 export default defineConfig({
-  plugins: [ledge({ folder: import.meta.dirname })],
+  plugins: [ledge({ configPath: `${import.meta.dirname}/wrangler.jsonc` })],
   test: { name: "photos", include: ["test/*.test.ts"] },
 });
