@@ -11,6 +11,7 @@ import { parse } from "jsonc-parser";
 
 interface Configuration {
   store_buckets?: { binding: string; bucket_name: string }[];
+  /** Any JSON, of which a string is the simplest */
   dns?: Record<string, string> & { binding?: string };
 }
 
