@@ -31,7 +31,7 @@ export async function moveHost(
 
   const batch = { patches: [] as object[], posts: [] as object[], deletes: [] as object[] };
   for (const [type, content] of Object.entries(addresses)) {
-    const query = new URLSearchParams({ "name.exact": host, type });
+    const query = `name.exact=${host}&type=${type}`;
     const [first, ...others] = await call<StoredRecord[]>(dns, "GET", `${records}?${query}`);
     if (first === undefined) {
       batch.posts.push({ type, name: host, content, ttl: ttlSeconds });
@@ -57,11 +57,13 @@ async function findZone(dns: Fetcher, host: string): Promise<string | null> {
   return null;
 }
 
-/** IPv6 has many spellings of one address. */
 function sameAddress(one: string, other: string): boolean {
-  const spelling = (address: string) =>
-    address.includes(":") ? new URL(`http://[${address}]/`).hostname : address;
-  return spelling(one) === spelling(other);
+  return canonical(one) === canonical(other);
+}
+
+/** IPv6 has many spellings of one address. */
+function canonical(address: string): string {
+  return address.includes(":") ? new URL(`http://[${address}]/`).hostname : address;
 }
 
 async function call<Result>(dns: Fetcher, method: string, path: string, body?: object) {
