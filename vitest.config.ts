@@ -8,6 +8,8 @@ export default defineConfig({
         test: { name: "unit", include: ["src/**/*.test.ts"], isolate: false, pool: "threads" },
       },
       "./test/conformance/vitest.workerd.config.ts",
+      // Each example is a project of its own, as one that uses Ledge would be.
+      "./examples/*/vitest.config.ts",
       {
         test: {
           name: "node",
