@@ -81,6 +81,11 @@ export class IndexObject extends DurableObject<Env> {
     return row === undefined ? null : (JSON.parse(row.zone) as Zone);
   }
 
+  ids(): string[] {
+    const rows = this.#sql.exec<{ id: string }>("SELECT id FROM zones ORDER BY id");
+    return rows.toArray().map(({ id }) => id);
+  }
+
   /** The zone that a name belongs to: the longest one that encloses it. */
   findFor(name: string): Zone | null {
     for (let suffix = name; ; suffix = suffix.slice(suffix.indexOf(".") + 1)) {

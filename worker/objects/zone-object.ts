@@ -1,7 +1,7 @@
 /**
  * One zone: a Durable Object with its own SQLite database. A call that changes something is one
  * synchronous transaction, so that two calls can never see each other half done, and its answer
- * leaves only once the transaction is on disk.
+ * leaves only once the transaction is on disk and whoever serves the zone from memory has it.
  */
 import { DurableObject } from "cloudflare:workers";
 import { readConfig, type DnsConfig } from "../config.ts";
@@ -14,6 +14,9 @@ import type { ZoneRecord } from "../zone/record.ts";
 import { recordType } from "../zone/record/registry.ts";
 import { describeRecord } from "../zone/response.ts";
 import { editSettings, type DnsSettings } from "../zone/settings.ts";
+import { publishedRecord, type ZoneHead } from "../replication/publication.ts";
+import { Publisher } from "../replication/publisher.ts";
+import { stateLines } from "../replication/protocol.ts";
 import { composeZoneFile } from "../zone/zone-file/compose.ts";
 import { ChangeLog, type Change } from "./change-log.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
@@ -43,6 +46,7 @@ export class ZoneObject extends DurableObject<Env> {
   readonly #facts: ZoneFacts;
   readonly #log: ChangeLog;
   readonly #turn = new SharedTurn();
+  readonly #publisher: Publisher;
   /** `null` until `open`, and again after `destroy`. */
   #seed: ZoneSeed | null;
 
@@ -53,12 +57,13 @@ export class ZoneObject extends DurableObject<Env> {
     this.#records = new RecordTable(sql);
     this.#facts = new ZoneFacts(sql);
     this.#log = new ChangeLog(sql);
+    this.#publisher = new Publisher(env);
     const [table] = sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
     this.#seed = table === undefined ? null : this.#facts.seed;
   }
 
   /** Makes the zone if it is not there. The index decides which zones exist, so this never fails. */
-  open({ id, name, nameServers }: ZoneSeed): void {
+  async open({ id, name, nameServers }: ZoneSeed): Promise<void> {
     if (this.#seed !== null) return;
     const seed = { id, name, nameServers };
     this.ctx.storage.transactionSync(() => {
@@ -67,11 +72,16 @@ export class ZoneObject extends DurableObject<Env> {
       this.#facts.plant(seed, Math.floor(Date.now() / 1000));
     });
     this.#seed = seed;
+    this.#publisher.note({ kind: "state", head: this.#head(seed), records: [] });
+    await this.#publisher.told();
   }
 
   async destroy(): Promise<void> {
+    const zoneId = this.#seed?.id;
     this.#seed = null;
     await this.ctx.storage.deleteAll();
+    if (zoneId !== undefined) this.#publisher.note({ kind: "removed", zoneId });
+    await this.#publisher.told();
   }
 
   #zone(): ZoneSeed {
@@ -87,7 +97,10 @@ export class ZoneObject extends DurableObject<Env> {
     const outside = new Map<string, Found>();
     for (;;) {
       try {
-        return replyWith(await this.#turn.run(() => this.#transact(work, outside)));
+        const result = await this.#turn.run(() => this.#transact(work, outside));
+        // Also when nothing changed: what this call found may be on its way to the listeners.
+        await this.#publisher.told();
+        return replyWith(result);
       } catch (error) {
         if (!(error instanceof OutsideUnknown)) return replyToError(error);
         outside.set(error.target, await this.#askOutside(error.target));
@@ -108,11 +121,41 @@ export class ZoneObject extends DurableObject<Env> {
       newId: () => crypto.randomUUID().replaceAll("-", ""),
       outside,
     };
-    return this.ctx.storage.transactionSync(() => {
-      const writes = new ZoneWrites(context);
-      const result = work(writes);
+    const from = this.#facts.serial;
+    const writes = new ZoneWrites(context);
+    const result = this.ctx.storage.transactionSync(() => {
+      const made = work(writes);
       writes.finish();
-      return result;
+      return made;
+    });
+    if (writes.changes.length > 0) {
+      const changes = writes.changes.map(({ action, record }) => ({
+        action,
+        record: publishedRecord(record),
+      }));
+      this.#publisher.note({ kind: "change", from, head: this.#head(seed), changes });
+    }
+    return result;
+  }
+
+  #head(seed: ZoneSeed): ZoneHead {
+    const { serial, settings } = this.#facts;
+    const [http2, http3] = SWITCHES.map((name) => this.#facts.getSwitch(name).value === "on");
+    return { ...seed, serial, settings, http2: http2!, http3: http3! };
+  }
+
+  /** The zone as it is at this moment, for those that serve it from memory; `null` without one. */
+  state(): ReadableStream<Uint8Array> | null {
+    if (this.#seed === null) return null;
+    const lines = stateLines(this.#head(this.#seed), this.#records.all().map(publishedRecord));
+    const encoder = new TextEncoder();
+    return new ReadableStream({
+      type: "bytes",
+      pull(controller) {
+        const { value, done } = lines.next();
+        if (done === true) controller.close();
+        else controller.enqueue(encoder.encode(value as string));
+      },
     });
   }
 
@@ -246,8 +289,8 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#read(() => replyWith(this.#facts.settings));
   }
 
-  changeSettings(input: unknown): Reply {
-    return this.#read(() => {
+  async changeSettings(input: unknown): Promise<Reply> {
+    const reply = this.#read(() => {
       const problems: Problem[] = [];
       const current = this.#facts.settings;
       const settings = editSettings(current, input, (found) => problems.push(found));
@@ -259,6 +302,8 @@ export class ZoneObject extends DurableObject<Env> {
       }
       return replyWith(settings);
     });
+    await this.#publisher.told();
+    return reply;
   }
 
   readSwitches(): Reply {
@@ -269,14 +314,16 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#read(() => replyWith(this.#describeSwitch(name)));
   }
 
-  changeSwitch(name: SwitchName, value: "on" | "off"): Reply {
-    return this.#read(() => {
+  async changeSwitch(name: SwitchName, value: "on" | "off"): Promise<Reply> {
+    const reply = this.#read(() => {
       if (this.#facts.getSwitch(name).value !== value) {
         const modifiedOn = new Date().toISOString();
         this.#changeZone(() => this.#facts.setSwitch(name, { value, modifiedOn }));
       }
       return replyWith(this.#describeSwitch(name));
     });
+    await this.#publisher.told();
+    return reply;
   }
 
   #describeSwitch(name: SwitchName): Record<string, unknown> {
@@ -286,11 +333,13 @@ export class ZoneObject extends DurableObject<Env> {
 
   /** A change of the zone that is none of a record takes a serial too. */
   #changeZone(work: () => void): void {
+    const from = this.#facts.serial;
     this.ctx.storage.transactionSync(() => {
       work();
       const serial = this.#facts.advanceSerial();
       this.#log.append([{ serial, action: "settings", record: null }]);
     });
+    this.#publisher.note({ kind: "change", from, head: this.#head(this.#zone()), changes: [] });
   }
 
   serial(): number {

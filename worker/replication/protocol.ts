@@ -1,0 +1,29 @@
+/**
+ * The two ways between the companion worker and the listeners, over loopback HTTP and with a
+ * secret that is made at each start. The worker posts publications as they happen; a listener
+ * gets the list of zones, and the state of one:
+ *
+ *     POST  /publications         a list of publications; 204 once every thread has taken them
+ *     GET   /ledge/zones          the ids of all zones, a list
+ *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
+ *                                 404 when there is no such zone
+ */
+import type { PublishedRecord, ZoneHead } from "./publication.ts";
+
+export const SECRET_HEADER = "x-ledge-secret";
+/** A host must be named; the service behind the binding has one address. */
+export const PUBLICATION_URL = "http://listeners/publications";
+export const ZONES_PATH = "/ledge/zones";
+
+/** Records in a line: long enough to be quick, short enough to hold in hand. */
+const RECORDS_PER_LINE = 1000;
+
+export function* stateLines(
+  head: ZoneHead,
+  records: readonly PublishedRecord[],
+): Generator<string, void> {
+  yield `${JSON.stringify(head)}\n`;
+  for (let from = 0; from < records.length; from += RECORDS_PER_LINE) {
+    yield `${JSON.stringify(records.slice(from, from + RECORDS_PER_LINE))}\n`;
+  }
+}
