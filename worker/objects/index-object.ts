@@ -129,7 +129,11 @@ export class IndexObject extends DurableObject<Env> {
     return replyWith(zones, describePage(query, zones.length, total));
   }
 
-  edit(id: string, input: Readonly<Record<string, unknown>>, account: Account): Reply {
+  async edit(
+    id: string,
+    input: Readonly<Record<string, unknown>>,
+    account: Account,
+  ): Promise<Reply> {
     try {
       const zone = this.get(id);
       if (zone === null) throw new ZoneError([problem.noRoute("")]);
@@ -145,6 +149,7 @@ export class IndexObject extends DurableObject<Env> {
         JSON.stringify(made),
         id,
       );
+      await zoneObject(this.env, id).pause(made.paused);
       return replyWith(describeZone(made, account));
     } catch (error) {
       return replyToError(error);

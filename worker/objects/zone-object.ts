@@ -13,8 +13,10 @@ import type { ListQuery } from "../zone/list/parameters.ts";
 import type { ZoneRecord } from "../zone/record.ts";
 import { recordType } from "../zone/record/registry.ts";
 import { describeRecord } from "../zone/response.ts";
+import type { ZoneData, ZoneHead } from "../zone/served-zone.ts";
 import { editSettings, type DnsSettings } from "../zone/settings.ts";
-import { publishedRecord, type ZoneHead } from "../replication/publication.ts";
+import { isolateZones } from "../replication/isolate-zones.ts";
+import { netChange, servedRecord, type Publication } from "../replication/publication.ts";
 import { Publisher } from "../replication/publisher.ts";
 import { stateLines } from "../replication/protocol.ts";
 import { composeZoneFile } from "../zone/zone-file/compose.ts";
@@ -59,7 +61,9 @@ export class ZoneObject extends DurableObject<Env> {
     this.#log = new ChangeLog(sql);
     this.#publisher = new Publisher(env);
     const [table] = sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
-    this.#seed = table === undefined ? null : this.#facts.seed;
+    const seed = table === undefined ? null : this.#facts.seed;
+    this.#seed = seed;
+    if (seed !== null) isolateZones.check(seed.id, this.#facts.serial, () => this.#data(seed));
   }
 
   /** Makes the zone if it is not there. The index decides which zones exist, so this never fails. */
@@ -72,7 +76,7 @@ export class ZoneObject extends DurableObject<Env> {
       this.#facts.plant(seed, Math.floor(Date.now() / 1000));
     });
     this.#seed = seed;
-    this.#publisher.note({ kind: "state", head: this.#head(seed), records: [] });
+    this.#publish({ kind: "state", data: this.#data(seed) });
     await this.#publisher.told();
   }
 
@@ -80,7 +84,7 @@ export class ZoneObject extends DurableObject<Env> {
     const zoneId = this.#seed?.id;
     this.#seed = null;
     await this.ctx.storage.deleteAll();
-    if (zoneId !== undefined) this.#publisher.note({ kind: "removed", zoneId });
+    if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
     await this.#publisher.told();
   }
 
@@ -129,25 +133,40 @@ export class ZoneObject extends DurableObject<Env> {
       return made;
     });
     if (writes.changes.length > 0) {
-      const changes = writes.changes.map(({ action, record }) => ({
-        action,
-        record: publishedRecord(record),
-      }));
-      this.#publisher.note({ kind: "change", from, head: this.#head(seed), changes });
+      const change = { serial: this.#facts.serial, ...netChange(writes.changes) };
+      this.#publish({ kind: "change", zoneId: seed.id, from, change });
     }
     return result;
   }
 
-  #head(seed: ZoneSeed): ZoneHead {
-    const { serial, settings } = this.#facts;
+  #head({ nameServers }: ZoneSeed): ZoneHead {
+    const { settings, paused } = this.#facts;
     const [http2, http3] = SWITCHES.map((name) => this.#facts.getSwitch(name).value === "on");
-    return { ...seed, serial, settings, http2: http2!, http3: http3! };
+    return { nameServers, settings, paused, http2: http2!, http3: http3! };
+  }
+
+  #publish(publication: Publication): void {
+    this.#publisher.note(publication);
+    isolateZones.take(publication, () => this.#data(this.#zone()));
+  }
+
+  /** Puts the zone into the isolate's memory, for DNS over HTTPS. */
+  remember(): void {
+    if (this.#seed === null) return;
+    const data = this.#data(this.#seed);
+    isolateZones.take({ kind: "state", data }, () => data);
+  }
+
+  #data(seed: ZoneSeed): ZoneData {
+    const { id, name } = seed;
+    const records = this.#records.all().map(servedRecord);
+    return { id, name, serial: this.#facts.serial, ...this.#head(seed), records };
   }
 
   /** The zone as it is at this moment, for those that serve it from memory; `null` without one. */
   state(): ReadableStream<Uint8Array> | null {
     if (this.#seed === null) return null;
-    const lines = stateLines(this.#head(this.#seed), this.#records.all().map(publishedRecord));
+    const lines = stateLines(this.#data(this.#seed));
     const encoder = new TextEncoder();
     return new ReadableStream({
       type: "bytes",
@@ -339,7 +358,24 @@ export class ZoneObject extends DurableObject<Env> {
       const serial = this.#facts.advanceSerial();
       this.#log.append([{ serial, action: "settings", record: null }]);
     });
-    this.#publisher.note({ kind: "change", from, head: this.#head(this.#zone()), changes: [] });
+    const seed = this.#zone();
+    const change = {
+      serial: this.#facts.serial,
+      removed: [],
+      added: [],
+      head: this.#head(seed),
+    };
+    this.#publish({ kind: "change", zoneId: seed.id, from, change });
+  }
+
+  /** The index keeps whether a zone is paused; its answers depend on it. */
+  async pause(paused: boolean): Promise<void> {
+    if (this.#seed !== null && this.#facts.paused !== paused) {
+      this.#changeZone(() => {
+        this.#facts.paused = paused;
+      });
+    }
+    await this.#publisher.told();
   }
 
   serial(): number {

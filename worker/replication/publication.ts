@@ -1,56 +1,52 @@
 /**
- * What a zone tells those that answer for it from memory: the listeners in Node, and DoH in this
- * isolate. The zone object is the truth; a replica follows it by three kinds of message, in the
+ * What a zone tells those that answer for it from memory: the listeners in Node, and DoH in the
+ * worker. The zone object is the truth; a replica follows it by three kinds of message, in the
  * order of serials.
  *
  *     removed   the zone is gone
  *     state     the zone as it is, whole: a new one, or a replica's first look
- *     change    what the serials after `from`, up to `to`, have removed and added
+ *     change    what one serial, the one after `from`, has removed and added
  *
  * A replica that is not at `from` has missed something and asks for the state.
  */
 import type { ZoneRecord } from "../zone/record.ts";
 import { isLaterSerial } from "../zone/serial.ts";
-import type { DnsSettings } from "../zone/settings.ts";
-
-/** Comments, tags and dates are nobody's business who asks by DNS. */
-export type PublishedRecord = Pick<
-  ZoneRecord,
-  "id" | "name" | "type" | "content" | "priority" | "ttl" | "proxied" | "settings"
->;
-
-/** What is known of a zone besides its records. */
-export interface ZoneHead {
-  readonly id: string;
-  readonly name: string;
-  readonly nameServers: readonly string[];
-  readonly serial: number;
-  readonly settings: DnsSettings;
-  readonly http2: boolean;
-  readonly http3: boolean;
-}
-
-export interface RecordChange {
-  readonly action: "remove" | "add";
-  readonly record: PublishedRecord;
-}
+import type { ServedRecord, ZoneChange, ZoneData } from "../zone/served-zone.ts";
 
 export type Publication =
   | { readonly kind: "removed"; readonly zoneId: string }
-  | { readonly kind: "state"; readonly head: ZoneHead; readonly records: readonly PublishedRecord[] }
+  | { readonly kind: "state"; readonly data: ZoneData }
   | {
       readonly kind: "change";
+      readonly zoneId: string;
       readonly from: number;
-      readonly head: ZoneHead;
-      readonly changes: readonly RecordChange[];
+      readonly change: ZoneChange;
     };
 
-export function publishedRecord(record: ZoneRecord): PublishedRecord {
+/** Comments, tags and dates are nobody's business who asks by DNS. */
+export function servedRecord(record: ZoneRecord): ServedRecord {
   const { id, name, type, content, priority, ttl, proxied, settings } = record;
   return { id, name, type, content, priority, ttl, proxied, settings };
 }
 
-/** What a replica at a serial does with a change from `from` to `to`. */
+/**
+ * The steps of a transaction as one: records as they were before it go, and as they are after it
+ * come. A batch may patch a record and then replace it; what it was in between is nobody's answer.
+ */
+export function netChange(
+  steps: readonly { readonly action: "remove" | "add"; readonly record: ZoneRecord }[],
+): Pick<ZoneChange, "removed" | "added"> {
+  const removed = new Map<string, { readonly id: string; readonly name: string }>();
+  const added = new Map<string, ServedRecord>();
+  for (const { action, record } of steps) {
+    const { id, name } = record;
+    if (action === "add") added.set(id, servedRecord(record));
+    else if (!added.delete(id)) removed.set(id, { id, name });
+  }
+  return { removed: [...removed.values()], added: [...added.values()] };
+}
+
+/** What a replica at a serial, or without the zone, does with a change. */
 export function followChange(
   at: number | null,
   { from, to }: { readonly from: number; readonly to: number },

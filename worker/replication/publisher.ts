@@ -10,7 +10,7 @@
  * the serials at the next message, and ask for the zone.
  */
 import type { Publication } from "./publication.ts";
-import { PUBLICATION_URL, SECRET_HEADER } from "./protocol.ts";
+import { LISTENERS_ORIGIN, PUBLICATION_PATH, SECRET_HEADER } from "./protocol.ts";
 
 /** Longer than a listener needs for the largest batch; a write must not hang on one that is stuck. */
 const ANSWER_MILLISECONDS_MAX = 10_000;
@@ -51,7 +51,7 @@ export class Publisher {
     this.#waiting = [];
     this.#next = null;
     try {
-      const answer = await this.#listeners!.fetch(PUBLICATION_URL, {
+      const answer = await this.#listeners!.fetch(LISTENERS_ORIGIN + PUBLICATION_PATH, {
         method: "POST",
         headers: { [SECRET_HEADER]: this.#secret },
         body: JSON.stringify(publications),

@@ -11,7 +11,12 @@ export async function serveState(request: Request, path: string, env: Env): Prom
   const secret = request.headers.get(SECRET_HEADER);
   if (env.LISTENERS_SECRET === undefined || secret === null) return absent();
   if (!isSameSecret(env.LISTENERS_SECRET, secret)) return absent();
-  if (path === ZONES_PATH) return Response.json(await indexObject(env).ids());
+  if (path === ZONES_PATH) {
+    const index = indexObject(env);
+    // What is wrong with a declaration is said by the API.
+    await index.declareZones();
+    return Response.json(await index.ids());
+  }
   const zoneId = path.slice(ZONES_PATH.length + 1);
   const zone = await indexObject(env).get(zoneId);
   const state = zone === null ? null : await zoneObject(env, zoneId).state();
