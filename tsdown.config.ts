@@ -19,7 +19,12 @@ export default defineConfig([
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   {
-    entry: { index: "src/index.ts", plugin: "src/plugin/index.ts", cli: "src/cli/index.ts" },
+    entry: {
+      index: "src/index.ts",
+      plugin: "src/plugin/index.ts",
+      cli: "src/cli/index.ts",
+      "dns-listener": "src/dns/listener/thread.ts",
+    },
     outDir: "dist",
     platform: "node",
     hash: false,

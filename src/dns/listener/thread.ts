@@ -1,0 +1,87 @@
+/**
+ * A listener thread: zones in its own memory, answered by itself. The first one leads: it takes
+ * what the companion worker says and hands it to the others, and has the TCP connections. Its TCP
+ * sockets share their port with nobody, which also keeps a second server from slipping in beside
+ * ours where UDP sockets share it.
+ *
+ *     companion worker ── publications ──▶ lead ──▶ the other threads
+ *                      ◀── "taken" by all ─┘
+ */
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { OutsideAnswers } from "../../../worker/zone/outside.ts";
+import { Responder } from "../../../worker/zone/respond.ts";
+import { ServedZones } from "../../../worker/zone/served-zones.ts";
+import { Answerer } from "./answerer.ts";
+import { OutsideResolver } from "./outside-resolver.ts";
+import { bindAll, type BindOptions, type Binding } from "./ports.ts";
+import { PublicationServer } from "./publication-server.ts";
+import { Relay } from "./relay.ts";
+import { Replica } from "./replica.ts";
+import { answerCalls } from "./calls.ts";
+
+export interface ThreadData {
+  readonly secret: string;
+  readonly platformAddresses: readonly string[];
+  readonly resolvers: readonly string[];
+  readonly cookieSecret: Uint8Array;
+  readonly nsid: string;
+  /** The others, for the lead; the lead, for the others. */
+  readonly peers: readonly MessagePort[];
+}
+
+const data = workerData as ThreadData;
+const zones = new ServedZones({ platformAddresses: data.platformAddresses });
+const outside = new OutsideAnswers();
+const resolver = new OutsideResolver(data.resolvers);
+const responder = new Responder({
+  zones,
+  outside,
+  cookieSecret: data.cookieSecret,
+  nsid: new TextEncoder().encode(data.nsid),
+});
+const answerer = new Answerer({ responder, outside, resolve: resolver.resolve });
+const replica = new Replica(zones, { secret: data.secret });
+let server: PublicationServer | null = null;
+let bound: Binding | null = null;
+
+/** What the main thread can ask of this one. */
+const calls = {
+  /** Starts to hear of changes, as the lead; the address to publish to. */
+  async lead(): Promise<string> {
+    const relay = new Relay(data.peers);
+    server = new PublicationServer({
+      secret: data.secret,
+      resolve: resolver.resolve,
+      take: async (publications) => {
+        await Promise.all([replica.take(publications), relay.send(publications)]);
+      },
+    });
+    return (await server.start()).address;
+  },
+
+  follow(): void {
+    for (const peer of data.peers) {
+      Relay.receive(peer, (publications) => replica.take(publications));
+    }
+  },
+
+  load: (origin: string): Promise<void> => replica.start(origin),
+
+  async bind(
+    options: Omit<BindOptions, "answerer">,
+  ): Promise<{ readonly hosts: readonly string[]; readonly port: number }> {
+    bound = await bindAll({ ...options, answerer });
+    return { hosts: bound.hosts, port: bound.port };
+  },
+
+  async stop(): Promise<void> {
+    server?.stop();
+    replica.stop();
+    resolver.stop();
+    await bound?.close();
+    for (const peer of data.peers) peer.close();
+  },
+};
+
+export type ThreadCalls = typeof calls;
+answerCalls(parentPort!, calls);
