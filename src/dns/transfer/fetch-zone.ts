@@ -1,8 +1,9 @@
 /** AXFR in: the records of a zone, from the server that has it. */
 import { randomInt } from "node:crypto";
 import { connect } from "node:net";
+import { blankMessage } from "../../../worker/wire/blank-message.ts";
 import { encodeMessage, type Message, type ResourceRecord } from "../../../worker/wire/message.ts";
-import { CLASS, OPCODE, TYPE } from "../../../worker/wire/numbers.ts";
+import { CLASS, TYPE } from "../../../worker/wire/numbers.ts";
 import { signMessage, type TsigKey } from "../../../worker/wire/tsig-mac.ts";
 import { WireError } from "../../../worker/wire/wire-error.ts";
 import { IncomingZone, TransferError } from "../../../worker/zone/transfer/incoming.ts";
@@ -56,22 +57,9 @@ function transferQuery(
   { zoneName, key }: FetchZoneOptions,
 ): { bytes: Uint8Array; mac: Uint8Array | null } {
   const query: Message = {
+    ...blankMessage,
     id,
-    response: false,
-    opcode: OPCODE.QUERY,
-    authoritative: false,
-    truncated: false,
-    recursionDesired: false,
-    recursionAvailable: false,
-    authenticData: false,
-    checkingDisabled: false,
-    rcode: 0,
     questions: [{ name: zoneName, type: TYPE.AXFR, class: CLASS.IN }],
-    answers: [],
-    authorities: [],
-    additionals: [],
-    edns: null,
-    tsig: null,
   };
   const bytes = encodeMessage(query, { bytesMax: QUERY_BYTES_MAX });
   if (key === undefined) return { bytes, mac: null };

@@ -6,14 +6,11 @@
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
-import {
-  decodeMessage,
-  encodeMessage,
-  type Message,
-  type ResourceRecord,
-} from "../../../worker/wire/message.ts";
+import { blankMessage } from "../../../worker/wire/blank-message.ts";
+import { decodeMessage, encodeMessage, type Message } from "../../../worker/wire/message.ts";
 import { CLASS, OPCODE, TYPE } from "../../../worker/wire/numbers.ts";
 import { signMessage, type TsigKey } from "../../../worker/wire/tsig-mac.ts";
+import type { ServedZone } from "../../../worker/zone/served-zone.ts";
 import { hmac } from "./hmac.ts";
 
 export interface Secondary {
@@ -24,8 +21,8 @@ export interface Secondary {
 
 export interface NotifierOptions {
   readonly secondaries: readonly Secondary[];
-  /** The SOA that the zone has now; `undefined` when it is gone. */
-  readonly soa: (zoneName: string) => ResourceRecord | undefined;
+  /** As it is now; `undefined` when it is gone. */
+  readonly zone: (zoneId: string) => Pick<ServedZone, "name" | "soa"> | undefined;
 }
 
 /** RFC 1996 section 3.6 speaks of five tries and a minute; on one machine the first is quicker. */
@@ -33,6 +30,8 @@ const WAITS_MILLISECONDS = [500, 2000, 5000, 15_000, 60_000];
 const MESSAGE_BYTES_MAX = 512;
 
 interface Telling {
+  readonly secondary: Secondary;
+  readonly zoneId: string;
   readonly id: number;
   tries: number;
   timer?: NodeJS.Timeout;
@@ -50,11 +49,11 @@ export class Notifier {
     this.#options = options;
   }
 
-  changed(zoneName: string): void {
+  changed(zoneId: string): void {
     if (this.#stopped) return;
     for (const secondary of this.#options.secondaries) {
-      const telling = this.#telling.get(tellingKey(secondary, zoneName));
-      if (telling === undefined) this.#begin(secondary, zoneName);
+      const telling = this.#telling.get(tellingKey(secondary, zoneId));
+      if (telling === undefined) this.#begin(secondary, zoneId);
       else telling.stale = true;
     }
   }
@@ -67,21 +66,22 @@ export class Notifier {
     this.#sockets.clear();
   }
 
-  #begin(secondary: Secondary, zoneName: string): void {
-    const telling = { id: randomInt(65_536), tries: 0, stale: false };
-    this.#telling.set(tellingKey(secondary, zoneName), telling);
-    this.#send(secondary, zoneName, telling);
+  #begin(secondary: Secondary, zoneId: string): void {
+    const telling = { secondary, zoneId, id: randomInt(65_536), tries: 0, stale: false };
+    this.#telling.set(tellingKey(secondary, zoneId), telling);
+    this.#send(telling);
   }
 
-  #send(secondary: Secondary, zoneName: string, telling: Telling): void {
+  #send(telling: Telling): void {
+    const { secondary, zoneId } = telling;
     const wait = WAITS_MILLISECONDS[telling.tries];
-    const soa = this.#options.soa(zoneName);
-    if (wait === undefined || soa === undefined) {
-      this.#telling.delete(tellingKey(secondary, zoneName));
+    const zone = this.#options.zone(zoneId);
+    if (wait === undefined || zone === undefined) {
+      this.#telling.delete(tellingKey(secondary, zoneId));
       return;
     }
     telling.tries += 1;
-    const message = notifyMessage(telling.id, zoneName, soa);
+    const message = notifyMessage(telling.id, zone);
     const bytes = encodeMessage(message, { bytesMax: MESSAGE_BYTES_MAX });
     const { key, host, port } = secondary;
     const sent =
@@ -90,7 +90,7 @@ export class Notifier {
         : signMessage(bytes, { key, hmac, nowSeconds: Math.floor(Date.now() / 1000) }).bytes;
     // An error here is one of the network; the next try is the answer to it.
     this.#socket(host).send(sent, port, host, () => {});
-    telling.timer = setTimeout(() => this.#send(secondary, zoneName, telling), wait);
+    telling.timer = setTimeout(() => this.#send(telling), wait);
     telling.timer.unref();
   }
 
@@ -115,43 +115,32 @@ export class Notifier {
     } catch {
       return;
     }
-    const [question] = message.questions;
-    if (!message.response || message.opcode !== OPCODE.NOTIFY || question === undefined) return;
-    const secondary = this.#options.secondaries.find(
-      (each) => each.host === address && each.port === port,
+    if (!message.response || message.opcode !== OPCODE.NOTIFY) return;
+    const acknowledged = [...this.#telling].find(
+      ([, { id, secondary }]) =>
+        id === message.id && secondary.host === address && secondary.port === port,
     );
-    if (secondary === undefined) return;
-    const zoneName = question.name.toLowerCase();
-    const key = tellingKey(secondary, zoneName);
-    const telling = this.#telling.get(key);
-    if (telling === undefined || telling.id !== message.id) return;
-    clearTimeout(telling.timer);
+    if (acknowledged === undefined) return;
+    const [key, { secondary, zoneId, timer, stale }] = acknowledged;
+    clearTimeout(timer);
     this.#telling.delete(key);
-    if (telling.stale) this.#begin(secondary, zoneName);
+    if (stale) this.#begin(secondary, zoneId);
   }
 }
 
-function tellingKey({ host, port }: Secondary, zoneName: string): string {
-  return `${host} ${port} ${zoneName}`;
+function tellingKey({ host, port }: Secondary, zoneId: string): string {
+  return `${host} ${port} ${zoneId}`;
 }
 
-function notifyMessage(id: number, zoneName: string, soa: ResourceRecord): Message {
+function notifyMessage(id: number, { name, soa }: Pick<ServedZone, "name" | "soa">): Message {
   return {
+    ...blankMessage,
     id,
-    response: false,
     opcode: OPCODE.NOTIFY,
     authoritative: true,
-    truncated: false,
-    recursionDesired: false,
-    recursionAvailable: false,
-    authenticData: false,
-    checkingDisabled: false,
-    rcode: 0,
-    questions: [{ name: zoneName, type: TYPE.SOA, class: CLASS.IN }],
-    answers: [soa],
-    authorities: [],
-    additionals: [],
-    edns: null,
-    tsig: null,
+    questions: [{ name, type: TYPE.SOA, class: CLASS.IN }],
+    answers: [
+      { name, type: TYPE.SOA, class: CLASS.IN, ttlSeconds: soa.ttlSeconds, data: soa.data[0]! },
+    ],
   };
 }

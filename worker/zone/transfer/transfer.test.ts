@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { blankMessage } from "../../wire/blank-message.ts";
 import {
   decodeMessage,
   encodeMessage,
@@ -27,22 +28,9 @@ function delta(from: number, records = 1): ZoneDelta {
 }
 
 const query: Message = {
+  ...blankMessage,
   id: 7,
-  response: false,
-  opcode: 0,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
-  rcode: 0,
   questions: [{ name: "example.org", type: TYPE.AXFR, class: CLASS.IN }],
-  answers: [],
-  authorities: [],
-  additionals: [],
-  edns: null,
-  tsig: null,
 };
 
 describe("ZoneJournal", () => {
