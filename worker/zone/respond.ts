@@ -73,6 +73,13 @@ export interface Signer {
   readonly mac: Uint8Array;
 }
 
+export interface TransferWanted {
+  readonly kind: "transfer";
+  readonly query: Message;
+  readonly zone: ServedZone;
+  readonly signer: Signer | null;
+}
+
 /**
  * Octets: send them. `null`: say nothing. "outside": ask a resolver, `OutsideAnswers.put()` what it
  * said, and call again. "transfer": a stream of messages is wanted, which is not made here.
@@ -81,12 +88,7 @@ export type Response =
   | Uint8Array
   | null
   | { readonly kind: "outside"; readonly questions: readonly OutsideQuestion[] }
-  | {
-      readonly kind: "transfer";
-      readonly query: Message;
-      readonly zone: ServedZone;
-      readonly signer: Signer | null;
-    };
+  | TransferWanted;
 
 function allocateOctets(length: number): Uint8Array {
   return new Uint8Array(length);

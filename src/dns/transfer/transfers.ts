@@ -4,16 +4,18 @@
  */
 import { BlockList, isIPv6 } from "node:net";
 import { blankMessage } from "../../../worker/wire/blank-message.ts";
-import { encodeMessage, type Message } from "../../../worker/wire/message.ts";
+import { encodeMessage } from "../../../worker/wire/message.ts";
 import { RCODE } from "../../../worker/wire/numbers.ts";
+import { signMessage } from "../../../worker/wire/tsig-mac.ts";
 import { WireError } from "../../../worker/wire/wire-error.ts";
+import { formatIpv4, formatIpv6 } from "../../../worker/zone/address.ts";
 import type { AnswerContext } from "../../../worker/zone/answer.ts";
 import type { OutsideAnswers } from "../../../worker/zone/outside.ts";
+import type { Asker, TransferWanted } from "../../../worker/zone/respond.ts";
 import type { ResolveOutside } from "../../../worker/zone/respond-fully.ts";
 import type { ServedZone, ZoneChange } from "../../../worker/zone/served-zone.ts";
 import type { ServedZones } from "../../../worker/zone/served-zones.ts";
 import { transferOctets } from "../../../worker/zone/transfer/outgoing.ts";
-import type { Signed } from "../../../worker/zone/transfer/signed-query.ts";
 import { outsideQuestions, TransferredZone } from "../../../worker/zone/transfer/transferred-zone.ts";
 import { hmac } from "./hmac.ts";
 import { Notifier } from "./notifier.ts";
@@ -24,14 +26,6 @@ export interface TransfersOptions {
   readonly zones: ServedZones;
   readonly outside: OutsideAnswers;
   readonly resolve: ResolveOutside;
-}
-
-export interface TransferRequest {
-  readonly query: Message;
-  readonly zone: ServedZone;
-  /** As Node says it. */
-  readonly address: string;
-  readonly signed: Signed | null;
 }
 
 export class Transfers {
@@ -62,19 +56,19 @@ export class Transfers {
   }
 
   /** The messages of a transfer, or the one that refuses it. */
-  async *serve(request: TransferRequest): AsyncGenerator<Uint8Array, void> {
-    const { query, zone, signed } = request;
-    if (!this.#mayTransfer(request)) {
-      yield refusal(query, RCODE.REFUSED);
+  async *serve(wanted: TransferWanted, asker: Asker): AsyncGenerator<Uint8Array, void> {
+    const { query, zone, signer } = wanted;
+    if (!this.#mayTransfer(wanted, asker)) {
+      yield refusal(wanted, RCODE.REFUSED);
       return;
     }
     const copy = await this.#copy(zone);
-    const signature = signed && { ...signed, hmac, nowSeconds: nowSeconds() };
+    const signature = signer && { ...signer, hmac, nowSeconds: nowSeconds() };
     try {
       yield* transferOctets(query, copy, signature);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      yield refusal(query, RCODE.FORMERR);
+      yield refusal(wanted, RCODE.FORMERR);
     }
   }
 
@@ -93,10 +87,11 @@ export class Transfers {
     else this.#allowed.addSubnet(address, Number(bits), family);
   }
 
-  #mayTransfer({ address, signed }: TransferRequest): boolean {
-    if (signed !== null && this.#allowedKeys.has(signed.key.name)) return true;
-    const bare = address.replace(/%.*$/, "");
-    return this.#allowed.check(bare, isIPv6(bare) ? "ipv6" : "ipv4");
+  #mayTransfer({ signer }: TransferWanted, { address }: Asker): boolean {
+    if (signer !== null && this.#allowedKeys.has(signer.key.name)) return true;
+    return address.length === 4
+      ? this.#allowed.check(formatIpv4(address), "ipv4")
+      : this.#allowed.check(formatIpv6(address), "ipv6");
   }
 
   async #copy(zone: ServedZone): Promise<TransferredZone> {
@@ -123,9 +118,13 @@ export class Transfers {
   }
 }
 
-function refusal({ id, opcode, questions }: Message, rcode: number): Uint8Array {
+function refusal({ query, signer }: TransferWanted, rcode: number): Uint8Array {
+  const { id, opcode, questions } = query;
   const response = { ...blankMessage, id, opcode, questions, response: true, rcode };
-  return encodeMessage(response, { bytesMax: 512 });
+  const bytes = encodeMessage(response, { bytesMax: 512 });
+  if (signer === null) return bytes;
+  const { key, mac: priorMac } = signer;
+  return signMessage(bytes, { key, hmac, priorMac, nowSeconds: nowSeconds() }).bytes;
 }
 
 function nowSeconds(): number {

@@ -5,16 +5,14 @@
 import { encodeMessage, type Message } from "../../wire/message.ts";
 import { TYPE } from "../../wire/numbers.ts";
 import { Reader } from "../../wire/reader.ts";
-import { signMessage, tsigBytes, type Hmac, type TsigKey } from "../../wire/tsig-mac.ts";
+import { signMessage, tsigBytes, type Hmac } from "../../wire/tsig-mac.ts";
+import type { Signer } from "../respond.ts";
 import { changedRecords, transferMessages, wholeZone } from "./sequence.ts";
 import type { TransferredZone } from "./transferred-zone.ts";
 
 const MESSAGE_BYTES_MAX = 65_535;
 
-export interface Signature {
-  readonly key: TsigKey;
-  /** Of the query. */
-  readonly mac: Uint8Array;
+export interface Signature extends Signer {
   readonly hmac: Hmac;
   readonly nowSeconds: number;
 }
