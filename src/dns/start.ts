@@ -10,6 +10,7 @@ import { UserError } from "../plugin/user-error.ts";
 import { startCompanion } from "./companion.ts";
 import { readListenConfig, readPort, type ListenConfig } from "./listen-config.ts";
 import { Listeners, type OpenPorts } from "./listener/listeners.ts";
+import { readTransferConfig } from "./transfer/transfer-config.ts";
 import { readConfig, type ConfigVariables } from "../../worker/config.ts";
 
 export interface StartDnsOptions {
@@ -55,11 +56,12 @@ export async function startDns(options: StartDnsOptions = {}): Promise<RunningDn
   };
   const config = checked(variables, file?.path);
   const listen = readListenConfig(table, file?.path);
+  const transfers = readTransferConfig(table, file?.path);
   const wanted = options.port ?? readPort(table, "api_port", apiPortDefault, file?.path);
 
   const port = (await isFree(wanted)) ? wanted : 0;
   const listeners =
-    options.listen === false ? null : await Listeners.start({ ...config, ...listen });
+    options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
   const miniflare = startCompanion(variables, {
     host,
     port,

@@ -3,7 +3,7 @@
  * name elsewhere (a flattened CNAME) wait for the resolver.
  */
 import { respondFully } from "../../../worker/zone/respond-fully.ts";
-import type { Asker, Responder } from "../../../worker/zone/respond.ts";
+import type { Asker, Responder, TransferWanted } from "../../../worker/zone/respond.ts";
 import type { ResolveOutside } from "../../../worker/zone/respond-fully.ts";
 import type { OutsideAnswers } from "../../../worker/zone/outside.ts";
 
@@ -14,7 +14,11 @@ export interface AnswererOptions {
   readonly responder: Responder;
   readonly outside: OutsideAnswers;
   readonly resolve: ResolveOutside;
+  readonly transfer: (wanted: TransferWanted, asker: Asker) => AsyncIterable<Uint8Array>;
 }
+
+/** `null`: say nothing. Several messages are a transfer, and come over TCP only. */
+export type Answer = Uint8Array | null | Promise<Uint8Array | null> | AsyncIterable<Uint8Array>;
 
 export class Answerer {
   readonly #options: AnswererOptions;
@@ -24,11 +28,11 @@ export class Answerer {
     this.#options = options;
   }
 
-  /** `null`: say nothing. */
-  answer(query: Uint8Array, asker: Asker): Uint8Array | null | Promise<Uint8Array | null> {
+  answer(query: Uint8Array, asker: Asker): Answer {
     const response = this.#options.responder.respond(query, asker, nowSeconds());
     if (response === null || response instanceof Uint8Array) return response;
-    if (response.kind === "transfer" || this.#waiting >= WAITING_MAX) return null;
+    if (response.kind === "transfer") return this.#options.transfer(response, asker);
+    if (this.#waiting >= WAITING_MAX) return null;
     return this.#answerLater(query, asker);
   }
 

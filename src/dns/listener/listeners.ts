@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism, hostname } from "node:os";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import { Calls } from "./calls.ts";
+import type { TransferConfig } from "../transfer/transfer-config.ts";
 import type { ThreadCalls, ThreadData } from "./thread.ts";
 
 export interface ListenersOptions {
@@ -14,6 +15,7 @@ export interface ListenersOptions {
   /** Servers for names elsewhere; the system's when there are none. */
   readonly resolvers: readonly string[];
   readonly threads?: number;
+  readonly transfers: TransferConfig;
 }
 
 export interface OpenOptions {
@@ -55,7 +57,7 @@ export class Listeners {
   }
 
   static async start(options: ListenersOptions): Promise<Listeners> {
-    const { threads = defaultThreads(), platformAddresses, resolvers } = options;
+    const { threads = defaultThreads(), platformAddresses, resolvers, transfers } = options;
     const secret = randomBytes(24).toString("hex");
     const shared = {
       secret,
@@ -63,10 +65,13 @@ export class Listeners {
       resolvers,
       cookieSecret: new Uint8Array(randomBytes(16)),
       nsid: hostname(),
+      transfers,
     };
+    // Transfers are made by TCP, which the lead has; it alone tells secondaries, too.
+    const following = { ...shared, transfers: { ...transfers, secondaries: [] } };
     const channels = Array.from({ length: threads - 1 }, () => new MessageChannel());
     const lead = startThread({ ...shared, peers: channels.map(({ port1 }) => port1) });
-    const others = channels.map(({ port2 }) => startThread({ ...shared, peers: [port2] }));
+    const others = channels.map(({ port2 }) => startThread({ ...following, peers: [port2] }));
     try {
       const [address] = await Promise.all([
         lead.calls.call("lead"),

@@ -7,19 +7,26 @@ import { Agent, get } from "node:http";
 import { takePublication, zoneOf } from "../../../worker/replication/follow.ts";
 import { readStateLines, SECRET_HEADER, ZONES_PATH } from "../../../worker/replication/protocol.ts";
 import type { Publication } from "../../../worker/replication/publication.ts";
+import type { ZoneChange } from "../../../worker/zone/served-zone.ts";
 import type { ServedZones } from "../../../worker/zone/served-zones.ts";
+
+export interface ReplicaOptions {
+  readonly secret: string;
+  /** Called after a zone has changed, come or gone; without a change when it came whole. */
+  readonly changed: (zoneId: string, change: ZoneChange | null) => void;
+}
 
 export class Replica {
   readonly #zones: ServedZones;
-  readonly #secret: string;
+  readonly #options: ReplicaOptions;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 });
   /** Zones that are being fetched: what comes in meanwhile is looked at afterwards. */
   readonly #loading = new Map<string, Promise<void>>();
   readonly #origin = Promise.withResolvers<string>();
 
-  constructor(zones: ServedZones, { secret }: { secret: string }) {
+  constructor(zones: ServedZones, options: ReplicaOptions) {
     this.#zones = zones;
-    this.#secret = secret;
+    this.#options = options;
   }
 
   /** Fetches every zone from the worker at `origin`. */
@@ -38,8 +45,12 @@ export class Replica {
     for (const publication of publications) {
       const zoneId = zoneOf(publication);
       await this.#loading.get(zoneId);
+      const before = this.#zones.get(zoneId)?.serial;
       // The state that is fetched now was committed after this was published, and has it.
       if (takePublication(this.#zones, publication) === "reload") await this.#load(zoneId);
+      else if (this.#zones.get(zoneId)?.serial !== before) {
+        this.#options.changed(zoneId, publication.kind === "change" ? publication.change : null);
+      }
     }
   }
 
@@ -53,12 +64,13 @@ export class Replica {
     const text = await this.#get(`${ZONES_PATH}/${zoneId}`);
     if (text === null) this.#zones.remove(zoneId);
     else this.#zones.put(readStateLines(text));
+    this.#options.changed(zoneId, null);
   }
 
   /** `null` for what is not there. */
   async #get(path: string): Promise<string | null> {
     const url = (await this.#origin.promise) + path;
-    const headers = { [SECRET_HEADER]: this.#secret };
+    const headers = { [SECRET_HEADER]: this.#options.secret };
     return new Promise((resolve, reject) => {
       const request = get(url, { agent: this.#agent, headers }, (response) => {
         const chunks: Buffer[] = [];

@@ -88,10 +88,28 @@ export class TcpConnection {
       return;
     }
     this.#unanswered += 1;
-    void answer.then((late) => {
+    const sent = Symbol.asyncIterator in answer ? this.#stream(answer) : this.#late(answer);
+    void sent.finally(() => {
       this.#unanswered -= 1;
-      if (late !== null && this.#socket.writable) this.#socket.write(frame(late));
       this.#work();
     });
+  }
+
+  async #late(answer: Promise<Uint8Array | null>): Promise<void> {
+    const message = await answer;
+    if (message !== null && this.#socket.writable) this.#socket.write(frame(message));
+  }
+
+  /** As fast as the client takes it; one that takes nothing for a while is idle. */
+  async #stream(messages: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const message of messages) {
+      if (!this.#socket.writable) return;
+      this.#idle.refresh();
+      if (this.#socket.write(frame(message))) continue;
+      await new Promise<void>((resolve) => {
+        this.#socket.once("drain", resolve);
+        this.#socket.once("close", resolve);
+      });
+    }
   }
 }

@@ -18,6 +18,9 @@ import { PublicationServer } from "./publication-server.ts";
 import { Relay } from "./relay.ts";
 import { Replica } from "./replica.ts";
 import { answerCalls } from "./calls.ts";
+import { hmac } from "../transfer/hmac.ts";
+import type { TransferConfig } from "../transfer/transfer-config.ts";
+import { Transfers } from "../transfer/transfers.ts";
 
 export interface ThreadData {
   readonly secret: string;
@@ -25,6 +28,7 @@ export interface ThreadData {
   readonly resolvers: readonly string[];
   readonly cookieSecret: Uint8Array;
   readonly nsid: string;
+  readonly transfers: TransferConfig;
   /** The others, for the lead; the lead, for the others. */
   readonly peers: readonly MessagePort[];
 }
@@ -33,14 +37,31 @@ const data = workerData as ThreadData;
 const zones = new ServedZones({ platformAddresses: data.platformAddresses });
 const outside = new OutsideAnswers();
 const resolver = new OutsideResolver(data.resolvers);
+const transfers = new Transfers({
+  config: data.transfers,
+  zones,
+  outside,
+  resolve: resolver.resolve,
+});
+const keys = new Map(data.transfers.keys.map((key) => [key.name, key]));
 const responder = new Responder({
   zones,
   outside,
+  transfers: true,
+  tsig: { findKey: (name) => keys.get(name), hmac },
   cookieSecret: data.cookieSecret,
   nsid: new TextEncoder().encode(data.nsid),
 });
-const answerer = new Answerer({ responder, outside, resolve: resolver.resolve });
-const replica = new Replica(zones, { secret: data.secret });
+const answerer = new Answerer({
+  responder,
+  outside,
+  resolve: resolver.resolve,
+  transfer: (wanted, asker) => transfers.serve(wanted, asker),
+});
+const replica = new Replica(zones, {
+  secret: data.secret,
+  changed: (zoneId, change) => transfers.changed(zoneId, change),
+});
 let server: PublicationServer | null = null;
 let bound: Binding | null = null;
 
@@ -78,6 +99,7 @@ const calls = {
     server?.stop();
     replica.stop();
     resolver.stop();
+    transfers.stop();
     await bound?.close();
     for (const peer of data.peers) peer.close();
   },

@@ -49,7 +49,7 @@ export function openUdp({ host, port, reusePort, answerer }: UdpOptions): Promis
     const answer = answerer.answer(query, new UdpAsker(remote));
     if (answer instanceof Uint8Array) {
       socket.send(answer, 0, answer.length, remote.port, remote.address);
-    } else if (answer !== null) {
+    } else if (answer instanceof Promise) {
       void answer.then((late) => {
         if (late !== null && !closed) {
           socket.send(late, 0, late.length, remote.port, remote.address);

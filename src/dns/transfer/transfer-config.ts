@@ -79,7 +79,10 @@ function readKey(item: Table, index: number): TsigKey {
 /** Base64 says nothing of a character that does not belong; a secret that is cut would only fail later. */
 export function readSecret(input: unknown, place: string): Uint8Array {
   const octets = typeof input === "string" ? Buffer.from(input, "base64") : Buffer.alloc(0);
-  if (octets.length === 0 || octets.toString("base64").replace(/=+$/, "") !== String(input).replace(/=+$/, "")) {
+  if (
+    octets.length === 0 ||
+    octets.toString("base64").replace(/=+$/, "") !== String(input).replace(/=+$/, "")
+  ) {
     throw new Mistake(`${place} must be base64 that is not empty`);
   }
   return new Uint8Array(octets);

@@ -16,7 +16,10 @@ import type { ResolveOutside } from "../../../worker/zone/respond-fully.ts";
 import type { ServedZone, ZoneChange } from "../../../worker/zone/served-zone.ts";
 import type { ServedZones } from "../../../worker/zone/served-zones.ts";
 import { transferOctets } from "../../../worker/zone/transfer/outgoing.ts";
-import { outsideQuestions, TransferredZone } from "../../../worker/zone/transfer/transferred-zone.ts";
+import {
+  outsideQuestions,
+  TransferredZone,
+} from "../../../worker/zone/transfer/transferred-zone.ts";
 import { hmac } from "./hmac.ts";
 import { Notifier } from "./notifier.ts";
 import type { TransferConfig } from "./transfer-config.ts";
@@ -106,8 +109,7 @@ export class Transfers {
     );
     // The zone may have changed meanwhile, or somebody else may have asked for it.
     const copy =
-      this.#copies.get(zone.id) ??
-      new TransferredZone(zones.get(zone.id) ?? zone, this.#context());
+      this.#copies.get(zone.id) ?? new TransferredZone(zones.get(zone.id) ?? zone, this.#context());
     this.#copies.set(zone.id, copy);
     return copy;
   }

@@ -83,7 +83,9 @@ export class IncomingZone {
       return verdict.message;
     }
     if (verdict.kind === "bad") {
-      throw new TransferError(`The server's signature is not good: ${tsigErrorName(verdict.error)}`);
+      throw new TransferError(
+        `The server's signature is not good: ${tsigErrorName(verdict.error)}`,
+      );
     }
     this.#unsigned.push(bytes.slice());
     if (this.#messages === 0 || this.#unsigned.length > UNSIGNED_MAX) {

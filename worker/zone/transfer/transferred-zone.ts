@@ -117,11 +117,7 @@ export function outsideQuestions(zone: ServedZone, context: AnswerContext): Outs
   return questions;
 }
 
-function nodeRecords(
-  zone: ServedZone,
-  node: ServedNode,
-  context: AnswerContext,
-): ResourceRecord[] {
+function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext): ResourceRecord[] {
   const { sets, flattened, owner } = zone.view(node);
   const records = [...sets.values()].filter(({ type }) => type !== TYPE.SOA).flatMap(fromSet);
   if (flattened === null) return records;
