@@ -121,7 +121,7 @@ function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext)
   const { sets, flattened, owner } = zone.view(node);
   const records = [...sets.values()].filter(({ type }) => type !== TYPE.SOA).flatMap(fromSet);
   if (flattened === null) return records;
-  const addresses = ADDRESS_TYPES.flatMap((type) => {
+  const addresses = ADDRESS_TYPES.filter((type) => !sets.has(type)).flatMap((type) => {
     const result = answer({ name: owner, type, class: CLASS.IN }, context);
     return isOutsideNeeded(result) ? [] : result.answers.flatMap(fromSet);
   });
