@@ -148,7 +148,16 @@ function zone(input: unknown, place: string): DeclaredZone {
 }
 
 /** Keys that belong to the listeners and the dev server; they mean nothing here. */
-const OTHER_KEYS = new Set(["api_port", "port", "hosts", "threads", "resolver", "binding", "keys", "transfers"]);
+const OTHER_KEYS = new Set([
+  "api_port",
+  "port",
+  "hosts",
+  "threads",
+  "resolver",
+  "binding",
+  "keys",
+  "transfers",
+]);
 
 const KEYS: Readonly<
   Record<string, readonly [keyof DnsConfig, (input: unknown, place: string) => unknown]>

@@ -3,7 +3,7 @@
  * when its SOA comes a second time. With a key every signature is checked: the first message is
  * signed, and no more than 99 may follow one another without (RFC 8945 section 5.3.1).
  */
-import type { ResourceRecord } from "../../wire/message.ts";
+import { decodeMessage, type Message, type ResourceRecord } from "../../wire/message.ts";
 import { textKey } from "../../wire/name-key.ts";
 import { rcodeName, RCODE, TYPE } from "../../wire/numbers.ts";
 import { verifyMessage, type Hmac, type TsigKey } from "../../wire/tsig-mac.ts";
@@ -62,21 +62,23 @@ export class IncomingZone {
     return this.#records;
   }
 
-  #verify(bytes: Uint8Array, nowSeconds: number) {
+  #verify(bytes: Uint8Array, nowSeconds: number): Message {
     const { signed } = this.#options;
+    const plain = decodeMessage(bytes);
+    if (signed === null) return plain;
+    // A refusal comes without a signature that could be checked.
+    const refused = plain.tsig?.error ?? 0;
+    if (refused !== 0) {
+      throw new TransferError(`The server refuses the key: ${tsigErrorName(refused)}`);
+    }
     const verdict = verifyMessage(bytes, {
-      findKey: (name) => (signed?.key.name.toLowerCase() === name ? signed.key : undefined),
-      hmac: signed?.hmac ?? (() => new Uint8Array()),
+      findKey: (name) => (signed.key.name.toLowerCase() === name ? signed.key : undefined),
+      hmac: signed.hmac,
       nowSeconds,
       timersOnly: this.#messages > 0,
       before: this.#unsigned,
       ...(this.#priorMac !== undefined && { priorMac: this.#priorMac }),
     });
-    if (signed === null) return verdict.message;
-    const refused = verdict.message.tsig?.error ?? 0;
-    if (refused !== 0) {
-      throw new TransferError(`The server refuses the key: ${tsigErrorName(refused)}`);
-    }
     if (verdict.kind === "good") {
       this.#priorMac = verdict.mac;
       this.#unsigned = [];
