@@ -86,7 +86,12 @@ try {
   for (let round = 0; round <= Number(options.rounds); round++) {
     for (const { server, rounds } of contestants) {
       const before = processorSeconds(server.processId);
-      const result = await runDnsperf({ port: server.port, queries: queryFile, seconds, transport });
+      const result = await runDnsperf({
+        port: server.port,
+        queries: queryFile,
+        seconds,
+        transport,
+      });
       const after = processorSeconds(server.processId);
       const used = before === null || after === null ? null : after - before;
       const processorMicroseconds = used === null ? null : (used * 1e6) / result.completed;
@@ -101,13 +106,16 @@ try {
     contestants.map((contestant) => {
       const { name, rounds } = contestant;
       const ratios = rounds.map(
-        ({ queriesPerSecond }, at) => queriesPerSecond / (floor?.rounds[at]?.queriesPerSecond ?? NaN),
+        ({ queriesPerSecond }, at) =>
+          queriesPerSecond / (floor?.rounds[at]?.queriesPerSecond ?? NaN),
       );
       return {
         server: name,
         "queries a second": Math.round(rate(contestant)),
         "of the echo": floor === undefined ? "" : median(ratios).toFixed(2),
-        "processor µs each": median(rounds.map((one) => one.processorMicroseconds ?? NaN)).toFixed(1),
+        "processor µs each": median(rounds.map((one) => one.processorMicroseconds ?? NaN)).toFixed(
+          1,
+        ),
         lost: rounds.reduce((sum, { lost }) => sum + lost, 0),
       };
     }),
