@@ -81,13 +81,20 @@ export interface SignOptions {
   readonly priorMac?: Uint8Array;
   readonly timersOnly?: boolean;
   readonly error?: number;
-  readonly other?: Uint8Array;
+  /** BADTIME: the time here goes along. */
+  readonly tellTime?: boolean;
+}
+
+function timeOctets(seconds: number): Uint8Array {
+  const writer = new Writer();
+  writeTime(writer, seconds);
+  return writer.finish();
 }
 
 /** How many octets signing adds to a message. */
-export function tsigBytes(key: TsigKey, otherBytes = 0): number {
+export function tsigBytes(key: TsigKey): number {
   const names = encodeName(key.name).length + encodeName(key.algorithm).length;
-  return names + 26 + MAC_BYTES[key.algorithm] + otherBytes;
+  return names + 26 + MAC_BYTES[key.algorithm];
 }
 
 function appendRecord(message: Uint8Array, record: Uint8Array): Uint8Array {
@@ -111,7 +118,7 @@ export function signMessage(
     fudgeSeconds: FUDGE_SECONDS,
     originalId: (message[0]! << 8) | message[1]!,
     error: options.error ?? 0,
-    other: options.other ?? new Uint8Array(),
+    other: options.tellTime === true ? timeOctets(nowSeconds) : new Uint8Array(),
   };
   const input = macInput({ tsig, unsigned: message, priorMac, timersOnly });
   const mac = hmac(key.algorithm, key.secret, input);

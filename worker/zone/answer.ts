@@ -32,6 +32,8 @@ const ANY_TTL_SECONDS = 3600;
 /** CPU "RFC8482", no OS. */
 const ANY_DATA = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
 
+const NO_SETS: readonly RecordSet[] = [];
+
 export interface WireQuestion {
   /** A whole name as octets, in the case in which it was asked for. */
   readonly name: Uint8Array;
@@ -74,8 +76,8 @@ class Lookup {
   lasting = true;
   readonly answers: RecordSet[] = [];
   readonly authorities: RecordSet[] = [];
-  glue: readonly RecordSet[] = [];
-  additionals: readonly RecordSet[] = [];
+  glue = NO_SETS;
+  additionals = NO_SETS;
   readonly rules: Rule[];
   /** Where the chain went that no zone here can follow. */
   left: Uint8Array | null = null;
@@ -268,16 +270,18 @@ export function answer(question: WireQuestion, context: AnswerContext): Answer |
   if (lookup.needed !== null) return { questions: [lookup.needed] };
   if (lookup.rcode !== RCODE.SERVFAIL) return lookup;
   // Half an answer would be taken for a whole one.
-  const { rcode, rules } = lookup;
-  const none: readonly RecordSet[] = [];
+  return { ...emptyAnswer(RCODE.SERVFAIL), rules: lookup.rules };
+}
+
+export function emptyAnswer(rcode: number): Answer {
   return {
     rcode,
     authoritative: false,
-    answers: none,
-    authorities: none,
-    glue: none,
-    additionals: none,
-    rules,
+    answers: NO_SETS,
+    authorities: NO_SETS,
+    glue: NO_SETS,
+    additionals: NO_SETS,
+    rules: [],
     lasting: false,
   };
 }

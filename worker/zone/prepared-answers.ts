@@ -3,6 +3,7 @@
  * hold until the zones change. Only names that exist are kept, so that whoever asks for others
  * cannot push them out; the limits are for the types, of which there are many.
  */
+import { HEADER_BYTES } from "../wire/message-writer.ts";
 import { LOWER_CASE } from "../wire/name-key.ts";
 import type { Answer } from "./answer.ts";
 import type { Query } from "./query.ts";
@@ -20,10 +21,9 @@ export interface PreparedAnswer {
 
 function isAbout({ message, type }: PreparedAnswer, query: Query): boolean {
   if (type !== query.type) return false;
-  const { source, start, end } = query;
-  const offset = 12 - start;
-  for (let at = start; at < end; at++) {
-    if (LOWER_CASE[message[at + offset]!] !== LOWER_CASE[source[at]!]) return false;
+  const { bytes, end } = query;
+  for (let at = HEADER_BYTES; at < end; at++) {
+    if (LOWER_CASE[message[at]!] !== LOWER_CASE[bytes[at]!]) return false;
   }
   return true;
 }

@@ -15,10 +15,9 @@ import { WireError } from "../wire/wire-error.ts";
 const OPT_FIXED_BYTES = 11;
 
 export class Query {
-  /** The question's name: octets `start` to `end` of `source`. */
-  source: Uint8Array = new Uint8Array();
-  start = 0;
-  end = 0;
+  bytes: Uint8Array = new Uint8Array();
+  /** Where the question's name ends; it begins after the header. */
+  end = HEADER_BYTES;
   /** Of the name in lower case and the type. */
   hash = 0;
   type = 0;
@@ -35,6 +34,8 @@ export class Query {
 
   /** Throws WireError when the octets are no query. They are at least a header. */
   read(bytes: Uint8Array): void {
+    this.bytes = bytes;
+    this.end = HEADER_BYTES;
     this.message = null;
     this.hasEdns = false;
     this.wantsNsid = false;
@@ -45,7 +46,7 @@ export class Query {
     if (this.questions > 1) throw new WireError("There is more than one question");
     if (!plain || additionals > 1) return this.#decode(bytes);
     let at = HEADER_BYTES;
-    if (this.questions === 1) at = this.#readQuestion(bytes, at);
+    if (this.questions === 1) at = this.#readQuestion(bytes);
     if (additionals === 1) {
       const isOpt = bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === TYPE.OPT;
       if (!isOpt) return this.#decode(bytes);
@@ -54,8 +55,8 @@ export class Query {
     if (at !== bytes.length) throw new WireError("The query does not end where it says");
   }
 
-  #readQuestion(bytes: Uint8Array, start: number): number {
-    let at = start;
+  #readQuestion(bytes: Uint8Array): number {
+    let at = HEADER_BYTES;
     let hash = 0x811c_9dc5 | 0;
     for (;;) {
       const length = bytes[at];
@@ -64,14 +65,13 @@ export class Query {
       if (length >= 0x40) throw new WireError("The question's name is compressed");
       const next = at + length + 1;
       if (next > bytes.length) throw new WireError("A label runs past the end");
-      if (next - start > NAME_WIRE_BYTES_MAX)
+      if (next - HEADER_BYTES > NAME_WIRE_BYTES_MAX) {
         throw new WireError("A name is longer than 255 octets");
+      }
       for (; at < next; at++) hash = Math.imul(hash ^ LOWER_CASE[bytes[at]!]!, 0x0100_0193);
       if (length === 0) break;
     }
     if (at + 4 > bytes.length) throw new WireError("Unexpected end");
-    this.source = bytes;
-    this.start = start;
     this.end = at;
     this.type = (bytes[at]! << 8) | bytes[at + 1]!;
     this.class = (bytes[at + 2]! << 8) | bytes[at + 3]!;
@@ -110,11 +110,7 @@ export class Query {
   #decode(bytes: Uint8Array): void {
     const { message } = parseMessage(bytes);
     this.message = message;
-    const [question] = message.questions;
-    if (question !== undefined) {
-      // The same octets again, unless the name was compressed; and then it is refused.
-      this.#readQuestion(bytes, HEADER_BYTES);
-    }
+    if (this.questions === 1) this.#readQuestion(bytes);
     const { edns } = message;
     if (edns === null) return;
     this.hasEdns = true;
@@ -126,6 +122,6 @@ export class Query {
 
   /** The name on its own, in the case in which it was asked for. */
   get name(): Uint8Array {
-    return this.source.subarray(this.start, this.end);
+    return this.bytes.subarray(HEADER_BYTES, this.end);
   }
 }

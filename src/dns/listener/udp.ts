@@ -48,11 +48,11 @@ export function openUdp({ host, port, reusePort, answerer }: UdpOptions): Promis
   socket.on("message", (query, remote) => {
     const answer = answerer.answer(query, new UdpAsker(remote));
     if (answer instanceof Uint8Array) {
-      socket.send(answer, 0, answer.length, remote.port, remote.address);
+      socket.send(answer, remote.port, remote.address);
     } else if (answer instanceof Promise) {
       void answer.then((late) => {
         if (late !== null && !closed) {
-          socket.send(late, 0, late.length, remote.port, remote.address);
+          socket.send(late, remote.port, remote.address);
         }
       });
     }
