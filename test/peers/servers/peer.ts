@@ -5,6 +5,9 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
 import { encode } from "dns-packet";
 
 export interface PeerZone {
@@ -22,6 +25,8 @@ export interface PeerPlace {
 export interface RunningPeer {
   readonly port: number;
   readonly processId: number;
+  /** The file that takes what it says. */
+  readonly log: string;
   stop(): Promise<void>;
 }
 
@@ -58,14 +63,16 @@ export async function startProcess(
   [program, ...args]: readonly [string, ...string[]],
   { port, folder, zoneName }: PeerPlace & { readonly zoneName: string },
 ): Promise<RunningPeer> {
+  const logPath = join(folder, "log");
+  const log = await open(logPath, "w");
   const child = spawn(program, args, {
     cwd: folder,
     env: environment,
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", log.fd, log.fd],
     timeout: LIFETIME_MILLISECONDS_MAX,
   });
-  let said = "";
-  child.stderr.on("data", (text: Buffer) => (said = (said + text.toString()).slice(-4000)));
+  await log.close();
+  const said = (): string => readFileSync(logPath, "utf8").slice(-4000);
   const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
@@ -74,16 +81,16 @@ export async function startProcess(
     clearTimeout(kill);
   };
   const failed = ended.then(() => {
-    throw new Error(`${program} has ended:\n${said}`);
+    throw new Error(`${program} has ended:\n${said()}`);
   });
   try {
     await Promise.race([untilAnswering(port, zoneName), failed]);
   } catch (error) {
     await stop();
-    throw new Error(`${program} does not answer:\n${said}`, { cause: error });
+    throw new Error(`${program} does not answer:\n${said()}`, { cause: error });
   }
   failed.catch(() => {});
-  return { port, processId: child.pid!, stop };
+  return { port, processId: child.pid!, log: logPath, stop };
 }
 
 /** Asks for the zone's SOA until there is an answer without an error. */
