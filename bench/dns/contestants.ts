@@ -35,7 +35,7 @@ export async function startOurs(
   threads: number,
   { folder, port }: PeerPlace,
   size: number,
-): Promise<Omit<RunningPeer, "log"> & { readonly zoneFile: string }> {
+): Promise<RunningPeer & { readonly zoneFile: string }> {
   const args = [program("./ours.ts"), folder, String(port), String(threads)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");

@@ -23,11 +23,18 @@ function run(program: string, ...args: string[]): string {
 }
 
 /** The zone as a file, by a client that is none of ours. */
-function transferToFile(port: number, path: string): void {
-  writeFileSync(
-    path,
-    run("dig", "@127.0.0.1", "-p", String(port), zoneName, "AXFR", "+onesoa", "+nocmd", "+nostats"),
-  );
+function transferToFile(port: number, path: string, ...forms: string[]): void {
+  writeFileSync(path, run("dig", "@127.0.0.1", "-p", String(port), zoneName, "AXFR", ...forms));
+}
+
+/** Some of these texts ldns cannot read; the octets it can. */
+const asOctets = ["+onesoa", "+unknownformat"];
+
+async function recordsOf(port: number): Promise<string[]> {
+  const records = await fetchZone({ zoneName, host: "127.0.0.1", port });
+  return records
+    .map(({ name, type, ttlSeconds, data }) => `${name} ${ttlSeconds} ${type} ${data.join(".")}`)
+    .sort();
 }
 
 /** BIND reads the regular expression of a NAPTR record, and refuses a zone with one that is none. */
@@ -77,7 +84,10 @@ describe("secondaries", () => {
         await client.ok("DELETE", `${records}/${ids.splice(index % ids.length, 1)[0]}`);
         made += 1;
       }
-      const { body } = await client.call("POST", records, { ...acceptable(request), name: `h${index % 300}` });
+      const { body } = await client.call("POST", records, {
+        ...acceptable(request),
+        name: `h${index % 300}`,
+      });
       if (!body.success) continue;
       ids.push(body.result.id as string);
       made += 1;
@@ -101,24 +111,21 @@ describe("secondaries", () => {
     }
 
     const folder = temporaryFolder();
-    const oursFile = join(folder, "ours");
-    transferToFile(primaryPort, oursFile);
-    expect(run("named-checkzone", "-i", "none", "-k", "ignore", zoneName, oursFile)).toContain(
-      "OK",
+    const checked = join(folder, "checked");
+    transferToFile(primaryPort, checked);
+    expect(run("named-checkzone", "-i", "none", "-k", "ignore", zoneName, checked)).toMatch(
+      /^OK$/m,
     );
-    const [, ...expected] = await fetchZone({ zoneName, host: "127.0.0.1", port: primaryPort });
+    const oursFile = join(folder, "ours");
+    transferToFile(primaryPort, oursFile, ...asOctets);
+    const expected = await recordsOf(primaryPort);
     expect(expected.length).toBeGreaterThan(300);
-    for (const [index, { name }] of secondaries.entries()) {
+    for (const [index, { name, tookIncrement }] of secondaries.entries()) {
+      expect(await recordsOf(ports[index]!), name).toEqual(expected);
       const file = join(folder, name);
-      transferToFile(ports[index]!, file);
-      const compared = run("ldns-compare-zones", "-s", oursFile, file);
-      expect(`${name}: ${compared.trim()}`).toBe(`${name}: +0 -0 ~0`.replace(/\t/g, " "));
-    }
-    for (const { log, name } of running.map((peer, index) => ({
-      log: readFileSync(peer.log, "utf8"),
-      name: secondaries[index]!.name,
-    }))) {
-      expect(`${name} ${/IXFR|incremental/i.test(log)}`).toBe(`${name} true`);
+      transferToFile(ports[index]!, file, ...asOctets);
+      expect(run("ldns-compare-zones", oursFile, file), name).toMatch(/\+0\s+-0\s+~0/);
+      expect(tookIncrement(folders[index]!), name).toBe(true);
     }
   });
 });

@@ -1,7 +1,8 @@
 /** What tests with other name servers share: ours, folders and free ports. */
+import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -13,14 +14,29 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Free at this moment; the servers here are the only ones that ask. */
+/**
+ * Free for TCP and UDP, and below the ports that the system gives to clients: one of those could
+ * be taken by the time a server starts.
+ */
 export async function freePort(): Promise<number> {
-  const socket = createSocket("udp4");
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
-  const { port } = socket.address();
-  socket.close();
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
+    const [tcp, udp] = [createServer(), createSocket("udp4")];
+    try {
+      await new Promise<void>((resolve, reject) => {
+        tcp.once("error", reject).listen(port, "127.0.0.1", resolve);
+      });
+      await new Promise<void>((resolve, reject) => {
+        udp.once("error", reject).bind({ port, address: "127.0.0.1", exclusive: true }, resolve);
+      });
+      return port;
+    } catch {
+      // Somebody has it: another.
+    } finally {
+      tcp.close();
+      udp.close();
+    }
+  }
 }
 
 export async function startOurs(dns: Record<string, unknown>): Promise<RunningDns> {

@@ -41,7 +41,7 @@ async function start(initial: ZoneData | null) {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const zones = new ServedZones({ platformAddresses: [] });
-  const replica = new Replica(zones, { secret: "secret" });
+  const replica = new Replica(zones, { secret: "secret", changed: () => {} });
   onTestFinished(() => {
     replica.stop();
     server.close();

@@ -25,9 +25,12 @@ export interface PeerPlace {
 export interface RunningPeer {
   readonly port: number;
   readonly processId: number;
+  stop(): Promise<void>;
+}
+
+export interface RunningProcess extends RunningPeer {
   /** The file that takes what it says. */
   readonly log: string;
-  stop(): Promise<void>;
 }
 
 export interface Peer {
@@ -62,7 +65,7 @@ export const environment = {
 export async function startProcess(
   [program, ...args]: readonly [string, ...string[]],
   { port, folder, zoneName }: PeerPlace & { readonly zoneName: string },
-): Promise<RunningPeer> {
+): Promise<RunningProcess> {
   const logPath = join(folder, "log");
   const log = await open(logPath, "w");
   const child = spawn(program, args, {

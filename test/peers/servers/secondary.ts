@@ -1,7 +1,7 @@
 /** Name servers that take a zone over from ours: they hear of changes by NOTIFY and fetch them. */
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startProcess, type PeerPlace, type RunningPeer } from "./peer.ts";
+import { startProcess, type PeerPlace, type RunningProcess } from "./peer.ts";
 
 export interface Primary {
   readonly port: number;
@@ -13,12 +13,16 @@ export interface Primary {
 export interface Secondary {
   readonly name: string;
   readonly programs: readonly string[];
-  start(primary: Primary, place: PeerPlace): Promise<RunningPeer>;
+  /** Whether it has taken less than the whole zone. */
+  tookIncrement(folder: string): boolean;
+  start(primary: Primary, place: PeerPlace): Promise<RunningProcess>;
 }
 
 const bind: Secondary = {
   name: "BIND",
   programs: ["named"],
+  // It keeps a journal of increments only.
+  tookIncrement: (folder) => existsSync(join(folder, "zone.db.jnl")),
   start({ port: primaryPort, zoneName, key }, { folder, port }) {
     const configuration = join(folder, "named.conf");
     writeFileSync(
@@ -55,6 +59,7 @@ const bind: Secondary = {
 const knot: Secondary = {
   name: "Knot",
   programs: ["knotd"],
+  tookIncrement: (folder) => /IXFR, incoming/.test(readFileSync(join(folder, "log"), "utf8")),
   start({ port: primaryPort, zoneName, key }, { folder, port }) {
     const configuration = join(folder, "knot.conf");
     writeFileSync(
@@ -100,6 +105,14 @@ zone:
 const nsd: Secondary = {
   name: "NSD",
   programs: ["nsd"],
+  tookIncrement(folder) {
+    const updates = readFileSync(join(folder, "log"), "utf8").matchAll(
+      /update to .* of (\d+) bytes/g,
+    );
+    const last = [...updates].at(-1);
+    // By then a whole zone is many times as large.
+    return last !== undefined && Number(last[1]) < 8192;
+  },
   start({ port: primaryPort, zoneName }, { folder, port }) {
     const configuration = join(folder, "nsd.conf");
     writeFileSync(

@@ -11,11 +11,11 @@
 import type { ResourceRecord } from "../../wire/message.ts";
 import { textKey, type NameKey } from "../../wire/name-key.ts";
 import { formatName } from "../../wire/name.ts";
-import { CLASS, TYPE } from "../../wire/numbers.ts";
+import { CLASS, RCODE, TYPE } from "../../wire/numbers.ts";
 import type { RecordSet } from "../../wire/record-set.ts";
 import { answer, isOutsideNeeded, type AnswerContext } from "../answer.ts";
 import type { OutsideQuestion } from "../outside.ts";
-import type { Alias, ServedNode } from "../served-node.ts";
+import type { Alias, NodeView, ServedNode } from "../served-node.ts";
 import type { ServedZone, ZoneChange } from "../served-zone.ts";
 import { difference } from "./difference.ts";
 import { ZoneJournal, type ZoneDelta } from "./journal.ts";
@@ -28,7 +28,7 @@ const ADDRESS_TYPES = [TYPE.A, TYPE.AAAA] as const;
 export class TransferredZone {
   readonly #records = new Map<NameKey, readonly ResourceRecord[]>();
   /** Names whose records depend on those of others, and may change with any change. */
-  readonly #flattened = new Set<NameKey>();
+  readonly #dissolved = new Set<NameKey>();
   readonly #journal = new ZoneJournal({ recordsMax: JOURNAL_RECORDS_MAX });
   #serial: number;
   #soa: ResourceRecord;
@@ -82,7 +82,7 @@ export class TransferredZone {
   }
 
   #touched(zone: ServedZone, change: ZoneChange | null): Set<NameKey> {
-    const keys = new Set(this.#flattened);
+    const keys = new Set(this.#dissolved);
     if (change === null || change.head !== undefined) {
       for (const key of this.#records.keys()) keys.add(key);
       for (const { key } of zone.nodes()) keys.add(key);
@@ -97,39 +97,80 @@ export class TransferredZone {
     const records = node === undefined ? [] : nodeRecords(zone, node, context);
     if (records.length === 0) this.#records.delete(key);
     else this.#records.set(key, records);
-    if (node !== undefined && zone.view(node).flattened !== null) this.#flattened.add(key);
-    else this.#flattened.delete(key);
+    const dissolved = node !== undefined && dissolvedAlias(zone.view(node)) !== null;
+    if (dissolved) this.#dissolved.add(key);
+    else this.#dissolved.delete(key);
     return records;
   }
 }
 
-/** What a resolver has to be asked before the flattened names of a zone can be written out. */
+/** What a resolver has to be asked before the names of a zone can be written out. */
 export function outsideQuestions(zone: ServedZone, context: AnswerContext): OutsideQuestion[] {
   const questions: OutsideQuestion[] = [];
   for (const node of zone.nodes()) {
-    const { flattened, owner } = zone.view(node);
-    if (flattened === null) continue;
+    const dissolved = dissolvedAlias(zone.view(node));
+    if (dissolved === null) continue;
     for (const type of ADDRESS_TYPES) {
-      const result = answer({ name: owner, type, class: CLASS.IN }, context);
-      if (isOutsideNeeded(result)) questions.push(...result.questions);
+      const found = addresses(dissolved.target, type, context);
+      if ("question" in found) questions.push(found.question);
     }
   }
   return questions;
 }
 
+/**
+ * The CNAME that addresses stand for: a flattened one, and one that has other records beside it,
+ * which Ledge serves and other name servers refuse (RFC 2181 section 10.1).
+ */
+function dissolvedAlias({ flattened, alias, sets }: NodeView): Alias | null {
+  return flattened ?? (sets.size > 1 ? alias : null);
+}
+
 function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext): ResourceRecord[] {
-  const { sets, flattened, owner } = zone.view(node);
-  const records = [...sets.values()].filter(({ type }) => type !== TYPE.SOA).flatMap(fromSet);
-  if (flattened === null) return records;
-  const addresses = ADDRESS_TYPES.filter((type) => !sets.has(type)).flatMap((type) => {
-    const result = answer({ name: owner, type, class: CLASS.IN }, context);
-    return isOutsideNeeded(result) ? [] : result.answers.flatMap(fromSet);
-  });
-  if (addresses.length === 0 && records.length === 0 && node.key !== zone.apexKey) {
-    // Nobody could say the addresses: whoever asks the secondary may find them by the alias.
-    return [aliasRecord(owner, flattened)];
+  const view = zone.view(node);
+  const { sets, owner } = view;
+  const dissolved = dissolvedAlias(view);
+  const left = dissolved === null ? [TYPE.SOA] : [TYPE.SOA, TYPE.CNAME];
+  const records = [...sets.values()]
+    .filter(({ type }) => !(left as number[]).includes(type))
+    .flatMap(fromSet);
+  if (dissolved === null) return records;
+  for (const type of ADDRESS_TYPES.filter((each) => !sets.has(each))) {
+    const found = addresses(dissolved.target, type, context);
+    if ("question" in found || found.data.length === 0) continue;
+    const ttlSeconds = Math.min(dissolved.ttlSeconds, found.ttlSeconds);
+    records.push(...fromSet({ owner, type, ttlSeconds, data: found.data }));
   }
-  return [...records, ...addresses];
+  // Nobody could say the addresses: whoever asks the secondary may find them by the alias.
+  if (records.length === 0 && node.key !== zone.apexKey) return [aliasRecord(owner, dissolved)];
+  return records;
+}
+
+interface Addresses {
+  readonly data: readonly Uint8Array[];
+  readonly ttlSeconds: number;
+}
+
+const noAddresses: Addresses = { data: [], ttlSeconds: 0 };
+
+/** Of the target of an alias, in a zone here or elsewhere. */
+function addresses(
+  target: Uint8Array,
+  type: (typeof ADDRESS_TYPES)[number],
+  context: AnswerContext,
+): Addresses | { readonly question: OutsideQuestion } {
+  const result = answer({ name: target, type, class: CLASS.IN }, context);
+  if (isOutsideNeeded(result)) return { question: result.questions[0]! };
+  if (result.rcode === RCODE.REFUSED) {
+    const name = formatName(target);
+    const question = { name, type: type === TYPE.A ? ("A" as const) : ("AAAA" as const) };
+    const found = context.outside.get(question, context.nowSeconds);
+    if (found === undefined) return { question };
+    return found === "failed" ? noAddresses : found;
+  }
+  const ttlSeconds = Math.min(...result.answers.map((set) => set.ttlSeconds));
+  const data = result.answers.filter((set) => set.type === type).flatMap((set) => set.data);
+  return { data, ttlSeconds };
 }
 
 function aliasRecord(owner: Uint8Array, { target, ttlSeconds }: Alias): ResourceRecord {
