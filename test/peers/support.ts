@@ -5,12 +5,18 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
+
+/** What was opened last ends first. */
+const cleanUps: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+});
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "ledge-peers-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -44,6 +50,6 @@ export async function startOurs(dns: Record<string, unknown>): Promise<RunningDn
   const configPath = join(folder, "wrangler.json");
   writeFileSync(configPath, JSON.stringify({ name: "dns", dns }));
   const running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
-  onTestFinished(() => running.stop());
+  cleanUps.push(() => running.stop());
   return running;
 }

@@ -19,6 +19,8 @@ export const bind: Peer = {
         dnssec-validation no;
         notify no;
         minimal-responses yes;
+        check-names primary ignore;
+        zero-no-soa-ttl no;
       };
       controls {};
       zone "${zoneName}" { type primary; file "${file}"; };\n`,
