@@ -82,14 +82,18 @@ describe("RFC 8484", () => {
     ],
     ["another type", async () => post(new Uint8Array(12), { "content-type": "text/plain" }), 415],
     ["too much", async () => post(new Uint8Array(65_536)), 413],
-    ["too much by GET", async () => fetch(`${url}?dns=${"A".repeat(15_000)}`), 200],
     ["another method", async () => fetch(url, { method: "PUT", body: "x" }), 405],
   ])("4.2: %s", async (_, ask, status) => {
     const response = await ask();
     expect(response.status).toBe(status);
-    if (status === 405) expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
+  });
+
+  it("4.2: says which methods there are, and that nonsense is nonsense", async () => {
+    const response = await fetch(url, { method: "DELETE" });
+    expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
     // 11,250 octets of nothing are a message that cannot be read, and that is an answer.
-    if (status === 200) expect(await read(response)).toMatchObject({ rcode: "FORMERR" });
+    const nonsense = await fetch(`${url}?dns=${"A".repeat(15_000)}`);
+    expect(await read(nonsense)).toMatchObject({ rcode: "FORMERR" });
   });
 });
 

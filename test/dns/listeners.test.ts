@@ -131,7 +131,7 @@ describe("stop()", () => {
     await stop();
     await hungUp;
     expect(await isFree(port)).toBe(true);
-    await expect(fetch(dns.url)).rejects.toThrow();
+    await expect(fetch(dns.url)).rejects.toThrow("fetch failed");
     const after = process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length;
     expect(after).toBe(before);
   });
@@ -178,6 +178,10 @@ describe("threads", () => {
   });
 });
 
+function flat(name: string, content: string) {
+  return { name, records: [{ type: "CNAME", name: "@", content, ttl: 300 }] };
+}
+
 describe("a flattened CNAME to a name elsewhere", () => {
   it("has the addresses that the resolver says, for as long as it says", async () => {
     const resolver = createSocket("udp4");
@@ -198,10 +202,6 @@ describe("a flattened CNAME to a name elsewhere", () => {
         port,
         address,
       );
-    });
-    const flat = (name: string, content: string) => ({
-      name,
-      records: [{ type: "CNAME", name: "@", content, ttl: 300 }],
     });
     const { port, dns } = await start({
       resolver: `127.0.0.1:${resolver.address().port}`,
@@ -228,13 +228,7 @@ describe("a flattened CNAME to a name elsewhere", () => {
     const { port } = await start({
       threads: 1,
       resolver: "127.0.0.1:1",
-      zones: [
-        ...zones,
-        {
-          name: "flat.example",
-          records: [{ type: "CNAME", name: "@", content: "there.elsewhere.example", ttl: 300 }],
-        },
-      ],
+      zones: [...zones, flat("flat.example", "there.elsewhere.example")],
     });
     const asker = new UdpAsker(port);
     const waiting = asker.ask("flat.example", "A");

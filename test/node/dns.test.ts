@@ -98,6 +98,7 @@ async function startProject(files: Record<string, string>, options: StartDnsOpti
   const dns = await startDns({
     configPath: join(folder, Object.keys(files)[0] as string),
     port: 0,
+    dnsPort: 0,
     log: (text) => said.push(text),
     ...options,
   });
@@ -128,6 +129,7 @@ describe("startDns()", () => {
         "  e-mail   dev@ledge.local",
         `  key      ${owner["X-Auth-Key"]}`,
         "  zones    example.org",
+        `DNS        127.0.0.1:${dns.dnsPort}, [::1]:${dns.dnsPort} (UDP and TCP)`,
       ].join("\n"),
     );
     expect((await zones(owner)).result.map(({ name }) => name)).toEqual(["example.org"]);
@@ -162,6 +164,7 @@ describe("startDns()", () => {
     const again = await startDns({
       configPath: join(first.folder, "wrangler.json"),
       port: 0,
+      dnsPort: 0,
       log: () => {},
     });
     onTestFinished(() => again.stop());

@@ -137,7 +137,7 @@ describe("openTcp()", () => {
     const sending = setInterval(() => socket.write(Uint8Array.of(1)), 20);
     onTestFinished(() => clearInterval(sending));
     socket.write(Uint8Array.of(255, 255));
-    await gone;
+    await expect(gone).resolves.toBeUndefined();
   });
 
   it("gives the place of the client that has been silent for longest to a new one", async () => {

@@ -2,7 +2,7 @@
 import { encode, type Packet } from "dns-packet";
 
 /** mulberry32: small, and good enough to be unkind. */
-export function random(seed: number): () => number {
+function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

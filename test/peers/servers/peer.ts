@@ -7,7 +7,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { encode } from "dns-packet";
 
-export interface PeerZone {
+interface PeerZone {
   readonly name: string;
   /** The path of a file in master file format. */
   readonly file: string;
