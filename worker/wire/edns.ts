@@ -8,7 +8,7 @@ export const OPTION = { NSID: 3, COOKIE: 10 } as const;
 
 const DNSSEC_OK = 0x8000;
 
-export interface EdnsOption {
+interface EdnsOption {
   readonly code: number;
   readonly data: Uint8Array;
 }

@@ -98,10 +98,11 @@ const anyMessage: fc.Arbitrary<Message> = fc.record({
   ),
 });
 
+const fold = <Named extends { readonly name: string }>(list: readonly Named[]) =>
+  list.map((item) => ({ ...item, name: item.name.toLowerCase() }));
+
 /** A pointer may lead to the same name in other letters. */
 function lowerCase(made: Message): unknown {
-  const fold = <Named extends { readonly name: string }>(list: readonly Named[]) =>
-    list.map((item) => ({ ...item, name: item.name.toLowerCase() }));
   const { questions, answers, authorities, additionals } = made;
   return {
     ...made,
@@ -181,13 +182,30 @@ describe("encodeMessage() and decodeMessage()", () => {
 
 const octets = (...bytes: number[]) => Uint8Array.from(bytes);
 
-describe("compression", () => {
-  function nameRecord(owner: string, type: number, target: string): ResourceRecord {
-    const writer = new Writer();
-    writer.name(target);
-    return { name: owner, type, class: 1, ttlSeconds: 1, data: writer.finish() };
-  }
+function nameRecord(owner: string, type: number, target: string): ResourceRecord {
+  const writer = new Writer();
+  writer.name(target);
+  return { name: owner, type, class: 1, ttlSeconds: 1, data: writer.finish() };
+}
 
+const chain = (pointers: number) => {
+  // A label "a" in the header's place, and pointers that each lead to the one before.
+  const bytes = [0, 1, 128, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+  bytes.push(1, 0x61, 0, 0, 1, 0, 1);
+  const data: number[] = [0xc0, 12];
+  const start = bytes.length + 11;
+  for (let count = 1; count < pointers; count++) {
+    const target = start + (count - 1) * 2;
+    data.push(0xc0 | (target >> 8), target & 0xff);
+  }
+  bytes[7] = 2;
+  bytes.push(0, 255, 0, 0, 1, 0, 0, 0, 0, data.length >> 8, data.length & 0xff, ...data);
+  const last = start + (pointers - 1) * 2;
+  bytes.push(0xc0 | (last >> 8), last & 0xff, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0);
+  return Uint8Array.from(bytes);
+};
+
+describe("compression", () => {
   test("points to names that are there, in whatever case, also from data of RFC 1035 types", () => {
     const bytes = encodeMessage(
       message({
@@ -215,22 +233,6 @@ describe("compression", () => {
   });
 
   test("a chain of pointers ends after 127", () => {
-    const chain = (pointers: number) => {
-      // A label "a" in the header's place, and pointers that each lead to the one before.
-      const bytes = [0, 1, 128, 0, 0, 1, 0, 0, 0, 0, 0, 0];
-      bytes.push(1, 0x61, 0, 0, 1, 0, 1);
-      const data: number[] = [0xc0, 12];
-      const start = bytes.length + 11;
-      for (let count = 1; count < pointers; count++) {
-        const target = start + (count - 1) * 2;
-        data.push(0xc0 | (target >> 8), target & 0xff);
-      }
-      bytes[7] = 2;
-      bytes.push(0, 255, 0, 0, 1, 0, 0, 0, 0, data.length >> 8, data.length & 0xff, ...data);
-      const last = start + (pointers - 1) * 2;
-      bytes.push(0xc0 | (last >> 8), last & 0xff, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0);
-      return Uint8Array.from(bytes);
-    };
     expect(decodeMessage(chain(126)).answers[1]!.name).toBe("a");
     expect(() => decodeMessage(chain(127))).toThrow(WireError);
   });
@@ -249,16 +251,18 @@ describe("compression", () => {
   });
 });
 
+const address = (owner: string, last: number): ResourceRecord => ({
+  name: owner,
+  type: TYPE.A,
+  class: 1,
+  ttlSeconds: 1,
+  data: octets(192, 0, 2, last),
+});
+
+const set = (owner: string, count: number) =>
+  Array.from({ length: count }, (_, index) => address(owner, index));
+
 describe("encodeMessage() without room", () => {
-  const address = (owner: string, last: number): ResourceRecord => ({
-    name: owner,
-    type: TYPE.A,
-    class: 1,
-    ttlSeconds: 1,
-    data: octets(192, 0, 2, last),
-  });
-  const set = (owner: string, count: number) =>
-    Array.from({ length: count }, (_, index) => address(owner, index));
   const questions = [{ name: "a.example", type: TYPE.A, class: 1 }];
 
   test("leaves out whole sets, with TC, and nothing follows them", () => {
@@ -308,8 +312,9 @@ describe("encodeMessage() without room", () => {
   });
 });
 
+const header = (counts: number[]) => [0, 1, 0, 0, ...counts.flatMap((count) => [0, count])];
+
 describe("decodeMessage() refuses", () => {
-  const header = (counts: number[]) => [0, 1, 0, 0, ...counts.flatMap((count) => [0, count])];
   const OPT = [0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0];
   test.each([
     ["less than a header", octets(0, 1, 0)],

@@ -15,7 +15,7 @@ import type { RecordSet } from "./record-set.ts";
 import { decodeTsig, encodeTsig, type Tsig } from "./tsig.ts";
 import { WireError } from "./wire-error.ts";
 
-export interface Question {
+interface Question {
   readonly name: string;
   readonly type: number;
   readonly class: number;

@@ -1,53 +1,9 @@
 /**
- * SipHash-2-4 with a result of 64 bits (Aumasson and Bernstein, 2012). Words of 64 bits are pairs
- * of 32: big integers would cost more than the query that a cookie comes with.
+ * SipHash-2-4 with a result of 64 bits (Aumasson and Bernstein, 2012). A word of 64 bits is two
+ * variables of 32, low and high: big integers would cost more than the query that a cookie comes
+ * with, and so would a state in memory.
  */
 const BLOCK_BYTES = 8;
-
-/** v0 to v3, low half before high half; one state, since nothing here can be interrupted. */
-const state = new Int32Array(8);
-
-function add(one: number, other: number): void {
-  const low = (state[one]! >>> 0) + (state[other]! >>> 0);
-  state[one + 1] = state[one + 1]! + state[other + 1]! + (low > 0xffff_ffff ? 1 : 0);
-  state[one] = low;
-}
-
-function rotate(word: number, bits: number): void {
-  const low = state[word]!;
-  const high = state[word + 1]!;
-  if (bits === 32) {
-    state[word] = high;
-    state[word + 1] = low;
-    return;
-  }
-  state[word] = (low << bits) | (high >>> (32 - bits));
-  state[word + 1] = (high << bits) | (low >>> (32 - bits));
-}
-
-function xor(one: number, other: number): void {
-  state[one]! ^= state[other]!;
-  state[one + 1]! ^= state[other + 1]!;
-}
-
-const [V0, V1, V2, V3] = [0, 2, 4, 6] as const;
-
-function round(): void {
-  add(V0, V1);
-  rotate(V1, 13);
-  xor(V1, V0);
-  rotate(V0, 32);
-  add(V2, V3);
-  rotate(V3, 16);
-  xor(V3, V2);
-  add(V0, V3);
-  rotate(V3, 21);
-  xor(V3, V0);
-  add(V2, V1);
-  rotate(V1, 17);
-  xor(V1, V2);
-  rotate(V2, 32);
-}
 
 function word32(bytes: Uint8Array, at: number): number {
   return (
@@ -58,41 +14,67 @@ function word32(bytes: Uint8Array, at: number): number {
   );
 }
 
-function absorb(low: number, high: number): void {
-  state[V3]! ^= low;
-  state[V3 + 1]! ^= high;
-  round();
-  round();
-  state[V0]! ^= low;
-  state[V0 + 1]! ^= high;
+/** One when the sum of two words of 32 bits, which is given too, left the 32 bits. */
+function carry(sum: number, term: number): number {
+  return sum >>> 0 < term >>> 0 ? 1 : 0;
 }
 
 /** `key` has 16 octets. The result's octets are in little-endian order, as in the reference code. */
 export function sipHash(key: Uint8Array, input: Uint8Array): Uint8Array {
-  const [k0, k1, k2, k3] = [word32(key, 0), word32(key, 4), word32(key, 8), word32(key, 12)];
-  state[0] = k0 ^ 0x7073_6575;
-  state[1] = k1 ^ 0x736f_6d65;
-  state[2] = k2 ^ 0x6e64_6f6d;
-  state[3] = k3 ^ 0x646f_7261;
-  state[4] = k0 ^ 0x6e65_7261;
-  state[5] = k1 ^ 0x6c79_6765;
-  state[6] = k2 ^ 0x7974_6573;
-  state[7] = k3 ^ 0x7465_6462;
-  const whole = input.length - (input.length % BLOCK_BYTES);
-  for (let at = 0; at < whole; at += BLOCK_BYTES) absorb(word32(input, at), word32(input, at + 4));
-  absorb(word32(input, whole), word32(input, whole + 4) | ((input.length & 0xff) << 24));
-  state[V2]! ^= 0xff;
-  for (let count = 0; count < 4; count++) round();
-  const low = state[0] ^ state[2] ^ state[4] ^ state[6];
-  const high = state[1] ^ state[3] ^ state[5] ^ state[7];
-  return Uint8Array.of(
-    low,
-    low >>> 8,
-    low >>> 16,
-    low >>> 24,
-    high,
-    high >>> 8,
-    high >>> 16,
-    high >>> 24,
-  );
+  let a = word32(key, 0) ^ 0x7073_6575;
+  let A = word32(key, 4) ^ 0x736f_6d65;
+  let b = word32(key, 8) ^ 0x6e64_6f6d;
+  let B = word32(key, 12) ^ 0x646f_7261;
+  let c = word32(key, 0) ^ 0x6e65_7261;
+  let C = word32(key, 4) ^ 0x6c79_6765;
+  let d = word32(key, 8) ^ 0x7974_6573;
+  let D = word32(key, 12) ^ 0x7465_6462;
+  const blocks = Math.floor(input.length / BLOCK_BYTES);
+  // One turn a block, the last with the length in its highest octet, and one to finish.
+  for (let block = 0; block <= blocks + 1; block++) {
+    const isLast = block > blocks;
+    const low = isLast ? 0 : word32(input, block * BLOCK_BYTES);
+    let high = isLast ? 0 : word32(input, block * BLOCK_BYTES + 4);
+    if (block === blocks) high |= input.length << 24;
+    d ^= low;
+    D ^= high;
+    if (isLast) c ^= 0xff;
+    for (let round = isLast ? 4 : 2; round > 0; round--) {
+      let swap: number;
+      // v0 += v1; v1 <<<= 13; v1 ^= v0; v0 <<<= 32
+      a = (a + b) | 0;
+      A = (A + B + carry(a, b)) | 0;
+      swap = (b << 13) | (B >>> 19);
+      B = ((B << 13) | (b >>> 19)) ^ A;
+      b = swap ^ a;
+      swap = a;
+      a = A;
+      A = swap;
+      // v2 += v3; v3 <<<= 16; v3 ^= v2
+      c = (c + d) | 0;
+      C = (C + D + carry(c, d)) | 0;
+      swap = (d << 16) | (D >>> 16);
+      D = ((D << 16) | (d >>> 16)) ^ C;
+      d = swap ^ c;
+      // v0 += v3; v3 <<<= 21; v3 ^= v0
+      a = (a + d) | 0;
+      A = (A + D + carry(a, d)) | 0;
+      swap = (d << 21) | (D >>> 11);
+      D = ((D << 21) | (d >>> 11)) ^ A;
+      d = swap ^ a;
+      // v2 += v1; v1 <<<= 17; v1 ^= v2; v2 <<<= 32
+      c = (c + b) | 0;
+      C = (C + B + carry(c, b)) | 0;
+      swap = (b << 17) | (B >>> 15);
+      B = ((B << 17) | (b >>> 15)) ^ C;
+      b = swap ^ c;
+      swap = c;
+      c = C;
+      C = swap;
+    }
+    a ^= low;
+    A ^= high;
+  }
+  const words = [a ^ b ^ c ^ d, A ^ B ^ C ^ D];
+  return Uint8Array.from({ length: 8 }, (_, at) => words[at >> 2]! >>> (8 * (at & 3)));
 }

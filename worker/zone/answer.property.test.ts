@@ -15,9 +15,10 @@ const owner = fc.tuple(fc.boolean(), below).map(([wild, name]) => (wild ? `*.${n
 const target = fc.oneof({ weight: 6, arbitrary: below }, fc.constant("far.example.com"));
 const ttl = fc.constantFrom(1, 60, 300, 3600);
 
+const plain = (values: fc.Arbitrary<string>) =>
+  values.map((value) => ({ content: value, priority: null }));
+
 function content(type: string): fc.Arbitrary<Pick<PlainRecord, "content" | "priority">> {
-  const plain = (values: fc.Arbitrary<string>) =>
-    values.map((value) => ({ content: value, priority: null }));
   switch (type) {
     case "A":
       return plain(fc.nat(9).map((last) => `192.0.2.${last}`));

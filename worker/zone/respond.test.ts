@@ -78,9 +78,12 @@ describe("a response", () => {
   });
 });
 
-describe("sizes", () => {
-  const size = (udpBytesMax: number) => ({ edns: { ...PLAIN_EDNS, udpBytesMax } });
+const size = (udpBytesMax: number) => ({ edns: { ...PLAIN_EDNS, udpBytesMax } });
 
+const truncated = (bytes: number, question = "big.example.org TXT") =>
+  ask(composeQuery(question, size(bytes))).truncated;
+
+describe("sizes", () => {
   test("without EDNS a response by UDP has 512 octets, and is truncated above (RFC 1035)", () => {
     for (let round = 0; round < 2; round++) {
       const response = responder.respond(composeQuery("many.example.org A"), UDP, 0) as Uint8Array;
@@ -92,8 +95,6 @@ describe("sizes", () => {
   });
 
   test("with EDNS it has what was offered, from 512 to 1232 octets (RFC 6891)", () => {
-    const truncated = (bytes: number, question = "big.example.org TXT") =>
-      ask(composeQuery(question, size(bytes))).truncated;
     expect([0, 512, 800, 823, 824, 4096].map((bytes) => truncated(bytes))).toEqual([
       true,
       true,
@@ -111,11 +112,13 @@ describe("sizes", () => {
   });
 });
 
-describe("EDNS", () => {
-  const withOption = (code: number, data: number[] | Uint8Array) => ({
-    edns: { ...PLAIN_EDNS, options: [{ code, data: Uint8Array.from(data) }] },
-  });
+const withOption = (code: number, data: number[] | Uint8Array) => ({
+  edns: { ...PLAIN_EDNS, options: [{ code, data: Uint8Array.from(data) }] },
+});
 
+const cookieOf = (query: Uint8Array) => ask(query, UDP, 1000).edns!.options[0]!.data;
+
+describe("EDNS", () => {
   test("is answered with EDNS, DO as it came; and not without being asked", () => {
     expect(ask(composeQuery("www.example.org A")).edns).toBeNull();
     expect(ask(composeQuery("x.example.org A", { edns: PLAIN_EDNS })).edns).toEqual(PLAIN_EDNS);
@@ -151,11 +154,10 @@ describe("EDNS", () => {
   });
 
   const client = [1, 2, 3, 4, 5, 6, 7, 8];
-  const cookieOf = (query: Uint8Array) => ask(query, UDP, 1000).edns!.options[0]!.data;
 
   test("a cookie is completed (RFC 7873)", () => {
     const cookie = cookieOf(composeQuery("www.example.org A", withOption(10, client)));
-    expect([...cookie.slice(0, 8)]).toEqual(client);
+    expect(Array.from(cookie.subarray(0, 8))).toEqual(client);
     expect(cookie).toHaveLength(24);
     expect(cookieOf(composeQuery("www.example.org A", withOption(10, cookie)))).toEqual(cookie);
   });
@@ -176,6 +178,8 @@ describe("EDNS", () => {
     expect(ask(query).rcode).toBe(RCODE.FORMERR);
   });
 });
+
+const fromHex = (hex: string) => Uint8Array.from(Buffer.from(hex.replaceAll(" ", ""), "hex"));
 
 describe("what is not answered", () => {
   test("a response, and what is shorter than a header, gets silence", () => {
@@ -210,7 +214,6 @@ describe("what is not answered", () => {
     expect(ask(composeQuery(`www.example.org ${type}`)).rcode).toBe(rcode);
   });
 
-  const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex.replaceAll(" ", ""), "hex"));
   test.each([
     ["no question", "beef 0000 0000 0000 0000 0000"],
     ["two questions", "beef 0000 0002 0000 0000 0000 00 0001 0001 00 0001 0001"],
@@ -225,7 +228,7 @@ describe("what is not answered", () => {
     ["OPT that is cut", "beef 0000 0001 0000 0000 0001 00 0001 0001 00 0029 04d0 00000000"],
     ["a record that is not there", "beef 0000 0001 0001 0000 0000 00 0001 0001"],
   ])("%s is a format error", (_, hex) => {
-    const response = responder.respond(bytes(hex), UDP, 0) as Uint8Array;
+    const response = responder.respond(fromHex(hex), UDP, 0) as Uint8Array;
     expect(Buffer.from(response).toString("hex")).toBe("beef80010000000000000000");
   });
 
@@ -288,9 +291,10 @@ describe("transfers", () => {
   });
 });
 
+const hmac = (_: string, secret: Uint8Array, data: Uint8Array) =>
+  new Uint8Array(createHmac("sha256", secret).update(data).digest());
+
 describe("signatures", () => {
-  const hmac = (_: string, secret: Uint8Array, data: Uint8Array) =>
-    new Uint8Array(createHmac("sha256", secret).update(data).digest());
   const key: TsigKey = { name: "key.example", algorithm: "hmac-sha256", secret: cookieSecret };
   const findKey = (name: string) => (name === key.name ? key : undefined);
   const own = respondFrom(zones, { tsig: { findKey, hmac }, transfers: true });

@@ -33,7 +33,7 @@ export interface Rule {
   readonly key: NameKey;
 }
 
-export function ruleName({ key }: Rule): string {
+function ruleName({ key }: Rule): string {
   return formatName(Uint8Array.from(key, (character) => character.charCodeAt(0)));
 }
 

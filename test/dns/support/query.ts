@@ -35,14 +35,15 @@ export function composeQuery(question: string | null, changes: Partial<Message> 
 export const UDP: Asker = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
 export const TCP: Asker = { ...UDP, transport: "tcp" };
 
+const onError = (error: unknown) => {
+  throw new Error("respond() made a mistake", { cause: error });
+};
+
 /** A mistake of the responder fails the test that makes it. */
 export function respondFrom(
   zones: ServedZones,
   options: Partial<ResponderOptions> = {},
 ): { responder: Responder; ask: (query: Uint8Array, asker?: Asker, now?: number) => Message } {
-  const onError = (error: unknown) => {
-    throw new Error("respond() made a mistake", { cause: error });
-  };
   const responder = new Responder({ zones, outside: new OutsideAnswers(), onError, ...options });
   return {
     responder,

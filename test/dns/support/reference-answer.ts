@@ -43,6 +43,12 @@ function path(name: string): string[] {
   return labels.map((_, index) => `${labels.slice(labels.length - 1 - index).join(".")}.${APEX}`);
 }
 
+const inZone = (name: string) => name === APEX || name.endsWith(`.${APEX}`);
+
+function nothing(): Outcome {
+  return { rcode: "NOERROR", aa: false, answers: [], rest: [], leftFor: null, failed: false };
+}
+
 export function referenceAnswer(
   records: readonly PlainRecord[],
   question: { readonly name: string; readonly type: string },
@@ -67,7 +73,6 @@ export function referenceAnswer(
             : setAt(name, name, type).map((words) => `${section} ${words.join(" ")}`),
         );
       });
-    const inZone = (name: string) => name === APEX || name.endsWith(`.${APEX}`);
     const targets = servers.map((r) => r.content).filter(inZone);
     const below = (name: string) => name === cut || name.endsWith(`.${cut}`);
     return [
@@ -96,7 +101,7 @@ export function referenceAnswer(
     outcome.aa = true;
     let source = name;
     if (!exists(name)) {
-      const encloser = [APEX, ...steps].filter(exists).at(-1)!;
+      const encloser = [...steps.toReversed(), APEX].find(exists)!;
       source = `*.${encloser}`;
       if (!exists(source)) {
         outcome.rcode = "NXDOMAIN";
@@ -146,10 +151,6 @@ export function referenceAnswer(
     for (const words of found) outcome.answers.push([name, ttl, type, words[3]]);
     if (found.length === 0) outcome.rest.push(SOA);
     return outcome;
-  }
-
-  function nothing(): Outcome {
-    return { rcode: "NOERROR", aa: false, answers: [], rest: [], leftFor: null, failed: false };
   }
 
   const { rcode, aa, answers, rest } = look(question.name, question.type, [], nothing());

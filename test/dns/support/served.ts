@@ -15,7 +15,7 @@ import { ServedZones } from "../../../worker/zone/served-zones.ts";
 import { defaultSettings } from "../../../worker/zone/settings.ts";
 import { parseZoneFile } from "../../../worker/zone/zone-file/parse.ts";
 
-export const PLATFORM = ["198.18.0.1", "2001:2::1"];
+const PLATFORM = ["198.18.0.1", "2001:2::1"];
 const NAME_SERVERS = ["ns1.ledge.local", "ns2.ledge.local"];
 
 export function readRecords(zoneName: string, text: string): ServedRecord[] {
@@ -83,7 +83,7 @@ function describeSets(section: string, sets: readonly RecordSet[]): string[] {
 }
 
 /** A line for the RCODE and AA, and one for each record. */
-export function describeAnswer(made: Answer): string[] {
+function describeAnswer(made: Answer): string[] {
   return [
     `${rcodeName(made.rcode)}${made.authoritative ? " aa" : ""}`,
     ...describeSets("answer", made.answers),
