@@ -70,6 +70,9 @@ describe("a binding of type unsafe:dns", () => {
     const { DNS } = await second.getBindings<{ DNS: { fetch: typeof fetch } }>();
     const zones = await DNS.fetch("http://dns/client/v4/zones?name=example.com");
     expect(await zones.json()).toMatchObject({ success: true, result: [{ name: "example.com" }] });
+    // It answers for its zones as well, by DNS over HTTPS.
+    const resolved = await DNS.fetch("http://dns/dns-query?name=www.example.com");
+    expect(await resolved.json()).toMatchObject({ Status: 0, Answer: [{ data: "192.0.2.2" }] });
   });
 
   it("is one for all scripts, which have to agree", async () => {
