@@ -21,8 +21,20 @@ const OUTSTANDING = 200;
 
 export async function runDnsperf({ port, queries, seconds, transport }: Load): Promise<LoadResult> {
   const { stdout } = await promisify(execFile)("dnsperf", [
-    ...["-s", "127.0.0.1", "-p", String(port), "-d", queries, "-l", String(seconds)],
-    ...["-c", String(CLIENTS), "-q", String(OUTSTANDING), "-m", transport],
+    "-s",
+    "127.0.0.1",
+    "-p",
+    String(port),
+    "-d",
+    queries,
+    "-l",
+    String(seconds),
+    "-c",
+    String(CLIENTS),
+    "-q",
+    String(OUTSTANDING),
+    "-m",
+    transport,
   ]);
   const read = (label: string): number =>
     Number(new RegExp(`${label}:\\s+([\\d.]+)`).exec(stdout)?.[1]);

@@ -28,7 +28,7 @@ function isServer(text: string): boolean {
 function strings(input: unknown): readonly string[] | null {
   const list: unknown = typeof input === "string" ? [input] : input;
   if (!Array.isArray(list) || list.length === 0) return null;
-  return list.every((item) => typeof item === "string") ? (list as string[]) : null;
+  return list.every((item) => typeof item === "string") ? list : null;
 }
 
 export function readListenConfig(table: Table, place = "The configuration"): ListenConfig {

@@ -47,7 +47,7 @@ function isJsonWanted(request: Request, { searchParams }: URL): boolean {
 
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
   const zones = await isolateZones.load(env);
-  responder ??= new Responder({ zones, outside });
+  responder ??= new Responder({ zones, outside, onError: console.error });
   const resolve = askListeners(env);
   const response = await respondFully(query, ASKER, { responder, outside, resolve, nowSeconds });
   if (response instanceof Uint8Array) return response;

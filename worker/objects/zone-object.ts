@@ -173,7 +173,7 @@ export class ZoneObject extends DurableObject<Env> {
       pull(controller) {
         const { value, done } = lines.next();
         if (done === true) controller.close();
-        else controller.enqueue(encoder.encode(value as string));
+        else controller.enqueue(encoder.encode(value));
       },
     });
   }

@@ -58,7 +58,9 @@ export class Calls<Answering extends Methods> {
     const id = this.#count++;
     const waiting = Promise.withResolvers<unknown>();
     this.#waiting.set(id, waiting);
-    this.#worker.postMessage({ id, method, args } satisfies Request);
+    const request: Request = { id, method, args };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
+    this.#worker.postMessage(request);
     return waiting.promise as Promise<Awaited<ReturnType<Answering[Method]>>>;
   }
 }

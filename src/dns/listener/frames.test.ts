@@ -1,8 +1,8 @@
-import fc from "fast-check";
+import { array, assert, integer, property, uint8Array } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { frame, Frames } from "./frames.ts";
 
-const messages = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 });
+const messages = array(uint8Array({ maxLength: 300 }), { maxLength: 20 });
 
 /** Cuts octets into pieces of these sizes, over and over. */
 function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
@@ -17,9 +17,9 @@ function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
 
 describe("Frames", () => {
   it("finds the messages of a stream however it is cut", () => {
-    const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 10 });
-    fc.assert(
-      fc.property(messages, sizes, (sent, cuts) => {
+    const sizes = array(integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 10 });
+    assert(
+      property(messages, sizes, (sent, cuts) => {
         const frames = new Frames();
         const stream = Buffer.concat(sent.map(frame));
         const found = cut(stream, cuts).flatMap((piece) =>

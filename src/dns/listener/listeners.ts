@@ -35,7 +35,7 @@ interface Thread {
   readonly calls: Calls<ThreadCalls>;
 }
 
-/** Measured: see docs/dns.md. More than this the kernel deals out unevenly. */
+/** Each has the zones in its own memory, and every write waits for all of them. */
 const THREADS_MAX = 4;
 
 export class Listeners {
@@ -134,8 +134,9 @@ export class Listeners {
   }
 }
 
+/** Half of the processors: whoever asks, on the same machine, needs as many (docs/dns.md). */
 function defaultThreads(): number {
-  return Math.min(THREADS_MAX, availableParallelism());
+  return Math.min(THREADS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
 function startThread(data: ThreadData): Thread {

@@ -40,9 +40,9 @@ export class Relay {
     port.on("message", (publications: readonly Publication[]) => {
       before = before
         .then(() => take(publications))
-        // A zone that could not be fetched is fetched again at its next change.
-        .catch((error: unknown) => console.error("DNS listener:", error))
-        .then(() => port.postMessage(null));
+        .finally(() => port.postMessage(null))
+        // Whoever takes has said what was wrong; the next is taken all the same.
+        .catch(() => {});
     });
   }
 }

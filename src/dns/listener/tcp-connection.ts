@@ -42,7 +42,7 @@ export class TcpConnection {
     this.#idle = setTimeout(() => socket.destroy(), idleMilliseconds);
     socket.setNoDelay(true);
     socket.on("data", (piece) => {
-      this.#queries = this.#frames.push(piece as unknown as Uint8Array);
+      this.#queries = this.#frames.push(piece);
       this.#work();
     });
     socket.on("drain", () => this.#work());
@@ -70,7 +70,7 @@ export class TcpConnection {
     while (this.#queries !== null && !this.#isBehind) {
       const { value: query, done } = this.#queries.next();
       if (done === true) this.#queries = null;
-      else this.#answer(query as Uint8Array);
+      else this.#answer(query);
     }
     this.#socket.uncork();
     if (this.#queries !== null) this.#socket.pause();

@@ -4,9 +4,9 @@ import { TcpConnection } from "./tcp-connection.ts";
 import type { Endpoint } from "./udp.ts";
 
 /** RFC 7766 section 6.2.3 wants seconds; clients that have more to ask ask within them. */
-export const TCP_IDLE_MILLISECONDS = 10_000;
+const TCP_IDLE_MILLISECONDS = 10_000;
 /** Of one address we listen at. */
-export const TCP_CONNECTIONS_MAX = 512;
+const TCP_CONNECTIONS_MAX = 512;
 
 export interface TcpOptions extends Endpoint {
   readonly answerer: Answerer;

@@ -8,6 +8,7 @@
  *                      ◀── "taken" by all ─┘
  */
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import type { Publication } from "../../../worker/replication/publication.ts";
 import { OutsideAnswers } from "../../../worker/zone/outside.ts";
 import { Responder } from "../../../worker/zone/respond.ts";
 import { ServedZones } from "../../../worker/zone/served-zones.ts";
@@ -51,6 +52,7 @@ const responder = new Responder({
   tsig: { findKey: (name) => keys.get(name), hmac },
   cookieSecret: data.cookieSecret,
   nsid: new TextEncoder().encode(data.nsid),
+  onError: (error) => console.error("A DNS query could not be answered:", error),
 });
 const answerer = new Answerer({
   responder,
@@ -65,6 +67,16 @@ const replica = new Replica(zones, {
 let server: PublicationServer | null = null;
 let bound: Binding | null = null;
 
+/** A zone that could not be fetched is fetched again at its next change. */
+async function take(publications: readonly Publication[]): Promise<void> {
+  try {
+    await replica.take(publications);
+  } catch (error) {
+    console.error("A DNS listener could not load a zone:", error);
+    throw error;
+  }
+}
+
 /** What the main thread can ask of this one. */
 const calls = {
   /** Starts to hear of changes, as the lead; the address to publish to. */
@@ -74,7 +86,7 @@ const calls = {
       secret: data.secret,
       resolve: resolver.resolve,
       take: async (publications) => {
-        await Promise.all([replica.take(publications), relay.send(publications)]);
+        await Promise.all([take(publications), relay.send(publications)]);
       },
     });
     return (await server.start()).address;
@@ -82,7 +94,7 @@ const calls = {
 
   follow(): void {
     for (const peer of data.peers) {
-      Relay.receive(peer, (publications) => replica.take(publications));
+      Relay.receive(peer, take);
     }
   },
 

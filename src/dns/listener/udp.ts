@@ -12,6 +12,9 @@ import type { Asker } from "../../../worker/zone/respond.ts";
 /** For bursts; the kernel gives less where its own limit is lower. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
+/** Answers that wait for the kernel. */
+const UNSENT_MAX = 1000;
+
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
@@ -45,20 +48,20 @@ export function openUdp({ host, port, reusePort, answerer }: UdpOptions): Promis
     reusePort,
     lookup: (address, _options, done) => done(null, address, ipv6 ? 6 : 4),
   });
-  socket.on("message", (query, remote) => {
-    const answer = answerer.answer(query, new UdpAsker(remote));
-    if (answer instanceof Uint8Array) {
-      socket.send(answer, remote.port, remote.address);
-    } else if (answer instanceof Promise) {
-      void answer.then((late) => {
-        if (late !== null && !closed) {
-          socket.send(late, remote.port, remote.address);
-        }
-      });
-    }
-  });
   let closed = false;
   socket.once("close", () => (closed = true));
+  const send = (answer: Uint8Array, { port: to, address }: RemoteInfo): void => {
+    // What the kernel does not take is lost, as any datagram may be: nothing piles up here.
+    if (closed || socket.getSendQueueCount() > UNSENT_MAX) return;
+    socket.send(answer, to, address);
+  };
+  socket.on("message", (query, remote) => {
+    // Nobody can be reached at port 0: the query was forged.
+    if (remote.port === 0) return;
+    const answer = answerer.answer(query, new UdpAsker(remote));
+    if (answer instanceof Uint8Array) send(answer, remote);
+    else if (answer instanceof Promise) void answer.then((late) => late !== null && send(late, remote));
+  });
   return new Promise((resolve, reject) => {
     socket.once("error", reject);
     socket.bind({ port, address: host, exclusive: true }, () => {

@@ -11,7 +11,7 @@ export interface Listening {
   readonly client: Client;
   readonly folder: string;
   readonly said: readonly string[];
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export async function startListening(

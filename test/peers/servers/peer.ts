@@ -10,7 +10,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { encode } from "dns-packet";
 
-export interface PeerZone {
+interface PeerZone {
   readonly name: string;
   /** The path of a file in master file format. */
   readonly file: string;
