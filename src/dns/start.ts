@@ -3,15 +3,13 @@
  * listeners that answer for its zones.
  */
 import { createServer, isIPv6 } from "node:net";
-import { dirname, join, resolve } from "node:path";
-import { configTable, readConfigFile } from "../config/config-file.ts";
-import { readDevVariables } from "../config/dev-variables.ts";
+import { join, resolve } from "node:path";
+import { readConfig } from "../config/read-config.ts";
 import { UserError } from "../plugin/user-error.ts";
+import { readConfig as readDnsConfig, type DnsConfig } from "../../worker/config.ts";
 import { startCompanion } from "./companion.ts";
-import { readListenConfig, readPort, type ListenConfig } from "./listen-config.ts";
+import type { ListenConfig } from "./listen-config.ts";
 import { Listeners, type OpenPorts } from "./listener/listeners.ts";
-import { readTransferConfig } from "./transfer/transfer-config.ts";
-import { readConfig, type ConfigVariables } from "../../worker/config.ts";
 
 export interface StartDnsOptions {
   /** The configuration file; the nearest one without it, and the defaults without any. */
@@ -40,24 +38,13 @@ export interface RunningDns {
 }
 
 const host = "127.0.0.1";
-const apiPortDefault = 8788;
 
 export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
   const log = options.log ?? console.log;
-  const file = readConfigFile(options.configPath);
-  const folder = file === null ? process.cwd() : dirname(file.path);
-  const table = (file && configTable(file, "dns", options.environment)) ?? {};
-  const { DNS_EMAIL, DNS_KEY, DNS_TOKENS } = readDevVariables(folder, options.environment);
-  const variables: ConfigVariables = {
-    DNS_CONFIG: JSON.stringify(table),
-    ...(DNS_EMAIL !== undefined && { DNS_EMAIL }),
-    ...(DNS_KEY !== undefined && { DNS_KEY }),
-    ...(DNS_TOKENS !== undefined && { DNS_TOKENS }),
-  };
-  const config = checked(variables, file?.path);
-  const listen = readListenConfig(table, file?.path);
-  const transfers = readTransferConfig(table, file?.path);
-  const wanted = options.port ?? readPort(table, "api_port", apiPortDefault, file?.path);
+  const { folder, dns } = readConfig(options);
+  const { listen, transfers, variables } = dns;
+  const config = readDnsConfig(variables);
+  const wanted = options.port ?? dns.apiPort;
 
   const port = (await isFree(wanted)) ? wanted : 0;
   const listeners =
@@ -76,7 +63,7 @@ export async function startDns(options: StartDnsOptions = {}): Promise<RunningDn
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API is on another.`);
     log(describeApi(url, config));
     if (listeners === null) return { url, dnsPort: null, stop };
-    const dnsPort = options.dnsPort ?? listen.port;
+    const dnsPort = options.dnsPort ?? dns.port;
     const ports = await openPorts(listeners, origin, { ...listen, port: dnsPort });
     if (dnsPort !== 0 && ports.port !== dnsPort) {
       log(`Port ${dnsPort} is taken: DNS is on another.`);
@@ -92,7 +79,7 @@ export async function startDns(options: StartDnsOptions = {}): Promise<RunningDn
 async function openPorts(
   listeners: Listeners,
   origin: string,
-  listen: ListenConfig,
+  listen: ListenConfig & { readonly port: number },
 ): Promise<OpenPorts> {
   await listeners.load(origin);
   try {
@@ -114,7 +101,7 @@ async function stopAll(miniflare: { dispose(): Promise<void> }, listeners: Liste
   await listeners?.stop();
 }
 
-function describeApi(url: string, config: ReturnType<typeof readConfig>): string {
+function describeApi(url: string, config: DnsConfig): string {
   const { email, key, tokens, zones } = config;
   return [
     `DNS API    ${url}`,
@@ -127,18 +114,6 @@ function describeApi(url: string, config: ReturnType<typeof readConfig>): string
 
 function describePorts({ hosts, port }: OpenPorts): string {
   return hosts.map((address) => `${isIPv6(address) ? `[${address}]` : address}:${port}`).join(", ");
-}
-
-/** A mistake in the configuration, said before anything starts. */
-function checked(
-  variables: ConfigVariables,
-  path = "The configuration",
-): ReturnType<typeof readConfig> {
-  try {
-    return readConfig(variables);
-  } catch (error) {
-    throw new UserError(`${path}: ${(error as Error).message}.`);
-  }
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -229,14 +229,17 @@ describe("[dns.transfers] and [[dns.keys]]", () => {
     [{ keys: [{ name: "k", secret: "AAAA", algorithm: "md5" }] }, "dns.keys[0].algorithm must be"],
     [{ keys: [{ secret: "AAAA" }] }, "dns.keys[0].name must be a name"],
     [{ keys: {} }, "dns.keys must be a list of tables"],
-    [{ transfers: { alow: [] } }, 'dns.transfers has no "alow"'],
+    [{ transfers: { alow: [] } }, 'dns.transfers.alow is not a key; did you mean "allow"?'],
     [{ transfers: { allow: "any" } }, "dns.transfers.allow must be a list"],
     [{ transfers: { allow: ["10.0.0.0/40"] } }, "dns.transfers.allow[0] must be an address"],
-    [{ transfers: { allow: ["key:gone"] } }, 'dns.transfers.allow[0]: there is no key "gone"'],
+    [
+      { transfers: { allow: ["key:gone"] } },
+      'dns.transfers.allow[0] names the key "gone", which is not',
+    ],
     [{ transfers: { notify: [{ address: "ns2" }] } }, "dns.transfers.notify[0].address must be"],
     [
       { transfers: { notify: [{ address: "::1", key: "gone" }] } },
-      "dns.transfers.notify[0].key: there is no such key",
+      'dns.transfers.notify[0].key names the key "gone", which is not',
     ],
   ])("%j is refused before anything starts", async (dns, message) => {
     await expect(start(dns)).rejects.toThrow(message);

@@ -64,11 +64,18 @@ describe("the package", () => {
     expect(packed.map(({ path }) => path).sort()).toEqual([
       "LICENSE",
       "README.md",
+      "dist/bucket-options.js",
       "dist/cli.d.ts",
       "dist/cli.js",
+      "dist/compatibility.js",
+      "dist/config-file.js",
+      "dist/config-file2.js",
       "dist/dns-listener.js",
+      "dist/generate-types.js",
       "dist/index.d.ts",
       "dist/index.js",
+      "dist/init-project.js",
+      "dist/nearest.js",
       "dist/plugin.d.ts",
       "dist/plugin.js",
       "dist/types/index.d.ts",
@@ -78,6 +85,7 @@ describe("the package", () => {
       "dist/workerd/dns-worker.js",
       "dist/workerd/store-binding.js",
       "dist/workerd/store-bucket.js",
+      "dist/wrangler-config.js",
       "package.json",
     ]);
   });

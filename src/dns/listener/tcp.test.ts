@@ -42,7 +42,11 @@ async function open(
   resolve: () => Promise<OutsideResult> = async () => "failed",
 ): Promise<number> {
   const outside = new OutsideAnswers();
-  const answerer = new Answerer({ responder: new Responder({ zones, outside }), outside, resolve });
+  const responder = new Responder({ zones, outside });
+  const transfer = () => {
+    throw new Error("Transfers have tests of their own");
+  };
+  const answerer = new Answerer({ responder, outside, resolve, transfer });
   const listener = await openTcp({ host: "127.0.0.1", port: 0, answerer, ...options });
   onTestFinished(() => listener.close());
   return listener.port;

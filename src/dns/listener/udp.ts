@@ -60,7 +60,8 @@ export function openUdp({ host, port, reusePort, answerer }: UdpOptions): Promis
     if (remote.port === 0) return;
     const answer = answerer.answer(query, new UdpAsker(remote));
     if (answer instanceof Uint8Array) send(answer, remote);
-    else if (answer instanceof Promise) void answer.then((late) => late !== null && send(late, remote));
+    else if (answer instanceof Promise)
+      void answer.then((late) => late !== null && send(late, remote));
   });
   return new Promise((resolve, reject) => {
     socket.once("error", reject);

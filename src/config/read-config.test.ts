@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readConfig, type ProjectConfig, type ReadConfigOptions } from "./read-config.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "ledge-read-config-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+function read(toml: string, options: ReadConfigOptions = {}): ProjectConfig {
+  write("wrangler.toml", toml);
+  return readConfig({ folder, ...options });
+}
+
+/** What holds where a table says nothing of listeners and secondaries. */
+const dnsDefaults = {
+  listen: { hosts: ["127.0.0.1", "::1"], hostsOptional: true, resolvers: [] },
+  transfers: { keys: [], allow: ["127.0.0.1", "::1"], secondaries: [] },
+};
+
+describe("readConfig()", () => {
+  const project = `
+name = "photos"
+compatibility_date = "2026-08-01"
+vars = { A = "1" }
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+preview_bucket_name = "photos-preview"
+storage_class = "InfrequentAccess"
+[[store_buckets]]
+binding = "same"
+bucket_name = "photos"
+[dns]
+api_port = 1
+port = 2
+binding = "DNS"
+[env.staging]
+vars = { B = "2" }
+[[env.staging.store_buckets]]
+binding = "PHOTOS"
+bucket_name = "staging"
+[env.bare]
+name = "other"
+dns.port = 3
+`;
+
+  it("has buckets and DNS", () => {
+    const config = read(project);
+    expect(config).toMatchObject({ path: join(folder, "wrangler.toml"), folder, warnings: [] });
+    expect(config.environment).toBeUndefined();
+    expect(config.buckets).toEqual([
+      {
+        binding: "PHOTOS",
+        bucketName: "photos",
+        previewBucketName: "photos-preview",
+        storageClass: "InfrequentAccess",
+      },
+      { binding: "same", bucketName: "photos" },
+    ]);
+    expect(config.dns).toEqual({
+      table: { api_port: 1, port: 2, binding: "DNS" },
+      variables: { DNS_CONFIG: '{"api_port":1,"port":2,"binding":"DNS"}' },
+      apiPort: 1,
+      port: 2,
+      binding: "DNS",
+      ...dnsDefaults,
+    });
+  });
+
+  it("has an environment inherit as wrangler does, and DNS", () => {
+    const config = read(project, { environment: "staging" });
+    expect(config.environment).toBe("staging");
+    expect(config.table).toMatchObject({
+      name: "photos-staging",
+      compatibility_date: "2026-08-01",
+      vars: { B: "2" },
+    });
+    expect(config.table).not.toHaveProperty("env");
+    expect(config.buckets).toEqual([{ binding: "PHOTOS", bucketName: "staging" }]);
+    expect(config.dns.binding).toBe("DNS");
+  });
+
+  it("warns that an environment does without the buckets of the top level", () => {
+    const config = read(project, { environment: "bare" });
+    expect(config.table).toMatchObject({ name: "other" });
+    expect(config.table).not.toHaveProperty("vars");
+    expect(config.buckets).toEqual([]);
+    expect(config.dns.port).toBe(3);
+    expect(config.warnings).toEqual([
+      'Environment "bare" has no buckets: environments do not inherit store_buckets (line 5). ' +
+        "Add it to env.bare, if only as an empty list.",
+    ]);
+    const empty = read(`${project}store_buckets = []`, { environment: "bare" });
+    expect(empty.warnings).toEqual([]);
+  });
+
+  it("has secrets for DNS from .dev.vars, and the environment's own", () => {
+    write(".dev.vars", "DNS_KEY=common-0123456789\nOTHER=x");
+    write(".dev.vars.staging", 'DNS_TOKENS=[{"token":"some-token"}]');
+    expect(read(project).dns.variables).toMatchObject({ DNS_KEY: "common-0123456789" });
+    expect(read(project, { environment: "staging" }).dns.variables).toEqual({
+      DNS_CONFIG: '{"api_port":1,"port":2,"binding":"DNS"}',
+      DNS_TOKENS: '[{"token":"some-token"}]',
+    });
+  });
+
+  it("does without a file", () => {
+    expect(readConfig({ folder })).toEqual({
+      path: null,
+      folder,
+      source: {},
+      table: {},
+      buckets: [],
+      dns: {
+        table: {},
+        variables: { DNS_CONFIG: "{}" },
+        apiPort: 8788,
+        port: 8053,
+        ...dnsDefaults,
+      },
+      warnings: [],
+    });
+  });
+});
