@@ -273,6 +273,16 @@ describe("readConfig() says of", () => {
     ]);
   });
 
+  it("buckets of one name that they are, whatever else is wrong with them", () => {
+    const bucket = '[[store_buckets]]\nbinding = "X"\nbucket_name = "?"\n';
+    write("wrangler.toml", bucket + bucket);
+    expect(mistakes().map((line) => line.slice(0, 51))).toEqual([
+      'wrangler.toml:3:1: store_buckets[0].bucket_name "?"',
+      'wrangler.toml:5:1: store_buckets[1].binding "X" is ',
+      'wrangler.toml:6:1: store_buckets[1].bucket_name "?"',
+    ]);
+  });
+
   it("a bucket that a secret has its name", () => {
     write(".dev.vars", "PHOTOS=secret");
     write("wrangler.toml", `[[store_buckets]]\n${good}`);
