@@ -19,7 +19,21 @@ export default defineConfig([
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   {
-    entry: { index: "src/index.ts", plugin: "src/plugin/index.ts", cli: "src/cli/index.ts" },
+    // A thread's program: nobody imports it.
+    entry: { "dns-listener": "src/dns/listener/thread.ts" },
+    outDir: "dist",
+    platform: "node",
+    target: "node22",
+    dts: false,
+    clean: false,
+    outExtensions: () => ({ js: ".js" }),
+  },
+  {
+    entry: {
+      index: "src/index.ts",
+      plugin: "src/plugin/index.ts",
+      cli: "src/cli/index.ts",
+    },
     outDir: "dist",
     platform: "node",
     hash: false,

@@ -1,11 +1,13 @@
 /**
  * Creates, gets and lists a second over HTTP, in zones of 100, 10,000 and 100,000 records. What
- * is measured is the whole way: HTTP into workerd, the worker, the zone's object, the disk.
+ * is measured is the whole way: HTTP into workerd, the worker, the zone's object, the disk, and
+ * the listeners. What listeners add to a create is measured beside a server without them, turn by
+ * turn.
  */
-import { Agent, request } from "node:http";
 import { parseArgs } from "node:util";
-import { Client, credentials } from "../test/dns/support/client.ts";
-import { startServer } from "../test/dns/support/server.ts";
+import { startListening } from "../test/dns/support/listening.ts";
+import { agent, call, measure } from "./dns/api-load.ts";
+import { measureListeners } from "./dns/listener-cost.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -17,46 +19,6 @@ const { values: options } = parseArgs({
 const sizes = options.sizes.split(",").map(Number);
 const seconds = Number(options.seconds);
 const BATCH = 3500;
-
-const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-
-/** node:http, because fetch would spend more on each call than the server does. */
-function call(url: string, method: string, body?: unknown): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    const headers = {
-      ...credentials,
-      ...(text === undefined
-        ? {}
-        : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
-    };
-    const sent = request(url, { method, headers, agent }, (response) => {
-      response.resume();
-      response.on("end", () =>
-        response.statusCode === 200
-          ? resolve()
-          : reject(new Error(`${method} ${url}: ${response.statusCode}`)),
-      );
-    });
-    sent.on("error", reject);
-    sent.end(text);
-  });
-}
-
-async function measure(
-  concurrency: number,
-  work: (index: number) => Promise<void>,
-): Promise<number> {
-  for (let index = 0; index < 20; index++) await work(index);
-  let done = 20;
-  const start = performance.now();
-  const end = start + seconds * 1000;
-  const runner = async () => {
-    while (performance.now() < end) await work(done++);
-  };
-  await Promise.all(Array.from({ length: concurrency }, runner));
-  return ((done - 20) * 1000) / (performance.now() - start);
-}
 
 function record(index: number) {
   const name = `host-${index}`;
@@ -70,8 +32,9 @@ function record(index: number) {
   };
 }
 
-const server = await startServer();
-const client = new Client(server.url);
+const server = await startListening();
+const { client } = server;
+const { url: apiUrl } = server.dns;
 const rows: Record<string, string | number>[] = [];
 try {
   for (const size of sizes) {
@@ -85,10 +48,10 @@ try {
       const made = await client.ok("POST", `${path}/batch`, { posts });
       for (const { id } of made.posts) ids.push(id);
     }
-    const url = `${server.url}${path}`;
+    const url = `${apiUrl}${path}`;
     const any = (index: number) => (index * 7919) % size;
     const operations: Record<string, (index: number) => Promise<void>> = {
-      "user (no zone: the floor)": () => call(`${server.url}/user`, "GET"),
+      "user (no zone: the floor)": () => call(`${apiUrl}/user`, "GET"),
       get: (index) => call(`${url}/${ids[any(index)]!}`, "GET"),
       "list name=": (index) => call(`${url}?name=host-${any(index)}.${zone}`, "GET"),
       "list content=": (index) =>
@@ -102,13 +65,20 @@ try {
     for (const [operation, work] of Object.entries(operations)) {
       const row: Record<string, string | number> = { records: size, operation };
       for (const concurrency of options.concurrency.split(",").map(Number)) {
-        row[`${concurrency} at once, a second`] = Math.round(await measure(concurrency, work));
+        row[`${concurrency} at once, a second`] = Math.round(
+          await measure({ concurrency, seconds, work }),
+        );
       }
       rows.push(row);
     }
   }
   console.table(rows);
 } finally {
-  agent.destroy();
   await server.stop();
+}
+try {
+  console.log("\nCreates, one after another, by who hears of them (a median of turns)");
+  console.table(await measureListeners({ seconds }));
+} finally {
+  agent.destroy();
 }

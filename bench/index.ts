@@ -11,7 +11,8 @@ import { fileURLToPath } from "node:url";
 const benchmarks: Record<string, string> = {
   store: "./store.ts",
   list: "./list-scaling.ts",
-  dns: "./dns-api.ts",
+  dns: "./dns-queries.ts",
+  "dns-api": "./dns-api.ts",
 };
 
 const given = process.argv.slice(2);

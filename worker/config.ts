@@ -193,7 +193,16 @@ function knownKeys(given: Table, place: string, known: readonly string[]): Table
 }
 
 /** Keys that belong to the listeners and the dev server; they mean nothing here. */
-const OTHER_KEYS = ["api_port", "port", "binding"];
+const OTHER_KEYS = [
+  "api_port",
+  "port",
+  "hosts",
+  "threads",
+  "resolver",
+  "binding",
+  "keys",
+  "transfers",
+];
 
 const KEYS: Readonly<
   Record<string, readonly [keyof DnsConfig, (input: unknown, place: string) => unknown]>

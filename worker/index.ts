@@ -1,13 +1,16 @@
 /**
- * The companion worker: the DNS record API at /client/v4. `default` answers HTTP and wants
- * credentials; `DnsApi` is the same API for a script that has it as a service binding.
+ * The companion worker: the DNS record API at /client/v4, and DNS over HTTPS at /dns-query.
+ * `default` answers HTTP and wants credentials for the API; `DnsApi` is the same for a script that
+ * has it as a service binding.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { acceptFaults } from "./api/fault-control.ts";
 import { failure } from "./api/envelope.ts";
 import { Api, type Origin } from "./api/serve.ts";
+import { DOH_PATH, serveDoh } from "./doh/serve.ts";
 import { FaultPlan } from "./fault.ts";
 import type { Env } from "./objects/environment.ts";
+import { isReplicationPath, serveState } from "./replication/serve-state.ts";
 import { problem } from "./zone/errors.ts";
 
 export { IndexObject } from "./objects/index-object.ts";
@@ -23,6 +26,9 @@ function api(env: Env): Api {
 
 async function answer(request: Request, env: Env, origin: Origin): Promise<Response> {
   try {
+    const url = new URL(request.url);
+    if (url.pathname === DOH_PATH) return await serveDoh(request, url, env);
+    if (isReplicationPath(url.pathname)) return await serveState(request, url.pathname, env);
     return await api(env).serve(request, origin);
   } catch (error) {
     // Only the configuration can fail outside `serve`, and whoever wrote it should read why.

@@ -9,6 +9,8 @@ import {
   type DnsConfig,
 } from "../../worker/config.ts";
 import { acceptRecord } from "../../worker/zone/draft.ts";
+import { readListenConfig, type ListenConfig } from "../dns/listen-config.ts";
+import { readTransferConfig, type TransferConfig } from "../dns/transfer/transfer-config.ts";
 import { UserError } from "../plugin/user-error.ts";
 import type { BoundNames } from "./bound-names.ts";
 import { isTable, type Table } from "./config-file.ts";
@@ -25,6 +27,8 @@ export interface ProjectDns {
   readonly apiPort: number;
   /** Of DNS itself, UDP and TCP. */
   readonly port: number;
+  readonly listen: ListenConfig;
+  readonly transfers: TransferConfig;
   /** The name of `env` that the record API is bound to, if any. */
   readonly binding?: string;
 }
@@ -63,6 +67,8 @@ export function readDns(
     variables,
     apiPort: readPort(table, "api_port", report),
     port: readPort(table, "port", report),
+    listen: readListenConfig(table, report),
+    transfers: readTransferConfig(table, report),
     ...(binding !== undefined && { binding: readBinding(binding, names, report) }),
   };
 }

@@ -21,6 +21,12 @@ function read(toml: string, options: ReadConfigOptions = {}): ProjectConfig {
   return readConfig({ folder, ...options });
 }
 
+/** What holds where a table says nothing of listeners and secondaries. */
+const dnsDefaults = {
+  listen: { hosts: ["127.0.0.1", "::1"], hostsOptional: true, resolvers: [] },
+  transfers: { keys: [], allow: ["127.0.0.1", "::1"], secondaries: [] },
+};
+
 describe("readConfig()", () => {
   const project = `
 name = "photos"
@@ -67,6 +73,7 @@ dns.port = 3
       apiPort: 1,
       port: 2,
       binding: "DNS",
+      ...dnsDefaults,
     });
   });
 
@@ -114,7 +121,13 @@ dns.port = 3
       source: {},
       table: {},
       buckets: [],
-      dns: { table: {}, variables: { DNS_CONFIG: "{}" }, apiPort: 8788, port: 8053 },
+      dns: {
+        table: {},
+        variables: { DNS_CONFIG: "{}" },
+        apiPort: 8788,
+        port: 8053,
+        ...dnsDefaults,
+      },
       warnings: [],
     });
   });

@@ -1,13 +1,15 @@
 /**
- * The companion worker on its own: the record API on a port, with what the configuration file
- * says of DNS.
+ * DNS on its own: the record API on a port, with what the configuration file says of DNS, and the
+ * listeners that answer for its zones.
  */
-import { createServer } from "node:net";
+import { createServer, isIPv6 } from "node:net";
 import { join, resolve } from "node:path";
-import { Miniflare } from "miniflare";
 import { readConfig } from "../config/read-config.ts";
-import { workerdModule } from "../plugin/workerd-module.ts";
-import { readConfig as readDnsConfig, type ConfigVariables } from "../../worker/config.ts";
+import { UserError } from "../plugin/user-error.ts";
+import { readConfig as readDnsConfig, type DnsConfig } from "../../worker/config.ts";
+import { startCompanion } from "./companion.ts";
+import type { ListenConfig } from "./listen-config.ts";
+import { Listeners, type OpenPorts } from "./listener/listeners.ts";
 
 export interface StartDnsOptions {
   /** The configuration file; the nearest one without it, and the defaults without any. */
@@ -18,6 +20,10 @@ export interface StartDnsOptions {
   persistTo?: string;
   /** Of the API; `api_port` of the configuration without it, and 8788 without both. */
   port?: number;
+  /** Of the listeners, for UDP and TCP; `port` of the configuration without it, and 8053 without both. */
+  dnsPort?: number;
+  /** False: the record API and DNS over HTTPS only. */
+  listen?: boolean;
   /** Takes what there is to say; the console without it. */
   log?: (text: string) => void;
 }
@@ -25,6 +31,8 @@ export interface StartDnsOptions {
 export interface RunningDns {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
+  /** Of UDP and TCP; `null` without listeners. */
+  readonly dnsPort: number | null;
   /** Ends it; once more is no error. */
   stop(): Promise<void>;
 }
@@ -34,69 +42,78 @@ const host = "127.0.0.1";
 export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
   const log = options.log ?? console.log;
   const { folder, dns } = readConfig(options);
-  const { email, key, tokens, zones } = readDnsConfig(dns.variables);
-
+  const { listen, transfers, variables } = dns;
+  const config = readDnsConfig(variables);
   const wanted = options.port ?? dns.apiPort;
+
   const port = (await isFree(wanted)) ? wanted : 0;
-  const miniflare = startCompanion(dns.variables, {
+  const listeners =
+    options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
+  const miniflare = startCompanion(variables, {
+    host,
     port,
     folder: resolve(folder, options.persistTo ?? join(".wrangler", "state"), "v3", "dns"),
+    listeners,
   });
-  const origin = (await miniflare.unsafeGetDirectURL("dns")).origin;
-  const url = `${origin}/client/v4`;
-
-  if (port !== wanted) log(`Port ${wanted} is taken: the DNS API is on another.`);
-  log(
-    [
-      `DNS API    ${url}`,
-      `  e-mail   ${email}`,
-      `  key      ${key}`,
-      ...(tokens.length === 0 ? [] : [`  tokens   ${tokens.length}`]),
-      `  zones    ${zones.map(({ name }) => name).join(", ") || "none declared"}`,
-    ].join("\n"),
-  );
   let stopped: Promise<void> | undefined;
-  return { url, stop: () => (stopped ??= miniflare.dispose()) };
+  const stop = (): Promise<void> => (stopped ??= stopAll(miniflare, listeners));
+  try {
+    const { origin } = await miniflare.unsafeGetDirectURL("dns");
+    const url = `${origin}/client/v4`;
+    if (port !== wanted) log(`Port ${wanted} is taken: the DNS API is on another.`);
+    log(describeApi(url, config));
+    if (listeners === null) return { url, dnsPort: null, stop };
+    const dnsPort = options.dnsPort ?? dns.port;
+    const ports = await openPorts(listeners, origin, { ...listen, port: dnsPort });
+    if (dnsPort !== 0 && ports.port !== dnsPort) {
+      log(`Port ${dnsPort} is taken: DNS is on another.`);
+    }
+    log(`DNS        ${describePorts(ports)} (UDP and TCP)`);
+    return { url, dnsPort: ports.port, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
-function startCompanion(
-  variables: ConfigVariables,
-  { port, folder }: { port: number; folder: string },
-): Miniflare {
-  return new Miniflare({
-    host,
-    port: 0,
-    resourcePersistencePath: folder,
-    workers: [
-      {
-        config: {
-          type: "worker",
-          name: "dns",
-          compatibilityDate: "2026-08-01",
-          manifest: {
-            mainModule: "dns-worker.js",
-            modules: { "dns-worker.js": { type: "esm", contents: workerdModule("dns-worker") } },
-          },
-          exports: {
-            ZoneObject: { type: "durable-object", storage: "sqlite" },
-            IndexObject: { type: "durable-object", storage: "sqlite" },
-          },
-          env: {
-            ZONES: { type: "durable-object", workerName: "dns", exportName: "ZoneObject" },
-            ZONE_INDEX: { type: "durable-object", workerName: "dns", exportName: "IndexObject" },
-            ...Object.fromEntries(
-              Object.entries(variables).map(([name, value]) => [
-                name,
-                { type: "text" as const, value: value as string },
-              ]),
-            ),
-          },
-        },
-        // Straight into the worker: Miniflare's own entry in front of it costs more than the API.
-        dev: { unsafeDirectSockets: [{ host, port }] },
-      },
-    ],
-  });
+async function openPorts(
+  listeners: Listeners,
+  origin: string,
+  listen: ListenConfig & { readonly port: number },
+): Promise<OpenPorts> {
+  await listeners.load(origin);
+  try {
+    return await listeners.open(listen);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") return listeners.open({ ...listen, port: 0 });
+    if (code !== "EACCES" && code !== "EADDRNOTAVAIL") throw error;
+    throw new UserError(
+      `Cannot listen at port ${listen.port} of ${listen.hosts.join(", ")}: ${message}. ` +
+        "Ports below 1024 need rights; dns.hosts must be addresses of this machine.",
+    );
+  }
+}
+
+async function stopAll(miniflare: { dispose(): Promise<void> }, listeners: Listeners | null) {
+  // The worker first: what it still commits finds listeners.
+  await miniflare.dispose();
+  await listeners?.stop();
+}
+
+function describeApi(url: string, config: DnsConfig): string {
+  const { email, key, tokens, zones } = config;
+  return [
+    `DNS API    ${url}`,
+    `  e-mail   ${email}`,
+    `  key      ${key}`,
+    ...(tokens.length === 0 ? [] : [`  tokens   ${tokens.length}`]),
+    `  zones    ${zones.map(({ name }) => name).join(", ") || "none declared"}`,
+  ].join("\n");
+}
+
+function describePorts({ hosts, port }: OpenPorts): string {
+  return hosts.map((address) => `${isIPv6(address) ? `[${address}]` : address}:${port}`).join(", ");
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -70,6 +70,9 @@ describe("a binding of type unsafe:dns", () => {
     const { DNS } = await second.getBindings<{ DNS: { fetch: typeof fetch } }>();
     const zones = await DNS.fetch("http://dns/client/v4/zones?name=example.com");
     expect(await zones.json()).toMatchObject({ success: true, result: [{ name: "example.com" }] });
+    // It answers for its zones as well, by DNS over HTTPS.
+    const resolved = await DNS.fetch("http://dns/dns-query?name=www.example.com");
+    expect(await resolved.json()).toMatchObject({ Status: 0, Answer: [{ data: "192.0.2.2" }] });
   });
 
   it("is one for all scripts, which have to agree", async () => {
@@ -98,6 +101,7 @@ async function startProject(files: Record<string, string>, options: StartDnsOpti
   const dns = await startDns({
     configPath: join(folder, Object.keys(files)[0] as string),
     port: 0,
+    dnsPort: 0,
     log: (text) => said.push(text),
     ...options,
   });
@@ -128,6 +132,7 @@ describe("startDns()", () => {
         "  e-mail   dev@ledge.local",
         `  key      ${owner["X-Auth-Key"]}`,
         "  zones    example.org",
+        `DNS        127.0.0.1:${dns.dnsPort}, [::1]:${dns.dnsPort} (UDP and TCP)`,
       ].join("\n"),
     );
     expect((await zones(owner)).result.map(({ name }) => name)).toEqual(["example.org"]);
@@ -162,6 +167,7 @@ describe("startDns()", () => {
     const again = await startDns({
       configPath: join(first.folder, "wrangler.json"),
       port: 0,
+      dnsPort: 0,
       log: () => {},
     });
     onTestFinished(() => again.stop());

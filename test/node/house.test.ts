@@ -70,6 +70,7 @@ describe("the package", () => {
       "dist/compatibility.js",
       "dist/config-file.js",
       "dist/config-file2.js",
+      "dist/dns-listener.js",
       "dist/generate-types.js",
       "dist/index.d.ts",
       "dist/index.js",

@@ -16,7 +16,7 @@ export const owner: Access = { token: null, zones: null, readOnly: false };
 const BEARER = /^Bearer +(.*)$/i;
 
 /** Takes the same time wherever two secrets of one length differ. */
-function isSameSecret(one: string, other: string): boolean {
+export function isSameSecret(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
   for (let index = 0; index < one.length; index++) {
     difference |= one.charCodeAt(index) ^ other.charCodeAt(index % Math.max(1, other.length));

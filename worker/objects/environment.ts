@@ -1,8 +1,9 @@
 import type { ConfigVariables } from "../config.ts";
+import type { Listeners } from "../replication/publisher.ts";
 import type { IndexObject } from "./index-object.ts";
 import type { ZoneObject } from "./zone-object.ts";
 
-export interface Env extends ConfigVariables {
+export interface Env extends ConfigVariables, Listeners {
   readonly ZONES: DurableObjectNamespace<ZoneObject>;
   readonly ZONE_INDEX: DurableObjectNamespace<IndexObject>;
 }

@@ -81,6 +81,11 @@ export class IndexObject extends DurableObject<Env> {
     return row === undefined ? null : (JSON.parse(row.zone) as Zone);
   }
 
+  ids(): string[] {
+    const rows = this.#sql.exec<{ id: string }>("SELECT id FROM zones ORDER BY id");
+    return rows.toArray().map(({ id }) => id);
+  }
+
   /** The zone that a name belongs to: the longest one that encloses it. */
   findFor(name: string): Zone | null {
     for (let suffix = name; ; suffix = suffix.slice(suffix.indexOf(".") + 1)) {
@@ -124,7 +129,11 @@ export class IndexObject extends DurableObject<Env> {
     return replyWith(zones, describePage(query, zones.length, total));
   }
 
-  edit(id: string, input: Readonly<Record<string, unknown>>, account: Account): Reply {
+  async edit(
+    id: string,
+    input: Readonly<Record<string, unknown>>,
+    account: Account,
+  ): Promise<Reply> {
     try {
       const zone = this.get(id);
       if (zone === null) throw new ZoneError([problem.noRoute("")]);
@@ -140,6 +149,7 @@ export class IndexObject extends DurableObject<Env> {
         JSON.stringify(made),
         id,
       );
+      await zoneObject(this.env, id).pause(made.paused);
       return replyWith(describeZone(made, account));
     } catch (error) {
       return replyToError(error);

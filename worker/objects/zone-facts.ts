@@ -62,6 +62,14 @@ export class ZoneFacts {
     this.#write("settings", settings);
   }
 
+  get paused(): boolean {
+    return this.#read("paused") === true;
+  }
+
+  set paused(paused: boolean) {
+    this.#write("paused", paused);
+  }
+
   getSwitch(name: SwitchName): SwitchState {
     return (this.#read(name) ?? { value: "on", modifiedOn: null }) as SwitchState;
   }

@@ -1,7 +1,7 @@
 /**
  * One zone: a Durable Object with its own SQLite database. A call that changes something is one
  * synchronous transaction, so that two calls can never see each other half done, and its answer
- * leaves only once the transaction is on disk.
+ * leaves only once the transaction is on disk and whoever serves the zone from memory has it.
  */
 import { DurableObject } from "cloudflare:workers";
 import { readConfig, type DnsConfig } from "../config.ts";
@@ -13,7 +13,12 @@ import type { ListQuery } from "../zone/list/parameters.ts";
 import type { ZoneRecord } from "../zone/record.ts";
 import { recordType } from "../zone/record/registry.ts";
 import { describeRecord } from "../zone/response.ts";
+import type { ZoneData, ZoneHead } from "../zone/served-zone.ts";
 import { editSettings, type DnsSettings } from "../zone/settings.ts";
+import { isolateZones } from "../replication/isolate-zones.ts";
+import { netChange, servedRecord, type Publication } from "../replication/publication.ts";
+import { Publisher } from "../replication/publisher.ts";
+import { stateLines } from "../replication/protocol.ts";
 import { composeZoneFile } from "../zone/zone-file/compose.ts";
 import { ChangeLog, type Change } from "./change-log.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
@@ -43,6 +48,7 @@ export class ZoneObject extends DurableObject<Env> {
   readonly #facts: ZoneFacts;
   readonly #log: ChangeLog;
   readonly #turn = new SharedTurn();
+  readonly #publisher: Publisher;
   /** `null` until `open`, and again after `destroy`. */
   #seed: ZoneSeed | null;
 
@@ -53,12 +59,15 @@ export class ZoneObject extends DurableObject<Env> {
     this.#records = new RecordTable(sql);
     this.#facts = new ZoneFacts(sql);
     this.#log = new ChangeLog(sql);
+    this.#publisher = new Publisher(env);
     const [table] = sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
-    this.#seed = table === undefined ? null : this.#facts.seed;
+    const seed = table === undefined ? null : this.#facts.seed;
+    this.#seed = seed;
+    if (seed !== null) isolateZones.check(seed.id, this.#facts.serial, () => this.#data(seed));
   }
 
   /** Makes the zone if it is not there. The index decides which zones exist, so this never fails. */
-  open({ id, name, nameServers }: ZoneSeed): void {
+  async open({ id, name, nameServers }: ZoneSeed): Promise<void> {
     if (this.#seed !== null) return;
     const seed = { id, name, nameServers };
     this.ctx.storage.transactionSync(() => {
@@ -67,11 +76,16 @@ export class ZoneObject extends DurableObject<Env> {
       this.#facts.plant(seed, Math.floor(Date.now() / 1000));
     });
     this.#seed = seed;
+    this.#publish({ kind: "state", data: this.#data(seed) });
+    await this.#publisher.told();
   }
 
   async destroy(): Promise<void> {
+    const zoneId = this.#seed?.id;
     this.#seed = null;
     await this.ctx.storage.deleteAll();
+    if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
+    await this.#publisher.told();
   }
 
   #zone(): ZoneSeed {
@@ -87,7 +101,10 @@ export class ZoneObject extends DurableObject<Env> {
     const outside = new Map<string, Found>();
     for (;;) {
       try {
-        return replyWith(await this.#turn.run(() => this.#transact(work, outside)));
+        const result = await this.#turn.run(() => this.#transact(work, outside));
+        // Also when nothing changed: what this call found may be on its way to the listeners.
+        await this.#publisher.told();
+        return replyWith(result);
       } catch (error) {
         if (!(error instanceof OutsideUnknown)) return replyToError(error);
         outside.set(error.target, await this.#askOutside(error.target));
@@ -108,11 +125,56 @@ export class ZoneObject extends DurableObject<Env> {
       newId: () => crypto.randomUUID().replaceAll("-", ""),
       outside,
     };
-    return this.ctx.storage.transactionSync(() => {
-      const writes = new ZoneWrites(context);
-      const result = work(writes);
+    const from = this.#facts.serial;
+    const writes = new ZoneWrites(context);
+    const result = this.ctx.storage.transactionSync(() => {
+      const made = work(writes);
       writes.finish();
-      return result;
+      return made;
+    });
+    if (writes.changes.length > 0) {
+      const change = { serial: this.#facts.serial, ...netChange(writes.changes) };
+      this.#publish({ kind: "change", zoneId: seed.id, from, change });
+    }
+    return result;
+  }
+
+  #head({ nameServers }: ZoneSeed): ZoneHead {
+    const { settings, paused } = this.#facts;
+    const [http2, http3] = SWITCHES.map((name) => this.#facts.getSwitch(name).value === "on");
+    return { nameServers, settings, paused, http2: http2!, http3: http3! };
+  }
+
+  #publish(publication: Publication): void {
+    this.#publisher.note(publication);
+    isolateZones.take(publication, () => this.#data(this.#zone()));
+  }
+
+  /** Puts the zone into the isolate's memory, for DNS over HTTPS. */
+  remember(): void {
+    if (this.#seed === null) return;
+    const data = this.#data(this.#seed);
+    isolateZones.take({ kind: "state", data }, () => data);
+  }
+
+  #data(seed: ZoneSeed): ZoneData {
+    const { id, name } = seed;
+    const records = this.#records.all().map(servedRecord);
+    return { id, name, serial: this.#facts.serial, ...this.#head(seed), records };
+  }
+
+  /** The zone as it is at this moment, for those that serve it from memory; `null` without one. */
+  state(): ReadableStream<Uint8Array> | null {
+    if (this.#seed === null) return null;
+    const lines = stateLines(this.#data(this.#seed));
+    const encoder = new TextEncoder();
+    return new ReadableStream({
+      type: "bytes",
+      pull(controller) {
+        const { value, done } = lines.next();
+        if (done === true) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
     });
   }
 
@@ -246,8 +308,8 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#read(() => replyWith(this.#facts.settings));
   }
 
-  changeSettings(input: unknown): Reply {
-    return this.#read(() => {
+  async changeSettings(input: unknown): Promise<Reply> {
+    const reply = this.#read(() => {
       const problems: Problem[] = [];
       const current = this.#facts.settings;
       const settings = editSettings(current, input, (found) => problems.push(found));
@@ -259,6 +321,8 @@ export class ZoneObject extends DurableObject<Env> {
       }
       return replyWith(settings);
     });
+    await this.#publisher.told();
+    return reply;
   }
 
   readSwitches(): Reply {
@@ -269,14 +333,16 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#read(() => replyWith(this.#describeSwitch(name)));
   }
 
-  changeSwitch(name: SwitchName, value: "on" | "off"): Reply {
-    return this.#read(() => {
+  async changeSwitch(name: SwitchName, value: "on" | "off"): Promise<Reply> {
+    const reply = this.#read(() => {
       if (this.#facts.getSwitch(name).value !== value) {
         const modifiedOn = new Date().toISOString();
         this.#changeZone(() => this.#facts.setSwitch(name, { value, modifiedOn }));
       }
       return replyWith(this.#describeSwitch(name));
     });
+    await this.#publisher.told();
+    return reply;
   }
 
   #describeSwitch(name: SwitchName): Record<string, unknown> {
@@ -286,11 +352,30 @@ export class ZoneObject extends DurableObject<Env> {
 
   /** A change of the zone that is none of a record takes a serial too. */
   #changeZone(work: () => void): void {
+    const from = this.#facts.serial;
     this.ctx.storage.transactionSync(() => {
       work();
       const serial = this.#facts.advanceSerial();
       this.#log.append([{ serial, action: "settings", record: null }]);
     });
+    const seed = this.#zone();
+    const change = {
+      serial: this.#facts.serial,
+      removed: [],
+      added: [],
+      head: this.#head(seed),
+    };
+    this.#publish({ kind: "change", zoneId: seed.id, from, change });
+  }
+
+  /** The index keeps whether a zone is paused; its answers depend on it. */
+  async pause(paused: boolean): Promise<void> {
+    if (this.#seed !== null && this.#facts.paused !== paused) {
+      this.#changeZone(() => {
+        this.#facts.paused = paused;
+      });
+    }
+    await this.#publisher.told();
   }
 
   serial(): number {

@@ -10,7 +10,7 @@ import { overlayRequest } from "../zone/edit.ts";
 import { problem, ZoneError, type Problem } from "../zone/errors.ts";
 import { isInZone } from "../zone/name.ts";
 import { isSameDraft, type RecordDraft, type ZoneRecord } from "../zone/record.ts";
-import type { Change, ChangeLog } from "./change-log.ts";
+import type { ChangeLog } from "./change-log.ts";
 import type { RecordTable } from "./record-table.ts";
 import type { ZoneFacts, ZoneSeed } from "./zone-facts.ts";
 
@@ -53,7 +53,7 @@ export function lookUpName(records: RecordTable, name: string, zoneName: string)
 
 export class ZoneWrites {
   readonly #context: WriteContext;
-  readonly #changes: Omit<Change, "serial">[] = [];
+  readonly changes: { readonly action: "remove" | "add"; readonly record: ZoneRecord }[] = [];
   readonly #proxiedCnames = new Map<string, string>();
 
   constructor(context: WriteContext) {
@@ -95,7 +95,7 @@ export class ZoneWrites {
     const record = { ...draft, id, createdOn: now, modifiedOn: now };
     records.insert(record);
     this.#noteChain(draft, id);
-    this.#changes.push({ action: "add", record });
+    this.changes.push({ action: "add", record });
     return record;
   }
 
@@ -118,7 +118,7 @@ export class ZoneWrites {
     if (draft.content !== current.content || draft.proxied !== current.proxied) {
       this.#noteChain(draft, current.id);
     }
-    this.#changes.push({ action: "remove", record: current }, { action: "add", record });
+    this.changes.push({ action: "remove", record: current }, { action: "add", record });
     return record;
   }
 
@@ -126,7 +126,7 @@ export class ZoneWrites {
     const record = this.get(id);
     this.#context.records.remove(id);
     this.#proxiedCnames.delete(id);
-    this.#changes.push({ action: "remove", record });
+    this.changes.push({ action: "remove", record });
     return record;
   }
 
@@ -146,8 +146,8 @@ export class ZoneWrites {
       const broken = findBrokenTarget(target, this.#lookUp);
       if (broken !== null) throw new ZoneError([problem.targetNotProxied(broken)]);
     }
-    if (this.#changes.length === 0) return;
+    if (this.changes.length === 0) return;
     const serial = facts.advanceSerial();
-    log.append(this.#changes.map((change) => ({ ...change, serial })));
+    log.append(this.changes.map((change) => ({ ...change, serial })));
   }
 }

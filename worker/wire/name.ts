@@ -65,3 +65,12 @@ export function encodeName(name: string): Uint8Array {
   }
   return bytes;
 }
+
+/** The text of a name that is not compressed, without the final dot; the root is ".". */
+export function formatName(wire: Uint8Array): string {
+  const labels: string[] = [];
+  for (let at = 0; wire[at]! > 0; at += wire[at]! + 1) {
+    labels.push(escapeLabel(wire.subarray(at + 1, at + 1 + wire[at]!)));
+  }
+  return labels.length === 0 ? "." : labels.join(".");
+}

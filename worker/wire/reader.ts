@@ -1,5 +1,8 @@
-import { NAME_WIRE_BYTES_MAX, escapeLabel } from "./name.ts";
+import { formatName, NAME_WIRE_BYTES_MAX } from "./name.ts";
 import { WireError } from "./wire-error.ts";
+
+/** A name has at most 127 labels, and a pointer between any two of them is already odd. */
+const POINTERS_MAX = 127;
 
 /**
  * Reads big-endian fields from a message. A reader sees the octets from `offset` to `end`, while
@@ -17,6 +20,10 @@ export class Reader {
     this.#message = message;
     this.#offset = offset;
     this.#end = end;
+  }
+
+  get offset(): number {
+    return this.#offset;
   }
 
   get remaining(): number {
@@ -45,6 +52,11 @@ export class Reader {
     return value;
   }
 
+  skip(count: number): void {
+    if (count > this.remaining) throw new WireError("Unexpected end");
+    this.#offset += count;
+  }
+
   rest(): Uint8Array {
     return this.bytes(this.remaining);
   }
@@ -55,43 +67,46 @@ export class Reader {
 
   /** A name in presentation form without the final dot; the root is ".". */
   name(): string {
-    const labels: string[] = [];
-    let wireLength = 1;
-    // Each pointer must go backwards, so that a loop is impossible.
+    return formatName(this.nameOctets());
+  }
+
+  /** A name as octets, with its compression undone. */
+  nameOctets(): Uint8Array {
+    const name = new Uint8Array(NAME_WIRE_BYTES_MAX);
+    let length = 0;
+    let hops = 0;
     let pointerLimit = this.#offset;
     let cursor = this.#offset;
-    let jumped = false;
+    // Until the first pointer a name has to stay in the range of this reader.
+    let end = this.#end;
     for (;;) {
-      const length = this.#message[cursor];
-      if (length === undefined || (!jumped && cursor >= this.#end)) {
+      const labelLength = this.#message[cursor];
+      if (labelLength === undefined || cursor >= end)
         throw new WireError("A name runs past the end");
-      }
-      cursor += 1;
-      if (length >= 0xc0) {
-        const low = this.#message[cursor];
-        if (low === undefined) throw new WireError("A name runs past the end");
-        const target = ((length & 0x3f) << 8) | low;
-        if (!jumped) this.#offset = cursor + 1;
-        jumped = true;
-        if (target >= pointerLimit) throw new WireError("A compression pointer goes forward");
-        pointerLimit = target;
-        cursor = target;
+      if (labelLength >= 0xc0) {
+        const low = this.#message[cursor + 1];
+        if (low === undefined || cursor + 1 >= end) throw new WireError("A name runs past the end");
+        if (hops === 0) this.#offset = cursor + 2;
+        hops += 1;
+        if (hops > POINTERS_MAX) throw new WireError("A name has too many compression pointers");
+        cursor = ((labelLength & 0x3f) << 8) | low;
+        // Each pointer must go backwards, so that a loop is impossible.
+        if (cursor >= pointerLimit) throw new WireError("A compression pointer goes forward");
+        pointerLimit = cursor;
+        end = this.#message.length;
         continue;
       }
-      if (length >= 0x40) throw new WireError("Unknown label type");
-      if (length === 0) break;
-      const label = this.#message.subarray(cursor, cursor + length);
-      if (label.length < length || (!jumped && cursor + length > this.#end)) {
-        throw new WireError("A label runs past the end");
+      if (labelLength >= 0x40) throw new WireError("Unknown label type");
+      const next = cursor + labelLength + 1;
+      if (next > end) throw new WireError("A label runs past the end");
+      if (length + labelLength + 1 > NAME_WIRE_BYTES_MAX) {
+        throw new WireError("A name is longer than 255 octets");
       }
-      wireLength += length + 1;
-      if (wireLength > NAME_WIRE_BYTES_MAX) throw new WireError("A name is longer than 255 octets");
-      labels.push(escapeLabel(label));
-      cursor += length;
+      for (; cursor < next; cursor++) name[length++] = this.#message[cursor]!;
+      if (labelLength === 0) break;
     }
-    if (!jumped) this.#offset = cursor;
-    if (this.#offset > this.#end) throw new WireError("A name runs past the end");
-    return labels.length === 0 ? "." : labels.join(".");
+    if (hops === 0) this.#offset = cursor;
+    return name.slice(0, length);
   }
 
   /** Rdata must be used up to its last octet. */

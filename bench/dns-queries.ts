@@ -1,0 +1,126 @@
+/**
+ * Queries a second by dnsperf: ours with one thread and with two, other name servers, and a bare
+ * echo in Node as the floor. All have the same zone and run at the same time; the load goes to one
+ * after another, in rounds, so that whatever else the machine does meets all of them. What is
+ * compared is the median of the rounds, and the processor time of an answer, which a busy machine
+ * disturbs less.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { peers } from "../test/peers/servers/index.ts";
+import { isInstalled, type RunningPeer } from "../test/peers/servers/peer.ts";
+import { queries, zoneName } from "./dns/bench-zone.ts";
+import { echo, startOurs } from "./dns/contestants.ts";
+import { runDnsperf, type LoadResult } from "./dns/dnsperf.ts";
+import { processorSeconds } from "./dns/processor-time.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    records: { type: "string", default: "10000" },
+    seconds: { type: "string", default: "2" },
+    rounds: { type: "string", default: "5" },
+    threads: { type: "string", default: "1,2" },
+    transport: { type: "string", default: "udp" },
+    only: { type: "string", default: "" },
+  },
+});
+const size = Number(options.records);
+const seconds = Number(options.seconds);
+const transport = options.transport === "tcp" ? "tcp" : "udp";
+/** Above the ports that are handed out on their own. */
+const FIRST_PORT = 61_100;
+
+interface Contestant {
+  readonly name: string;
+  readonly server: RunningPeer;
+  readonly rounds: (LoadResult & { readonly processorMicroseconds: number | null })[];
+}
+
+function isWanted(name: string): boolean {
+  return options.only === "" || options.only.split(",").some((part) => name.includes(part));
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
+}
+
+try {
+  execFileSync("which", ["dnsperf"], { stdio: "ignore" });
+} catch {
+  console.log("dnsperf is not installed, so queries are not measured: apt-get install dnsperf");
+  process.exit(0);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "ledge-dns-bench-"));
+const contestants: Contestant[] = [];
+try {
+  const queryFile = join(folder, "queries");
+  writeFileSync(queryFile, `${queries(size).join("\n")}\n`);
+  const file = join(folder, "zone");
+  let port = FIRST_PORT;
+  const place = (name: string) => {
+    const own = join(folder, name.replaceAll(" ", "-"));
+    mkdirSync(own);
+    return { folder: own, port: port++ };
+  };
+
+  for (const threads of options.threads.split(",").map(Number)) {
+    const name = `ours, ${threads} thread${threads === 1 ? "" : "s"}`;
+    const server = await startOurs(threads, place(name), size);
+    writeFileSync(file, server.zoneFile);
+    contestants.push({ name, server, rounds: [] });
+  }
+  for (const peer of [echo, ...peers]) {
+    if (!isWanted(peer.name) || (peer === echo && transport === "tcp")) continue;
+    if (isInstalled(peer)) {
+      const server = await peer.start({ name: zoneName, file }, place(peer.name));
+      contestants.push({ name: peer.name, server, rounds: [] });
+    } else {
+      console.log(`${peer.name} is not installed, and is left out: ${peer.programs.join(", ")}`);
+    }
+  }
+
+  for (let round = 0; round <= Number(options.rounds); round++) {
+    for (const { server, rounds } of contestants) {
+      const before = processorSeconds(server.processId);
+      const result = await runDnsperf({
+        port: server.port,
+        queries: queryFile,
+        seconds,
+        transport,
+      });
+      const after = processorSeconds(server.processId);
+      const used = before === null || after === null ? null : after - before;
+      const processorMicroseconds = used === null ? null : (used * 1e6) / result.completed;
+      // The first round warms up.
+      if (round > 0) rounds.push({ ...result, processorMicroseconds });
+    }
+  }
+
+  const rate = ({ rounds }: Contestant) => median(rounds.map((one) => one.queriesPerSecond));
+  const floor = contestants.find(({ name }) => name === echo.name);
+  console.table(
+    contestants.map((contestant) => {
+      const { name, rounds } = contestant;
+      const ratios = rounds.map(
+        ({ queriesPerSecond }, at) =>
+          queriesPerSecond / (floor?.rounds[at]?.queriesPerSecond ?? NaN),
+      );
+      return {
+        server: name,
+        "queries a second": Math.round(rate(contestant)),
+        "of the echo": floor === undefined ? "" : median(ratios).toFixed(2),
+        "processor µs each": median(rounds.map((one) => one.processorMicroseconds ?? NaN)).toFixed(
+          1,
+        ),
+        lost: rounds.reduce((sum, { lost }) => sum + lost, 0),
+      };
+    }),
+  );
+} finally {
+  await Promise.all(contestants.map(({ server }) => server.stop()));
+  rmSync(folder, { recursive: true, force: true });
+}

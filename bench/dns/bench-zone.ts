@@ -1,0 +1,30 @@
+/** The zone that all servers have, and what is asked of it. */
+export const zoneName = "bench.example";
+
+export function records(count: number): Record<string, unknown>[] {
+  return Array.from({ length: count }, (_, index) => {
+    const name = `host-${index}`;
+    switch (index % 10) {
+      case 7:
+        return { type: "AAAA", name, content: `2001:db8::${index.toString(16)}`, ttl: 300 };
+      case 8:
+        return { type: "CNAME", name, content: `host-${index - 8}.${zoneName}`, ttl: 300 };
+      case 9:
+        return { type: "TXT", name, content: `"text of ${name}"`, ttl: 300 };
+      default:
+        return { type: "A", name, content: `192.0.2.${index % 256}`, ttl: 300 };
+    }
+  }).concat([{ type: "A", name: "*.wild", content: "192.0.2.1", ttl: 300 }]);
+}
+
+/** Mostly names that are there; a few that only a wildcard has, and a few that nobody has. */
+export function queries(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => {
+    // A walk through all of them that does not follow the order in which they were made.
+    const index = (at * 7919) % count;
+    if (index % 50 === 49) return `absent-${index}.${zoneName} A`;
+    if (index % 50 === 48) return `x${index}.wild.${zoneName} A`;
+    const type = { 7: "AAAA", 9: "TXT" }[index % 10] ?? "A";
+    return `host-${index}.${zoneName} ${type}`;
+  });
+}

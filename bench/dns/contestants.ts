@@ -1,0 +1,64 @@
+/** Everything that answers: ours, the others, and the floor. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Client } from "../../test/dns/support/client.ts";
+import {
+  startProcess,
+  untilAnswering,
+  type Peer,
+  type PeerPlace,
+  type RunningPeer,
+} from "../../test/peers/servers/peer.ts";
+import { records, zoneName } from "./bench-zone.ts";
+
+/** The API's own limit of a batch. */
+const BATCH = 3500;
+
+function program(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/** The bare echo knows no zone, and serves none. */
+export const echo: Peer = {
+  name: "bare Node UDP echo",
+  programs: [],
+  start: (_zone, place) =>
+    startProcess([process.execPath, program("./echo.ts"), String(place.port)], {
+      ...place,
+      zoneName,
+    }),
+};
+
+/** Ours is filled through its API, and its export fills the others. */
+export async function startOurs(
+  threads: number,
+  { folder, port }: PeerPlace,
+  size: number,
+): Promise<RunningPeer & { readonly zoneFile: string }> {
+  const args = [program("./ours.ts"), folder, String(port), String(threads)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  try {
+    const [url] = (await Promise.race([
+      once(child.stdout, "data"),
+      ended.then(() => Promise.reject(new Error("Our server has ended."))),
+    ])) as [Buffer];
+    const client = new Client(url.toString().trim());
+    const zoneId = await client.createZone(zoneName);
+    const all = records(size);
+    for (let from = 0; from < all.length; from += BATCH) {
+      const posts = all.slice(from, from + BATCH);
+      await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts });
+    }
+    await untilAnswering(port, zoneName);
+    return { port, processId: child.pid!, stop, zoneFile: await client.exportFile(zoneId) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

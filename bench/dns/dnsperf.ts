@@ -1,0 +1,46 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+export interface Load {
+  readonly port: number;
+  /** A file of lines with a name and a type. */
+  readonly queries: string;
+  readonly seconds: number;
+  readonly transport: "udp" | "tcp";
+}
+
+export interface LoadResult {
+  readonly completed: number;
+  readonly queriesPerSecond: number;
+  readonly lost: number;
+}
+
+/** As many sockets as a busy resolver's, so that the kernel can deal them out among threads. */
+const CLIENTS = 16;
+const OUTSTANDING = 200;
+
+export async function runDnsperf({ port, queries, seconds, transport }: Load): Promise<LoadResult> {
+  const { stdout } = await promisify(execFile)("dnsperf", [
+    "-s",
+    "127.0.0.1",
+    "-p",
+    String(port),
+    "-d",
+    queries,
+    "-l",
+    String(seconds),
+    "-c",
+    String(CLIENTS),
+    "-q",
+    String(OUTSTANDING),
+    "-m",
+    transport,
+  ]);
+  const read = (label: string): number =>
+    Number(new RegExp(`${label}:\\s+([\\d.]+)`).exec(stdout)?.[1]);
+  return {
+    completed: read("Queries completed"),
+    queriesPerSecond: read("Queries per second"),
+    lost: read("Queries lost"),
+  };
+}

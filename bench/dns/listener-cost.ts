@@ -1,0 +1,42 @@
+/**
+ * What it costs a create that listeners have it before it returns: servers without listeners, with
+ * one thread and with two, in turns.
+ */
+import { startListening, type Listening } from "../../test/dns/support/listening.ts";
+import { call, measure } from "./api-load.ts";
+
+const TURNS = 5;
+const kinds = { "no listeners": 0, "1 thread": 1, "2 threads": 2 };
+
+export async function measureListeners({ seconds }: { readonly seconds: number }) {
+  const servers: { name: string; server: Listening; url: string; rates: number[][] }[] = [];
+  try {
+    for (const [name, threads] of Object.entries(kinds)) {
+      const server = await (threads === 0
+        ? startListening({}, { listen: false })
+        : startListening({ threads }));
+      const zoneId = await server.client.createZone("bench.example");
+      const url = `${server.dns.url}/zones/${zoneId}/dns_records`;
+      servers.push({ name, server, url, rates: [[], []] });
+    }
+    for (let turn = 0; turn < TURNS; turn++) {
+      for (const { url, rates } of servers) {
+        const work = () =>
+          call(url, "POST", { type: "A", name: `n-${crypto.randomUUID()}`, content: "192.0.2.1" });
+        rates[0]!.push(await measure({ concurrency: 1, seconds, work }));
+        rates[1]!.push(await measure({ concurrency: 16, seconds, work }));
+      }
+    }
+    return servers.map(({ name, rates: [alone = [], together = []] }) => ({
+      listeners: name,
+      "µs each, 1 at a time": Math.round(1e6 / median(alone)),
+      "µs each, 16 at once": Math.round(1e6 / median(together)),
+    }));
+  } finally {
+    await Promise.all(servers.map(({ server }) => server.stop()));
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
+}

@@ -1,0 +1,11 @@
+/** Our server in a process of its own. Arguments: a folder, the port of DNS, the number of threads. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startDns } from "../../dist/index.js";
+
+const [folder, port, threads] = process.argv.slice(2) as [string, string, string];
+const configPath = join(folder, "wrangler.json");
+writeFileSync(configPath, JSON.stringify({ dns: { threads: Number(threads) } }));
+const dns = await startDns({ configPath, port: 0, dnsPort: Number(port), log: () => {} });
+process.once("SIGTERM", () => void dns.stop().then(() => process.exit()));
+process.stdout.write(`${dns.url}\n`);

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Of Linux on every machine of today: the unit in which it counts processor time. */
+const TICKS_PER_SECOND = 100;
+
+/** What a process and those it has started have used; `null` where nobody counts. */
+export function processorSeconds(processId: number): number | null {
+  const all = new Map(
+    processes().flatMap((id) => {
+      const found = readStat(id);
+      return found === null ? [] : [[id, found]];
+    }),
+  );
+  if (!all.has(processId)) return null;
+  let ticks = 0;
+  for (const [id, stat] of all) if (isWithin(id, processId, all)) ticks += stat.ticks;
+  return ticks / TICKS_PER_SECOND;
+}
+
+interface Stat {
+  readonly parent: number;
+  readonly ticks: number;
+}
+
+function processes(): number[] {
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+function readStat(processId: number): Stat | null {
+  try {
+    const text = readFileSync(`/proc/${processId}/stat`, "utf8");
+    // The name of the program, in parentheses, may hold anything.
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+  } catch {
+    return null;
+  }
+}
+
+function isWithin(processId: number, ancestor: number, all: ReadonlyMap<number, Stat>): boolean {
+  for (let id: number | undefined = processId; id !== undefined; id = all.get(id)?.parent) {
+    if (id === ancestor) return true;
+  }
+  return false;
+}

@@ -1,0 +1,163 @@
+/** DNS over HTTPS: RFC 8484 by section, and the JSON form. */
+import { decode } from "dns-packet";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { encodeQuery } from "./support/ask.ts";
+import { startListening, type Listening } from "./support/listening.ts";
+
+const records = [
+  { type: "A", name: "www", content: "192.0.2.1", ttl: 120 },
+  { type: "CNAME", name: "alias", content: "www.example.org", ttl: 600 },
+  { type: "MX", name: "@", content: "mail.example.org", priority: 10, ttl: 300 },
+  { type: "TXT", name: "text", content: '"a \\"quoted\\" word" "and more"', ttl: 300 },
+  ...Array.from({ length: 60 }, (_, index) => ({
+    type: "A",
+    name: "many",
+    content: `198.51.100.${index}`,
+    ttl: 300,
+  })),
+];
+
+let listening: Listening;
+let url: string;
+beforeAll(async () => {
+  listening = await startListening(
+    { zones: [{ name: "example.org", records }] },
+    { listen: false },
+  );
+  url = new URL("/dns-query", listening.dns.url).href;
+});
+afterAll(() => listening.stop());
+
+async function post(body: Uint8Array, headers: Record<string, string> = {}): Promise<Response> {
+  const type = { "content-type": "application/dns-message" };
+  return fetch(url, {
+    method: "POST",
+    headers: { ...type, ...headers },
+    body: new Uint8Array(body),
+  });
+}
+
+const read = async (response: Response) => decode(Buffer.from(await response.arrayBuffer()));
+const maxAge = (response: Response) => response.headers.get("cache-control");
+
+describe("RFC 8484", () => {
+  it("4.1: answers by GET and by POST, without credentials", async () => {
+    const query = encodeQuery("www.example.org", "A", { id: 0 });
+    const dns = query.toString("base64url");
+    for (const response of [await fetch(`${url}?dns=${dns}`), await post(query)]) {
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toBe("application/dns-message");
+      const answer = await read(response);
+      expect(answer).toMatchObject({ id: 0, rcode: "NOERROR", flag_aa: true });
+      expect(answer.answers).toMatchObject([{ type: "A", data: "192.0.2.1", ttl: 120 }]);
+    }
+  });
+
+  it("5.1: says for how long the answer may be kept", async () => {
+    expect(maxAge(await post(encodeQuery("www.example.org", "A")))).toBe("max-age=120");
+    expect(maxAge(await post(encodeQuery("alias.example.org", "A")))).toBe("max-age=120");
+    const absent = await post(encodeQuery("absent.example.org", "A"));
+    expect([absent.status, maxAge(absent)]).toEqual([200, "max-age=1800"]);
+    expect(await read(absent)).toMatchObject({ rcode: "NXDOMAIN" });
+    const refused = await post(encodeQuery("elsewhere.example", "A"));
+    expect([refused.status, maxAge(refused)]).toEqual([200, "no-store"]);
+    expect(await read(refused)).toMatchObject({ rcode: "REFUSED" });
+  });
+
+  it("6: holds what no datagram does", async () => {
+    const answer = await read(await post(encodeQuery("many.example.org", "A")));
+    expect(answer).toMatchObject({ flag_tc: false });
+    expect(answer.answers).toHaveLength(60);
+  });
+
+  it.each([
+    ["no query", async () => fetch(url), 400],
+    ["no base64url", async () => fetch(`${url}?dns=%21%21%21`), 400],
+    ["octets that are too few", async () => post(Uint8Array.of(1, 2, 3)), 400],
+    ["nothing at all", async () => post(new Uint8Array()), 400],
+    [
+      "a response",
+      async () => post(Uint8Array.from(encodeQuery("a.example.org", "A"), toResponse)),
+      400,
+    ],
+    ["another type", async () => post(new Uint8Array(12), { "content-type": "text/plain" }), 415],
+    ["too much", async () => post(new Uint8Array(65_536)), 413],
+    ["another method", async () => fetch(url, { method: "PUT", body: "x" }), 405],
+  ])("4.2: %s", async (_, ask, status) => {
+    const response = await ask();
+    expect(response.status).toBe(status);
+  });
+
+  it("4.2: says which methods there are, and that nonsense is nonsense", async () => {
+    const response = await fetch(url, { method: "DELETE" });
+    expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
+    // 11,250 octets of nothing are a message that cannot be read, and that is an answer.
+    const nonsense = await fetch(`${url}?dns=${"A".repeat(15_000)}`);
+    expect(await read(nonsense)).toMatchObject({ rcode: "FORMERR" });
+  });
+});
+
+function toResponse(octet: number, at: number): number {
+  return at === 2 ? octet | 0x80 : octet;
+}
+
+async function json(query: string, accept = "application/dns-json") {
+  const response = await fetch(`${url}?${query}`, { headers: { accept } });
+  const text = await response.text();
+  return { response, body: response.ok ? (JSON.parse(text) as unknown) : text };
+}
+
+describe("the JSON form", () => {
+  it("is the message in words", async () => {
+    const { response, body } = await json("name=alias.example.org&type=A");
+    expect(response.headers.get("content-type")).toBe("application/dns-json");
+    expect(maxAge(response)).toBe("max-age=120");
+    expect(body).toEqual({
+      Status: 0,
+      TC: false,
+      RD: true,
+      RA: false,
+      AD: false,
+      CD: false,
+      Question: [{ name: "alias.example.org", type: 1 }],
+      Answer: [
+        { name: "alias.example.org", type: 5, TTL: 600, data: "www.example.org." },
+        { name: "www.example.org", type: 1, TTL: 120, data: "192.0.2.1" },
+      ],
+    });
+  });
+
+  it("takes types by name and number, flags, a final dot, and `ct`", async () => {
+    const expected = { Answer: [{ type: 15, data: "10 mail.example.org." }] };
+    for (const query of [
+      "name=example.org&type=MX",
+      "name=example.org.&type=mx",
+      "name=example.org&type=15",
+      "name=example.org&type=MX&do=1&ct=application/dns-json",
+    ]) {
+      expect((await json(query, "*/*")).body).toMatchObject(expected);
+    }
+    expect((await json("name=example.org&cd=true")).body).toMatchObject({ CD: true });
+    expect((await json("name=text.example.org&type=TXT")).body).toMatchObject({
+      Answer: [{ data: '"a \\"quoted\\" word" "and more"' }],
+    });
+  });
+
+  it("has the SOA where there is nothing, and the status of a name that is not there", async () => {
+    const { body } = await json("name=absent.example.org&type=AAAA");
+    expect(body).toMatchObject({ Status: 3, Authority: [{ name: "example.org", type: 6 }] });
+    expect(body).not.toHaveProperty("Answer");
+  });
+
+  it.each([
+    ["type=A", /name is missing/],
+    ["name=example.org&type=NONSENSE", /none that is known: "NONSENSE"/],
+    ["name=example.org&type=99999", /none that is known/],
+    [`name=${"a".repeat(64)}.example.org`, /no domain name/],
+    ["name=a..b", /no domain name/],
+  ])("refuses %s", async (query, message) => {
+    const { response, body } = await json(query);
+    expect(response.status).toBe(400);
+    expect(body).toMatch(message);
+  });
+});

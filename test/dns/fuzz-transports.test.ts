@@ -1,0 +1,133 @@
+/**
+ * Mutated packets, by UDP and by TCP: whatever comes, the server goes on, says nothing or that it
+ * was asked nonsense, and does not grow. It runs in a process of its own, so that its memory is its
+ * own, and what would end it ends no test.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { createSocket } from "node:dgram";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { UdpAsker, withLength } from "./support/ask.ts";
+import { mutations } from "./support/mutation.ts";
+
+/** Continuous integration sends a million. */
+const PACKETS = Number(process.env["LEDGE_FUZZ_PACKETS"] ?? 30_000);
+const SEED = Number(process.env["LEDGE_FUZZ_SEED"] ?? 20_261_115);
+/** Sent before anybody looks for answers. */
+const BURST = 256;
+/** What caches and buffers may take beyond what they had after the first tenth. */
+const GROWTH_MEBIBYTES_MAX = 200;
+
+/** NOERROR, FORMERR, NXDOMAIN, NOTIMP, REFUSED, NOTAUTH; BADVERS has 0 in the header. */
+const RCODES = new Set([0, 1, 3, 4, 5, 9]);
+
+let child: ChildProcess;
+let port: number;
+
+beforeAll(async () => {
+  const program = fileURLToPath(new URL("support/listening-process.ts", import.meta.url));
+  child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(createInterface(child.stdout!), "line")) as [string];
+  port = Number(line);
+});
+afterAll(async () => {
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
+});
+
+function residentMebibytes(): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+async function expectAlive(): Promise<void> {
+  expect(child.exitCode).toBeNull();
+  const asker = new UdpAsker(port);
+  const answer = await asker.ask("www.example.org", "A");
+  expect(answer.answers).toMatchObject([{ data: "192.0.2.1" }]);
+  asker.close();
+}
+
+/** An answer to what was sent, and to nothing else. */
+function check(answer: Uint8Array): void {
+  const right = answer.length >= 12 && (answer[2]! & 0x80) !== 0 && RCODES.has(answer[3]! & 0x0f);
+  if (!right) throw new Error(`This is no answer: ${Buffer.from(answer).toString("hex")}`);
+}
+
+async function fuzzUdp(count: number): Promise<number> {
+  const socket = createSocket("udp4");
+  let answered = 0;
+  let found: (() => void) | null = null;
+  // A query that nobody mutates ends each burst: its answer says that the rest was read.
+  const marker = Buffer.from(
+    "ffff01000001000000000000037777770765786d706c65036f72670000010001",
+    "hex",
+  );
+  socket.on("message", (answer) => {
+    if (answer[0] === 0xff && answer[1] === 0xff) found?.();
+    else {
+      answered += 1;
+      check(answer);
+    }
+  });
+  const packets = mutations(SEED);
+  for (let sent = 0; sent < count; sent += BURST) {
+    for (let at = 0; at < BURST; at++) {
+      const packet = packets.next().value;
+      if (packet[0] === 0xff && packet[1] === 0xff) packet[0] = 0;
+      socket.send(packet, port, "127.0.0.1");
+    }
+    await new Promise<void>((resolve) => {
+      const again = setInterval(() => socket.send(marker, port, "127.0.0.1"), 1000);
+      found = () => {
+        clearInterval(again);
+        resolve();
+      };
+      socket.send(marker, port, "127.0.0.1");
+    });
+  }
+  socket.close();
+  return answered;
+}
+
+/** Frames that are right around packets that are not, and now and then a frame that is not either. */
+async function fuzzTcp(count: number): Promise<void> {
+  const packets = mutations(SEED + 1);
+  for (let sent = 0; sent < count;) {
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.on("error", () => {});
+    socket.resume();
+    await once(socket, "connect");
+    for (let burst = 0; burst < 20 && sent < count; burst++) {
+      const frames = Array.from({ length: BURST }, () => withLength(packets.next().value));
+      sent += BURST;
+      const bytes = Buffer.concat(frames);
+      // Cut somewhere, so that a frame is left open on some connections.
+      const end = burst === 19 ? bytes.length - 1 : bytes.length;
+      if (!socket.write(bytes.subarray(0, end)) && !socket.destroyed) await once(socket, "drain");
+    }
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.end();
+    await closed;
+  }
+}
+
+test(
+  `${PACKETS} mutated packets do not end it, hang it or make it grow (seed ${SEED})`,
+  async () => {
+    const share = Math.ceil(PACKETS / 2);
+    await Promise.all([fuzzUdp(share / 10), fuzzTcp(share / 10)]);
+    await expectAlive();
+    const before = residentMebibytes();
+    const [answered] = await Promise.all([fuzzUdp(share), fuzzTcp(share)]);
+    expect(answered).toBeGreaterThan(share / 10);
+    await expectAlive();
+    expect(residentMebibytes() - before).toBeLessThan(GROWTH_MEBIBYTES_MAX);
+  },
+  60_000 + PACKETS,
+);

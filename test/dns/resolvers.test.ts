@@ -1,0 +1,240 @@
+/**
+ * What clients see: Node's own resolver (c-ares), and a library of npm over sockets. c-ares asks by
+ * UDP, and by TCP when it is told that there is more.
+ */
+import { Resolver } from "node:dns/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TcpAsker, UdpAsker, type Ask } from "./support/ask.ts";
+import { startListening, type Listening } from "./support/listening.ts";
+
+const zone = "example.org";
+const key = "2bb183af2b41b2b05e8a6c4d1dc1a3ea2f3c8b1d0f9b3f7b66f8a1f4f8f2c5d1";
+const records = [
+  { type: "A", name: "www", content: "192.0.2.1", ttl: 300 },
+  { type: "A", name: "www", content: "192.0.2.2", ttl: 300 },
+  { type: "AAAA", name: "www", content: "2001:db8::1", ttl: 120 },
+  { type: "CNAME", name: "alias", content: "www.example.org", ttl: 300 },
+  { type: "CNAME", name: "second", content: "alias.example.org", ttl: 300 },
+  { type: "MX", name: "@", content: "mail.example.org", priority: 10, ttl: 300 },
+  { type: "A", name: "mail", content: "192.0.2.25", ttl: 300 },
+  { type: "TXT", name: "@", content: '"one" "two"', ttl: 300 },
+  {
+    type: "SRV",
+    name: "_sip._tcp",
+    data: { priority: 1, weight: 2, port: 5060, target: "www.example.org" },
+    ttl: 300,
+  },
+  {
+    type: "NAPTR",
+    name: "naptr",
+    data: {
+      order: 1,
+      preference: 2,
+      flags: "S",
+      service: "SIP+D2T",
+      regex: "",
+      replacement: "_sip._tcp.example.org",
+    },
+    ttl: 300,
+  },
+  { type: "CAA", name: "@", data: { flags: 0, tag: "issue", value: "ca.example" }, ttl: 300 },
+  {
+    type: "TLSA",
+    name: "_443._tcp.www",
+    data: { usage: 3, selector: 1, matching_type: 1, certificate: key },
+    ttl: 300,
+  },
+  { type: "PTR", name: "pointer", content: "www.example.org", ttl: 300 },
+  { type: "NS", name: "child", content: "ns.child.example.org", ttl: 300 },
+  { type: "A", name: "ns.child", content: "192.0.2.53", ttl: 300 },
+  {
+    type: "SSHFP",
+    name: "www",
+    data: { algorithm: 4, type: 2, fingerprint: key },
+    ttl: 300,
+  },
+  {
+    type: "DS",
+    name: "child",
+    data: { key_tag: 1, algorithm: 13, digest_type: 2, digest: key },
+    ttl: 300,
+  },
+  { type: "A", name: "*.wild", content: "192.0.2.77", ttl: 300 },
+  { type: "A", name: "deep.empty", content: "192.0.2.78", ttl: 300 },
+  ...Array.from({ length: 60 }, (_, index) => ({
+    type: "A",
+    name: "many",
+    content: `198.51.100.${index}`,
+    ttl: 300,
+  })),
+];
+
+let listening: Listening;
+beforeAll(async () => {
+  listening = await startListening({ zones: [{ name: zone, records }] });
+});
+afterAll(() => listening.stop());
+
+describe.each(["127.0.0.1", "[::1]"])("Node's resolver, by %s", (host) => {
+  const resolver = new Resolver({ timeout: 5000, tries: 2 });
+  beforeAll(() => resolver.setServers([`${host}:${listening.port}`]));
+
+  it("gets every type that it knows", async () => {
+    expect((await resolver.resolve4(`www.${zone}`, { ttl: true })).sort(byAddress)).toEqual([
+      { address: "192.0.2.1", ttl: 300 },
+      { address: "192.0.2.2", ttl: 300 },
+    ]);
+    expect(await resolver.resolve6(`www.${zone}`, { ttl: true })).toEqual([
+      { address: "2001:db8::1", ttl: 120 },
+    ]);
+    expect(await resolver.resolveCname(`alias.${zone}`)).toEqual([`www.${zone}`]);
+    expect(await resolver.resolveMx(zone)).toMatchObject([
+      { exchange: `mail.${zone}`, priority: 10 },
+    ]);
+    expect(await resolver.resolveTxt(zone)).toEqual([["one", "two"]]);
+    expect(await resolver.resolveSrv(`_sip._tcp.${zone}`)).toMatchObject([
+      { name: `www.${zone}`, port: 5060, priority: 1, weight: 2 },
+    ]);
+    expect(await resolver.resolveNaptr(`naptr.${zone}`)).toMatchObject([
+      {
+        flags: "S",
+        service: "SIP+D2T",
+        regexp: "",
+        replacement: `_sip._tcp.${zone}`,
+        order: 1,
+        preference: 2,
+      },
+    ]);
+    expect(await resolver.resolveCaa(zone)).toEqual([
+      expect.objectContaining({ critical: 0, issue: "ca.example" }),
+    ]);
+    const [tlsa] = await resolver.resolveTlsa(`_443._tcp.www.${zone}`);
+    expect(tlsa).toMatchObject({ certUsage: 3, selector: 1, match: 1 });
+    expect(Buffer.from(tlsa!.data).toString("hex")).toBe(key);
+    expect(await resolver.resolvePtr(`pointer.${zone}`)).toEqual([`www.${zone}`]);
+    expect((await resolver.resolveNs(zone)).sort()).toEqual(["ns1.ledge.local", "ns2.ledge.local"]);
+    expect(await resolver.resolveSoa(zone)).toMatchObject({
+      nsname: "ns1.ledge.local",
+      hostmaster: "dns.ledge.local",
+      refresh: 10_000,
+      retry: 2400,
+      expire: 604_800,
+      minttl: 1800,
+    });
+  });
+
+  it("follows chains, and gets what wildcards have", async () => {
+    const addresses = ["192.0.2.1", "192.0.2.2"];
+    expect((await resolver.resolve4(`second.${zone}`)).sort()).toEqual(addresses);
+    expect(await resolver.resolve4(`any.thing.wild.${zone}`)).toEqual(["192.0.2.77"]);
+  });
+
+  it("tells a name that is not there from one without that type", async () => {
+    await expect(resolver.resolve4(`absent.${zone}`)).rejects.toMatchObject({ code: "ENOTFOUND" });
+    await expect(resolver.resolve4(`pointer.${zone}`)).rejects.toMatchObject({ code: "ENODATA" });
+    await expect(resolver.resolve4(`empty.${zone}`)).rejects.toMatchObject({ code: "ENODATA" });
+    await expect(resolver.resolve4("elsewhere.example")).rejects.toMatchObject({
+      code: "EREFUSED",
+    });
+  });
+
+  it("comes back by TCP for what a datagram cannot hold", async () => {
+    expect(await resolver.resolve4(`many.${zone}`)).toHaveLength(60);
+  });
+});
+
+function byAddress(one: { address: string }, other: { address: string }): number {
+  return one.address.localeCompare(other.address);
+}
+
+describe.each([
+  ["UDP", "127.0.0.1"],
+  ["UDP", "::1"],
+  ["TCP", "127.0.0.1"],
+  ["TCP", "::1"],
+])("dns-packet, by %s to %s", (transport, host) => {
+  let asker: Ask;
+  beforeAll(async () => {
+    const { port } = listening;
+    asker = transport === "UDP" ? new UdpAsker(port, host) : await TcpAsker.connect(port, host);
+  });
+  afterAll(() => asker.close());
+
+  it.each([
+    [`www.${zone}`, "A", ["192.0.2.1", "192.0.2.2"]],
+    [`www.${zone}`, "AAAA", ["2001:db8::1"]],
+    [`alias.${zone}`, "CNAME", [`www.${zone}`]],
+    [zone, "MX", [{ preference: 10, exchange: `mail.${zone}` }]],
+    [zone, "TXT", [[Buffer.from("one"), Buffer.from("two")]]],
+    [`_sip._tcp.${zone}`, "SRV", [{ priority: 1, weight: 2, port: 5060, target: `www.${zone}` }]],
+    [zone, "CAA", [expect.objectContaining({ tag: "issue", value: "ca.example" })]],
+    [`pointer.${zone}`, "PTR", [`www.${zone}`]],
+    [zone, "NS", ["ns1.ledge.local", "ns2.ledge.local"]],
+    [zone, "SOA", [expect.objectContaining({ mname: "ns1.ledge.local", minimum: 1800 })]],
+    [`naptr.${zone}`, "NAPTR", [expect.objectContaining({ services: "SIP+D2T" })]],
+    [
+      `_443._tcp.www.${zone}`,
+      "TLSA",
+      [expect.objectContaining({ usage: 3, certificate: Buffer.from(key, "hex") })],
+    ],
+    [
+      `www.${zone}`,
+      "SSHFP",
+      [expect.objectContaining({ algorithm: 4, fingerprint: key.toUpperCase() })],
+    ],
+    [`child.${zone}`, "DS", [expect.objectContaining({ keyTag: 1, algorithm: 13 })]],
+    [`any.wild.${zone}`, "A", ["192.0.2.77"]],
+  ] as const)("%s %s", async (name, type, expected) => {
+    const answer = await asker.ask(name, type);
+    expect(answer).toMatchObject({ rcode: "NOERROR", flag_aa: true, flag_tc: false });
+    const data = (answer.answers ?? []).map((found) => (found as { data: unknown }).data);
+    expect(new Set(data)).toEqual(new Set(expected));
+  });
+
+  it("a chain, in its order", async () => {
+    const { answers } = await asker.ask(`second.${zone}`, "AAAA");
+    expect(answers!.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      `second.${zone} CNAME`,
+      `alias.${zone} CNAME`,
+      `www.${zone} AAAA`,
+    ]);
+  });
+
+  it("nothing there, with the SOA; a cut, with what is known below it", async () => {
+    for (const [name, rcode] of [
+      [`absent.${zone}`, "NXDOMAIN"],
+      [`pointer.${zone}`, "NOERROR"],
+    ] as const) {
+      const answer = await asker.ask(name, "A");
+      expect(answer).toMatchObject({ rcode, answers: [], flag_aa: true });
+      expect(answer.authorities).toMatchObject([{ type: "SOA", name: zone, ttl: 1800 }]);
+    }
+    const referral = await asker.ask(`x.child.${zone}`, "A");
+    expect(referral).toMatchObject({ rcode: "NOERROR", flag_aa: false, answers: [] });
+    expect(referral.authorities).toMatchObject([{ type: "NS", data: `ns.child.${zone}` }]);
+    expect(referral.additionals).toMatchObject([{ type: "A", data: "192.0.2.53" }]);
+  });
+
+  it("more than a datagram holds", async () => {
+    const plain = await asker.ask(`many.${zone}`, "A");
+    const edns = await asker.ask(`many.${zone}`, "A", {
+      additionals: [
+        {
+          type: "OPT",
+          name: ".",
+          udpPayloadSize: 4096,
+          extendedRcode: 0,
+          ednsVersion: 0,
+          flags: 0,
+          flag_do: false,
+          options: [],
+        },
+      ],
+    });
+    expect(plain.flag_tc).toBe(transport === "UDP");
+    expect(plain.answers).toHaveLength(transport === "UDP" ? 0 : 60);
+    // 60 addresses take 990 octets.
+    expect(edns).toMatchObject({ flag_tc: false });
+    expect(edns.answers).toHaveLength(60);
+  });
+});

@@ -1,0 +1,56 @@
+/** Queries as octets. */
+import { decodeMessage, encodeMessage, type Message } from "../../../worker/wire/message.ts";
+import { OutsideAnswers } from "../../../worker/zone/outside.ts";
+import { typeCode } from "../../../worker/zone/record/presentation.ts";
+import { Responder, type Asker, type ResponderOptions } from "../../../worker/zone/respond.ts";
+import type { ServedZones } from "../../../worker/zone/served-zones.ts";
+
+export const PLAIN_EDNS = { udpBytesMax: 1232, version: 0, dnssecOk: false, options: [] };
+
+export function composeQuery(question: string | null, changes: Partial<Message> = {}): Uint8Array {
+  const [name, type] = question?.split(" ") ?? [];
+  const questions = question === null ? [] : [{ name: name!, type: typeCode(type!)!, class: 1 }];
+  const message: Message = {
+    id: 0xbeef,
+    response: false,
+    opcode: 0,
+    authoritative: false,
+    truncated: false,
+    recursionDesired: false,
+    recursionAvailable: false,
+    authenticData: false,
+    checkingDisabled: false,
+    rcode: 0,
+    questions,
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: null,
+    tsig: null,
+    ...changes,
+  };
+  return encodeMessage(message, { bytesMax: 65_535 });
+}
+
+export const UDP: Asker = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
+export const TCP: Asker = { ...UDP, transport: "tcp" };
+
+const onError = (error: unknown) => {
+  throw new Error("respond() made a mistake", { cause: error });
+};
+
+/** A mistake of the responder fails the test that makes it. */
+export function respondFrom(
+  zones: ServedZones,
+  options: Partial<ResponderOptions> = {},
+): { responder: Responder; ask: (query: Uint8Array, asker?: Asker, now?: number) => Message } {
+  const responder = new Responder({ zones, outside: new OutsideAnswers(), onError, ...options });
+  return {
+    responder,
+    ask(query, asker = UDP, now = 0) {
+      const response = responder.respond(query, asker, now);
+      if (!(response instanceof Uint8Array)) throw new Error("There was no response");
+      return decodeMessage(response);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * Zones out of text, and answers as text: what the tables of cases are written in. Records go the
+ * way of a POST, so that no zone can be served here that the API would not take.
+ */
+import { answer, isOutsideNeeded, type Answer } from "../../../worker/zone/answer.ts";
+import { encodeName, formatName } from "../../../worker/wire/name.ts";
+import { rcodeName } from "../../../worker/wire/numbers.ts";
+import type { RecordSet } from "../../../worker/wire/record-set.ts";
+import { acceptRecord } from "../../../worker/zone/draft.ts";
+import type { Problem } from "../../../worker/zone/errors.ts";
+import { OutsideAnswers } from "../../../worker/zone/outside.ts";
+import { formatData, typeCode, typeName } from "../../../worker/zone/record/presentation.ts";
+import type { ServedRecord, ZoneData } from "../../../worker/zone/served-zone.ts";
+import { ServedZones } from "../../../worker/zone/served-zones.ts";
+import { defaultSettings } from "../../../worker/zone/settings.ts";
+import { parseZoneFile } from "../../../worker/zone/zone-file/parse.ts";
+
+const PLATFORM = ["198.18.0.1", "2001:2::1"];
+const NAME_SERVERS = ["ns1.ledge.local", "ns2.ledge.local"];
+
+export function readRecords(zoneName: string, text: string): ServedRecord[] {
+  const rules = {
+    zoneName,
+    nameRules: "dns" as const,
+    platformAddresses: PLATFORM,
+    commentCharactersMax: 100,
+    tagsMax: 20,
+  };
+  // Every line has an owner, so that tables may be indented.
+  const lines = text.replaceAll(/^[^\S\n]+/gm, "");
+  return parseZoneFile(lines, { zoneName, proxied: false, recordsMax: 100_000 }).map(
+    ({ request, line }, index) => {
+      const problems: Problem[] = [];
+      const draft = acceptRecord(request, rules, (found) => problems.push(found));
+      if (draft === undefined || problems.length > 0) {
+        throw new Error(`line ${line}: ${problems.map(({ message }) => message).join(" ")}`);
+      }
+      return { ...draft, id: `${zoneName}-${index}` };
+    },
+  );
+}
+
+export function zoneData(
+  name: string,
+  records: readonly ServedRecord[],
+  changes: Partial<ZoneData> & { readonly flattenAll?: boolean } = {},
+): ZoneData {
+  const { flattenAll = false, ...head } = changes;
+  const settings = { ...defaultSettings(NAME_SERVERS), flatten_all_cnames: flattenAll };
+  return {
+    id: name,
+    name,
+    serial: 7,
+    nameServers: NAME_SERVERS,
+    settings,
+    http2: true,
+    http3: true,
+    paused: false,
+    records,
+    ...head,
+  };
+}
+
+export function serve(
+  texts: Readonly<Record<string, string>>,
+  changes: Parameters<typeof zoneData>[2] = {},
+): ServedZones {
+  const zones = new ServedZones({ platformAddresses: PLATFORM });
+  for (const [name, text] of Object.entries(texts)) {
+    zones.put(zoneData(name, readRecords(name, text), changes));
+  }
+  return zones;
+}
+
+function describeSets(section: string, sets: readonly RecordSet[]): string[] {
+  return sets.flatMap(({ owner, type, ttlSeconds, data }) =>
+    data.map((octets) => {
+      const head = `${section} ${formatName(owner)} ${ttlSeconds} ${typeName(type)}`;
+      // The SOA is the same everywhere; its TTL is not.
+      return typeName(type) === "SOA" ? head : `${head} ${formatData(type, octets)}`;
+    }),
+  );
+}
+
+/** A line for the RCODE and AA, and one for each record. */
+function describeAnswer(made: Answer): string[] {
+  return [
+    `${rcodeName(made.rcode)}${made.authoritative ? " aa" : ""}`,
+    ...describeSets("answer", made.answers),
+    ...describeSets("authority", made.authorities),
+    ...describeSets("glue", made.glue),
+    ...describeSets("additional", made.additionals),
+  ];
+}
+
+export interface AskOptions {
+  readonly outside?: OutsideAnswers;
+  readonly nowSeconds?: number;
+  readonly class?: number;
+}
+
+/** `question` is a name and a type. */
+export function ask(zones: ServedZones, question: string, options: AskOptions = {}): string[] {
+  const { outside = new OutsideAnswers(), nowSeconds = 0 } = options;
+  const [name, type] = question.split(" ");
+  const made = answer(
+    { name: encodeName(name!), type: typeCode(type!)!, class: options.class ?? 1 },
+    { zones, outside, nowSeconds },
+  );
+  if (!isOutsideNeeded(made)) return describeAnswer(made);
+  return made.questions.map((needed) => `needs ${needed.name} ${needed.type}`);
+}

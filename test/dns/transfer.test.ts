@@ -1,0 +1,247 @@
+/** RFC 5936, 1995, 1996 and 8945: zones go to secondaries, and come from other servers. */
+import { once } from "node:events";
+import { createSocket } from "node:dgram";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startDns } from "../../dist/index.js";
+import { fetchZone } from "../../src/dns/transfer/fetch-zone.ts";
+import { frame, Frames } from "../../src/dns/listener/frames.ts";
+import { blankMessage } from "../../worker/wire/blank-message.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type Message,
+  type ResourceRecord,
+} from "../../worker/wire/message.ts";
+import { CLASS, OPCODE, RCODE, TYPE } from "../../worker/wire/numbers.ts";
+import { recordType } from "../../worker/zone/record/registry.ts";
+import { Client } from "./support/client.ts";
+
+const secret = Buffer.from("a secret of thirty-two octets...");
+const key = { name: "to-secondary", algorithm: "hmac-sha256" as const, secret };
+const zoneName = "example.org";
+
+async function start(dns: Record<string, unknown> = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "ledge-transfer-"));
+  const configPath = join(folder, "wrangler.json");
+  await writeFile(
+    configPath,
+    JSON.stringify({
+      name: "dns",
+      dns: { keys: [{ name: key.name, secret: secret.toString("base64") }], ...dns },
+    }),
+  );
+  const running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
+  onTestFinished(async () => {
+    await running.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const client = new Client(running.url);
+  const zoneId = await client.createZone(zoneName);
+  const records = `/zones/${zoneId}/dns_records`;
+  const server = { zoneName, host: "127.0.0.1", port: running.dnsPort! };
+  return { client, zoneId, records, server };
+}
+
+function serialOf({ data }: ResourceRecord): number {
+  return Buffer.from(data).readUInt32BE(data.length - 20);
+}
+
+/** In an order of its own. */
+function texts(records: Iterable<ResourceRecord>): string[] {
+  return [...records]
+    .map(({ name, type, ttlSeconds, data }) => `${name} ${ttlSeconds} ${type} ${data.join(".")}`)
+    .sort();
+}
+
+/** What a server says over TCP, up to the second SOA of its end or one message without one. */
+async function ask(port: number, query: Message): Promise<ResourceRecord[] | number> {
+  const socket = connect({ host: "127.0.0.1", port });
+  onTestFinished(() => void socket.destroy());
+  socket.write(frame(encodeMessage(query, { bytesMax: 65_535 })));
+  const frames = new Frames();
+  const records: ResourceRecord[] = [];
+  for await (const piece of socket) {
+    for (const bytes of frames.push(piece as Uint8Array)) {
+      const message = decodeMessage(bytes);
+      if (message.rcode !== RCODE.NOERROR) return message.rcode;
+      records.push(...message.answers);
+      const current = serialOf(records[0]!);
+      const ends = records.filter(
+        (record) => record.type === TYPE.SOA && serialOf(record) === current,
+      );
+      // The new serial opens a transfer, ends its last step in between, and ends it.
+      const isWhole = records[1]?.type !== TYPE.SOA;
+      if (records.length === 1 || ends.length === (isWhole ? 2 : 3)) return records;
+    }
+  }
+  throw new Error("The connection ended");
+}
+
+function incremental(from: ResourceRecord): Message {
+  const questions = [{ name: zoneName, type: TYPE.IXFR, class: CLASS.IN }];
+  return { ...blankMessage, id: 1, questions, authorities: [from] };
+}
+
+const whole: Message = {
+  ...blankMessage,
+  id: 1,
+  questions: [{ name: zoneName, type: TYPE.AXFR, class: CLASS.IN }],
+};
+
+describe("AXFR", () => {
+  it("gives every record, signed when it was asked for with a key", async () => {
+    const { client, records, server } = await start();
+    await client.ok("POST", `${records}/batch`, {
+      posts: Array.from({ length: 1500 }, (_, index) => ({
+        type: "TXT",
+        name: `host-${index}`,
+        content: `"${String(index).repeat(20)}"`,
+        ttl: 300,
+      })),
+    });
+    const plain = await fetchZone(server);
+    const signed = await fetchZone({ ...server, key });
+    expect(plain[0]).toMatchObject({ type: TYPE.SOA, name: zoneName });
+    expect(plain.filter(({ type }) => type === recordType("TXT").code)).toHaveLength(1500);
+    expect(texts(signed)).toEqual(texts(plain));
+  });
+
+  it("is refused to those who are not allowed, and given to those with the key", async () => {
+    const { server } = await start({ transfers: { allow: [`key:${key.name}`, "192.0.2.0/24"] } });
+    await expect(fetchZone(server)).rejects.toThrow(
+      `Cannot transfer example.org from 127.0.0.1, port ${server.port}: the server says REFUSED. Allow`,
+    );
+    expect(await fetchZone({ ...server, key })).not.toHaveLength(0);
+    const wrong = { ...key, secret: Buffer.from("another") };
+    await expect(fetchZone({ ...server, key: wrong })).rejects.toThrow("refuses the key: BADSIG");
+    await expect(fetchZone({ ...server, key: { ...key, name: "nobody" } })).rejects.toThrow(
+      "refuses the key: BADKEY",
+    );
+  });
+
+  it("is answered with NOTAUTH for a zone that is not here", async () => {
+    const { server } = await start();
+    await expect(fetchZone({ ...server, zoneName: "example.net" })).rejects.toThrow("NOTAUTH");
+  });
+
+  it("says what to do when nobody listens there", async () => {
+    const options = { zoneName, host: "127.0.0.1", port: 1 };
+    await expect(fetchZone(options)).rejects.toThrow("ECONNREFUSED. Is a name server running");
+  });
+});
+
+describe("IXFR", () => {
+  it("gives what has changed since a serial", async () => {
+    const { client, records, server } = await start();
+    const before = await fetchZone(server);
+    const { id } = await client.ok("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
+    await client.ok("PATCH", `${records}/${id}`, { content: "192.0.2.2" });
+    const answer = await ask(server.port, incremental(before[0]!));
+    const shown = (answer as ResourceRecord[]).map((record) =>
+      record.type === TYPE.SOA
+        ? `SOA +${serialOf(record) - serialOf(before[0]!)}`
+        : `${record.name} ${record.data.join(".")}`,
+    );
+    expect(shown).toEqual([
+      "SOA +2",
+      "SOA +0",
+      "SOA +1",
+      "a.example.org 192.0.2.1",
+      "SOA +1",
+      "a.example.org 192.0.2.1",
+      "SOA +2",
+      "a.example.org 192.0.2.2",
+      "SOA +2",
+    ]);
+  });
+
+  it("gives the SOA alone to who is up to date, and the zone to who is too old", async () => {
+    const { client, records, server } = await start();
+    const [soa] = await fetchZone(server);
+    expect(await ask(server.port, incremental(soa!))).toHaveLength(1);
+    await client.ok("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
+    const old = { ...soa!, data: Uint8Array.from(soa!.data) };
+    new DataView(old.data.buffer).setUint32(old.data.length - 20, 7);
+    const answer = (await ask(server.port, incremental(old))) as ResourceRecord[];
+    const again = (await ask(server.port, whole)) as ResourceRecord[];
+    expect(texts(answer)).toEqual(texts(again));
+    expect(answer.some(({ name }) => name === "a.example.org")).toBe(true);
+  });
+
+  it("gets FORMERR when its SOA is none", async () => {
+    const { server } = await start();
+    const [soa] = await fetchZone(server);
+    const broken = { ...soa!, type: TYPE.SOA, data: Uint8Array.of(0, 0, 1) };
+    expect(await ask(server.port, incremental(broken))).toBe(RCODE.FORMERR);
+  });
+});
+
+describe("NOTIFY", () => {
+  it("tells secondaries of a change until they say that they have heard", async () => {
+    const secondary = createSocket("udp4");
+    secondary.bind(0, "127.0.0.1");
+    await once(secondary, "listening");
+    onTestFinished(() => void secondary.close());
+    const heard: { message: Message; reply(): void }[] = [];
+    const waiting: (() => void)[] = [];
+    secondary.on("message", (bytes, { address, port }) => {
+      const message = decodeMessage(bytes);
+      const response = { ...message, response: true, tsig: null };
+      const reply = () => secondary.send(encodeMessage(response, { bytesMax: 512 }), port, address);
+      heard.push({ message, reply });
+      waiting.shift()?.();
+    });
+    const hear = async () => {
+      if (heard.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      return heard.shift()!;
+    };
+    const address = `127.0.0.1:${secondary.address().port}`;
+    const { client, records, server } = await start({
+      transfers: { notify: [{ address, key: key.name }] },
+    });
+    const first = await hear();
+    expect(first.message).toMatchObject({
+      opcode: OPCODE.NOTIFY,
+      authoritative: true,
+      questions: [{ name: zoneName, type: TYPE.SOA }],
+      tsig: { keyName: key.name, algorithm: "hmac-sha256" },
+    });
+    // Not acknowledged: it comes again, the same one.
+    expect((await hear()).message.id).toBe(first.message.id);
+    await client.ok("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
+    first.reply();
+    let told = await hear();
+    while (told.message.id === first.message.id) told = await hear();
+    told.reply();
+    const [soa] = await fetchZone(server);
+    expect(serialOf(told.message.answers[0]!)).toBe(serialOf(soa!));
+  });
+});
+
+describe("[dns.transfers] and [[dns.keys]]", () => {
+  it.each([
+    [{ keys: [{ name: "k" }] }, "dns.keys[0].secret must be base64 that is not empty"],
+    [{ keys: [{ name: "k", secret: "***" }] }, "dns.keys[0].secret must be base64"],
+    [{ keys: [{ name: "k", secret: "AAAA", algorithm: "md5" }] }, "dns.keys[0].algorithm must be"],
+    [{ keys: [{ secret: "AAAA" }] }, "dns.keys[0].name must be a name"],
+    [{ keys: {} }, "dns.keys must be a list of tables"],
+    [{ transfers: { alow: [] } }, 'dns.transfers.alow is not a key; did you mean "allow"?'],
+    [{ transfers: { allow: "any" } }, "dns.transfers.allow must be a list"],
+    [{ transfers: { allow: ["10.0.0.0/40"] } }, "dns.transfers.allow[0] must be an address"],
+    [
+      { transfers: { allow: ["key:gone"] } },
+      'dns.transfers.allow[0] names the key "gone", which is not',
+    ],
+    [{ transfers: { notify: [{ address: "ns2" }] } }, "dns.transfers.notify[0].address must be"],
+    [
+      { transfers: { notify: [{ address: "::1", key: "gone" }] } },
+      'dns.transfers.notify[0].key names the key "gone", which is not',
+    ],
+  ])("%j is refused before anything starts", async (dns, message) => {
+    await expect(start(dns)).rejects.toThrow(message);
+  });
+});

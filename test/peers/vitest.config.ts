@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    name: "peers",
+    include: ["test/peers/**/*.test.ts"],
+    // Other people's servers, thousands of queries, and two cores.
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+    fileParallelism: false,
+  },
+});

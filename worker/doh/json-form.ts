@@ -1,0 +1,35 @@
+/**
+ * A message in the JSON form of the deployed service: numbers for types and status, names without
+ * their final dot, data in presentation form.
+ */
+import { encodeHex } from "../wire/hex.ts";
+import type { Message, ResourceRecord } from "../wire/message.ts";
+import { recordTypes } from "../zone/record/registry.ts";
+
+const typeByCode = new Map([...recordTypes.values()].map((type) => [type.code, type]));
+
+export function describeMessage(message: Message): Record<string, unknown> {
+  const { answers, authorities, questions } = message;
+  return {
+    Status: message.rcode,
+    TC: message.truncated,
+    RD: message.recursionDesired,
+    RA: message.recursionAvailable,
+    AD: message.authenticData,
+    CD: message.checkingDisabled,
+    Question: questions.map(({ name, type }) => ({ name, type })),
+    ...(answers.length > 0 && { Answer: answers.map(describeRecord) }),
+    ...(authorities.length > 0 && { Authority: authorities.map(describeRecord) }),
+  };
+}
+
+function describeRecord({ name, type, ttlSeconds, data }: ResourceRecord) {
+  return { name, type, TTL: ttlSeconds, data: describeData(type, data) };
+}
+
+/** Data of a type that is not known is shown as RFC 3597 section 5 writes it. */
+function describeData(code: number, data: Uint8Array): string {
+  const type = typeByCode.get(code);
+  if (type === undefined) return `\\# ${data.length} ${encodeHex(data)}`;
+  return type.compose(type.take(data));
+}

@@ -1,0 +1,120 @@
+/** What is asked over HTTP, as a DNS message. */
+import { decodeBase64 } from "../wire/base64.ts";
+import { concatBytes } from "../wire/bytes.ts";
+import { encodeMessage } from "../wire/message.ts";
+import { WireError } from "../wire/wire-error.ts";
+import { recordTypes } from "../zone/record/registry.ts";
+
+export const MESSAGE_TYPE = "application/dns-message";
+export const JSON_TYPE = "application/dns-json";
+
+/** The largest DNS message there is. */
+const MESSAGE_BYTES_MAX = 65_535;
+
+export class DohError extends Error {
+  override name = "DohError";
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export async function readMessageQuery(request: Request, url: URL): Promise<Uint8Array> {
+  if (request.method === "GET" || request.method === "HEAD") return readParameter(url);
+  if (request.method !== "POST") {
+    throw new DohError(405, "Ask by GET or POST.", { allow: "GET, HEAD, POST" });
+  }
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== MESSAGE_TYPE) throw new DohError(415, `The content must be ${MESSAGE_TYPE}.`);
+  return readBody(request);
+}
+
+function readParameter({ searchParams }: URL): Uint8Array {
+  const text = searchParams.get("dns");
+  if (text === null)
+    throw new DohError(400, "The parameter dns is missing: a message in base64url.");
+  if (text.length > (MESSAGE_BYTES_MAX * 4) / 3 + 4) throw tooLarge();
+  // RFC 8484 section 6 has no padding; some clients send it.
+  const digits = text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
+  const padded = digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
+  const bytes = decodeBase64(padded);
+  if (bytes === null) throw new DohError(400, "The parameter dns is not base64url.");
+  return bytes;
+}
+
+async function readBody(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of request.body ?? []) {
+    total += chunk.length;
+    if (total > MESSAGE_BYTES_MAX) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return concatBytes(chunks);
+}
+
+function tooLarge(): DohError {
+  return new DohError(413, `A DNS message has at most ${MESSAGE_BYTES_MAX} octets.`);
+}
+
+/** `name` and `type` (a mnemonic or a number; A without it), `do` and `cd` as flags. */
+export function readJsonQuery(parameters: URLSearchParams): Uint8Array {
+  const name = parameters.get("name");
+  if (name === null || name === "") throw new DohError(400, "The parameter name is missing.");
+  const question = { name: withoutDot(name), type: readType(parameters.get("type")), class: 1 };
+  try {
+    return encodeMessage(
+      {
+        id: 0,
+        response: false,
+        opcode: 0,
+        authoritative: false,
+        truncated: false,
+        recursionDesired: true,
+        recursionAvailable: false,
+        authenticData: false,
+        checkingDisabled: readFlag(parameters.get("cd")),
+        rcode: 0,
+        questions: [question],
+        answers: [],
+        authorities: [],
+        additionals: [],
+        edns: {
+          udpBytesMax: MESSAGE_BYTES_MAX,
+          version: 0,
+          dnssecOk: readFlag(parameters.get("do")),
+          options: [],
+        },
+        tsig: null,
+      },
+      { bytesMax: MESSAGE_BYTES_MAX },
+    );
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new DohError(400, `The parameter name is no domain name: ${error.message}.`);
+  }
+}
+
+function withoutDot(name: string): string {
+  return name.length > 1 ? name.replace(/\.$/, "") : name;
+}
+
+function readFlag(text: string | null): boolean {
+  return text !== null && (text === "" || text === "1" || text.toLowerCase() === "true");
+}
+
+/** Types that questions can have and records cannot. */
+const QUESTION_TYPES: Readonly<Record<string, number>> = { ANY: 255, AXFR: 252, IXFR: 251 };
+
+function readType(text: string | null): number {
+  const name = (text ?? "A").toUpperCase();
+  const number = /^(?:TYPE)?(\d{1,5})$/.exec(name)?.[1];
+  const code =
+    number === undefined ? (recordTypes.get(name)?.code ?? QUESTION_TYPES[name]) : Number(number);
+  if (code !== undefined && code > 0 && code < 65_536) return code;
+  throw new DohError(400, `The parameter type is none that is known: "${text ?? ""}".`);
+}

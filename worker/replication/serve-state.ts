@@ -1,0 +1,28 @@
+/** The worker's half of `protocol.ts`: a listener asks for what zones there are, and what is in one. */
+import { isSameSecret } from "../api/access.ts";
+import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
+import { SECRET_HEADER, ZONES_PATH } from "./protocol.ts";
+
+export function isReplicationPath(path: string): boolean {
+  return path === ZONES_PATH || path.startsWith(`${ZONES_PATH}/`);
+}
+
+export async function serveState(request: Request, path: string, env: Env): Promise<Response> {
+  const secret = request.headers.get(SECRET_HEADER);
+  if (env.LISTENERS_SECRET === undefined || secret === null) return absent();
+  if (!isSameSecret(env.LISTENERS_SECRET, secret)) return absent();
+  if (path === ZONES_PATH) {
+    const index = indexObject(env);
+    // What is wrong with a declaration is said by the API.
+    await index.declareZones();
+    return Response.json(await index.ids());
+  }
+  const zoneId = path.slice(ZONES_PATH.length + 1);
+  const zone = await indexObject(env).get(zoneId);
+  const state = zone === null ? null : await zoneObject(env, zoneId).state();
+  return state === null ? absent() : new Response(state as BodyInit);
+}
+
+function absent(): Response {
+  return new Response(null, { status: 404 });
+}

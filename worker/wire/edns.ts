@@ -1,0 +1,66 @@
+/** EDNS(0): the OPT pseudo-record (RFC 6891 section 6.1). */
+import { TYPE } from "./numbers.ts";
+import { Reader } from "./reader.ts";
+import { WireError } from "./wire-error.ts";
+import { Writer } from "./writer.ts";
+
+export const OPTION = { NSID: 3, COOKIE: 10 } as const;
+
+const DNSSEC_OK = 0x8000;
+
+interface EdnsOption {
+  readonly code: number;
+  readonly data: Uint8Array;
+}
+
+export interface Edns {
+  /** The largest UDP payload that the sender takes. */
+  readonly udpBytesMax: number;
+  readonly version: number;
+  /** DO (RFC 3225). */
+  readonly dnssecOk: boolean;
+  readonly options: readonly EdnsOption[];
+}
+
+/** The fields of OPT, which stand where other records have class and TTL. */
+export interface OptFields {
+  readonly owner: string;
+  readonly class: number;
+  readonly ttl: number;
+  readonly data: Uint8Array;
+}
+
+export function decodeOpt(fields: OptFields): { edns: Edns; extendedRcode: number } {
+  if (fields.owner !== ".") throw new WireError("The owner of OPT is not the root");
+  const options: EdnsOption[] = [];
+  const reader = new Reader(fields.data);
+  while (reader.remaining > 0) {
+    const code = reader.uint16();
+    options.push({ code, data: reader.bytes(reader.uint16()) });
+  }
+  const edns = {
+    udpBytesMax: fields.class,
+    version: (fields.ttl >>> 16) & 0xff,
+    dnssecOk: (fields.ttl & DNSSEC_OK) !== 0,
+    options,
+  };
+  return { edns, extendedRcode: fields.ttl >>> 24 };
+}
+
+/** The whole record. */
+export function encodeOpt(edns: Edns, rcode: number): Uint8Array {
+  const writer = new Writer();
+  writer.uint8(0);
+  writer.uint16(TYPE.OPT);
+  writer.uint16(edns.udpBytesMax);
+  writer.uint8(rcode >>> 4);
+  writer.uint8(edns.version);
+  writer.uint16(edns.dnssecOk ? DNSSEC_OK : 0);
+  writer.uint16(edns.options.reduce((sum, { data }) => sum + 4 + data.length, 0));
+  for (const { code, data } of edns.options) {
+    writer.uint16(code);
+    writer.uint16(data.length);
+    writer.bytes(data);
+  }
+  return writer.finish();
+}

@@ -1,0 +1,239 @@
+/**
+ * A DNS message (RFC 1035 section 4) as plain data. Names are text in presentation form without
+ * the final dot, the root is "."; the data of records is octets in which no name is compressed, so
+ * that it means the same outside of its message. OPT and TSIG are no records of anybody's zone:
+ * they stand in fields of their own.
+ */
+import { decodeOpt, encodeOpt, type Edns } from "./edns.ts";
+import { MESSAGE_BYTES_MAX, MessageWriter, type Section } from "./message-writer.ts";
+import { isAtOrBelow, nameKey, textKey } from "./name-key.ts";
+import { encodeName } from "./name.ts";
+import { TYPE } from "./numbers.ts";
+import { Reader } from "./reader.ts";
+import { expandData } from "./record-names.ts";
+import type { RecordSet } from "./record-set.ts";
+import { decodeTsig, encodeTsig, type Tsig } from "./tsig.ts";
+import { WireError } from "./wire-error.ts";
+
+interface Question {
+  readonly name: string;
+  readonly type: number;
+  readonly class: number;
+}
+
+export interface ResourceRecord {
+  readonly name: string;
+  readonly type: number;
+  readonly class: number;
+  readonly ttlSeconds: number;
+  readonly data: Uint8Array;
+}
+
+export interface Message {
+  readonly id: number;
+  /** QR: this is a response. */
+  readonly response: boolean;
+  readonly opcode: number;
+  readonly authoritative: boolean;
+  readonly truncated: boolean;
+  readonly recursionDesired: boolean;
+  readonly recursionAvailable: boolean;
+  readonly authenticData: boolean;
+  readonly checkingDisabled: boolean;
+  /** All twelve bits: the upper eight come from OPT (RFC 6891 section 6.1.3). */
+  readonly rcode: number;
+  readonly questions: readonly Question[];
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  /** Without OPT and TSIG. */
+  readonly additionals: readonly ResourceRecord[];
+  readonly edns: Edns | null;
+  readonly tsig: Tsig | null;
+}
+
+/** A message, and where the TSIG record begins that signs the octets before it. */
+export interface ParsedMessage {
+  readonly message: Message;
+  readonly tsigOffset: number | null;
+}
+
+const FLAG = {
+  response: 0x8000,
+  authoritative: 0x0400,
+  truncated: 0x0200,
+  recursionDesired: 0x0100,
+  recursionAvailable: 0x0080,
+  authenticData: 0x0020,
+  checkingDisabled: 0x0010,
+} as const;
+
+interface RawRecord extends ResourceRecord {
+  readonly start: number;
+}
+
+function takeQuestion(reader: Reader): Question {
+  return { name: reader.name(), type: reader.uint16(), class: reader.uint16() };
+}
+
+function takeRecord(reader: Reader, bytes: Uint8Array): RawRecord {
+  const start = reader.offset;
+  const name = reader.name();
+  const type = reader.uint16();
+  const recordClass = reader.uint16();
+  const ttlSeconds = reader.uint32();
+  const length = reader.uint16();
+  const dataStart = reader.offset;
+  reader.skip(length);
+  const data = expandData(type, bytes, { start: dataStart, end: dataStart + length });
+  return { name, type, class: recordClass, ttlSeconds, data, start };
+}
+
+function pseudoFields({ name, class: recordClass, ttlSeconds, data }: RawRecord) {
+  return { owner: name, class: recordClass, ttl: ttlSeconds, data };
+}
+
+function isPseudo({ type }: ResourceRecord): boolean {
+  return type === TYPE.OPT || type === TYPE.TSIG;
+}
+
+/** Throws WireError, and nothing else. A message ends where its last record does. */
+export function parseMessage(bytes: Uint8Array): ParsedMessage {
+  if (bytes.length > MESSAGE_BYTES_MAX)
+    throw new WireError("A message is longer than 65535 octets");
+  const reader = new Reader(bytes);
+  const id = reader.uint16();
+  const flags = reader.uint16();
+  const counts = [reader.uint16(), reader.uint16(), reader.uint16(), reader.uint16()] as const;
+  const questions: Question[] = [];
+  const sections: [RawRecord[], RawRecord[], RawRecord[]] = [[], [], []];
+  for (let count = 0; count < counts[0]; count++) questions.push(takeQuestion(reader));
+  for (const [index, section] of sections.entries()) {
+    for (let count = 0; count < counts[index + 1]!; count++) {
+      section.push(takeRecord(reader, bytes));
+    }
+  }
+  reader.expectEnd();
+  const [answers, authorities, rest] = sections;
+  if (answers.some(isPseudo) || authorities.some(isPseudo)) {
+    throw new WireError("OPT and TSIG belong into the additional section");
+  }
+  const opts = rest.filter(({ type }) => type === TYPE.OPT);
+  if (opts.length > 1) throw new WireError("There is more than one OPT");
+  const opt = opts[0] === undefined ? null : decodeOpt(pseudoFields(opts[0]));
+  const last = rest.at(-1);
+  const signed = last?.type === TYPE.TSIG ? last : null;
+  if (rest.some((record) => record.type === TYPE.TSIG && record !== signed)) {
+    throw new WireError("TSIG is not the last record");
+  }
+  const plain = ({ name, type, class: recordClass, ttlSeconds, data }: RawRecord) => ({
+    name,
+    type,
+    class: recordClass,
+    ttlSeconds,
+    data,
+  });
+  const message: Message = {
+    id,
+    response: (flags & FLAG.response) !== 0,
+    opcode: (flags >>> 11) & 0xf,
+    authoritative: (flags & FLAG.authoritative) !== 0,
+    truncated: (flags & FLAG.truncated) !== 0,
+    recursionDesired: (flags & FLAG.recursionDesired) !== 0,
+    recursionAvailable: (flags & FLAG.recursionAvailable) !== 0,
+    authenticData: (flags & FLAG.authenticData) !== 0,
+    checkingDisabled: (flags & FLAG.checkingDisabled) !== 0,
+    rcode: ((opt?.extendedRcode ?? 0) << 4) | (flags & 0xf),
+    questions,
+    answers: answers.map(plain),
+    authorities: authorities.map(plain),
+    additionals: rest.filter((record) => !isPseudo(record)).map(plain),
+    edns: opt?.edns ?? null,
+    tsig: signed === null ? null : decodeTsig(pseudoFields(signed)),
+  };
+  return { message, tsigOffset: signed?.start ?? null };
+}
+
+/** Throws WireError, and nothing else. */
+export function decodeMessage(bytes: Uint8Array): Message {
+  return parseMessage(bytes).message;
+}
+
+function composeFlags(message: Message): number {
+  let flags = ((message.opcode & 0xf) << 11) | (message.rcode & 0xf);
+  for (const [name, bit] of Object.entries(FLAG)) {
+    if (message[name as keyof typeof FLAG]) flags |= bit;
+  }
+  return flags;
+}
+
+interface ClassedSet extends RecordSet {
+  readonly class: number;
+  readonly name: string;
+}
+
+/** Neighbours of one owner, type and class are a set. */
+function groupSets(records: readonly ResourceRecord[]): ClassedSet[] {
+  const sets: (ClassedSet & { data: Uint8Array[] })[] = [];
+  for (const { name, type, class: recordClass, ttlSeconds, data } of records) {
+    const last = sets.at(-1);
+    if (
+      last !== undefined &&
+      last.name === name &&
+      last.type === type &&
+      last.class === recordClass &&
+      last.ttlSeconds === ttlSeconds
+    ) {
+      last.data.push(data);
+    } else {
+      const owner = encodeName(name);
+      sets.push({ name, owner, type, class: recordClass, ttlSeconds, data: [data] });
+    }
+  }
+  return sets;
+}
+
+/** RFC 9471: a referral is of no use without the addresses of servers below its own name. */
+function isNeededGlue(set: ClassedSet, { answers, authorities }: Message): boolean {
+  if (answers.length > 0 || (set.type !== TYPE.A && set.type !== TYPE.AAAA)) return false;
+  const key = nameKey(set.owner);
+  return authorities.some(({ type, name }) => type === TYPE.NS && isAtOrBelow(key, textKey(name)));
+}
+
+/**
+ * Whole sets of records that do not fit are left out, with TC when an answer, an authority or glue
+ * that is needed is among them (RFC 2181 section 9, RFC 9471). Throws WireError when there is no
+ * room even for the questions.
+ */
+export function encodeMessage(message: Message, limit: { readonly bytesMax: number }): Uint8Array {
+  if (message.rcode > 0xf && message.edns === null) {
+    throw new WireError("An extended RCODE needs EDNS");
+  }
+  const ends: Uint8Array[] = [];
+  if (message.edns !== null) ends.push(encodeOpt(message.edns, message.rcode));
+  if (message.tsig !== null) ends.push(encodeTsig(message.tsig));
+  const reserved = ends.reduce((sum, { length }) => sum + length, 0);
+  const bytesMax = Math.min(limit.bytesMax, MESSAGE_BYTES_MAX);
+  const writer = new MessageWriter(bytesMax);
+  writer.begin(bytesMax, reserved);
+  for (const { name, type, class: questionClass } of message.questions) {
+    if (!writer.question(encodeName(name), type, questionClass)) {
+      throw new WireError("The questions do not fit");
+    }
+  }
+  let truncated = false;
+  const put = (section: Section, sets: readonly ClassedSet[]) => {
+    for (const set of sets) {
+      if (truncated) return;
+      const fits = writer.recordSet(section, set, set.class);
+      if (!fits && (section !== "additional" || isNeededGlue(set, message))) truncated = true;
+    }
+  };
+  put("answer", groupSets(message.answers));
+  put("authority", groupSets(message.authorities));
+  put("additional", groupSets(message.additionals));
+  writer.release(reserved);
+  for (const record of ends) writer.rawRecord(record);
+  writer.id(message.id);
+  writer.flags(composeFlags(message) | (truncated ? FLAG.truncated : 0));
+  return writer.bytes.slice(0, writer.length);
+}

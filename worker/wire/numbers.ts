@@ -1,0 +1,56 @@
+/** Numbers of the IANA registries "Domain Name System Parameters" that the code speaks of by name. */
+export const TYPE = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  HINFO: 13,
+  MX: 15,
+  AAAA: 28,
+  OPT: 41,
+  DS: 43,
+  HTTPS: 65,
+  TKEY: 249,
+  TSIG: 250,
+  IXFR: 251,
+  AXFR: 252,
+  MAILB: 253,
+  MAILA: 254,
+  ANY: 255,
+} as const;
+
+/** RFC 6895 section 3.1: numbers of questions and pseudo-records, which no zone can hold. */
+export function isMetaType(type: number): boolean {
+  return type === TYPE.OPT || (type >= 128 && type <= 255);
+}
+
+export const CLASS = { IN: 1, ANY: 255 } as const;
+
+export const OPCODE = { QUERY: 0, NOTIFY: 4, UPDATE: 5 } as const;
+
+export const RCODE = {
+  NOERROR: 0,
+  FORMERR: 1,
+  SERVFAIL: 2,
+  NXDOMAIN: 3,
+  NOTIMP: 4,
+  REFUSED: 5,
+  NOTAUTH: 9,
+  BADVERS: 16,
+  BADKEY: 17,
+  BADTIME: 18,
+  BADTRUNC: 22,
+  BADCOOKIE: 23,
+} as const;
+
+/** RFC 8945 section 3: as a TSIG error, 16 is no version. */
+export const BADSIG = 16;
+
+const RCODE_NAMES = new Map<number, string>(
+  Object.entries(RCODE).map(([name, number]) => [number, name]),
+);
+
+export function rcodeName(rcode: number): string {
+  return RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`;
+}

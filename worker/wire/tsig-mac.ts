@@ -1,0 +1,209 @@
+/**
+ * Signing and verifying (RFC 8945 sections 4.3, 5). The MAC covers the message as it was before
+ * TSIG was added, what TSIG says besides, and the MAC of the message before: of the request in
+ * a response, of the last signed message in a stream. The HMAC itself is handed in.
+ */
+import { concatBytes } from "./bytes.ts";
+import { parseMessage, type Message } from "./message.ts";
+import { nameKey } from "./name-key.ts";
+import { encodeName } from "./name.ts";
+import { BADSIG, CLASS, RCODE } from "./numbers.ts";
+import { encodeTsig, writeTime, type Tsig } from "./tsig.ts";
+import { WireError } from "./wire-error.ts";
+import { Writer } from "./writer.ts";
+
+/** RFC 8945 section 6: octets of a whole MAC. */
+const MAC_BYTES = {
+  "hmac-sha1": 20,
+  "hmac-sha256": 32,
+  "hmac-sha384": 48,
+  "hmac-sha512": 64,
+} as const;
+
+export type TsigAlgorithm = keyof typeof MAC_BYTES;
+export type Hmac = (algorithm: TsigAlgorithm, secret: Uint8Array, data: Uint8Array) => Uint8Array;
+
+export interface TsigKey {
+  readonly name: string;
+  readonly algorithm: TsigAlgorithm;
+  readonly secret: Uint8Array;
+}
+
+/** RFC 8945 section 10. */
+const FUDGE_SECONDS = 300;
+/** RFC 8945 section 5.2.2.1. */
+const MAC_BYTES_MIN = 10;
+
+export function isTsigAlgorithm(name: string): name is TsigAlgorithm {
+  return Object.hasOwn(MAC_BYTES, name);
+}
+
+interface MacInput {
+  readonly tsig: Omit<Tsig, "mac">;
+  /** Without TSIG, and with the identifier that was signed. */
+  readonly unsigned: Uint8Array;
+  readonly priorMac: Uint8Array | null;
+  /** RFC 8945 section 5.3.1: later messages of a stream sign only the timers. */
+  readonly timersOnly: boolean;
+}
+
+function canonicalName(name: string): Uint8Array {
+  return Uint8Array.from(nameKey(encodeName(name)), (character) => character.charCodeAt(0));
+}
+
+function macInput({ tsig, unsigned, priorMac, timersOnly }: MacInput): Uint8Array {
+  const writer = new Writer();
+  if (priorMac !== null) {
+    writer.uint16(priorMac.length);
+    writer.bytes(priorMac);
+  }
+  writer.bytes(unsigned);
+  if (!timersOnly) {
+    writer.bytes(canonicalName(tsig.keyName));
+    writer.uint16(CLASS.ANY);
+    writer.uint32(0);
+    writer.bytes(canonicalName(tsig.algorithm));
+  }
+  writeTime(writer, tsig.timeSignedSeconds);
+  writer.uint16(tsig.fudgeSeconds);
+  if (!timersOnly) {
+    writer.uint16(tsig.error);
+    writer.uint16(tsig.other.length);
+    writer.bytes(tsig.other);
+  }
+  return writer.finish();
+}
+
+export interface SignOptions {
+  readonly key: TsigKey;
+  readonly hmac: Hmac;
+  readonly nowSeconds: number;
+  readonly priorMac?: Uint8Array;
+  readonly timersOnly?: boolean;
+  readonly error?: number;
+  /** BADTIME: the time here goes along. */
+  readonly tellTime?: boolean;
+}
+
+function timeOctets(seconds: number): Uint8Array {
+  const writer = new Writer();
+  writeTime(writer, seconds);
+  return writer.finish();
+}
+
+/** How many octets signing adds to a message. */
+export function tsigBytes(key: TsigKey): number {
+  const names = encodeName(key.name).length + encodeName(key.algorithm).length;
+  return names + 26 + MAC_BYTES[key.algorithm];
+}
+
+function appendRecord(message: Uint8Array, record: Uint8Array): Uint8Array {
+  const bytes = concatBytes([message, record]);
+  const count = ((bytes[10]! << 8) | bytes[11]!) + 1;
+  bytes[10] = count >>> 8;
+  bytes[11] = count & 0xff;
+  return bytes;
+}
+
+/** The message with TSIG at its end, and the MAC, which the next one builds on. */
+export function signMessage(
+  message: Uint8Array,
+  options: SignOptions,
+): { readonly bytes: Uint8Array; readonly mac: Uint8Array } {
+  const { key, hmac, nowSeconds, priorMac = null, timersOnly = false } = options;
+  const tsig = {
+    keyName: key.name,
+    algorithm: key.algorithm,
+    timeSignedSeconds: nowSeconds,
+    fudgeSeconds: FUDGE_SECONDS,
+    originalId: (message[0]! << 8) | message[1]!,
+    error: options.error ?? 0,
+    other: options.tellTime === true ? timeOctets(nowSeconds) : new Uint8Array(),
+  };
+  const input = macInput({ tsig, unsigned: message, priorMac, timersOnly });
+  const mac = hmac(key.algorithm, key.secret, input);
+  return { bytes: appendRecord(message, encodeTsig({ ...tsig, mac })), mac };
+}
+
+/** RFC 8945 section 5.3.2: a key or a signature that is not good is told without a signature. */
+export function refuseSignature(message: Uint8Array, asked: Tsig, error: number): Uint8Array {
+  const none = new Uint8Array();
+  return appendRecord(message, encodeTsig({ ...asked, mac: none, error, other: none }));
+}
+
+export type Verdict =
+  | { readonly kind: "unsigned"; readonly message: Message }
+  | {
+      readonly kind: "good";
+      readonly message: Message;
+      readonly key: TsigKey;
+      readonly mac: Uint8Array;
+    }
+  | {
+      readonly kind: "bad";
+      readonly message: Message;
+      /** BADKEY, BADSIG, BADTIME or BADTRUNC; the RCODE is NOTAUTH. */
+      readonly error: number;
+      /** Known for BADTIME, which is answered with a signature. */
+      readonly key: TsigKey | null;
+    };
+
+export interface VerifyOptions {
+  readonly findKey: (name: string) => TsigKey | undefined;
+  readonly hmac: Hmac;
+  readonly nowSeconds: number;
+  readonly priorMac?: Uint8Array;
+  readonly timersOnly?: boolean;
+  /** RFC 8945 section 5.3.1: messages of a stream without a signature since the last with one. */
+  readonly before?: readonly Uint8Array[];
+}
+
+/** Compares all of both, so that the time tells nothing. */
+function isSameMac(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = one.length ^ other.length;
+  for (let index = 0; index < one.length; index++) difference |= one[index]! ^ (other[index] ?? 0);
+  return difference === 0;
+}
+
+function withoutTsig(bytes: Uint8Array, offset: number, originalId: number): Uint8Array {
+  const unsigned = bytes.slice(0, offset);
+  const count = ((bytes[10]! << 8) | bytes[11]!) - 1;
+  unsigned.set([originalId >>> 8, originalId & 0xff]);
+  unsigned.set([count >>> 8, count & 0xff], 10);
+  return unsigned;
+}
+
+/** Throws WireError when the octets are no message or the MAC is too short (FORMERR). */
+export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdict {
+  const { message, tsigOffset } = parseMessage(bytes);
+  const { tsig } = message;
+  if (tsig === null || tsigOffset === null) return { kind: "unsigned", message };
+  const bad = (error: number, known: TsigKey | null = null): Verdict => ({
+    kind: "bad",
+    message,
+    error,
+    key: known,
+  });
+  const key = options.findKey(tsig.keyName.toLowerCase());
+  const algorithm = tsig.algorithm.toLowerCase();
+  if (key === undefined || key.algorithm !== algorithm) return bad(RCODE.BADKEY);
+  const macBytes = MAC_BYTES[key.algorithm];
+  if (tsig.mac.length > macBytes || tsig.mac.length < Math.max(MAC_BYTES_MIN, macBytes / 2)) {
+    throw new WireError("The MAC has a wrong length");
+  }
+  const unsigned = withoutTsig(bytes, tsigOffset, tsig.originalId);
+  const input = macInput({
+    tsig,
+    unsigned: concatBytes([...(options.before ?? []), unsigned]),
+    priorMac: options.priorMac ?? null,
+    timersOnly: options.timersOnly === true,
+  });
+  const expected = options.hmac(key.algorithm, key.secret, input);
+  if (!isSameMac(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(BADSIG);
+  if (Math.abs(options.nowSeconds - tsig.timeSignedSeconds) > tsig.fudgeSeconds) {
+    return bad(RCODE.BADTIME, key);
+  }
+  // A cut MAC is allowed by agreement only, and nobody has agreed to one here.
+  if (tsig.mac.length < macBytes) return bad(RCODE.BADTRUNC);
+  return { kind: "good", message, key, mac: tsig.mac };
+}

@@ -1,0 +1,32 @@
+/** A referral: the servers of a delegated zone, with the addresses that are needed to reach them. */
+import { isAtOrBelow, nameKey } from "../wire/name-key.ts";
+import { TYPE } from "../wire/numbers.ts";
+import type { RecordSet } from "../wire/record-set.ts";
+import type { ServedNode } from "./served-node.ts";
+import type { ServedZone } from "./served-zone.ts";
+
+export interface Referral {
+  readonly servers: RecordSet;
+  /** Addresses of servers below the cut itself: without them the referral leads nowhere (RFC 9471). */
+  readonly glue: readonly RecordSet[];
+  /** Addresses of servers elsewhere in this zone, below other cuts or none. */
+  readonly siblings: readonly RecordSet[];
+}
+
+export function refer(zone: ServedZone, cut: ServedNode): Referral {
+  const servers = zone.view(cut).sets.get(TYPE.NS)!;
+  const glue: RecordSet[] = [];
+  const siblings: RecordSet[] = [];
+  for (const target of servers.data) {
+    const key = nameKey(target);
+    const node = isAtOrBelow(key, zone.apexKey) ? zone.find(key) : undefined;
+    if (node === undefined) continue;
+    const { sets } = zone.view(node);
+    const addresses = isAtOrBelow(key, cut.key) ? glue : siblings;
+    for (const type of [TYPE.A, TYPE.AAAA]) {
+      const set = sets.get(type);
+      if (set !== undefined) addresses.push(set);
+    }
+  }
+  return { servers, glue, siblings };
+}
