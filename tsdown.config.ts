@@ -18,6 +18,7 @@ export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
+  workerdModule("dns-remote", "worker/remote.ts"),
   {
     entry: { index: "src/index.ts", plugin: "src/plugin/index.ts", cli: "src/cli/index.ts" },
     outDir: "dist",
