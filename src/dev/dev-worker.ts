@@ -9,7 +9,7 @@
  * Changes of state happen one after the other, whoever asks for them.
  */
 import type { unstable_DevEnv, unstable_startWorker } from "wrangler";
-import { watchRuntimes } from "./runtime-crash.ts";
+import { watchRuntimes } from "./child-processes.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
 export type WorkerInput = Parameters<typeof unstable_startWorker>[0];

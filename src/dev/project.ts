@@ -30,12 +30,8 @@ export function readProject(
   options: StartDevOptions,
   readWranglerConfig: typeof unstable_readConfig,
 ): Project {
-  const { configPath, environment, folder, script } = options;
-  const config = readConfig({
-    ...(configPath !== undefined && { configPath }),
-    ...(environment !== undefined && { environment }),
-    ...(folder !== undefined && { folder }),
-  });
+  const config = readProjectConfig(options);
+  const { environment, script } = options;
   try {
     const wrangler = readWranglerConfig(
       {
@@ -51,9 +47,19 @@ export function readProject(
   }
 }
 
+/** What is ours in the file, which can be known before wrangler is there. */
+export function readProjectConfig(options: StartDevOptions): ProjectConfig {
+  const { configPath, environment, folder } = options;
+  return readConfig({
+    ...(configPath !== undefined && { configPath }),
+    ...(environment !== undefined && { environment }),
+    ...(folder !== undefined && { folder }),
+  });
+}
+
 /** Where a project's state is kept. */
-export function persistFolder({ config }: Project, { persistTo }: StartDevOptions): string {
-  return persistTo === undefined ? join(config.folder, ".wrangler", "state") : resolve(persistTo);
+export function persistFolder({ folder }: ProjectConfig, { persistTo }: StartDevOptions): string {
+  return persistTo === undefined ? join(folder, ".wrangler", "state") : resolve(persistTo);
 }
 
 /** What a script is started among. */
@@ -110,7 +116,7 @@ export function workerInput(
         ...(localProtocol !== undefined && { secure: localProtocol === "https" }),
       },
       inspector: { hostname: "127.0.0.1", port: inspectorPort },
-      persist: persistFolder(project, options),
+      persist: persistFolder(config, options),
       // Dev servers of one machine find each other's scripts here, wrangler's among them.
       registry: getDefaultDevRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),

@@ -2,6 +2,7 @@
  * A dev server in a terminal: it runs until a key or a signal ends it, and then leaves nothing
  * behind.
  */
+import { ChildProcesses } from "./child-processes.ts";
 import { listenForKeys, renderKeys, type KeyBinding } from "./keys.ts";
 import { openBrowser } from "./open-browser.ts";
 import type { StartDevOptions } from "./options.ts";
@@ -22,6 +23,7 @@ export async function runDevSession(
     ended.resolve();
   };
   const releaseSignals = ownSignals(end);
+  const children = new ChildProcesses();
   let dev: RunningDev | undefined;
   let releaseKeys: () => void = () => {};
   try {
@@ -35,6 +37,7 @@ export async function runDevSession(
   } finally {
     releaseKeys();
     await dev?.stop();
+    await children.end();
     releaseSignals();
   }
 }

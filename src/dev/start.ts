@@ -6,7 +6,7 @@
  * soon as it is saved; while it is wrong, what was right goes on.
  */
 import { join } from "node:path";
-import type { BucketBinding } from "../config/read-config.ts";
+import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
 import { removeEndedNotes } from "../plugin/boot.ts";
 import { UserError } from "../plugin/user-error.ts";
 import { watchConfig } from "./config-watch.ts";
@@ -14,7 +14,13 @@ import { DevWorker } from "./dev-worker.ts";
 import { DnsBeside } from "./dns-beside.ts";
 import { freePort } from "./free-port.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
-import { persistFolder, readProject, workerInput, type Project } from "./project.ts";
+import {
+  persistFolder,
+  readProject,
+  readProjectConfig,
+  workerInput,
+  type Project,
+} from "./project.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { renderSummary } from "./summary.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
@@ -45,10 +51,31 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   // A local edge asks nobody where it is.
   process.env["CLOUDFLARE_CF_FETCH_ENABLED"] ??= "false";
   process.env["WRANGLER_LOG"] ??= options.logLevel ?? logLevelDefault;
-  const wrangler = await import("wrangler");
-  const server = new DevServer(options, wrangler);
-  await server.start();
-  return server;
+  const config = readProjectConfig(options);
+  const dns = dnsBeside(config, options);
+  // Both take their time.
+  const [wrangler] = await Promise.all([import("wrangler"), dns?.start()]);
+  let server: DevServer | undefined;
+  try {
+    server = new DevServer(options, wrangler, dns);
+    await server.start();
+    return server;
+  } catch (error) {
+    await (server?.stop() ?? dns?.stop());
+    throw error instanceof UserError
+      ? error
+      : new UserError((error as Error).message, { cause: error });
+  }
+}
+
+function dnsBeside(config: ProjectConfig, options: StartDevOptions): DnsBeside | null {
+  const { dns = true, dnsPort, dnsApiPort } = options;
+  if (!dns) return null;
+  return new DnsBeside(config, {
+    persistTo: persistFolder(config, options),
+    ...(dnsPort !== undefined && { dnsPort }),
+    ...(dnsApiPort !== undefined && { apiPort: dnsApiPort }),
+  });
 }
 
 class DevServer implements RunningDev {
@@ -56,8 +83,8 @@ class DevServer implements RunningDev {
   readonly #wrangler: Wrangler;
   readonly #console: ScriptConsole;
   readonly #ready = Promise.withResolvers<void>();
+  readonly #dns: DnsBeside | null;
   #project: Project;
-  #dns: DnsBeside | null = null;
   #worker: DevWorker | null = null;
   #hostname = "localhost";
   #port = 0;
@@ -68,8 +95,9 @@ class DevServer implements RunningDev {
   #changes: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
-  constructor(options: StartDevOptions, wrangler: Wrangler) {
+  constructor(options: StartDevOptions, wrangler: Wrangler, dns: DnsBeside | null) {
     this.#options = options;
+    this.#dns = dns;
     this.#wrangler = wrangler;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options, wrangler.unstable_readConfig);
@@ -87,7 +115,7 @@ class DevServer implements RunningDev {
   }
 
   get persistFolder(): string {
-    return persistFolder(this.#project, this.#options);
+    return persistFolder(this.#project.config, this.#options);
   }
 
   get ready(): Promise<void> {
@@ -97,29 +125,23 @@ class DevServer implements RunningDev {
   async start(): Promise<void> {
     const { config, wrangler } = this.#project;
     this.#warn();
-    try {
-      await this.#startDns();
-      this.#hostname = this.#options.ip ?? wrangler.dev.ip;
-      this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
-      this.#inspectorPort = await freePort(
-        this.#options.inspectorPort ?? wrangler.dev.inspector_port ?? inspectorPortDefault,
-        "127.0.0.1",
-      );
-      this.#worker = new DevWorker({
-        wrangler: this.#wrangler,
-        input: this.#input(),
-        console: this.#console,
-        listener: {
-          onReady: () => this.#onReady(),
-          onFailure: (problem) => this.#onFailure(problem),
-          onCrash: (signal) => this.#onCrash(signal),
-        },
-      });
-      await this.#worker.start();
-    } catch (error) {
-      await this.stop();
-      throw asUserError(error);
-    }
+    this.#hostname = this.#options.ip ?? wrangler.dev.ip;
+    this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
+    this.#inspectorPort = await freePort(
+      this.#options.inspectorPort ?? wrangler.dev.inspector_port ?? inspectorPortDefault,
+      "127.0.0.1",
+    );
+    this.#worker = new DevWorker({
+      wrangler: this.#wrangler,
+      input: this.#input(),
+      console: this.#console,
+      listener: {
+        onReady: () => this.#onReady(),
+        onFailure: (problem) => this.#onFailure(problem),
+        onCrash: (signal) => this.#onCrash(signal),
+      },
+    });
+    await this.#worker.start();
     if (config.path !== null) {
       this.#endWatch = watchConfig(config.path, () => {
         this.#changes = this.#changes.then(() => this.#reconfigure());
@@ -140,17 +162,6 @@ class DevServer implements RunningDev {
     this.#endWatch();
     await Promise.all([this.#worker?.stop(), this.#dns?.stop()]);
     await removeEndedNotes(join(this.persistFolder, "v3", "store", "boots"));
-  }
-
-  async #startDns(): Promise<void> {
-    const { dns = true, dnsPort, dnsApiPort } = this.#options;
-    if (!dns) return;
-    this.#dns = new DnsBeside(this.#project.config, {
-      persistTo: this.persistFolder,
-      ...(dnsPort !== undefined && { dnsPort }),
-      ...(dnsApiPort !== undefined && { apiPort: dnsApiPort }),
-    });
-    await this.#dns.start();
   }
 
   async #choosePort(wanted: number): Promise<number> {
@@ -225,9 +236,4 @@ class DevServer implements RunningDev {
   #log(text: string): void {
     (this.#options.log ?? console.log)(text);
   }
-}
-
-function asUserError(error: unknown): UserError {
-  if (error instanceof UserError) return error;
-  return new UserError((error as Error).message, { cause: error });
 }
