@@ -11,6 +11,7 @@
 import type { unstable_DevEnv, unstable_startWorker } from "wrangler";
 import { watchRuntimes } from "./child-processes.ts";
 import type { ScriptConsole } from "./script-console.ts";
+import { onceSourcesChange } from "./source-watch.ts";
 
 export type WorkerInput = Parameters<typeof unstable_startWorker>[0];
 type DevEnv = InstanceType<typeof unstable_DevEnv>;
@@ -28,6 +29,7 @@ export class DevWorker {
   readonly #wrangler: Pick<typeof import("wrangler"), "unstable_DevEnv">;
   readonly #console: ScriptConsole;
   readonly #listener: DevWorkerListener;
+  readonly #script: string;
   #input: WorkerInput;
   #environment: DevEnv | null = null;
   #stopped = false;
@@ -37,11 +39,14 @@ export class DevWorker {
   constructor(options: {
     wrangler: Pick<typeof import("wrangler"), "unstable_DevEnv">;
     input: WorkerInput;
+    /** Its path. */
+    script: string;
     console: ScriptConsole;
     listener: DevWorkerListener;
   }) {
     this.#wrangler = options.wrangler;
     this.#input = options.input;
+    this.#script = options.script;
     this.#console = options.console;
     this.#listener = options.listener;
   }
@@ -54,7 +59,12 @@ export class DevWorker {
   /** Goes on with another configuration, or throws and goes on with the one it has. */
   update(input: WorkerInput): Promise<void> {
     return this.#change(async () => {
-      await this.#environment?.config.set(input, true);
+      if (this.#environment === null) {
+        this.#input = input;
+        this.#endWatch();
+        return this.#start();
+      }
+      await this.#environment.config.set(input, true);
       this.#input = input;
     });
   }
@@ -90,7 +100,10 @@ export class DevWorker {
     } catch (error) {
       this.#environment = null;
       this.#endWatch();
-      throw rootOf(error as Error);
+      const root = rootOf(error as Error);
+      if (!isBuildFailure(root)) throw root;
+      this.#listener.onFailure(root.message);
+      this.#endWatch = onceSourcesChange(this.#script, () => this.#again());
     }
   }
 
@@ -107,6 +120,10 @@ export class DevWorker {
 
   #onCrash(signal: string): void {
     this.#listener.onCrash(signal);
+    this.#again();
+  }
+
+  #again(): void {
     void this.restart().catch((error: Error) => this.#listener.onFailure(error.message));
   }
 
@@ -126,7 +143,7 @@ export class DevWorker {
       case "bundleStart":
         // A runtime that has never started is never started again.
         if (!this.#failed.has(environment) || this.#everReady.has(environment)) return true;
-        void this.restart().catch((error: Error) => this.#listener.onFailure(error.message));
+        this.#again();
         return false;
       case "bundleComplete":
         this.#console.follow(event.bundle);
@@ -137,8 +154,8 @@ export class DevWorker {
         setImmediate(() => void this.#whenAnswering(environment));
         return true;
       case "error":
-        this.#failed.add(environment);
         if (isUnimportant(event)) return true;
+        if (event.source === "LocalRuntimeController") this.#failed.add(environment);
         // What is wrong with sources wrangler says itself.
         this.#listener.onFailure(
           event.source === "BundlerController" ? null : problemOf(event, environment),
@@ -183,6 +200,11 @@ function problemOf({ reason, cause }: ErrorEvent, { config }: DevEnv): string {
   return config.latestConfig?.build.format === "service-worker"
     ? "The script could not be started: it has no `export default`, and buckets need one."
     : "The script could not be started.";
+}
+
+/** wrangler looks into the script before it starts its bundler, and can look only once. */
+function isBuildFailure(error: Error): boolean {
+  return "errors" in error && Array.isArray(error.errors);
 }
 
 /** wrangler wraps what went wrong into where it went wrong. */

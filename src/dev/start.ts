@@ -5,7 +5,7 @@
  * (`docs/decisions/0007-dns-beside-the-script.md`). What the configuration file says holds as
  * soon as it is saved; while it is wrong, what was right goes on.
  */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
 import { removeEndedNotes } from "../plugin/boot.ts";
 import { UserError } from "../plugin/user-error.ts";
@@ -134,6 +134,7 @@ class DevServer implements RunningDev {
     this.#worker = new DevWorker({
       wrangler: this.#wrangler,
       input: this.#input(),
+      script: resolve(this.#options.script ?? wrangler.main ?? config.folder),
       console: this.#console,
       listener: {
         onReady: () => this.#onReady(),
