@@ -31,13 +31,18 @@ export class DevProcess {
   #output = "";
   readonly exited: Promise<number | null>;
 
-  constructor(command: string, args: readonly string[], folder: string) {
+  constructor(
+    command: string,
+    args: readonly string[],
+    folder: string,
+    environment: Record<string, string> = {},
+  ) {
     this.child = spawn(command, args, {
       cwd: folder,
       // A process group of its own, as a terminal would give it.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NO_COLOR: "1", WRANGLER_SEND_METRICS: "false" },
+      env: { ...process.env, NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", ...environment },
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
