@@ -10,6 +10,7 @@ export {
 } from "./config/read-config.ts";
 export { startDev, type RunningDev } from "./dev/start.ts";
 export type { StartDevOptions } from "./dev/options.ts";
+export { getPlatformProxy, type PlatformProxyOptions } from "./platform/proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/start.ts";
 export type * from "./types/store.ts";
 

@@ -19,7 +19,7 @@ export class Mistakes {
 
   add(path: Path, problem: string): void {
     const place = this.#file.locate(path);
-    this.#found.push({ place, text: `${fieldName(path)}: ${problem}` });
+    this.#found.push({ place, text: `${fieldName(path)} ${problem}` });
   }
 
   throwIfAny(): void {
@@ -27,7 +27,7 @@ export class Mistakes {
     const name = shownPath(this.#file.path);
     const lines = this.#found
       .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
-      .map(({ place, text }) => `${name}:${place.line}:${place.column} ${text}`);
+      .map(({ place, text }) => `${name}:${place.line}:${place.column}: ${text}`);
     throw new UserError(lines.join("\n"));
   }
 }

@@ -16,7 +16,7 @@ export interface BucketBinding {
   readonly storageClass?: "Standard" | "InfrequentAccess";
 }
 
-const knownKeys = ["binding", "bucket_name", "preview_bucket_name", "storage_class"];
+export const bucketKeys = ["binding", "bucket_name", "preview_bucket_name", "storage_class"];
 
 /**
  * @param table what holds for the environment
@@ -52,16 +52,16 @@ function readBucket(entry: unknown, path: Path, report: Report): BucketBinding |
     report([...path, key], problem);
   };
   for (const key of Object.keys(entry)) {
-    if (!knownKeys.includes(key)) fail(key, sentence(unknownKey(key, knownKeys)));
+    if (!bucketKeys.includes(key)) fail(key, sentence(unknownKey(key, bucketKeys)));
   }
   const misspelt = (key: string): boolean =>
-    Object.keys(entry).some((given) => nearest(given, knownKeys) === key);
+    Object.keys(entry).some((given) => nearest(given, bucketKeys) === key);
   for (const [key, example] of [
     ["binding", '"PHOTOS"'],
     ["bucket_name", '"photos"'],
   ] as const) {
     if (entry[key] !== undefined || misspelt(key)) continue;
-    fail(key, `is missing. Add it: ${key} = ${example}.`);
+    fail(key, `is missing. Add it, as in ${example}.`);
   }
 
   const { binding, bucket_name: bucketName, preview_bucket_name: previewBucketName } = entry;

@@ -21,10 +21,12 @@ export interface UnsafeBindingEntry {
   };
 }
 
-export function toWranglerTable(config: ProjectConfig): Table {
+export function toWranglerTable(
+  config: ProjectConfig,
+  bindings: readonly UnsafeBindingEntry[] = unsafeBindings(config),
+): Table {
   const { environment } = config;
   const { env: environments, ...common } = config.source;
-  const bindings = unsafeBindings(config);
   if (environment === undefined) return withBindings(common, bindings);
   const own = (environments as Readonly<Record<string, Table>>)[environment] as Table;
   return { ...withBindings(common, []), env: { [environment]: withBindings(own, bindings) } };

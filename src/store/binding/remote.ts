@@ -11,6 +11,8 @@ export function answeringRemote<Binding extends object>(
 ): Binding {
   return Object.defineProperty(binding, "ledge:bucket", {
     value: (name: keyof BucketCalls, ...args: unknown[]) => answer(bucket, name, args),
+    // Or else the proxy may not say that it is there, and looking at the bucket in Node throws.
+    configurable: true,
   });
 }
 
