@@ -26,6 +26,7 @@ function installed(): string {
 
 describe("docs/stock-tools.md", () => {
   it.each([
+    ["ledge dev", ["dist/cli.js", "dev", "--port", "0", "--no-dns"], /^Ready +(\S+)/m],
     [
       "wrangler dev",
       ["node_modules/wrangler/bin/wrangler.js", "dev", "--port", "0", "--inspector-port", "0"],
