@@ -8,13 +8,14 @@
  * started is tried again when it is saved, and after a crash of either runtime both start anew.
  * Changes of state happen one after the other, whoever asks for them.
  */
-import type { unstable_DevEnv, unstable_startWorker } from "wrangler";
+import type * as WranglerModule from "wrangler";
 import { watchRuntimes } from "./child-processes.ts";
 import type { ScriptConsole } from "./script-console.ts";
 import { onceSourcesChange } from "./source-watch.ts";
 
-export type WorkerInput = Parameters<typeof unstable_startWorker>[0];
-type DevEnv = InstanceType<typeof unstable_DevEnv>;
+export type WorkerInput = Parameters<typeof WranglerModule.unstable_startWorker>[0];
+type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv">;
+type DevEnv = WranglerModule.unstable_DevEnv;
 type ControllerEvent = Parameters<DevEnv["dispatch"]>[0];
 
 export interface DevWorkerListener {
@@ -26,7 +27,7 @@ export interface DevWorkerListener {
 }
 
 export class DevWorker {
-  readonly #wrangler: Pick<typeof import("wrangler"), "unstable_DevEnv">;
+  readonly #wrangler: Wrangler;
   readonly #console: ScriptConsole;
   readonly #listener: DevWorkerListener;
   readonly #script: string;
@@ -37,7 +38,7 @@ export class DevWorker {
   #endWatch: () => void = () => {};
 
   constructor(options: {
-    wrangler: Pick<typeof import("wrangler"), "unstable_DevEnv">;
+    wrangler: Wrangler;
     input: WorkerInput;
     /** Its path. */
     script: string;
@@ -139,31 +140,25 @@ export class DevWorker {
   /** @returns whether wrangler is to see the event */
   #onEvent(environment: DevEnv, event: ControllerEvent): boolean {
     if (environment !== this.#environment) return true;
-    switch (event.type) {
-      case "bundleStart":
-        // A runtime that has never started is never started again.
-        if (!this.#failed.has(environment) || this.#everReady.has(environment)) return true;
-        this.#again();
-        return false;
-      case "bundleComplete":
-        this.#console.follow(event.bundle);
-        return true;
-      case "reloadComplete":
-        this.#everReady.add(environment);
-        // Requests are let through by a message to the proxy that is sent after this event.
-        setImmediate(() => void this.#whenAnswering(environment));
-        return true;
-      case "error":
-        if (isUnimportant(event)) return true;
-        if (event.source === "LocalRuntimeController") this.#failed.add(environment);
-        // What is wrong with sources wrangler says itself.
-        this.#listener.onFailure(
-          event.source === "BundlerController" ? null : problemOf(event, environment),
-        );
-        return true;
-      default:
-        return true;
+    if (event.type === "bundleStart") {
+      // A runtime that has never started is never started again.
+      if (!this.#failed.has(environment) || this.#everReady.has(environment)) return true;
+      this.#again();
+      return false;
     }
+    if (event.type === "bundleComplete") this.#console.follow(event.bundle);
+    if (event.type === "reloadComplete") {
+      this.#everReady.add(environment);
+      // Requests are let through by a message to the proxy that is sent after this event.
+      setImmediate(() => void this.#whenAnswering(environment));
+    }
+    if (event.type === "error" && !isUnimportant(event)) {
+      if (event.source === "LocalRuntimeController") this.#failed.add(environment);
+      // What is wrong with sources wrangler says itself.
+      const isSaid = event.source === "BundlerController";
+      this.#listener.onFailure(isSaid ? null : problemOf(event, environment));
+    }
+    return true;
   }
 
   async #whenAnswering(environment: DevEnv): Promise<void> {

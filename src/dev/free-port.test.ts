@@ -27,9 +27,13 @@ describe("freePort()", () => {
     await listen(port, "127.0.0.1");
   });
 
-  it("finds any for 0, and again for a wish at the end of all ports", async () => {
+  it("finds any for 0", async () => {
     expect(await freePort(0, "localhost")).toBeGreaterThan(0);
-    const last = await listen(65_535, "127.0.0.1").catch(() => null);
-    if (last !== null) expect(await freePort(65_535, "127.0.0.1")).not.toBe(65_535);
+  });
+
+  it("finds another for the last of all ports", async () => {
+    // Whoever has it already is as good as we.
+    await listen(65_535, "127.0.0.1").catch(() => {});
+    expect(await freePort(65_535, "127.0.0.1")).toBeLessThan(65_535);
   });
 });

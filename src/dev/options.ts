@@ -53,11 +53,11 @@ export function checkOptions(options: StartDevOptions): void {
     throw new UserError(`logLevel "${logLevel as string}" is none of ${logLevels.join(", ")}.`);
   }
   if (localProtocol !== undefined && localProtocol !== "http" && localProtocol !== "https") {
-    throw new UserError(`localProtocol "${localProtocol as string}" is neither http nor https.`);
+    throw new UserError(`localProtocol "${String(localProtocol)}" is neither http nor https.`);
   }
   if (latency !== undefined && !isLatency(latency)) {
     throw new UserError(
-      `storeLatencyMilliseconds ${latency} is not a whole number from 0 to ${latencyMillisecondsMax}.`,
+      `storeLatencyMilliseconds ${String(latency)} is not a whole number from 0 to ${latencyMillisecondsMax}.`,
     );
   }
 }

@@ -25,7 +25,7 @@ export async function runDevSession(
   const releaseSignals = ownSignals(end);
   const children = new ChildProcesses();
   let dev: RunningDev | undefined;
-  let releaseKeys: () => void = () => {};
+  let releaseKeys: (() => void) | undefined;
   try {
     dev = await startDev(options);
     if (interactive) {
@@ -35,7 +35,7 @@ export async function runDevSession(
     }
     await ended.promise;
   } finally {
-    releaseKeys();
+    releaseKeys?.();
     await dev?.stop();
     await children.end();
     releaseSignals();

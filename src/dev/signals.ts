@@ -13,14 +13,15 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * @returns gives the signals back
  */
 export function ownSignals(onSignal: (signal: NodeJS.Signals) => void): () => void {
-  const onNewListener = (event: string, listener: (...args: unknown[]) => void): void => {
-    if (!signals.some((signal) => signal === event)) return;
-    queueMicrotask(() => process.off(event, listener));
-  };
   for (const signal of signals) process.on(signal, onSignal);
   process.on("newListener", onNewListener);
   return () => {
     process.off("newListener", onNewListener);
     for (const signal of signals) process.off(signal, onSignal);
   };
+}
+
+function onNewListener(event: string, listener: (...args: unknown[]) => void): void {
+  if (!signals.some((signal) => signal === event)) return;
+  queueMicrotask(() => process.off(event, listener));
 }

@@ -6,6 +6,7 @@
  * soon as it is saved; while it is wrong, what was right goes on.
  */
 import { join, resolve } from "node:path";
+import type * as WranglerModule from "wrangler";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
 import { removeEndedNotes } from "../plugin/boot.ts";
 import { UserError } from "../plugin/user-error.ts";
@@ -25,7 +26,7 @@ import { ScriptConsole } from "./script-console.ts";
 import { renderSummary } from "./summary.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
-type Wrangler = Pick<typeof import("wrangler"), "unstable_DevEnv" | "unstable_readConfig">;
+type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;
 
 export interface RunningDev {
   /** Of the script. It stays the same while it runs. */

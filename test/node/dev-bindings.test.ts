@@ -59,18 +59,19 @@ const everything = (): string =>
     ".dev.vars.staging": "SECRET=staged",
   });
 
+const expected = (place: string, secret: string, count: number) => ({
+  photo: `photo of ${place}`,
+  video: `video of ${place}`,
+  cached: `cached in ${place}`,
+  count,
+  given: "by hand",
+  secret,
+  asset: "hello from the folder",
+});
+
 describe("ledge dev with every kind of binding", () => {
   it("has them at the top level and in an environment, apart from each other", async () => {
     const folder = everything();
-    const expected = (place: string, secret: string, count: number) => ({
-      photo: `photo of ${place}`,
-      video: `video of ${place}`,
-      cached: `cached in ${place}`,
-      count,
-      given: "by hand",
-      secret,
-      asset: "hello from the folder",
-    });
     for (const [place, secret, ...args] of [
       ["here", "common"],
       ["there", "staged", "--env", "staging"],

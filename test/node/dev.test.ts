@@ -164,6 +164,7 @@ describe("ledge dev", () => {
     write(path, { ...configuration, store_buckets: [{ ...videos, bucket_nam: "x" }] });
     await dev.said(/wrangler\.jsonc:\d+.*bucket_nam.*did you mean "bucket_name"/);
     await dev.said(/The configuration before it stays in force\./);
+    expect(dev.output.match(/The configuration has changed/g)).toHaveLength(1);
     await answers(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
 
     write(path, { ...configuration, store_buckets: [videos] });
@@ -271,7 +272,7 @@ describe("startDev()", () => {
 
     await dev.stop();
     await dev.stop();
-    await expect(fetch(dev.url)).rejects.toThrow();
+    await expect(fetch(dev.url)).rejects.toThrow("fetch failed");
     expect(notes(folder)).toEqual([]);
   });
 

@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, vi } from "vitest";
 import { temporaryFolder } from "./store.ts";
 
-const command = fileURLToPath(new URL("../../../dist/cli.js", import.meta.url));
+const ledge = fileURLToPath(new URL("../../../dist/cli.js", import.meta.url));
 const modules = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 
 /** Runtimes start, on machines that have other things to do. */
-export const patient = { timeout: 40_000, interval: 50 };
+const patient = { timeout: 40_000, interval: 50 };
 
 /** A folder with these files, each as text or as JSON. */
 export function project(files: Record<string, string | object>): string {
@@ -98,7 +98,7 @@ export class DevProcess {
 /** Starts `ledge dev` on ports of its own. */
 export function ledgeDev(folder: string, ...args: string[]): DevProcess {
   const ports = ["--port", "0", "--inspector-port", "0", "--dns-port", "0", "--dns-api-port", "0"];
-  return new DevProcess(process.execPath, [command, "dev", ...ports, ...args], folder);
+  return new DevProcess(process.execPath, [ledge, "dev", ...ports, ...args], folder);
 }
 
 /** Asks until the answer is this one. */
