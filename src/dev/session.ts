@@ -6,7 +6,7 @@ import { ChildProcesses } from "./child-processes.ts";
 import { listenForKeys, renderKeys, type KeyBinding } from "./keys.ts";
 import { openBrowser } from "./open-browser.ts";
 import type { StartDevOptions } from "./options.ts";
-import { ownSignals } from "./signals.ts";
+import { ownSignals, watchShell } from "./signals.ts";
 import { startDev, type RunningDev } from "./start.ts";
 
 /** Settles when the session has ended. */
@@ -23,6 +23,7 @@ export async function runDevSession(
     ended.resolve();
   };
   const releaseSignals = ownSignals(end);
+  const releaseShell = watchShell(end);
   const children = new ChildProcesses();
   let dev: RunningDev | undefined;
   let releaseKeys: (() => void) | undefined;
@@ -36,6 +37,7 @@ export async function runDevSession(
     await ended.promise;
   } finally {
     releaseKeys?.();
+    releaseShell();
     await dev?.stop();
     await children.end();
     releaseSignals();

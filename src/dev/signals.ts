@@ -21,6 +21,26 @@ export function ownSignals(onSignal: (signal: NodeJS.Signals) => void): () => vo
   };
 }
 
+/** How soon a shell's end is noticed. */
+const shellMilliseconds = 250;
+
+/**
+ * Calls `onEnd` when the shell is gone that npm runs scripts in. npm hands signals to that shell,
+ * which ends by them and tells nobody.
+ *
+ * @returns ends the watch
+ */
+export function watchShell(onEnd: () => void): () => void {
+  if (process.env["npm_lifecycle_event"] === undefined) return () => {};
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    onEnd();
+  }, shellMilliseconds);
+  return () => clearInterval(timer);
+}
+
 function onNewListener(event: string, listener: (...args: unknown[]) => void): void {
   if (!signals.some((signal) => signal === event)) return;
   queueMicrotask(() => process.off(event, listener));

@@ -2,10 +2,18 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startDev } from "../../dist/index.js";
 import { bytesOf } from "./support/bytes.ts";
-import { answers, ledgeDev, project, write } from "./support/dev-process.ts";
+import {
+  answers,
+  DevProcess,
+  ledge,
+  ledgeDev,
+  patient,
+  project,
+  write,
+} from "./support/dev-process.ts";
 import { blobFiles } from "./support/store.ts";
 
 /** PUT keeps a body, GET gives it back; without a key, it says how many there are. */
@@ -73,6 +81,21 @@ describe("ledge dev", () => {
     await dev.url();
     expect(await dev.end(signal)).toBe(0);
     expect(dev.hasProcesses()).toBe(false);
+    expect(notes(folder)).toEqual([]);
+  });
+
+  it("ends with the npm that runs it", async () => {
+    const folder = photos();
+    write(join(folder, "package.json"), {
+      scripts: {
+        start: `"${process.execPath}" "${ledge}" dev --port 0 --inspector-port 0 --no-dns`,
+      },
+    });
+    const npm = new DevProcess("npm", ["start"], folder);
+    await npm.url();
+    // To npm alone, as a process manager would.
+    await npm.end("SIGTERM");
+    await vi.waitFor(() => expect(npm.hasProcesses()).toBe(false), patient);
     expect(notes(folder)).toEqual([]);
   });
 

@@ -7,11 +7,12 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, vi } from "vitest";
 import { temporaryFolder } from "./store.ts";
 
-const ledge = fileURLToPath(new URL("../../../dist/cli.js", import.meta.url));
+/** The command. */
+export const ledge = fileURLToPath(new URL("../../../dist/cli.js", import.meta.url));
 const modules = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 
 /** Runtimes start, on machines that have other things to do. */
-const patient = { timeout: 40_000, interval: 50 };
+export const patient = { timeout: 40_000, interval: 50 };
 
 /** A folder with these files, each as text or as JSON. */
 export function project(files: Record<string, string | object>): string {
@@ -41,12 +42,13 @@ export class DevProcess {
       cwd: folder,
       // A process group of its own, as a terminal would give it.
       detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       env: { ...process.env, NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", ...environment },
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
-        this.#output += stripVTControlCharacters(chunk.toString());
+        // A terminal ends lines in two characters.
+        this.#output += stripVTControlCharacters(chunk.toString()).replaceAll("\r", "");
       });
     }
     this.exited = new Promise((resolve) => this.child.once("close", (code) => resolve(code)));
