@@ -1,4 +1,5 @@
 /** `ledge init` */
+import { relative } from "node:path";
 import type { LeafCommand } from "./command.ts";
 
 export const init: LeafCommand = {
@@ -15,7 +16,6 @@ export const init: LeafCommand = {
   examples: ["ledge init photos", "ledge init . --name photos"],
 
   async run({ arguments: [folder], options: { name } }) {
-    const { relative } = await import("node:path");
     const { initProject } = await import("../project/init-project.ts");
     const project = initProject({
       ...(folder !== undefined && { folder }),

@@ -6,12 +6,26 @@
  * can remove what a process that was killed has left.
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { Table } from "./config-file.ts";
+import { speakOf } from "./derived-speech.ts";
 import type { ProjectConfig } from "./read-config.ts";
 
 const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
 let written = 0;
+
+export interface DerivedFile {
+  readonly path: string;
+  remove(): void;
+}
+
+/** Writes the file, for whoever reads it more than once. It is there until it is removed. */
+export function writeDerivedFile(folder: string, table: Table): DerivedFile {
+  removeLeft(folder);
+  const path = join(folder, `.ledge-${process.pid}-${written++}.wrangler.json`);
+  writeFileSync(path, JSON.stringify(table));
+  return { path, remove: () => rmSync(path, { force: true }) };
+}
 
 /** Lets `read` have the file, which is gone afterwards. */
 export async function withDerivedFile<Result>(
@@ -19,14 +33,13 @@ export async function withDerivedFile<Result>(
   table: Table,
   read: (path: string) => Promise<Result>,
 ): Promise<Result> {
-  removeLeft(folder);
-  const path = join(folder, `.ledge-${process.pid}-${written++}.wrangler.json`);
-  writeFileSync(path, JSON.stringify(table));
+  const file = writeDerivedFile(folder, table);
+  const said = speakOf(file.path, original ?? "wrangler.json");
   try {
-    const shown = original ?? join(folder, "wrangler.json");
-    return await quietly(() => renamed(path, shown, () => read(path)));
+    return await read(file.path);
   } finally {
-    rmSync(path, { force: true });
+    said.end();
+    file.remove();
   }
 }
 
@@ -45,42 +58,5 @@ function isRunning(processId: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-/** wrangler warns of `unsafe`, which the user has not written. */
-const silencer = "WRANGLER_DISABLE_EXPERIMENTAL_WARNING";
-
-async function quietly<Result>(act: () => Promise<Result>): Promise<Result> {
-  if (silencer in process.env) return act();
-  process.env[silencer] = "1";
-  try {
-    return await act();
-  } finally {
-    delete process.env[silencer];
-  }
-}
-
-const speakers = ["log", "warn", "error"] as const;
-
-/** What wrangler says of the file, it says of the original. */
-async function renamed<Result>(
-  path: string,
-  shown: string,
-  act: () => Promise<Result>,
-): Promise<Result> {
-  const before = speakers.map((name) => console[name]);
-  for (const [index, name] of speakers.entries()) {
-    console[name] = (...said: unknown[]) =>
-      before[index]?.(
-        ...said.map((word) =>
-          typeof word === "string" ? word.replaceAll(basename(path), basename(shown)) : word,
-        ),
-      );
-  }
-  try {
-    return await act();
-  } finally {
-    for (const [index, name] of speakers.entries()) console[name] = before[index]!;
   }
 }

@@ -34,7 +34,7 @@ export interface GeneratedTypes {
   readonly content: string;
 }
 
-export const typesPathDefault = "worker-configuration.d.ts";
+const typesPathDefault = "worker-configuration.d.ts";
 
 export async function generateTypes(options: GenerateTypesOptions = {}): Promise<GeneratedTypes> {
   const { includeEnv = true, includeRuntime = true } = options;
@@ -43,13 +43,7 @@ export async function generateTypes(options: GenerateTypesOptions = {}): Promise
   check(config, options);
   const environments = options.environment === undefined ? environmentsOf(config) : [];
   const table = withoutStoreFlags(
-    environments.reduce(
-      (all, each) => ({
-        ...all,
-        env: { ...(all["env"] as Table), ...(toWranglerTable(each)["env"] as Table) },
-      }),
-      toWranglerTable(config),
-    ),
+    environments.length === 0 ? toWranglerTable(config) : allTogether(config, environments),
   );
   const { experimental_generateTypes: generate } = await import("wrangler");
   const { content } = await withDerivedFile(config, table, (configPath) =>
@@ -69,11 +63,12 @@ export async function generateTypes(options: GenerateTypesOptions = {}): Promise
   return { path, content: withOurTypes(content, types, options.command ?? "ledge types") };
 }
 
+function fail(problem: string): never {
+  throw new UserError(problem);
+}
+
 function check(config: ProjectConfig, options: GenerateTypesOptions): void {
   const { includeEnv = true, includeRuntime = true, path = typesPathDefault } = options;
-  const fail = (problem: string): never => {
-    throw new UserError(problem);
-  };
   if (config.path === null) {
     fail(`There is no configuration file in ${config.folder} or above it: add a wrangler.jsonc.`);
   }
@@ -96,6 +91,11 @@ function check(config: ProjectConfig, options: GenerateTypesOptions): void {
 function environmentsOf({ path, source }: ProjectConfig): ProjectConfig[] {
   const names = isTable(source["env"]) ? Object.keys(source["env"]) : [];
   return names.map((environment) => readConfig({ configPath: path as string, environment }));
+}
+
+function allTogether(config: ProjectConfig, environments: readonly ProjectConfig[]): Table {
+  const tables = environments.map((each) => toWranglerTable(each)["env"] as Table);
+  return { ...toWranglerTable(config), env: Object.assign({}, ...tables) as Table };
 }
 
 /** workerd makes the types, and refuses flags that it does not know. */

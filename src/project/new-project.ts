@@ -6,7 +6,7 @@ export interface NewProject {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-export const projectDependencies = [
+const projectDependencies = [
   "@cloudflare/vitest-pool-workers",
   "ledge",
   "miniflare",

@@ -25,6 +25,10 @@ export default {
       const { etag } = await env.PHOTOS.put("photo", request.body, { storageClass: "Standard" });
       return new Response(etag + greeting + known);
     }
+    // @ts-expect-error -- no such class
+    await env.PHOTOS.put("photo", "", { storageClass: "Cold" });
+    // @ts-expect-error -- no such bucket
+    await env.PHOTO.head("photo");
     const object: StoreObjectBody | null = await env.PHOTOS.get("photo");
     if (object === null) return env.DNS.fetch("http://dns/client/v4/zones");
     const headers = new Headers({ etag: object.httpEtag });
@@ -47,6 +51,10 @@ const tsconfig = {
   include: ["src"],
 };
 
+function bucket(binding: string) {
+  return { binding, bucket_name: "x" };
+}
+
 function project(changes: object = {}): string {
   return temporaryProject({
     "wrangler.jsonc": JSON.stringify({ ...configuration, ...changes }, null, 2),
@@ -55,7 +63,8 @@ function project(changes: object = {}): string {
   });
 }
 
-describe("ledge types", () => {
+// The compiler and wrangler take their time on a busy machine.
+describe("ledge types", { timeout: 120_000 }, () => {
   it("writes types that a script compiles with, and that catch its mistakes", async () => {
     const folder = project();
     expect(await run(folder, "ledge", "types")).toEqual({
@@ -64,19 +73,14 @@ describe("ledge types", () => {
       error: "",
     });
     expect(await run(folder, "tsc", "-p", ".")).toMatchObject({ code: 0, out: "" });
-
-    const wrong = script.replace('storageClass: "Standard"', 'storageClass: "Cold"');
-    writeFileSync(join(folder, "src/index.ts"), wrong);
-    const { out } = await run(folder, "tsc", "-p", ".");
-    expect(out).toContain("src/index.ts(7,");
-    expect(out).toContain('"Cold"');
   });
 
   it("tells whether the file is up to date", async () => {
     const folder = project();
     const check = () => run(folder, "ledge", "types", "--check", "--include-runtime", "false");
     const command = "ledge types --include-runtime false";
-    await run(folder, "ledge", "types", "--include-runtime", "false");
+    const made = await generateTypes({ folder, includeRuntime: false, command });
+    writeFileSync(made.path, made.content);
     expect(await check()).toMatchObject({
       code: 0,
       out: "worker-configuration.d.ts is up to date.\n",
@@ -95,7 +99,6 @@ describe("ledge types", () => {
   });
 
   it("has what all environments have, and of one only its own", async () => {
-    const bucket = (binding: string) => ({ binding, bucket_name: "x" });
     const folder = project({
       vars: undefined,
       env: {

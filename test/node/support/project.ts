@@ -42,9 +42,9 @@ export function run(folder: string, command: string, ...words: string[]): Promis
       : [join(installed, ".bin", command)];
   return new Promise((resolve) => {
     const child = execFile(
-      file as string,
+      file,
       [...first, ...words],
-      { cwd: folder, encoding: "utf8", timeout: 50_000 },
+      { cwd: folder, encoding: "utf8", timeout: 100_000 },
       (error, out, errors) =>
         resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, error: errors }),
     );
