@@ -12,6 +12,7 @@ import type * as WranglerModule from "wrangler";
 import { watchRuntimes } from "./child-processes.ts";
 import type { ScriptConsole } from "./script-console.ts";
 import { onceSourcesChange } from "./source-watch.ts";
+import { stopMilliseconds, within } from "./within.ts";
 
 export type WorkerInput = Parameters<typeof WranglerModule.unstable_startWorker>[0];
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv">;
@@ -77,11 +78,10 @@ export class DevWorker {
     });
   }
 
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopped = true;
-    const stopping = this.#changes.then(() => this.#end());
-    this.#changes = stopping.catch(() => {});
-    return stopping;
+    await within(stopMilliseconds, this.#changes);
+    await this.#end();
   }
 
   async #start(): Promise<void> {
@@ -115,8 +115,8 @@ export class DevWorker {
     if (environment === null) return;
     // A proxy that is still on its way can only be taken down when it is there, and one that
     // failed never will be.
-    await within(teardownMilliseconds, environment.proxy.ready.promise);
-    await within(teardownMilliseconds, environment.teardown());
+    await within(stopMilliseconds, environment.proxy.ready.promise);
+    await within(stopMilliseconds, environment.teardown());
   }
 
   #onCrash(signal: string): void {
@@ -209,17 +209,5 @@ function rootOf(error: Error): Error {
 
 /** How long a signal to all processes takes from the first to the last. */
 const interruptMilliseconds = 100;
-
-/** Runtimes are killed, which takes no time; longer means that one of them is not there. */
-const teardownMilliseconds = 5000;
-
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work.catch(() => {}), enough]);
-  clearTimeout(timer);
-}
 
 const silence = { promise: new Promise<void>(() => {}), resolve() {}, reject() {} };

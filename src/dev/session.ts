@@ -8,6 +8,7 @@ import { openBrowser } from "./open-browser.ts";
 import type { StartDevOptions } from "./options.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 import { startDev, type RunningDev } from "./start.ts";
+import { stopMilliseconds, within } from "./within.ts";
 
 /** Settles when the session has ended. */
 export async function runDevSession(
@@ -39,7 +40,7 @@ export async function runDevSession(
     releaseKeys?.();
     releaseShell();
     await dev?.stop();
-    await children.end();
+    await within(stopMilliseconds, children.end());
     releaseSignals();
   }
 }

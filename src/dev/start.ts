@@ -24,6 +24,7 @@ import {
 } from "./project.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { renderSummary } from "./summary.ts";
+import { stopMilliseconds, within } from "./within.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;
@@ -162,7 +163,10 @@ class DevServer implements RunningDev {
 
   async #stop(): Promise<void> {
     this.#endWatch();
-    await Promise.all([this.#worker?.stop(), this.#dns?.stop()]);
+    await Promise.all([
+      this.#worker?.stop(),
+      this.#dns && within(stopMilliseconds, this.#dns.stop()),
+    ]);
     await removeEndedNotes(join(this.persistFolder, "v3", "store", "boots"));
   }
 

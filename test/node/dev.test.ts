@@ -247,7 +247,7 @@ describe("ledge dev, told something wrong", () => {
     [
       { store_buckets: [{ binding: "PHOTOS" }] },
       [],
-      /wrangler\.jsonc:\d+:\d+ .*bucket_name.* is missing/,
+      /wrangler\.jsonc:\d+:\d+: .*bucket_name.* is missing/,
     ],
     [{ main: "src/other.ts" }, [], /entry-point file at "src\/other\.ts" was not found/],
     [{}, ["--env", "staging"], /no environment "staging"/],
