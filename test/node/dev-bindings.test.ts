@@ -69,7 +69,7 @@ const expected = (place: string, secret: string, count: number) => ({
   asset: "hello from the folder",
 });
 
-describe("ledge dev with every kind of binding", () => {
+describe("ledge dev with every kind of binding", { timeout: 180_000 }, () => {
   it("has them at the top level and in an environment, apart from each other", async () => {
     const folder = everything();
     for (const [place, secret, ...args] of [
@@ -106,7 +106,7 @@ interface Answer {
   readonly result: { readonly id: string; readonly name: string }[];
 }
 
-describe("ledge dev with DNS", () => {
+describe("ledge dev with DNS", { timeout: 180_000 }, () => {
   it("binds the script to the zones that the API serves, through reloads", async () => {
     const folder = project({
       "wrangler.toml": `

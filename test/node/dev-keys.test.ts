@@ -6,7 +6,7 @@ import { DevProcess, ledge, project } from "./support/dev-process.ts";
 const terminal = "/usr/bin/script";
 
 if (process.platform === "linux" && existsSync(terminal)) {
-  describe("ledge dev on a terminal", () => {
+  describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
     it.each(["q", "\u0003"])("restarts by r, clears by c, and ends by %j", async (quit) => {
       const folder = project({
         "wrangler.json": { name: "greeter", main: "index.js", compatibility_date: "2026-08-01" },

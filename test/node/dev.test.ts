@@ -52,7 +52,7 @@ async function get(url: string, key: string): Promise<Uint8Array> {
   return new Uint8Array(await (await fetch(`${url}/${key}`)).arrayBuffer());
 }
 
-describe("ledge dev", () => {
+describe("ledge dev", { timeout: 180_000 }, () => {
   it("answers, keeps objects on disk over a restart, and leaves nothing when interrupted", async () => {
     const folder = photos();
     const first = ledgeDev(folder);
@@ -242,7 +242,7 @@ describe("ledge dev", () => {
   });
 });
 
-describe("ledge dev, told something wrong", () => {
+describe("ledge dev, told something wrong", { timeout: 180_000 }, () => {
   it.each([
     [
       { store_buckets: [{ binding: "PHOTOS" }] },
@@ -274,7 +274,7 @@ describe("ledge dev, told something wrong", () => {
   });
 });
 
-describe("startDev()", () => {
+describe("startDev()", { timeout: 180_000 }, () => {
   it("runs a script for a program, and ends without a trace", async () => {
     const folder = photos();
     const said: string[] = [];

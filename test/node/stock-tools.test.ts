@@ -24,7 +24,7 @@ function installed(): string {
   return modules;
 }
 
-describe("docs/stock-tools.md", () => {
+describe("docs/stock-tools.md", { timeout: 180_000 }, () => {
   it.each([
     ["ledge dev", ["dist/cli.js", "dev", "--port", "0", "--no-dns"], /^Ready +(\S+)/m],
     [

@@ -12,7 +12,7 @@ export const ledge = fileURLToPath(new URL("../../../dist/cli.js", import.meta.u
 const modules = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 
 /** Runtimes start, on machines that have other things to do. */
-export const patient = { timeout: 40_000, interval: 50 };
+export const patient = { timeout: 80_000, interval: 50 };
 
 /** A folder with these files, each as text or as JSON. */
 export function project(files: Record<string, string | object>): string {
