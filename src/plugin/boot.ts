@@ -7,7 +7,7 @@
  * without a note has left half-done may be collected (`core/blob-name.ts`).
  */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
@@ -26,14 +26,30 @@ export function newBoot(): string {
 export async function noteBoot(boot: string, notes: string, owner: Owner): Promise<void> {
   mkdirSync(notes, { recursive: true });
   writeFileSync(join(notes, boot), JSON.stringify(owner));
-  const others = readdirSync(notes).filter((name) => name !== boot);
+  // A runtime that restarts has another boot, and the owner it had before.
+  await removeNotes(
+    notes,
+    async (name, other) =>
+      name === boot ||
+      ((other.processId !== owner.processId || other.port !== owner.port) &&
+        (await isRunning(other))),
+  );
+}
+
+/** Takes the notes away whose runs have ended; who stops in good order leaves none of its own. */
+export async function removeEndedNotes(notes: string): Promise<void> {
+  if (existsSync(notes)) await removeNotes(notes, (_, owner) => isRunning(owner));
+}
+
+async function removeNotes(
+  notes: string,
+  stays: (name: string, owner: Owner) => Promise<boolean>,
+): Promise<void> {
   await Promise.all(
-    others.map(async (name) => {
+    readdirSync(notes).map(async (name) => {
       const path = join(notes, name);
-      const other = readNote(path);
-      // A runtime that restarts has another boot, and the owner it had before.
-      const replaced = other?.processId === owner.processId && other.port === owner.port;
-      if (other !== null && !replaced && (await isRunning(other))) return;
+      const owner = readNote(path);
+      if (owner !== null && (await stays(name, owner))) return;
       rmSync(path, { recursive: true, force: true });
     }),
   );

@@ -57,7 +57,8 @@ export const storePlugin: Plugin = {
         return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
       }
       const parsed = parseBucketOptions(name, options);
-      const bucket = { bucketName: parsed.bucketName, boot: bootOf(worker), rpc };
+      const { bucketName, latencyMilliseconds = 0 } = parsed;
+      const bucket = { bucketName, boot: bootOf(worker), rpc, latencyMilliseconds };
       return {
         name,
         wrapped: {

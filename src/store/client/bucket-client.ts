@@ -17,7 +17,7 @@ import type {
   Request,
   Result,
 } from "../core/operations.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type SendBatch } from "./batch.ts";
 import { openContent } from "./content-reader.ts";
 import type {
   BucketCalls,
@@ -38,6 +38,8 @@ export interface BucketAccess {
   readonly boot: string;
   /** Whether the script that asks may make remote calls, or can only fetch. */
   readonly rpc: boolean;
+  /** How long each batch is held up before it leaves. */
+  readonly latencyMilliseconds: number;
 }
 
 /** How often a reader looks again when an object is replaced between its row and its file. */
@@ -49,14 +51,23 @@ export class BucketClient implements BucketCalls {
   readonly #writer: ContentWriter;
   readonly #joiner: Fetcher;
 
-  constructor({ buckets, blobs, joiner, bucketName, boot, rpc }: BucketAccess) {
+  constructor({
+    buckets,
+    blobs,
+    joiner,
+    bucketName,
+    boot,
+    rpc,
+    latencyMilliseconds,
+  }: BucketAccess) {
     let id: DurableObjectId | undefined;
     // A stub belongs to the request it was made in, so each batch has its own.
-    this.#batch = new Batch((operations) => {
+    const send: SendBatch = (operations) => {
       id ??= buckets.idFromName(bucketName);
       const bucket = buckets.get(id);
       return rpc ? bucket.execute(operations) : executeByFetch(bucket, operations);
-    });
+    };
+    this.#batch = new Batch(latencyMilliseconds === 0 ? send : delayed(send, latencyMilliseconds));
     this.#blobs = new BlobDirectory(blobs, bucketName);
     this.#writer = new ContentWriter(this.#blobs, boot);
     this.#joiner = joiner;
@@ -145,6 +156,14 @@ export class BucketClient implements BucketCalls {
       throw internalError(action, error);
     }
   }
+}
+
+/** Operations of one turn wait side by side, as they would on one line to a far-away store. */
+function delayed(send: SendBatch, milliseconds: number): SendBatch {
+  return async (operations) => {
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    return send(operations);
+  };
 }
 
 async function executeByFetch(bucket: Fetcher, operations: Operation[]): Promise<Outcome[]> {
