@@ -16,6 +16,21 @@ export interface Owner {
   /** Miniflare's own server for its runtime, which ends with it. */
   readonly host: string;
   readonly port: number;
+  /** Where the runtime takes orders, if the databases are its own (`claim.ts`). */
+  readonly door?: Door;
+  /** Where its process can be asked to leave the store to a runtime that stays longer. */
+  readonly handoverPort?: number;
+}
+
+/** Always on the loopback interface. */
+export interface Door {
+  readonly port: number;
+  readonly secret: string;
+}
+
+/** A runtime that is going on. */
+export interface RunningBoot extends Owner {
+  readonly boot: string;
 }
 
 export function newBoot(): string {
@@ -25,18 +40,41 @@ export function newBoot(): string {
 /** Leaves a note of `boot` in `notes`, and takes those away whose runs have ended. */
 export async function noteBoot(boot: string, notes: string, owner: Owner): Promise<void> {
   mkdirSync(notes, { recursive: true });
-  writeFileSync(join(notes, boot), JSON.stringify(owner));
+  // The secret of the door is nobody else's.
+  writeFileSync(join(notes, boot), JSON.stringify(owner), { mode: 0o600 });
   const others = readdirSync(notes).filter((name) => name !== boot);
   await Promise.all(
     others.map(async (name) => {
       const path = join(notes, name);
       const other = readNote(path);
       // A runtime that restarts has another boot, and the owner it had before.
-      const replaced = other?.processId === owner.processId && other.port === owner.port;
+      const replaced = other !== null && isSameOwner(other, owner);
       if (other !== null && !replaced && (await isRunning(other))) return;
       rmSync(path, { recursive: true, force: true });
     }),
   );
+}
+
+/** The runs that are going on. */
+export async function runningBoots(notes: string): Promise<RunningBoot[]> {
+  const boots = noteNames(notes).map(async (boot): Promise<RunningBoot[]> => {
+    const owner = readNote(join(notes, boot));
+    return owner !== null && (await isRunning(owner)) ? [{ boot, ...owner }] : [];
+  });
+  return (await Promise.all(boots)).flat();
+}
+
+export function isSameOwner(left: Owner, right: Owner): boolean {
+  return left.processId === right.processId && left.port === right.port;
+}
+
+/** The boots that left a note. */
+function noteNames(notes: string): string[] {
+  try {
+    return readdirSync(notes);
+  } catch {
+    return [];
+  }
 }
 
 /** `null` for what is no note, or was cut short: its run ended before it began. */
@@ -47,7 +85,7 @@ function readNote(path: string): Owner | null {
     if (typeof processId !== "number" || typeof host !== "string" || typeof port !== "number") {
       return null;
     }
-    return { processId, host, port };
+    return note as Owner;
   } catch {
     return null;
   }
