@@ -1,8 +1,9 @@
 /** All commands. A module of a command is loaded when it runs, so that `--help` answers at once. */
 import type { CommandGroup } from "./command.ts";
+import { store } from "./store.ts";
 
 export const root: CommandGroup = {
   name: "ledge",
   summary: "A local edge: run and test edge scripts with object storage and DNS.",
-  commands: [],
+  commands: [store],
 };

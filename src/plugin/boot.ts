@@ -19,10 +19,10 @@ export interface Owner {
   /** Where the runtime takes orders, if the databases are its own (`claim.ts`). */
   readonly door?: Door;
   /** Where its process can be asked to leave the store to a runtime that stays longer. */
-  readonly handoverPort?: number;
+  readonly handover?: Door;
 }
 
-/** Always on the loopback interface. */
+/** A port on the loopback interface, and what opens it. */
 export interface Door {
   readonly port: number;
   readonly secret: string;

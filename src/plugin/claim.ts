@@ -33,12 +33,12 @@ export async function claimStore({ boot, folder, owner }: Claim): Promise<Runnin
       const found = await findHost(notes, owner);
       // A guest leaves a note as well: it writes files.
       if (found === null) await noteBoot(boot, notes, owner);
-      else if (found.handoverPort === undefined) await noteBoot(boot, notes, guest);
+      else if (found.handover === undefined) await noteBoot(boot, notes, guest);
       return found;
     });
     if (host === null) return null;
-    if (owner.handoverPort !== undefined) throw new HostPresentError();
-    if (host.handoverPort === undefined) return host;
+    if (owner.handover !== undefined) throw new HostPresentError();
+    if (host.handover === undefined) return host;
     await takeOver(host, notes);
   }
 }
@@ -61,11 +61,11 @@ class HostPresentError extends UserError {
 
 /** Asks a command to make way, and waits until it has. */
 async function takeOver(host: RunningBoot, notes: string): Promise<void> {
-  const { handoverPort, processId } = host;
+  const { handover, processId } = host;
   try {
-    await fetch(`http://127.0.0.1:${handoverPort}/`, {
+    await fetch(`http://127.0.0.1:${handover?.port}/`, {
       method: "POST",
-      headers: { authorization: `Bearer ${host.door?.secret}` },
+      headers: { authorization: `Bearer ${handover?.secret}` },
       signal: AbortSignal.timeout(handoverMilliseconds),
     });
   } catch {

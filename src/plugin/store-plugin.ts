@@ -13,7 +13,7 @@ import {
   type Plugin,
   type Worker_Binding,
 } from "miniflare";
-import { newBoot } from "./boot.ts";
+import { newBoot, type Door } from "./boot.ts";
 import type { BucketSettings } from "../store/binding/settings.ts";
 import { parseBucketOptions, type BucketOptions } from "./bucket-options.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
@@ -81,14 +81,14 @@ export const storePlugin: Plugin = {
     const bucketNames = bindings
       .filter(({ kind }) => kind === "bucket")
       .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
-    const [handoverPort] = bindings
+    const [handover] = bindings
       .filter(({ kind }) => kind === "control")
-      .map(({ options }) => (options as { handoverPort?: number } | undefined)?.handoverPort);
+      .map(({ options }) => (options as { handover?: Door } | undefined)?.handover);
     return storeServices(options, {
       pluginName,
       boot: bootOf(worker),
       bucketNames,
-      ...(handoverPort !== undefined && { handoverPort }),
+      ...(handover !== undefined && { handover }),
     });
   },
 };

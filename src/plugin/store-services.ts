@@ -41,12 +41,12 @@ interface StoreRun {
   /** The buckets that the script is bound to */
   readonly bucketNames: readonly string[];
   /** Where the process makes way for another runtime, if it does (`claim.ts`). */
-  readonly handoverPort?: number;
+  readonly handover?: Door;
 }
 
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
-  { pluginName, boot, bucketNames, handoverPort }: StoreRun,
+  { pluginName, boot, bucketNames, handover }: StoreRun,
 ): Promise<Service[]> {
   const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
   const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
@@ -63,7 +63,7 @@ export async function storeServices(
     processId: process.pid,
     host: loopbackHost,
     port: loopbackPort,
-    ...(handoverPort !== undefined && { handoverPort }),
+    ...(handover !== undefined && { handover }),
   };
   const shared = [
     { name: blobsService, disk: { path: blobs, writable: true } },
