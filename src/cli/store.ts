@@ -12,6 +12,8 @@ const place: Record<string, Option> = {
   json: { summary: "Prints JSON" },
 };
 
+const work = () => import("./store/commands/index.ts");
+
 const bucket: Argument = { name: "BUCKET", summary: "A bucket's name, or that of its binding" };
 const object: Argument = { name: "BUCKET/KEY", summary: "The object" };
 const storageClass: Option = {
@@ -26,7 +28,7 @@ const buckets: LeafCommand = {
   summary: "Lists the buckets of the configuration and those on disk",
   options: place,
   async run(invocation) {
-    (await import("./store/commands/buckets.ts")).listBuckets(invocation);
+    (await work()).listBuckets(invocation);
   },
 };
 
@@ -42,7 +44,7 @@ const list: LeafCommand = {
   },
   examples: ["ledge store list photos --prefix 2026/ --delimiter /"],
   async run(invocation) {
-    await (await import("./store/commands/list.ts")).listObjects(invocation);
+    await (await work()).listObjects(invocation);
   },
 };
 
@@ -52,7 +54,7 @@ const head: LeafCommand = {
   arguments: [object],
   options: place,
   async run(invocation) {
-    await (await import("./store/commands/head.ts")).headObject(invocation);
+    await (await work()).headObject(invocation);
   },
 };
 
@@ -70,7 +72,7 @@ const get: LeafCommand = {
   options: place,
   examples: ["ledge store get photos/cat.png", "ledge store get photos/notes.txt - | wc"],
   async run(invocation) {
-    await (await import("./store/commands/get.ts")).getObject(invocation);
+    await (await work()).getObject(invocation);
   },
 };
 
@@ -98,7 +100,7 @@ const put: LeafCommand = {
     "date | ledge store put photos/now.txt -",
   ],
   async run(invocation) {
-    await (await import("./store/commands/put.ts")).putObject(invocation);
+    await (await work()).putObject(invocation);
   },
 };
 
@@ -120,7 +122,7 @@ const remove: LeafCommand = {
   },
   examples: ["ledge store delete photos/cat.png", "ledge store delete photos --prefix 2025/"],
   async run(invocation) {
-    await (await import("./store/commands/delete.ts")).deleteObjects(invocation);
+    await (await work()).deleteObjects(invocation);
   },
 };
 
@@ -137,7 +139,7 @@ const cp: LeafCommand = {
   },
   examples: ["ledge store cp photos/cat.png archive/2026/cat.png"],
   async run(invocation) {
-    await (await import("./store/commands/cp.ts")).copyObject(invocation);
+    await (await work()).copyObject(invocation);
   },
 };
 
@@ -156,7 +158,7 @@ const importCommand: LeafCommand = {
   },
   examples: ["ledge store import photos ./public --prefix static/"],
   async run(invocation) {
-    return (await import("./store/commands/import.ts")).importObjects(invocation);
+    return (await work()).importObjects(invocation);
   },
 };
 
@@ -173,7 +175,7 @@ const exportCommand: LeafCommand = {
   },
   examples: ["ledge store export photos ./backup"],
   async run(invocation) {
-    return (await import("./store/commands/export.ts")).exportObjects(invocation);
+    return (await work()).exportObjects(invocation);
   },
 };
 
@@ -183,7 +185,7 @@ const stats: LeafCommand = {
   arguments: [{ ...bucket, optional: true }],
   options: place,
   async run(invocation) {
-    await (await import("./store/commands/stats.ts")).showStats(invocation);
+    await (await work()).showStats(invocation);
   },
 };
 
@@ -193,7 +195,7 @@ const gc: LeafCommand = {
   details: "It happens by itself as well, when a bucket is used for the first time in a runtime.",
   options: place,
   async run(invocation) {
-    await (await import("./store/commands/gc.ts")).collectGarbage(invocation);
+    await (await work()).collectGarbage(invocation);
   },
 };
 
@@ -209,7 +211,7 @@ const reset: LeafCommand = {
     ...place,
   },
   async run(invocation) {
-    return (await import("./store/commands/reset.ts")).resetBuckets(invocation);
+    return (await work()).resetBuckets(invocation);
   },
 };
 

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { Log, LogLevel, Miniflare } from "miniflare";
+import type { Miniflare } from "miniflare";
 import type { Door } from "../../plugin/boot.ts";
 
 export class OwnRuntime {
@@ -30,6 +30,8 @@ export class OwnRuntime {
     await new Promise<void>((resolve) => handover.listen(0, "127.0.0.1", resolve));
     handover.unref();
     const { port } = handover.address() as AddressInfo;
+    // Loading it takes longer than most of what a command does through the door of another.
+    const { Log, LogLevel, Miniflare } = await import("miniflare");
     const miniflare = new Miniflare({
       resourcePersistencePath: persistPath,
       log: new Log(LogLevel.NONE),
