@@ -18,6 +18,8 @@ export interface Owner {
   readonly port: number;
   /** Where the runtime takes orders, if the databases are its own (`claim.ts`). */
   readonly door?: Door;
+  /** The runtime itself, once it has started (`orphan.ts`). */
+  readonly runtimeProcessId?: number;
   /** Where its process can be asked to leave the store to a runtime that stays longer. */
   readonly handover?: Door;
 }
@@ -55,13 +57,25 @@ export async function noteBoot(boot: string, notes: string, owner: Owner): Promi
   );
 }
 
+/** Adds to the note of a boot, if it is still there. */
+export function amendNote(boot: string, notes: string, addition: Partial<Owner>): void {
+  const path = join(notes, boot);
+  const owner = readNote(path);
+  if (owner !== null) writeFileSync(path, JSON.stringify({ ...owner, ...addition }));
+}
+
 /** The runs that are going on. */
 export async function runningBoots(notes: string): Promise<RunningBoot[]> {
-  const boots = noteNames(notes).map(async (boot): Promise<RunningBoot[]> => {
-    const owner = readNote(join(notes, boot));
-    return owner !== null && (await isRunning(owner)) ? [{ boot, ...owner }] : [];
-  });
+  const boots = readNotes(notes).map(async (note) => ((await isRunning(note)) ? [note] : []));
   return (await Promise.all(boots)).flat();
+}
+
+/** All notes, of runs that have ended as well. */
+export function readNotes(notes: string): RunningBoot[] {
+  return noteNames(notes).flatMap((boot) => {
+    const owner = readNote(join(notes, boot));
+    return owner === null ? [] : [{ boot, ...owner }];
+  });
 }
 
 export function isSameOwner(left: Owner, right: Owner): boolean {
@@ -92,10 +106,10 @@ function readNote(path: string): Owner | null {
 }
 
 async function isRunning({ processId, host, port }: Owner): Promise<boolean> {
-  return hasProcess(processId) && (await listens(host, port));
+  return isRunningProcess(processId) && (await listens(host, port));
 }
 
-function hasProcess(processId: number): boolean {
+export function isRunningProcess(processId: number): boolean {
   try {
     process.kill(processId, 0);
     return true;

@@ -13,8 +13,16 @@
 import { mkdirSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isSameOwner, noteBoot, runningBoots, type Owner, type RunningBoot } from "./boot.ts";
-import type { Door } from "./boot.ts";
+import {
+  isSameOwner,
+  noteBoot,
+  readNotes,
+  runningBoots,
+  type Door,
+  type Owner,
+  type RunningBoot,
+} from "./boot.ts";
+import { endOrphan } from "./orphan.ts";
 import { UserError } from "./user-error.ts";
 
 interface Claim {
@@ -30,6 +38,7 @@ export async function claimStore({ boot, folder, owner }: Claim): Promise<Runnin
   const { door: _, ...guest } = owner;
   for (;;) {
     const host = await alone(folder, async () => {
+      await Promise.all(readNotes(notes).map(endOrphan));
       const found = await findHost(notes, owner);
       // A guest leaves a note as well: it writes files.
       if (found === null) await noteBoot(boot, notes, owner);

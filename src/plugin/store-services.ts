@@ -14,9 +14,10 @@ import {
   type Worker_Module,
 } from "miniflare";
 import { bucketFolder } from "../store/core/blob-name.ts";
-import { noteBoot, type Door } from "./boot.ts";
+import { amendNote, noteBoot, type Door } from "./boot.ts";
 import { claimStore } from "./claim.ts";
 import { doorOf, doorService, openDoor } from "./door.ts";
+import { whenRuntimeStarts } from "./orphan.ts";
 import { removePartialFiles } from "./partial-files.ts";
 import { workerdModule } from "./workerd-module.ts";
 
@@ -79,6 +80,7 @@ export async function storeServices(
   void removePartialFiles(blobs, boots);
   if (host?.door !== undefined) return [...shared, ...guestServices(host.door)];
   openDoor(worker, door);
+  whenRuntimeStarts((runtimeProcessId) => amendNote(boot, boots, { runtimeProcessId }));
   return [...shared, ...hostServices(databases), doorService(boot, door, clientBindings)];
 }
 

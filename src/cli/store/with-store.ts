@@ -1,4 +1,7 @@
 /** What the commands of the store have in common: they find it, use it, and leave it. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { bucketFolder } from "../../store/core/blob-name.ts";
 import type { Invocation } from "../command.ts";
 import { RemoteBucket } from "./bucket.ts";
 import type { KnownBucket } from "./known-buckets.ts";
@@ -27,6 +30,9 @@ export async function withStore<Result>(
       project,
       bucket(word) {
         const known = bucketOf(project, word);
+        // So that others find it who do not have the configuration.
+        const folder = join(project.folder, "blobs", bucketFolder(known.bucketName));
+        mkdirSync(folder, { recursive: true });
         return Object.assign(new RemoteBucket(session, known.bucketName), { known });
       },
     });
