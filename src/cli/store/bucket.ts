@@ -93,7 +93,7 @@ export class RemoteBucket {
   ): Promise<ObjectRecord> {
     const described = { ...stored, ...(checksum !== undefined && { checksum }) };
     if (content.size <= inlineBytesMax) {
-      const bytes = await content.bytes();
+      const bytes = content.bytes();
       const checksums: Checksums = Object.fromEntries(
         requiredAlgorithms(checksum).map((algorithm) => [
           algorithm,

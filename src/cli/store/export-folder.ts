@@ -115,7 +115,7 @@ class Exporter {
   async #isThere({ size, etag, checksums }: ObjectRecord, path: string): Promise<boolean> {
     let content: FileContent;
     try {
-      content = await FileContent.of(join(this.#folder.root, path));
+      content = FileContent.of(join(this.#folder.root, path));
     } catch {
       return false;
     }

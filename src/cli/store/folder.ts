@@ -1,7 +1,7 @@
 /** The folder of an export or an import: its files, and writing them so that each is whole. */
 import { createHash, randomBytes } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { lstat, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createWriteStream, lstatSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,7 +11,7 @@ import type { FetchedObject } from "./bucket.ts";
 
 export class ExportFolder {
   readonly root: string;
-  readonly #made = new Map<string, Promise<void>>();
+  readonly #made = new Set<string>();
 
   constructor(root: string) {
     this.root = root;
@@ -42,8 +42,8 @@ export class ExportFolder {
     const partial = this.partialPath();
     try {
       await writeContent(partial, fetched);
-      await this.#makeFolders(dirname(path));
-      await rename(partial, join(this.root, path));
+      this.#makeFolders(dirname(path));
+      renameSync(partial, join(this.root, path));
     } catch (error) {
       await rm(partial, { force: true });
       const { code } = error as NodeJS.ErrnoException;
@@ -55,27 +55,19 @@ export class ExportFolder {
   }
 
   /** Makes folders below the root, one after the other, and follows no link out of it. */
-  #makeFolders(path: string): Promise<void> {
-    if (path === ".") return Promise.resolve();
-    let made = this.#made.get(path);
-    if (made === undefined) {
-      made = this.#makeFolder(path);
-      this.#made.set(path, made);
-    }
-    return made;
-  }
-
-  async #makeFolder(path: string): Promise<void> {
-    await this.#makeFolders(dirname(path));
+  #makeFolders(path: string): void {
+    if (path === "." || this.#made.has(path)) return;
+    this.#makeFolders(dirname(path));
     const absolute = join(this.root, path);
     try {
-      await mkdir(absolute);
+      mkdirSync(absolute);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      if (!(await lstat(absolute)).isDirectory()) {
+      if (!lstatSync(absolute).isDirectory()) {
         throw new UserError(`${absolute} is in the way: it is not a folder.`);
       }
     }
+    this.#made.add(path);
   }
 }
 
@@ -87,7 +79,7 @@ export async function writeContent(
   const hash = createHash("md5");
   if (content instanceof Uint8Array) {
     hash.update(content);
-    await writeFile(path, content);
+    writeFileSync(path, content);
   } else {
     const hashing = new Transform({
       transform(chunk: Buffer, _, done) {

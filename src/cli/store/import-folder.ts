@@ -91,7 +91,7 @@ class Importer {
   async import(path: string, entry: ManifestEntry | undefined): Promise<number | null> {
     const key = this.#options.prefix + (entry?.key ?? path);
     checkKey(key);
-    const content = await FileContent.of(join(this.#root, path));
+    const content = FileContent.of(join(this.#root, path));
     const description: ObjectDescription =
       entry === undefined
         ? { http: guessedMetadata(path), custom: {}, storageClass: this.#options.storageClass }

@@ -3,8 +3,7 @@
  * needed, for a transfer may have to begin again.
  */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { createReadStream, readFileSync, statSync } from "node:fs";
 import { Readable, Transform } from "node:stream";
 import { UserError } from "../../plugin/user-error.ts";
 import type { ChecksumAlgorithm } from "../../store/core/checksum.ts";
@@ -14,7 +13,7 @@ import { multipartEtag } from "../../store/core/multipart.ts";
 export interface LocalContent {
   readonly size: number;
   /** All of it, for what is small. */
-  bytes(): Promise<Uint8Array>;
+  bytes(): Uint8Array;
   /** A part of it, exactly so long or failing. */
   stream(start: number, length: number): Readable;
 }
@@ -22,17 +21,18 @@ export interface LocalContent {
 export class FileContent implements LocalContent {
   readonly path: string;
   readonly size: number;
-  #bytes: Promise<Uint8Array> | undefined;
+  #bytes: Uint8Array | undefined;
 
   private constructor(path: string, size: number) {
     this.path = path;
     this.size = size;
   }
 
-  static async of(path: string): Promise<FileContent> {
+  /** Of small files there are many, and asking the system at once is quicker than waiting. */
+  static of(path: string): FileContent {
     let found;
     try {
-      found = await stat(path);
+      found = statSync(path);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       throw new UserError(code === "ENOENT" ? `There is no file ${path}.` : message);
@@ -41,7 +41,7 @@ export class FileContent implements LocalContent {
     return new FileContent(path, found.size);
   }
 
-  bytes(): Promise<Uint8Array> {
+  bytes(): Uint8Array {
     return (this.#bytes ??= this.#read());
   }
 
@@ -72,7 +72,7 @@ export class FileContent implements LocalContent {
   async hash(algorithm: ChecksumAlgorithm): Promise<string> {
     if (this.size <= inlineBytesMax) {
       return createHash(algorithm)
-        .update(await this.bytes())
+        .update(this.bytes())
         .digest("hex");
     }
     return this.#hashPart(algorithm, 0, this.size);
@@ -94,20 +94,11 @@ export class FileContent implements LocalContent {
     return hash.digest("hex");
   }
 
-  async #read(): Promise<Uint8Array> {
-    const file = await open(this.path);
-    try {
-      const buffer = new Uint8Array(this.size);
-      let count = 0;
-      while (count < buffer.length) {
-        const { bytesRead } = await file.read(buffer, count);
-        if (bytesRead === 0) throw changed(this.path);
-        count += bytesRead;
-      }
-      return buffer;
-    } finally {
-      await file.close();
-    }
+  #read(): Uint8Array {
+    const bytes = readFileSync(this.path);
+    if (bytes.length < this.size) throw changed(this.path);
+    // Plain bytes: a Buffer turns itself into text where frames are written.
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, this.size);
   }
 }
 

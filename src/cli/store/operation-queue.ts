@@ -17,8 +17,8 @@ const requestOperationsMax = 500;
 
 /** An internal error may be the neighbour's: a runtime that was killed, and whose child lives on. */
 const internalError = 10001;
-const attemptsMax = 4;
-const attemptMilliseconds = 200;
+const attemptsMax = 3;
+const attemptMilliseconds = 100;
 
 interface Waiting {
   readonly operation: Operation;

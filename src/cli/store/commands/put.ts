@@ -44,12 +44,12 @@ async function withContent<Result>(
   file: string,
   work: (content: FileContent) => Promise<Result>,
 ): Promise<Result> {
-  if (file !== "-") return work(await FileContent.of(file));
+  if (file !== "-") return work(FileContent.of(file));
   const folder = await mkdtemp(join(tmpdir(), "ledge-put-"));
   try {
     const path = join(folder, "content");
     await pipeline(process.stdin, createWriteStream(path));
-    return await work(await FileContent.of(path));
+    return await work(FileContent.of(path));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
