@@ -166,7 +166,9 @@ describe("ledge store", () => {
     writeFileSync(join(blobs, `.kj-tmp.1.1.${orphan}.partial`), "half");
     expect(await here.json("gc")).toEqual({ files: 2, bytes: 10 });
     expect(readdirSync(blobs)).toEqual([kept]);
-    expect((await here.store("gc")).text).toBe("Removed 0 files that nothing refers to: 0 bytes.\n");
+    expect((await here.store("gc")).text).toBe(
+      "Removed 0 files that nothing refers to: 0 bytes.\n",
+    );
   });
 
   it("knows the buckets on disk as well, and where the state is", async () => {
@@ -248,4 +250,3 @@ function isAlive(processId: number): boolean {
     return false;
   }
 }
-

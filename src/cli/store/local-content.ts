@@ -71,9 +71,7 @@ export class FileContent implements LocalContent {
   /** In hexadecimal. */
   async hash(algorithm: ChecksumAlgorithm): Promise<string> {
     if (this.size <= inlineBytesMax) {
-      return createHash(algorithm)
-        .update(this.bytes())
-        .digest("hex");
+      return createHash(algorithm).update(this.bytes()).digest("hex");
     }
     return this.#hashPart(algorithm, 0, this.size);
   }
