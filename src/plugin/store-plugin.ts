@@ -74,8 +74,8 @@ export const storePlugin: Plugin = {
     );
   },
 
-  async getServices(options) {
-    const { options: worker } = options;
+  async getServices(assembly) {
+    const { options: worker } = assembly;
     const bindings = storeBindings(worker);
     if (bindings.length === 0) return [];
     const bucketNames = bindings
@@ -84,7 +84,7 @@ export const storePlugin: Plugin = {
     const [handover] = bindings
       .filter(({ kind }) => kind === "control")
       .map(({ options }) => (options as { handover?: Door } | undefined)?.handover);
-    return storeServices(options, {
+    return storeServices(assembly, {
       pluginName,
       boot: bootOf(worker),
       bucketNames,

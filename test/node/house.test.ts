@@ -64,6 +64,11 @@ describe("the package", () => {
     expect(packed.map(({ path }) => path).sort()).toEqual([
       "LICENSE",
       "README.md",
+      "dist/bucket-options.js",
+      "dist/cli.d.ts",
+      "dist/cli.js",
+      "dist/command.js",
+      "dist/commands.js",
       "dist/index.d.ts",
       "dist/index.js",
       "dist/plugin.d.ts",

@@ -1,7 +1,14 @@
 /** `ledge store import` and `export`: everything comes back, whatever happens on the way. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { describe, expect, it, vi } from "vitest";
@@ -129,7 +136,7 @@ const oddKeys = [
   "straße",
   "STRASSE",
   "😀.png",
-  `${"long".repeat(100)}`,
+  "long".repeat(100),
   `${"deep/".repeat(200)}x`,
   ".ledge-metadata.jsonl",
   ".ledge-partial/x",
@@ -180,7 +187,10 @@ describe("export and import", () => {
       expect(after?.customMetadata).toEqual(before?.customMetadata);
       expect(after?.storageClass).toBe(before?.storageClass);
       expect(sameBytes(await after?.bytes(), (await before?.bytes()) as Uint8Array)).toBe(true);
-      if (key !== "parts") expect(after?.checksums.toJSON()).toEqual(before?.checksums.toJSON());
+      // An object that was uploaded in parts has no md5; it comes back in one.
+      const { md5: _, ...others } = after?.checksums.toJSON() ?? {};
+      const { md5: __, ...expected } = before?.checksums.toJSON() ?? {};
+      expect(others).toEqual(expected);
     }
     expect(await here.json("import", "archive", "out")).toMatchObject({ unchanged: count });
   });

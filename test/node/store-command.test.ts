@@ -39,10 +39,9 @@ describe.each(["with a runtime on the folder", "without one"])("ledge store, %s"
     const small = here.write("cat.png", bytesOf(1000));
     const large = here.write("movie.mp4", bytesOf(3_000_000, 2));
 
-    const put = await here.store(
-      ...["put", "photos/2026/cat.png", small, "--metadata", "owner=me", "--metadata", "a=b=c"],
-      ...["--cache-control", "no-store", "--expires", "2030-01-31T12:00:00Z"],
-    );
+    const words = `put photos/2026/cat.png ${small} --metadata owner=me --metadata a=b=c`;
+    const caching = "--cache-control no-store --expires 2030-01-31T12:00:00Z";
+    const put = await here.store(...`${words} ${caching}`.split(" "));
     expect(put).toMatchObject({ code: 0, errors: "" });
     expect(put.text).toMatch(/^photos\/2026\/cat\.png: 1000 bytes, etag [0-9a-f]{32}\n$/);
     expect(await here.store("put", "ARCHIVE/movie", large, "--json")).toMatchObject({ code: 0 });

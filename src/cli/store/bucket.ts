@@ -119,11 +119,11 @@ export class RemoteBucket {
    *
    * @param size of the object, as far as is known
    */
-  async get<Result>(
+  async get<Received>(
     key: string,
     size: number,
-    receive: (fetched: FetchedObject) => Promise<Result>,
-  ): Promise<Result | null> {
+    receive: (fetched: FetchedObject) => Promise<Received>,
+  ): Promise<Received | null> {
     if (size <= inlineBytesMax) {
       const found = await this.call({ method: "get", key });
       if (found === null || found.status !== "found") return null;

@@ -1,5 +1,5 @@
 /** Requests to the door of a runtime (`store/door`). */
-import { Agent, request, type IncomingMessage, type RequestOptions } from "node:http";
+import { Agent, request, type IncomingMessage } from "node:http";
 import { pipeline } from "node:stream";
 import type { Readable } from "node:stream";
 import type { Door } from "../../plugin/boot.ts";
@@ -70,7 +70,12 @@ export class DoorClient {
       stream,
       body,
       ...options
-    }: RequestOptions & { stream?: Readable; body?: Uint8Array | undefined },
+    }: {
+      method: string;
+      headers: Record<string, string>;
+      stream?: Readable;
+      body?: Uint8Array | undefined;
+    },
   ): Promise<IncomingMessage> {
     const { port, secret } = this.#door;
     return new Promise((resolve, reject) => {

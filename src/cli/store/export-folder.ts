@@ -148,6 +148,6 @@ class ManifestWriter {
 }
 
 /** Only what the manifest keeps of it matters. */
-function asRecord({ path: _, ...entry }: ManifestEntry): ObjectRecord {
+function asRecord(entry: ManifestEntry): ObjectRecord {
   return { ...entry, version: "", uploaded: 0 };
 }

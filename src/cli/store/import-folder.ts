@@ -112,7 +112,7 @@ async function expectedChecksum(
   content: FileContent,
   entry: ManifestEntry | undefined,
 ): Promise<ExpectedChecksum | undefined> {
-  const [found] = Object.entries(entry?.checksums ?? {}).filter(([name]) => name !== "md5");
+  const found = Object.entries(entry?.checksums ?? {}).find(([name]) => name !== "md5");
   if (found === undefined) return undefined;
   const [algorithm, hex] = found as [ChecksumAlgorithm, string];
   return (await content.hash(algorithm)) === hex ? { algorithm, hex } : undefined;

@@ -66,7 +66,7 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
     size,
     etag,
     http: fromHttpJson(http),
-    custom: custom as CustomMetadata,
+    custom,
     checksums,
     storageClass,
   };

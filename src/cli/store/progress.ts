@@ -15,7 +15,7 @@ export class Progress {
   constructor(label: string, total: number | null, stream: NodeJS.WriteStream = process.stderr) {
     this.#label = label;
     this.#total = total;
-    this.#stream = stream.isTTY === true ? stream : null;
+    this.#stream = stream.isTTY ? stream : null;
   }
 
   set total(total: number) {

@@ -4,7 +4,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { decodeFrame, encodeFrame } from "../client/frame.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
+import type { Method, Operation, Outcome } from "../core/operations.ts";
 
 interface RelayEnv {
   /** The host's door. */
@@ -58,16 +58,15 @@ export class BucketRelay extends DurableObject<RelayEnv> {
 
 /** Whether doing it all twice is the same as once: nobody knows what a lost answer said. */
 function isRepeatable(operations: readonly Operation[]): boolean {
-  return operations.every((operation) => {
-    switch (operation.method) {
-      case "put":
-        return operation.onlyIf === undefined;
-      case "createUpload":
-      case "uploadPart":
-      case "completeUpload":
-        return false;
-      default:
-        return true;
-    }
-  });
+  return operations.every(
+    (operation) =>
+      !changesUploads.has(operation.method) &&
+      !(operation.method === "put" && operation.onlyIf !== undefined),
+  );
 }
+
+const changesUploads: ReadonlySet<Method> = new Set([
+  "createUpload",
+  "uploadPart",
+  "completeUpload",
+]);

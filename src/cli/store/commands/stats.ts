@@ -33,8 +33,9 @@ export function showStats(invocation: Invocation): Promise<void> {
   });
 }
 
-async function bucketStats({ bucket, project }: OpenStore, word: string): Promise<BucketStats> {
-  const remote = bucket(word);
+async function bucketStats(store: OpenStore, word: string): Promise<BucketStats> {
+  const { project } = store;
+  const remote = store.bucket(word);
   const { name } = remote;
   const counts = await remote.call({ method: "stats" });
   const database = await remote.databaseName();
