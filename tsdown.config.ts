@@ -17,6 +17,7 @@ function workerdModule(name: string, entry: string): UserConfig {
 export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
+  workerdModule("store-door", "src/store/door/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   workerdModule("dns-remote", "worker/remote.ts"),
   {

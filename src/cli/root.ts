@@ -2,10 +2,11 @@
 import type { CommandGroup } from "./command.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
+import { store } from "./store.ts";
 import { types } from "./types.ts";
 
 export const root: CommandGroup = {
   name: "ledge",
   summary: "A local edge: run and test edge scripts with object storage and DNS.",
-  commands: [dev, init, types],
+  commands: [dev, init, types, store],
 };

@@ -21,7 +21,7 @@ async function answer(
   name: keyof BucketCalls,
   args: unknown[],
 ): Promise<unknown> {
-  if (name === "get") return frame(await bucket.get(...(args as [GetRequest])));
+  if (name === "get") return frameOpened(await bucket.get(...(args as [GetRequest])));
   const call = bucket[name] as (...args: unknown[]) => Promise<unknown>;
   return call.apply(bucket, args);
 }
@@ -33,7 +33,7 @@ async function answer(
  * A body that breaks would leave the other side waiting, so it ends instead. The other side knows
  * how long it has to be.
  */
-function frame(opened: Opened | null): ReadableStream {
+export function frameOpened(opened: Opened | null): ReadableStream {
   const { content, ...head } = { content: undefined, ...opened };
   const encoded = new TextEncoder().encode(JSON.stringify(opened && head));
   const start = new Uint8Array(4 + encoded.length);
