@@ -268,3 +268,14 @@ test("RFC 1035: another class than IN is refused", () => {
     expect(ask(zones, "www.example.org A", { class: other })).toEqual(["REFUSED"]);
   }
 });
+
+test("RFC 1034: a chain of CNAMEs is followed for sixteen names, and fails to be flattened beyond", () => {
+  const links = Array.from({ length: 20 }, (_, index) => `c${index} 300 CNAME c${index + 1}`);
+  const text = [...links, "c20 300 A 192.0.2.1", "@ 300 CNAME c0"].join("\n");
+  const zones = serve({ "example.org": text });
+  const [status, ...lines] = ask(zones, "c0.example.org A");
+  expect(status).toBe("NOERROR aa");
+  expect(lines).toHaveLength(16);
+  expect(ask(zones, "c5.example.org A").at(-1)).toBe("answer c20.example.org 300 A 192.0.2.1");
+  expect(ask(zones, "example.org A")).toEqual(["SERVFAIL"]);
+});
