@@ -185,7 +185,6 @@ cases(
         "glue ns1.sub.example.org 3600 A 192.0.2.1",
         "glue ns1.sub.example.org 3600 AAAA 2001:db8::1",
         "additional ns.other.example.org 3600 A 192.0.2.2",
-        "additional ns.plain.example.org 3600 A 192.0.2.3",
       ],
     ),
     [
@@ -211,7 +210,6 @@ cases(
       "glue ns1.sub.example.org 3600 A 192.0.2.1",
       "glue ns1.sub.example.org 3600 AAAA 2001:db8::1",
       "additional ns.other.example.org 3600 A 192.0.2.2",
-      "additional ns.plain.example.org 3600 A 192.0.2.3",
     ],
   ],
 );

@@ -73,7 +73,9 @@ export function referenceAnswer(
             : setAt(name, name, type).map((words) => `${section} ${words.join(" ")}`),
         );
       });
-    const targets = servers.map((r) => r.content).filter(inZone);
+    const isBelowCut = (name: string) =>
+      records.some((r) => r.type === "NS" && (name === r.name || name.endsWith(`.${r.name}`)));
+    const targets = servers.map((r) => r.content).filter((n) => inZone(n) && isBelowCut(n));
     const below = (name: string) => name === cut || name.endsWith(`.${cut}`);
     return [
       ...setAt(cut, cut, "NS").map((words) => `authority ${words.join(" ")}`),
