@@ -63,7 +63,7 @@ cases(
     ["away.example.org A", "NOERROR aa", "answer away.example.org 600 CNAME host.example.net."],
     [
       "ring.example.org A",
-      "NOERROR aa",
+      "SERVFAIL aa",
       "answer ring.example.org 600 CNAME rang.example.org.",
       "answer rang.example.org 600 CNAME ring.example.org.",
     ],

@@ -155,8 +155,10 @@ export function referenceAnswer(
     return outcome;
   }
 
-  const { rcode, aa, answers, rest } = look(question.name, question.type, [], nothing());
-  if (rcode === "SERVFAIL" || rcode.startsWith("needs")) return [rcode];
+  const outcome = look(question.name, question.type, [], nothing());
+  const { aa, answers, rest, failed } = outcome;
+  const rcode = failed ? "SERVFAIL" : outcome.rcode;
+  if (!failed && (rcode === "SERVFAIL" || rcode.startsWith("needs"))) return [rcode];
   return [
     aa ? `${rcode} aa` : rcode,
     ...answers.map((words) => `answer ${words.join(" ")}`),
