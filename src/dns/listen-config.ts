@@ -44,15 +44,14 @@ export function readListenConfig(table: Table, place = "The configuration"): Lis
   if (resolvers === null || !resolvers.every(isServer)) {
     return fail('dns.resolver must be an address such as "192.0.2.53" or "192.0.2.53:5300"');
   }
+  const hostsOptional = table["hosts"] === undefined;
+  const config = { port, hosts, hostsOptional, resolvers };
   const { threads } = table;
-  if (threads === undefined) {
-    return { port, hosts, hostsOptional: table["hosts"] === undefined, resolvers };
-  }
+  if (threads === undefined) return config;
   if (!Number.isInteger(threads) || Number(threads) < 1 || Number(threads) > THREADS_MAX) {
     return fail(`dns.threads must be a number, 1 to ${THREADS_MAX}`);
   }
-  const hostsOptional = table["hosts"] === undefined;
-  return { port, hosts, hostsOptional, resolvers, threads: Number(threads) };
+  return { ...config, threads: Number(threads) };
 }
 
 export function readPort(
