@@ -75,6 +75,12 @@ export function sipHash(key: Uint8Array, input: Uint8Array): Uint8Array {
     a ^= low;
     A ^= high;
   }
-  const words = [a ^ b ^ c ^ d, A ^ B ^ C ^ D];
-  return Uint8Array.from({ length: 8 }, (_, at) => words[at >> 2]! >>> (8 * (at & 3)));
+  const low = a ^ b ^ c ^ d;
+  const high = A ^ B ^ C ^ D;
+  const hash = new Uint8Array(8);
+  for (let at = 0; at < 4; at++) {
+    hash[at] = low >>> (8 * at);
+    hash[at + 4] = high >>> (8 * at);
+  }
+  return hash;
 }

@@ -152,7 +152,7 @@ cases(
       "answer a.b.void.deep.example.org 600 A 192.0.2.7",
     ],
     ["other.deep.example.org A", "NXDOMAIN aa", SOA],
-    ["x.example.org ANY", "NOERROR aa", "answer x.example.org 3600 HINFO \\# 9 075246433834383200"],
+    ["x.example.org ANY", "NOERROR aa", 'answer x.example.org 3600 HINFO "RFC8482" ""'],
   ],
 );
 
@@ -257,16 +257,8 @@ cases(
 );
 
 cases("8482: ANY", "www 300 A 192.0.2.1\nftp 300 CNAME www", [
-  [
-    "www.example.org ANY",
-    "NOERROR aa",
-    "answer www.example.org 3600 HINFO \\# 9 075246433834383200",
-  ],
-  [
-    "ftp.example.org ANY",
-    "NOERROR aa",
-    "answer ftp.example.org 3600 HINFO \\# 9 075246433834383200",
-  ],
+  ["www.example.org ANY", "NOERROR aa", 'answer www.example.org 3600 HINFO "RFC8482" ""'],
+  ["ftp.example.org ANY", "NOERROR aa", 'answer ftp.example.org 3600 HINFO "RFC8482" ""'],
   ["x.example.org ANY", "NXDOMAIN aa", SOA],
 ]);
 

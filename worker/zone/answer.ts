@@ -9,6 +9,9 @@
  *     of its target; a CNAME with itself, and all this again for its target.
  *  4. Otherwise NXDOMAIN or no data, with the SOA.
  *
+ * Deviation: answers are not signed; DS and DNSKEY are served as they were told, and DO changes
+ * nothing.
+ *
  * A proxied name has the platform's sets in place of its own (served-node.ts), so no rule here
  * speaks of it but to say so. Nothing waits: where a resolver is needed and has not been asked, the
  * result says what to ask for.

@@ -1,5 +1,5 @@
 /** OPT of a response: our size, DO as it came, and the options that were asked for. */
-import { COOKIE_BYTES, isValidCookie, makeCookie } from "../wire/cookie.ts";
+import { COOKIE_BYTES, isValidCookie, makeCookie, type CookieContext } from "../wire/cookie.ts";
 import { OPTION } from "../wire/edns.ts";
 import { TYPE } from "../wire/numbers.ts";
 import type { Query } from "./query.ts";
@@ -46,7 +46,11 @@ export class ResponseOptions {
   judge({ cookie }: Query, moment: Moment): "none" | "good" | "bad" {
     if (cookie === null || this.#secret === null) return "none";
     const isNew = cookie.length < COOKIE_BYTES / 2;
-    return isNew || isValidCookie(cookie, { ...moment, secret: this.#secret }) ? "good" : "bad";
+    return isNew || isValidCookie(cookie, this.#cookieContext(moment)) ? "good" : "bad";
+  }
+
+  #cookieContext({ address, nowSeconds }: Moment): CookieContext {
+    return { address, nowSeconds, secret: this.#secret! };
   }
 
   /** Fills the end of a response from `start` on, and counts the record. */
@@ -68,8 +72,12 @@ export class ResponseOptions {
       at = writeOption(response, at, OPTION.NSID, this.#nsid);
     }
     if (query.cookie !== null && this.#secret !== null) {
-      const cookie = makeCookie(query.cookie, { ...moment, secret: this.#secret });
-      writeOption(response, at, OPTION.COOKIE, cookie);
+      writeOption(
+        response,
+        at,
+        OPTION.COOKIE,
+        makeCookie(query.cookie, this.#cookieContext(moment)),
+      );
     }
     const additionals = ((response[10]! << 8) | response[11]!) + 1;
     response[10] = additionals >>> 8;

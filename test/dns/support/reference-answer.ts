@@ -115,7 +115,7 @@ export function referenceAnswer(
     const cname = proxied ? undefined : here.find((r) => r.type === "CNAME");
     const flat = cname !== undefined && (source === APEX || cname.settings.flatten_cname === true);
     if (type === "ANY" && (here.length > 0 || name === APEX)) {
-      outcome.answers.push([name, 3600, "HINFO", "\\# 9 075246433834383200"]);
+      outcome.answers.push([name, 3600, "HINFO", '"RFC8482" ""']);
     } else if (proxied && ADDRESSES[type] !== undefined) {
       outcome.answers.push([name, 300, type, ADDRESSES[type]]);
     } else if (proxied && type === "HTTPS") {

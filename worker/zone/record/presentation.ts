@@ -1,6 +1,8 @@
 /** Types and record data as text, for whatever comes off the wire (RFC 3597 section 5 for the rest). */
+import { quoteBytes } from "../../wire/character-string.ts";
 import { encodeHex } from "../../wire/hex.ts";
 import { TYPE } from "../../wire/numbers.ts";
+import { Reader } from "../../wire/reader.ts";
 import { WireError } from "../../wire/wire-error.ts";
 import { recordTypes } from "./registry.ts";
 import type { RecordType } from "./record-type.ts";
@@ -30,11 +32,20 @@ export function typeCode(word: string): number | null {
   return code <= TYPE_MAX ? code : null;
 }
 
+/** Character-strings and nothing else: HINFO, which answers ANY and which no request can create. */
+function formatStrings(data: Uint8Array): string {
+  const reader = new Reader(data);
+  const words: string[] = [];
+  while (reader.remaining > 0) words.push(quoteBytes(reader.characterString()));
+  return words.join(" ");
+}
+
 /** As in a zone file; data of an unknown type, or that is not of its type, as `\# length hex`. */
 export function formatData(code: number, data: Uint8Array): string {
   const type = BY_CODE.get(code);
   try {
     if (type !== undefined) return type.compose(type.take(data));
+    if (code === TYPE.HINFO) return formatStrings(data);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
   }

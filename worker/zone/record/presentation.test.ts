@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { formatData, typeCode, typeName } from "./presentation.ts";
+
+test("typeName() and typeCode() know the types of the API, those of questions, and numbers", () => {
+  for (const [name, code] of [
+    ["A", 1],
+    ["HTTPS", 65],
+    ["AXFR", 252],
+    ["TYPE65280", 65_280],
+  ] as const) {
+    expect([typeName(code), typeCode(name.toLowerCase())]).toEqual([name, code]);
+  }
+  expect(["TYPE65536", "TYPE01", "TYPE", "toString", ""].map(typeCode)).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+});
+
+test("formatData() writes what it does not know as RFC 3597 does", () => {
+  expect(formatData(1, Uint8Array.of(192, 0, 2, 1))).toBe("192.0.2.1");
+  expect(formatData(13, Uint8Array.of(7, ...Buffer.from("RFC8482"), 0))).toBe('"RFC8482" ""');
+  expect(formatData(65_280, Uint8Array.of(1, 0xab))).toBe("\\# 2 01ab");
+  expect(formatData(65_280, new Uint8Array())).toBe("\\# 0");
+  // An A record of three octets is none.
+  expect(formatData(1, Uint8Array.of(1, 2, 3))).toBe("\\# 3 010203");
+});
