@@ -199,6 +199,8 @@ class Lookup {
     if (this.#met.has(key) || this.#met.size >= CHAIN_LENGTH_MAX) {
       this.#note("alias-loops", key);
       this.looped = true;
+      // RFC 1034 section 3.6.2: a loop is an error; a chain that is only long is left to others.
+      if (this.#met.has(key)) this.rcode = RCODE.SERVFAIL;
       return;
     }
     const zone = this.#context.zones.findFor(key, this.#type);
@@ -271,7 +273,7 @@ export function answer(question: WireQuestion, context: AnswerContext): Answer |
     lookup.lasting = false;
   }
   if (lookup.needed !== null) return { questions: [lookup.needed] };
-  if (lookup.rcode !== RCODE.SERVFAIL) return lookup;
+  if (lookup.rcode !== RCODE.SERVFAIL || lookup.looped) return lookup;
   // Half an answer would be taken for a whole one.
   return { ...emptyAnswer(RCODE.SERVFAIL), rules: lookup.rules };
 }
