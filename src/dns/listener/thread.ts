@@ -39,6 +39,7 @@ const responder = new Responder({
   outside,
   cookieSecret: data.cookieSecret,
   nsid: new TextEncoder().encode(data.nsid),
+  allocate: (length) => Buffer.allocUnsafe(length),
   onError: (error) => console.error("A DNS query could not be answered:", error),
 });
 const answerer = new Answerer({ responder, outside, resolve: resolver.resolve });
