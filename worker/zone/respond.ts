@@ -100,8 +100,8 @@ export class Responder {
   // The query at hand: nothing here waits, so there is one at a time.
   readonly #query = new Query();
   #transport: Transport = "udp";
-  readonly #moment: { address: Uint8Array; nowSeconds: number } = {
-    address: new Uint8Array(),
+  readonly #moment: { asker: Pick<Asker, "address">; nowSeconds: number } = {
+    asker: { address: new Uint8Array() },
     nowSeconds: 0,
   };
   #signer: Signer | null = null;
@@ -120,7 +120,7 @@ export class Responder {
       const isUpdate = opcode === OPCODE.UPDATE;
       if (opcode !== OPCODE.QUERY && !isUpdate) return this.#header(bytes, RCODE.NOTIMP);
       this.#transport = asker.transport;
-      this.#moment.address = asker.address;
+      this.#moment.asker = asker;
       this.#moment.nowSeconds = nowSeconds;
       this.#signer = null;
       this.#query.read(bytes);
