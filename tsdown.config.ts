@@ -10,7 +10,7 @@ function workerdModule(name: string, entry: string): UserConfig {
     dts: false,
     clean: false,
     outExtensions: () => ({ js: ".js" }),
-    deps: { neverBundle: [/^cloudflare:/, /^node:/] },
+    deps: { neverBundle: [/^cloudflare:/, /^node:/], alwaysBundle: ["mrmime"] },
   };
 }
 

@@ -31,6 +31,7 @@ const bucketsService = "store:buckets";
 const databasesService = "store:databases";
 const blobsService = "store:blobs";
 const bootsService = "store:boots";
+const projectService = "store:project";
 const bindingModule = "ledge-internal:store-binding";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
@@ -120,7 +121,9 @@ async function services({
     port: loopbackPort,
   });
   void removePartialFiles(blobs, boots);
+  const project = projectFolder(worker);
   return [
+    ...(project === undefined ? [] : [{ name: projectService, disk: { path: project } }]),
     { name: databasesService, disk: { path: databases, writable: true } },
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: bootsService, disk: { path: boots } },
@@ -144,6 +147,10 @@ async function services({
           { name: "blobs", service: { name: blobsService } },
           { name: "buckets", durableObjectNamespace: bucketNamespace },
           { name: "boots", service: { name: bootsService } },
+          { name: "boot", text: bootOf(worker) },
+          ...(project === undefined
+            ? []
+            : [{ name: "project", service: { name: projectService } }]),
         ],
       },
     },
@@ -155,6 +162,12 @@ function storeBindings(worker: ParsedWorkerOptions): UnsafeBinding<"bucket" | "c
     "unsafe:store_bucket": "bucket",
     "unsafe:store_control": "control",
   });
+}
+
+/** The folder that tests may fill buckets from, if the control binding names one. */
+function projectFolder(worker: ParsedWorkerOptions): string | undefined {
+  const control = storeBindings(worker).find(({ kind }) => kind === "control");
+  return (control?.options as { project_folder?: string } | undefined)?.project_folder;
 }
 
 /** The boot that a script's blobs are written under. */

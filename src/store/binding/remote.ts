@@ -1,16 +1,27 @@
 /**
- * A bucket's calls, asked from Node through Miniflare's proxy.
+ * What Node asks of a binding through Miniflare's proxy (the bucket's calls), and tests in the
+ * script's isolate (its name, and to be told of its calls).
  *
- * The proxy finds them under a name that no script will use, and that does not show.
+ * They find it under names that no script will use, and that do not show.
  */
 import type { BucketCalls, GetRequest, Opened } from "../client/bucket-calls.ts";
+import { observation, type Observer } from "../client/observation.ts";
 
 export function answeringRemote<Binding extends object>(
   binding: Binding,
   bucket: BucketCalls,
+  bucketName: string,
 ): Binding {
-  return Object.defineProperty(binding, "ledge:bucket", {
-    value: (name: keyof BucketCalls, ...args: unknown[]) => answer(bucket, name, args),
+  return Object.defineProperties(binding, {
+    "ledge:bucket": {
+      value: (name: keyof BucketCalls, ...args: unknown[]) => answer(bucket, name, args),
+    },
+    "ledge:name": { value: bucketName },
+    "ledge:observe": {
+      value: (observer: Observer | undefined) => {
+        observation.current = observer;
+      },
+    },
   });
 }
 
