@@ -55,6 +55,11 @@ export class UndoJournal {
     }
   }
 
+  /** Deletes all rows, in the layer that is entered. */
+  empty(): void {
+    for (const { name } of this.#journaled()) this.#sql.exec(`DELETE FROM ${quoted(name)}`);
+  }
+
   /** Undoes what a run left that has ended in the middle. */
   recover(run: string | undefined): void {
     if (!this.#exists()) return;

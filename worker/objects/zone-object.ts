@@ -18,6 +18,7 @@ import { composeZoneFile } from "../zone/zone-file/compose.ts";
 import { ChangeLog, type Change } from "./change-log.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
+import { ObjectJournal } from "./rehearsal.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
 import { createZoneTables } from "./schema.ts";
 import { SharedTurn } from "./shared-turn.ts";
@@ -43,6 +44,7 @@ export class ZoneObject extends DurableObject<Env> {
   readonly #facts: ZoneFacts;
   readonly #log: ChangeLog;
   readonly #turn = new SharedTurn();
+  readonly #journal: ObjectJournal;
   /** `null` until `open`, and again after `destroy`. */
   #seed: ZoneSeed | null;
 
@@ -50,11 +52,23 @@ export class ZoneObject extends DurableObject<Env> {
     super(ctx, env);
     this.#config = readConfig(env);
     const { sql } = ctx.storage;
+    this.#journal = new ObjectJournal(sql, ctx.id.name ?? null);
     this.#records = new RecordTable(sql);
     this.#facts = new ZoneFacts(sql);
     this.#log = new ChangeLog(sql);
+    this.#seed = this.#readSeed();
+  }
+
+  #readSeed(): ZoneSeed | null {
+    const { sql } = this.ctx.storage;
     const [table] = sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
-    this.#seed = table === undefined ? null : this.#facts.seed;
+    return table === undefined ? null : this.#facts.seed;
+  }
+
+  /** Undoes what a test has written. */
+  leaveLayer(layer: number): void {
+    this.#journal.leave(layer);
+    this.#seed = this.#readSeed();
   }
 
   /** Makes the zone if it is not there. The index decides which zones exist, so this never fails. */
@@ -63,6 +77,7 @@ export class ZoneObject extends DurableObject<Env> {
     const seed = { id, name, nameServers };
     this.ctx.storage.transactionSync(() => {
       createZoneTables(this.ctx.storage.sql);
+      this.#journal.enter();
       // Seconds as the first serial: a zone that is made again goes on where it may have been.
       this.#facts.plant(seed, Math.floor(Date.now() / 1000));
     });
@@ -71,7 +86,7 @@ export class ZoneObject extends DurableObject<Env> {
 
   async destroy(): Promise<void> {
     this.#seed = null;
-    await this.ctx.storage.deleteAll();
+    if (!this.#journal.empty()) await this.ctx.storage.deleteAll();
   }
 
   #zone(): ZoneSeed {
@@ -108,6 +123,7 @@ export class ZoneObject extends DurableObject<Env> {
       newId: () => crypto.randomUUID().replaceAll("-", ""),
       outside,
     };
+    this.#journal.enter();
     return this.ctx.storage.transactionSync(() => {
       const writes = new ZoneWrites(context);
       const result = work(writes);
@@ -286,6 +302,7 @@ export class ZoneObject extends DurableObject<Env> {
 
   /** A change of the zone that is none of a record takes a serial too. */
   #changeZone(work: () => void): void {
+    this.#journal.enter();
     this.ctx.storage.transactionSync(() => {
       work();
       const serial = this.#facts.advanceSerial();
