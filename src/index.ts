@@ -1,6 +1,14 @@
 /** `ledge`: bindings for Miniflare, the types that go with them, and DNS on its own. */
-import { fileURLToPath } from "node:url";
+import { pluginPath } from "./plugin/plugin-path.ts";
 
+export {
+  readConfig,
+  type BucketBinding,
+  type ProjectConfig,
+  type ProjectDns,
+  type ReadConfigOptions,
+} from "./config/read-config.ts";
+export { getPlatformProxy, type PlatformProxyOptions } from "./platform/proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/start.ts";
 export type * from "./types/store.ts";
 
@@ -26,10 +34,7 @@ export interface StoreBindingEntry {
 export function storeBindings(
   buckets: Record<string, StoreBucketOptions>,
 ): Record<string, StoreBindingEntry> {
-  const plugin = {
-    package: fileURLToPath(new URL("./plugin.js", import.meta.url)),
-    name: "store" as const,
-  };
+  const plugin = { package: pluginPath, name: "store" as const };
   return Object.fromEntries(
     Object.entries(buckets).map(([binding, options]) => [
       binding,

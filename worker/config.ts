@@ -9,6 +9,7 @@ import { normaliseHostname } from "./zone/hostname.ts";
 import type { NameRules } from "./zone/name.ts";
 import { EMAIL, KEY, TOKEN } from "./credential.ts";
 import { acceptFault, type Fault } from "./fault.ts";
+import { unknownKey } from "../src/config/nearest.ts";
 
 interface Token {
   readonly token: string;
@@ -37,8 +38,35 @@ export interface DnsConfig {
   readonly faults: readonly Fault[];
 }
 
-class ConfigError extends Error {
+/** Says every mistake; each begins with its place, as in `dns.zones[0].name must be a hostname`. */
+export class ConfigError extends Error {
   override name = "ConfigError";
+  readonly mistakes: readonly string[];
+
+  constructor(mistakes: readonly string[], options?: ErrorOptions) {
+    super(mistakes.join("; "), options);
+    this.mistakes = mistakes;
+  }
+}
+
+function mistake(place: string, problem: string): ConfigError {
+  return new ConfigError([`${place} ${problem}`]);
+}
+
+/** All of the results, or all of the mistakes. */
+function all<Result>(reads: readonly (() => Result)[]): Result[] {
+  const mistakes: string[] = [];
+  const results: Result[] = [];
+  for (const read of reads) {
+    try {
+      results.push(read());
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      mistakes.push(...error.mistakes);
+    }
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return results;
 }
 
 /** Known quota of a large zone; a local zone has no reason for a smaller one. */
@@ -65,7 +93,7 @@ type Table = Readonly<Record<string, unknown>>;
 
 function table(input: unknown, place: string): Table {
   if (typeof input === "object" && input !== null && !Array.isArray(input)) return input as Table;
-  throw new ConfigError(`${place} must be a table`);
+  throw mistake(place, "must be a table");
 }
 
 function list<Item>(
@@ -73,30 +101,30 @@ function list<Item>(
   place: string,
   read: (item: unknown, place: string) => Item,
 ): Item[] {
-  if (!Array.isArray(input)) throw new ConfigError(`${place} must be a list`);
-  return input.map((item, index) => read(item, `${place}[${index}]`));
+  if (!Array.isArray(input)) throw mistake(place, "must be a list");
+  return all(input.map((item, index) => () => read(item, `${place}[${index}]`)));
 }
 
 function string(input: unknown, place: string): string {
   if (typeof input === "string" && input !== "") return input;
-  throw new ConfigError(`${place} must be a string that is not empty`);
+  throw mistake(place, "must be a string that is not empty");
 }
 
 function count(input: unknown, place: string): number {
   const value = readInteger(input);
   if (value !== null && value >= 0) return value;
-  throw new ConfigError(`${place} must be a whole number`);
+  throw mistake(place, "must be a whole number");
 }
 
 function boolean(input: unknown, place: string): boolean {
   if (typeof input === "boolean") return input;
-  throw new ConfigError(`${place} must be true or false`);
+  throw mistake(place, "must be true or false");
 }
 
 function hostname(input: unknown, place: string): string {
   const name = typeof input === "string" ? normaliseHostname(input) : null;
   if (name !== null) return name;
-  throw new ConfigError(`${place} must be a hostname`);
+  throw mistake(place, "must be a hostname");
 }
 
 function address(input: unknown, place: string): string {
@@ -104,34 +132,34 @@ function address(input: unknown, place: string): string {
   const [ipv4, ipv6] = [parseIpv4(text), parseIpv6(text)];
   if (ipv4 !== null) return formatIpv4(ipv4);
   if (ipv6 !== null) return formatIpv6(ipv6);
-  throw new ConfigError(`${place} must be an IPv4 or IPv6 address`);
+  throw mistake(place, "must be an IPv4 or IPv6 address");
 }
 
 function nameRules(input: unknown, place: string): NameRules {
   if (input === "strict" || input === "dns") return input;
-  throw new ConfigError(`${place} must be "strict" or "dns"`);
+  throw mistake(place, 'must be "strict" or "dns"');
 }
 
 function email(input: unknown, place: string): string {
   const text = string(input, place);
   if (EMAIL.test(text)) return text;
-  throw new ConfigError(`${place} must be an e-mail address`);
+  throw mistake(place, "must be an e-mail address");
 }
 
 function apiKey(input: unknown, place: string): string {
   const text = string(input, place);
   if (KEY.test(text)) return text;
-  throw new ConfigError(`${place} must have 16 to 128 letters, digits, hyphens and underscores`);
+  throw mistake(place, "must have 16 to 128 letters, digits, hyphens and underscores");
 }
 
 function bearer(input: unknown, place: string): string {
   const text = string(input, place);
   if (TOKEN.test(text)) return text;
-  throw new ConfigError(`${place} must have 8 to 512 characters, and no spaces`);
+  throw mistake(place, "must have 8 to 512 characters, and no spaces");
 }
 
 function token(input: unknown, place: string): Token {
-  const given = table(input, place);
+  const given = knownKeys(table(input, place), place, ["token", "zones", "read_only"]);
   return {
     token: bearer(given["token"], `${place}.token`),
     zones: given["zones"] === undefined ? null : list(given["zones"], `${place}.zones`, hostname),
@@ -140,15 +168,32 @@ function token(input: unknown, place: string): Token {
 }
 
 function zone(input: unknown, place: string): DeclaredZone {
-  const given = table(input, place);
+  const given = knownKeys(table(input, place), place, ["name", "records"]);
   return {
     name: hostname(given["name"], `${place}.name`),
     records: list(given["records"] ?? [], `${place}.records`, table),
   };
 }
 
+function fault(input: unknown, place: string): Fault {
+  try {
+    return acceptFault(input, place);
+  } catch (cause) {
+    throw new ConfigError([(cause as Error).message], { cause });
+  }
+}
+
+function knownKeys(given: Table, place: string, known: readonly string[]): Table {
+  all(
+    Object.keys(given).map((key) => () => {
+      if (!known.includes(key)) throw mistake(`${place}.${key}`, unknownKey(key, known));
+    }),
+  );
+  return given;
+}
+
 /** Keys that belong to the listeners and the dev server; they mean nothing here. */
-const OTHER_KEYS = new Set(["api_port", "port", "binding"]);
+const OTHER_KEYS = ["api_port", "port", "binding"];
 
 const KEYS: Readonly<
   Record<string, readonly [keyof DnsConfig, (input: unknown, place: string) => unknown]>
@@ -164,7 +209,7 @@ const KEYS: Readonly<
   tag_quota: ["tagsMax", count],
   record_quota: ["recordQuota", count],
   batch_quota: ["batchQuota", count],
-  faults: ["faults", (input, place) => list(input, place, acceptFault)],
+  faults: ["faults", (input, place) => list(input, place, fault)],
 };
 
 /** The variables that the worker is given. Secrets may come on their own, out of `.dev.vars`. */
@@ -181,22 +226,23 @@ function parseJson(json: string, place: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {
-    throw new ConfigError(`${place} is not JSON`, { cause });
+    throw new ConfigError([`${place} is not JSON`], { cause });
   }
 }
 
 function readTable(json: string): DnsConfig {
-  const config: Record<string, unknown> = { ...localDefaults };
-  for (const [key, value] of Object.entries(table(parseJson(json, "DNS_CONFIG"), "dns"))) {
-    if (OTHER_KEYS.has(key)) continue;
-    const entry = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
-    if (entry === undefined) {
-      throw new ConfigError(`dns.${key} is not a key; known are ${Object.keys(KEYS).join(", ")}`);
-    }
-    const [name, read] = entry;
-    config[name] = read(value, `dns.${key}`);
-  }
-  return config as unknown as DnsConfig;
+  const given = table(parseJson(json, "DNS_CONFIG"), "dns");
+  const known = [...Object.keys(KEYS), ...OTHER_KEYS];
+  const read = all(
+    Object.entries(given).map(([key, value]) => (): [string, unknown][] => {
+      if (OTHER_KEYS.includes(key)) return [];
+      const entry = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
+      if (entry === undefined) throw mistake(`dns.${key}`, unknownKey(key, known));
+      const [name, accept] = entry;
+      return [[name, accept(value, `dns.${key}`)]];
+    }),
+  );
+  return { ...localDefaults, ...Object.fromEntries(read.flat()) };
 }
 
 export function readConfig(variables: ConfigVariables): DnsConfig {

@@ -1,18 +1,29 @@
 /**
  * The project's configuration file: `wrangler.toml`, `wrangler.json` or `wrangler.jsonc`, as it
- * was written. What its tables mean is for those to say who use them.
+ * was written, and where in it each value stands. What its tables mean is for those to say who
+ * use them.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { parse as parseJsonc, printParseErrorCode, type ParseError } from "jsonc-parser";
-import { parse as parseToml } from "smol-toml";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  parseTree,
+  printParseErrorCode,
+  type ParseError,
+} from "jsonc-parser";
+import { parse as parseToml, TomlError } from "smol-toml";
 import { UserError } from "../plugin/user-error.ts";
+import { placeAt, type Path, type Place } from "./place.ts";
+import { tomlPlaces } from "./toml-places.ts";
 
 export type Table = Readonly<Record<string, unknown>>;
 
 export interface ConfigFile {
   readonly path: string;
   readonly table: Table;
+  /** Of a value, or of the nearest one around it that is there. */
+  locate(path: Path): Place;
 }
 
 /** In the order in which wrangler looks for them. */
@@ -29,31 +40,17 @@ export function readConfigFile(path?: string, folder: string = process.cwd()): C
     throw new UserError(`There is no configuration file at ${found}: give the path of one.`);
   }
   const text = readFileSync(found, "utf8");
-  return { path: found, table: found.endsWith(".toml") ? toml(text, found) : jsonc(text, found) };
+  return found.endsWith(".toml") ? toml(text, found) : jsonc(text, found);
 }
 
-/** A top-level table, replaced by the one of the environment where that has one. */
-export function configTable(
-  { path, table }: ConfigFile,
-  name: string,
-  environment?: string,
-): Table | undefined {
-  let value = table[name];
-  if (environment !== undefined) {
-    const environments = (table["env"] ?? {}) as Record<string, Table>;
-    const chosen = environments[environment];
-    if (chosen === undefined) {
-      const known = Object.keys(environments).map((key) => `"${key}"`);
-      throw new UserError(
-        `${path} has no environment "${environment}". ` +
-          (known.length === 0 ? "It has none at all." : `It has ${known.join(", ")}.`),
-      );
-    }
-    value = chosen[name] ?? value;
-  }
-  if (value === undefined) return undefined;
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Table;
-  throw new UserError(`${path}: "${name}" must be a table.`);
+/** A file's name in a message: short when it is at hand. */
+export function shownPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith("..") || isAbsolute(short) ? path : short;
+}
+
+export function isTable(value: unknown): value is Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function findConfigFile(folder: string): string | null {
@@ -64,22 +61,75 @@ function findConfigFile(folder: string): string | null {
   return parent === folder ? null : findConfigFile(parent);
 }
 
-function toml(text: string, path: string): Table {
+function toml(text: string, path: string): ConfigFile {
+  const table = parsedToml(text, path);
+  let places: ReturnType<typeof tomlPlaces> | undefined;
+  return {
+    path,
+    table,
+    locate(wanted) {
+      places ??= tomlPlaces(text);
+      for (let length = wanted.length; length > 0; length--) {
+        const offset = places.get(JSON.stringify(wanted.slice(0, length)));
+        if (offset !== undefined) return placeAt(text, offset);
+      }
+      return { line: 1, column: 1 };
+    },
+  };
+}
+
+function parsedToml(text: string, path: string): Table {
   try {
     return parseToml(text);
   } catch (error) {
-    throw new UserError(`${path} is not TOML: ${(error as Error).message}`);
+    if (!(error instanceof TomlError)) throw error;
+    const [reason] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    throw syntaxError({ path, language: "TOML", place: error, reason: reason as string });
   }
 }
 
-function jsonc(text: string, path: string): Table {
+function jsonc(text: string, path: string): ConfigFile {
   const errors: ParseError[] = [];
-  const value: unknown = parseJsonc(text, errors, { allowTrailingComma: true });
+  const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined) {
-    const line = text.slice(0, error.offset).split("\n").length;
-    throw new UserError(`${path}:${line} is not JSON: ${printParseErrorCode(error.error)}.`);
+    const reason = jsonReason(printParseErrorCode(error.error));
+    throw syntaxError({ path, language: "JSON", place: placeAt(text, error.offset), reason });
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Table;
-  throw new UserError(`${path} must hold an object.`);
+  const table: unknown = root && getNodeValue(root);
+  if (root === undefined || !isTable(table)) {
+    throw new UserError(`${shownPath(path)} must hold an object: { "name": … }.`);
+  }
+  return {
+    path,
+    table,
+    locate(wanted) {
+      for (let length = wanted.length; length > 0; length--) {
+        const node = findNodeAtLocation(root, wanted.slice(0, length));
+        // A value's property begins with its key.
+        const shown = node?.parent?.type === "property" ? node.parent : node;
+        if (shown !== undefined) return placeAt(text, shown.offset);
+      }
+      return { line: 1, column: 1 };
+    },
+  };
+}
+
+/** `PropertyNameExpected` → `a property name is expected` */
+function jsonReason(code: string): string {
+  const words = code.replace(/(?!^)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
+  const expected = /^(.*) expected$/.exec(words)?.[1];
+  return expected === undefined ? words : `a ${expected} is expected`;
+}
+
+function syntaxError(error: {
+  path: string;
+  language: string;
+  place: Place;
+  reason: string;
+}): UserError {
+  const { path, language, place, reason } = error;
+  return new UserError(
+    `${shownPath(path)}:${place.line}:${place.column} is not ${language}: ${reason}.`,
+  );
 }

@@ -32,3 +32,11 @@ function editDistance(a: string, b: string): number {
   }
   return rows[a.length]![b.length]!;
 }
+
+/** What to say of a key that is none. */
+export function unknownKey(key: string, known: readonly string[]): string {
+  const guess = nearest(key, known);
+  return guess === null
+    ? `is not a key; known are ${known.join(", ")}`
+    : `is not a key; did you mean "${guess}"?`;
+}

@@ -3,13 +3,11 @@
  * says of DNS.
  */
 import { createServer } from "node:net";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Miniflare } from "miniflare";
-import { configTable, readConfigFile } from "../config/config-file.ts";
-import { readDevVariables } from "../config/dev-variables.ts";
-import { UserError } from "../plugin/user-error.ts";
+import { readConfig } from "../config/read-config.ts";
 import { workerdModule } from "../plugin/workerd-module.ts";
-import { readConfig, type ConfigVariables } from "../../worker/config.ts";
+import { readConfig as readDnsConfig, type ConfigVariables } from "../../worker/config.ts";
 
 export interface StartDnsOptions {
   /** The configuration file; the nearest one without it, and the defaults without any. */
@@ -32,25 +30,15 @@ export interface RunningDns {
 }
 
 const host = "127.0.0.1";
-const apiPortDefault = 8788;
 
 export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
   const log = options.log ?? console.log;
-  const file = readConfigFile(options.configPath);
-  const folder = file === null ? process.cwd() : dirname(file.path);
-  const table = (file && configTable(file, "dns", options.environment)) ?? {};
-  const { DNS_EMAIL, DNS_KEY, DNS_TOKENS } = readDevVariables(folder, options.environment);
-  const variables: ConfigVariables = {
-    DNS_CONFIG: JSON.stringify(table),
-    ...(DNS_EMAIL !== undefined && { DNS_EMAIL }),
-    ...(DNS_KEY !== undefined && { DNS_KEY }),
-    ...(DNS_TOKENS !== undefined && { DNS_TOKENS }),
-  };
-  const { email, key, tokens, zones } = checked(variables, file?.path);
+  const { folder, dns } = readConfig(options);
+  const { email, key, tokens, zones } = readDnsConfig(dns.variables);
 
-  const wanted = options.port ?? apiPort(table, file?.path);
+  const wanted = options.port ?? dns.apiPort;
   const port = (await isFree(wanted)) ? wanted : 0;
-  const miniflare = startCompanion(variables, {
+  const miniflare = startCompanion(dns.variables, {
     port,
     folder: resolve(folder, options.persistTo ?? join(".wrangler", "state"), "v3", "dns"),
   });
@@ -109,26 +97,6 @@ function startCompanion(
       },
     ],
   });
-}
-
-/** A mistake in the configuration, said before anything starts. */
-function checked(
-  variables: ConfigVariables,
-  path = "The configuration",
-): ReturnType<typeof readConfig> {
-  try {
-    return readConfig(variables);
-  } catch (error) {
-    throw new UserError(`${path}: ${(error as Error).message}.`);
-  }
-}
-
-function apiPort(table: Readonly<Record<string, unknown>>, path = "The configuration"): number {
-  const port = table["api_port"] ?? apiPortDefault;
-  if (Number.isInteger(port) && (port as number) >= 0 && (port as number) < 65_536) {
-    return port as number;
-  }
-  throw new UserError(`${path}: dns.api_port must be a port, 0 to 65535.`);
 }
 
 function isFree(port: number): Promise<boolean> {

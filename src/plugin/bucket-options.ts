@@ -19,6 +19,13 @@ const knownOptions = [
 /** The name is a folder's name too, so it holds nothing that a file system takes otherwise. */
 const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
+export const bucketNameRule =
+  'Use 1 to 63 letters, digits, ".", "_" and "-", beginning and ending with a letter or a digit.';
+
+export function isBucketName(name: string): boolean {
+  return bucketNamePattern.test(name);
+}
+
 export function parseBucketOptions(binding: string, options: unknown): BucketOptions {
   const fail = (problem: string): never => {
     throw new UserError(`Store bucket "${binding}": ${problem}`);
@@ -43,11 +50,8 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
       `bucket_name is ${bucketName === undefined ? "missing" : "not text"}. Name the bucket.`,
     );
   }
-  if (!bucketNamePattern.test(bucketName)) {
-    return fail(
-      `bucket_name "${bucketName}" is not valid. Use 1 to 63 letters, digits, ".", "_" and "-", ` +
-        "beginning and ending with a letter or a digit.",
-    );
+  if (!isBucketName(bucketName)) {
+    return fail(`bucket_name "${bucketName}" is not valid. ${bucketNameRule}`);
   }
   if (storageClass !== "Standard" && storageClass !== "InfrequentAccess") {
     return fail(

@@ -50,6 +50,9 @@ export function nodeBinding(settings: BucketSettings): ProxyNodeBinding {
         ? (value as (...args: unknown[]) => unknown).bind(bucket)
         : value;
     },
+    // As in a script, a bucket shows nothing of its own.
+    ownKeys: () => [],
+    getOwnPropertyDescriptor: () => undefined,
     has: (remote: object, property) => Reflect.has(bucketOf(remote), property),
     getPrototypeOf: (remote: object) => Reflect.getPrototypeOf(bucketOf(remote)),
   });

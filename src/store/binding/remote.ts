@@ -12,15 +12,19 @@ export function answeringRemote<Binding extends object>(
   bucket: BucketCalls,
   bucketName: string,
 ): Binding {
+  // Configurable: or else the proxy may not say that they are there, and looking at the bucket in
+  // Node throws.
   return Object.defineProperties(binding, {
     "ledge:bucket": {
       value: (name: keyof BucketCalls, ...args: unknown[]) => answer(bucket, name, args),
+      configurable: true,
     },
-    "ledge:name": { value: bucketName },
+    "ledge:name": { value: bucketName, configurable: true },
     "ledge:observe": {
       value: (observer: Observer | undefined) => {
         observation.current = observer;
       },
+      configurable: true,
     },
   });
 }

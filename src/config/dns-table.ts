@@ -1,0 +1,89 @@
+/**
+ * `[dns]`. Its meaning is the companion worker's, which checks it by rules of its own; here are
+ * the keys for what stands around that worker, and the places of its complaints.
+ */
+import { ConfigError, readConfig, type ConfigVariables } from "../../worker/config.ts";
+import { UserError } from "../plugin/user-error.ts";
+import type { BoundNames } from "./bound-names.ts";
+import { isTable, type Table } from "./config-file.ts";
+import { isIdentifier, notIdentifier } from "./identifier.ts";
+import { kindOf, sentence, type Report } from "./mistakes.ts";
+import type { Path } from "./place.ts";
+
+export interface ProjectDns {
+  /** `[dns]` as it was written. */
+  readonly table: Table;
+  /** What the companion worker is given: the table, and secrets of `.dev.vars`. */
+  readonly variables: ConfigVariables;
+  /** Of `/client/v4` and `/dns-query`. */
+  readonly apiPort: number;
+  /** Of DNS itself, UDP and TCP. */
+  readonly port: number;
+  /** The name of `env` that the record API is bound to, if any. */
+  readonly binding?: string;
+}
+
+const defaultPorts = { api_port: 8788, port: 8053 } as const;
+
+export function readDns(
+  { dns: given = {} }: Table,
+  secrets: Readonly<Record<string, string>>,
+  names: BoundNames,
+  report: Report,
+): ProjectDns {
+  if (!isTable(given)) report(["dns"], `must be a table, not ${kindOf(given)}.`);
+  const table = isTable(given) ? given : {};
+  const { DNS_EMAIL, DNS_KEY, DNS_TOKENS } = secrets;
+  const variables: ConfigVariables = {
+    DNS_CONFIG: JSON.stringify(table),
+    ...(DNS_EMAIL !== undefined && { DNS_EMAIL }),
+    ...(DNS_KEY !== undefined && { DNS_KEY }),
+    ...(DNS_TOKENS !== undefined && { DNS_TOKENS }),
+  };
+  try {
+    readConfig(variables);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const mistake of error.mistakes) {
+      // Secrets are read when the table is sound, so nothing that was found is lost.
+      if (mistake.startsWith("DNS_")) throw new UserError(`.dev.vars: ${sentence(mistake)}`);
+      const end = mistake.indexOf(" ");
+      report(pathOf(mistake.slice(0, end)), sentence(mistake.slice(end + 1)));
+    }
+  }
+  const { binding } = table;
+  return {
+    table,
+    variables,
+    apiPort: readPort(table, "api_port", report),
+    port: readPort(table, "port", report),
+    ...(binding !== undefined && { binding: readBinding(binding, names, report) }),
+  };
+}
+
+function readPort(table: Table, key: keyof typeof defaultPorts, report: Report): number {
+  const port = table[key] ?? defaultPorts[key];
+  if (Number.isInteger(port) && (port as number) >= 0 && (port as number) < 65_536) {
+    return port as number;
+  }
+  report(["dns", key], "must be a port, 0 to 65535; 0 takes any that is free.");
+  return 0;
+}
+
+function readBinding(binding: unknown, names: BoundNames, report: Report): string {
+  const path = ["dns", "binding"];
+  if (typeof binding !== "string") {
+    report(path, `must be text, not ${kindOf(binding)}.`);
+    return "";
+  }
+  const problem = isIdentifier(binding) ? names.claim(binding, path) : notIdentifier(binding);
+  if (problem !== null) report(path, problem);
+  return binding;
+}
+
+/** `dns.zones[0].name` → `["dns", "zones", 0, "name"]` */
+function pathOf(place: string): Path {
+  return Array.from(place.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([step, index]) =>
+    index === undefined ? step : Number(index),
+  );
+}
