@@ -14,12 +14,28 @@ function workerdModule(name: string, entry: string): UserConfig {
   };
 }
 
+/** A module that vitest loads into workerd, by way of Vite. */
+function vitestModule(name: string, entry: string, dts: UserConfig["dts"]): UserConfig {
+  return {
+    ...workerdModule(name, entry),
+    outDir: "dist",
+    dts,
+    outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
+    deps: { neverBundle: [/^cloudflare:/, /^node:/, "vitest"] },
+  };
+}
+
 export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   {
-    entry: { index: "src/index.ts", plugin: "src/plugin/index.ts", cli: "src/cli/index.ts" },
+    entry: {
+      index: "src/index.ts",
+      plugin: "src/plugin/index.ts",
+      cli: "src/cli/index.ts",
+      vitest: "src/vitest/index.ts",
+    },
     outDir: "dist",
     platform: "node",
     hash: false,
@@ -27,6 +43,8 @@ export default defineConfig([
     dts: true,
     clean: false,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
-    deps: { neverBundle: ["miniflare", "wrangler"] },
+    deps: { neverBundle: ["miniflare", "wrangler", "vite"] },
   },
+  vitestModule("test", "src/testing/index.ts", { tsconfig: "tsconfig.testing.json" }),
+  vitestModule("vitest-runner", "src/vitest/runner.ts", false),
 ]);

@@ -12,19 +12,30 @@ import type { Table } from "./config-file.ts";
 const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
 let written = 0;
 
+export interface DerivedFile {
+  readonly path: string;
+  remove(): void;
+}
+
+/** Writes the file, for whoever reads it more than once. It is there until it is removed. */
+export function writeDerivedFile(folder: string, table: Table): DerivedFile {
+  removeLeft(folder);
+  const path = join(folder, `.ledge-${process.pid}-${written++}.wrangler.json`);
+  writeFileSync(path, JSON.stringify(table));
+  return { path, remove: () => rmSync(path, { force: true }) };
+}
+
 /** Lets `read` have the file, which is gone afterwards. */
 export async function withDerivedFile<Result>(
   folder: string,
   table: Table,
   read: (path: string) => Promise<Result>,
 ): Promise<Result> {
-  removeLeft(folder);
-  const path = join(folder, `.ledge-${process.pid}-${written++}.wrangler.json`);
-  writeFileSync(path, JSON.stringify(table));
+  const file = writeDerivedFile(folder, table);
   try {
-    return await quietly(() => read(path));
+    return await quietly(() => read(file.path));
   } finally {
-    rmSync(path, { force: true });
+    file.remove();
   }
 }
 

@@ -6,28 +6,11 @@ import { BlobDirectory } from "../blobs/blob-directory.ts";
 import { openSlice } from "../client/content-reader.ts";
 import { ContentWriter } from "../client/content-writer.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
-import type { CustomMetadata, HttpMetadata } from "../core/http-metadata.ts";
 import { listLimitMax } from "../core/limits.ts";
 import { decodeListedObjects } from "../core/listed-object.ts";
-import type { Operation, Outcome, Result, StorageClass } from "../core/operations.ts";
+import type { Operation, Outcome, Result } from "../core/operations.ts";
+import type { KeptObject, SeedObject } from "../../testing/objects.ts";
 import type { BucketObject } from "./bucket-object.ts";
-
-/** An object to put there. */
-export interface SeedObject {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-  readonly http?: HttpMetadata;
-  readonly custom?: CustomMetadata;
-  readonly storageClass?: StorageClass;
-}
-
-/** An object that is there. */
-export interface KeptObject {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-  readonly http: HttpMetadata;
-  readonly custom: CustomMetadata;
-}
 
 /** An RPC carries 32 MiB; values that are not in files are at most 128 KiB each. */
 const operationsMax = 100;

@@ -6,7 +6,8 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Call } from "../../testing/call.ts";
 import type { Fault, Injection } from "../../testing/fault.ts";
 import { awakeBuckets, clock, rehearsal, type BucketObject } from "./bucket-object.ts";
-import { BucketKeeper, type KeptObject, type SeedObject } from "./bucket-keeper.ts";
+import type { KeptObject, SeedObject } from "../../testing/objects.ts";
+import { BucketKeeper } from "./bucket-keeper.ts";
 import { readFolder } from "./project-folder.ts";
 
 interface ControlEnv {

@@ -1,6 +1,6 @@
 /** Files of the project that tests run in, through workerd's disk service. */
 import { lookup } from "mrmime";
-import type { SeedObject } from "./bucket-keeper.ts";
+import type { SeedObject } from "../../testing/objects.ts";
 
 /** So many files are in memory at a time. */
 const filesMax = 64;
