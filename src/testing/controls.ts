@@ -14,8 +14,8 @@ export interface StoreControls {
   injections(): Promise<readonly Injection[]>;
   watchCalls(): Promise<void>;
   calls(): Promise<readonly Call[]>;
-  seed(bucketName: string, objects: readonly SeedObject[]): Promise<void>;
-  seedFolder(bucketName: string, path: string): Promise<number>;
+  seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
+  seedFolder(bucketName: string, path: string): Promise<string | null>;
   contents(bucketName: string, prefix: string): Promise<KeptObject[]>;
 }
 

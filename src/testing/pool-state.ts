@@ -60,8 +60,11 @@ function makeState(): PoolState {
 /** One binding is enough: all of an isolate share what observes them. */
 function observe(bindings: Record<string, unknown>, observer: Observer): void {
   for (const binding of Object.values(bindings)) {
-    if (typeof binding !== "object" || binding === null || !("ledge:observe" in binding)) continue;
-    (binding["ledge:observe"] as (observer: Observer) => void)(observer);
+    // Its own: a stub of a service says that it has whatever one asks for.
+    if (typeof binding !== "object" || binding === null) continue;
+    const own = Object.getOwnPropertyDescriptor(binding, "ledge:observe");
+    if (own === undefined) continue;
+    (own.value as (observer: Observer) => void)(observer);
     return;
   }
 }

@@ -101,17 +101,17 @@ export class TestStore {
     for (const [key, value] of Object.entries(objects)) {
       const object = await toSeedObject(key, value);
       if (some.length >= seedCountMax || bytes + object.bytes.length > seedBytesMax) {
-        await this.#controls.store.seed(name, some);
+        throwIf(await this.#controls.store.seed(name, some));
         [some, bytes] = [[], 0];
       }
       some.push(object);
       bytes += object.bytes.length;
     }
-    if (some.length > 0) await this.#controls.store.seed(name, some);
+    if (some.length > 0) throwIf(await this.#controls.store.seed(name, some));
   }
 
-  seedFolder(bucket: BucketReference, path: string): Promise<number> {
-    return this.#controls.store.seedFolder(bucketName(bucket), path);
+  async seedFolder(bucket: BucketReference, path: string): Promise<void> {
+    throwIf(await this.#controls.store.seedFolder(bucketName(bucket), path));
   }
 
   contents(
@@ -160,6 +160,10 @@ export class TestStore {
 /** A state to come back to, until the test ends. */
 export interface Snapshot {
   readonly layer: number;
+}
+
+function throwIf(problem: string | null): void {
+  if (problem !== null) throw new Error(problem);
 }
 
 function bucketName(bucket: BucketReference): string {

@@ -168,8 +168,9 @@ export class UndoJournal {
 }
 
 /**
- * They fire before a row changes, for that is when `INSERT OR REPLACE` still shows what it is
- * about to replace. An inner `OR IGNORE` would not do: the outer statement's clause overrides it.
+ * Images are taken before a row changes, for that is when `INSERT OR REPLACE` still shows what it
+ * is about to replace. A new row is noted afterwards, when SQLite has chosen its key. An inner `OR
+ * IGNORE` would not do to take only the first: the outer statement's clause overrides it.
  */
 function triggers(table: JournaledTable): string[] {
   const { name, columns, keys } = table;
@@ -188,12 +189,13 @@ function triggers(table: JournaledTable): string[] {
     `WHERE NOT EXISTS (${seen("new")});`;
   const when = `WHEN ${layer} IS NOT NULL`;
   const trigger = (event: string, body: string): string =>
-    `CREATE TRIGGER ${quoted(`undo_${name}_${event.toLowerCase()}`)} ` +
-    `BEFORE ${event} ON ${quoted(name)} ${when} BEGIN ${body} END`;
+    `CREATE TRIGGER ${quoted(`undo_${name}_${event.toLowerCase().replace(" ", "_")}`)} ` +
+    `${event} ON ${quoted(name)} ${when} BEGIN ${body} END`;
   return [
-    trigger("INSERT", keep("new") + note),
-    trigger("UPDATE", keep("old") + note),
-    trigger("DELETE", keep("old")),
+    trigger("BEFORE INSERT", keep("new")),
+    trigger("AFTER INSERT", note),
+    trigger("BEFORE UPDATE", keep("old") + note),
+    trigger("BEFORE DELETE", keep("old")),
   ];
 }
 

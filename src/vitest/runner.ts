@@ -66,8 +66,6 @@ export default class IsolatingRunner extends TestRunner {
   override async onBeforeRunTask(test: Test): Promise<void> {
     await super.onBeforeRunTask(test);
     if (test.mode !== "run" && test.mode !== "queued") return;
-    this.#state.store.forgetSnapshots();
-    this.#state.calls.length = 0;
     await this.#begin(test);
   }
 
@@ -95,6 +93,8 @@ export default class IsolatingRunner extends TestRunner {
   }
 
   async #begin(task: Test | Suite): Promise<void> {
+    this.#state.store.forgetSnapshots();
+    this.#state.calls.length = 0;
     if (this.#options.isolate) await this.#tasks.begin(task);
   }
 

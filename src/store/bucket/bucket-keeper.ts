@@ -31,7 +31,8 @@ export class BucketKeeper {
     this.#writer = new ContentWriter(this.#blobs, access.boot);
   }
 
-  async seed(objects: readonly SeedObject[]): Promise<void> {
+  /** Returns what is wrong, if anything is: an exception would be logged on its way, too. */
+  async seed(objects: readonly SeedObject[]): Promise<string | null> {
     const puts = await Promise.all(
       objects.map(async ({ key, bytes, http = {}, custom = {}, storageClass = "Standard" }) => ({
         method: "put" as const,
@@ -45,8 +46,9 @@ export class BucketKeeper {
     for (const [index, outcome] of (await this.#execute(puts)).entries()) {
       if (outcome.ok) continue;
       const { key } = objects[index] as SeedObject;
-      throw new Error(`Cannot seed "${key}": ${outcome.text} (${outcome.code})`);
+      return `Cannot seed "${key}": ${outcome.text} (${outcome.code})`;
     }
+    return null;
   }
 
   /** In the order of their keys. */

@@ -8,7 +8,7 @@ import type { Fault, Injection } from "../../testing/fault.ts";
 import { awakeBuckets, clock, rehearsal, type BucketObject } from "./bucket-object.ts";
 import type { KeptObject, SeedObject } from "../../testing/objects.ts";
 import { BucketKeeper } from "./bucket-keeper.ts";
-import { readFolder } from "./project-folder.ts";
+import { filesBelow, readFiles } from "./project-folder.ts";
 
 interface ControlEnv {
   readonly buckets: DurableObjectNamespace<BucketObject>;
@@ -75,23 +75,33 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return rehearsal.calls;
   }
 
-  /** Puts objects into a bucket. No call of a script: no fault meets it, and it is not listed. */
-  seed(bucketName: string, objects: readonly SeedObject[]): Promise<void> {
+  /**
+   * Puts objects into a bucket. No call of a script: no fault meets it, and it is not listed.
+   *
+   * @returns what is wrong, if anything is
+   */
+  seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null> {
     return this.#keeper(bucketName).seed(objects);
   }
 
-  /** Puts the files of a folder of the project into a bucket. Returns how many. */
-  async seedFolder(bucketName: string, path: string): Promise<number> {
+  /** Puts the files of a folder of the project into a bucket. Returns what is wrong. */
+  async seedFolder(bucketName: string, path: string): Promise<string | null> {
     const { project } = this.env;
     if (project === undefined) {
-      throw new Error(`Cannot read "${path}": this runtime was not given a project's folder.`);
+      return `Cannot read "${path}": this runtime was not given a project's folder.`;
     }
-    let count = 0;
-    for await (const objects of readFolder(project, path)) {
-      await this.seed(bucketName, objects);
-      count += objects.length;
+    const keys = await filesBelow(project, path);
+    if (keys === null) {
+      return (
+        `Cannot seed a bucket from "${path}": there is no such folder in the project's. ` +
+        "Give a path from the folder of the configuration file."
+      );
     }
-    return count;
+    for await (const objects of readFiles(project, path, keys)) {
+      const problem = await this.seed(bucketName, objects);
+      if (problem !== null) return problem;
+    }
+    return null;
   }
 
   contents(bucketName: string, prefix: string): Promise<KeptObject[]> {

@@ -10,15 +10,35 @@ interface Entry {
   readonly type: string;
 }
 
-/**
- * The files below a folder, as objects: the path from there on is the key, and the name's ending
- * says what type the content is.
- */
-export async function* readFolder(disk: Fetcher, path: string): AsyncGenerator<SeedObject[]> {
-  const files = await filesBelow(disk, path, "");
-  for (let start = 0; start < files.length; start += filesMax) {
+/** The paths of the files below a folder, from there on; `null` when there is no such folder. */
+export async function filesBelow(disk: Fetcher, path: string): Promise<string[] | null> {
+  const response = await disk.fetch(address(path));
+  if (!response.ok || !response.headers.get("content-type")?.includes("json")) {
+    await response.body?.cancel();
+    return null;
+  }
+  const entries = await response.json<Entry[]>();
+  const nested = await Promise.all(
+    entries
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .map(async ({ name, type }) => {
+        if (type !== "directory") return [name];
+        const below = (await filesBelow(disk, `${path}/${name}`)) ?? [];
+        return below.map((file) => `${name}/${file}`);
+      }),
+  );
+  return nested.flat();
+}
+
+/** Files as objects: the path is the key, and the name's ending says what type the content is. */
+export async function* readFiles(
+  disk: Fetcher,
+  path: string,
+  keys: readonly string[],
+): AsyncGenerator<SeedObject[]> {
+  for (let start = 0; start < keys.length; start += filesMax) {
     yield await Promise.all(
-      files.slice(start, start + filesMax).map(async (key) => {
+      keys.slice(start, start + filesMax).map(async (key) => {
         const response = await disk.fetch(address(`${path}/${key}`));
         const type = lookup(key);
         return {
@@ -29,26 +49,6 @@ export async function* readFolder(disk: Fetcher, path: string): AsyncGenerator<S
       }),
     );
   }
-}
-
-async function filesBelow(disk: Fetcher, path: string, below: string): Promise<string[]> {
-  const response = await disk.fetch(address(`${path}/${below}`));
-  if (!response.ok || !response.headers.get("content-type")?.includes("json")) {
-    await response.body?.cancel();
-    throw new Error(
-      `Cannot seed a bucket from "${path}": there is no such folder in the project's. ` +
-        "Give a path from the folder of the configuration file.",
-    );
-  }
-  const entries = await response.json<Entry[]>();
-  const nested = await Promise.all(
-    entries
-      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-      .map(({ name, type }) =>
-        type === "directory" ? filesBelow(disk, path, `${below}${name}/`) : [below + name],
-      ),
-  );
-  return nested.flat();
 }
 
 function address(path: string): string {

@@ -3,13 +3,17 @@ import type { Interference } from "../core/operations.ts";
 
 /** Goes through what is to happen before the answer is there. */
 export async function suffer({ delayMilliseconds, lost, late }: Interference): Promise<void> {
-  // The world in which the call was made has ended; it must not hear from the next one.
-  if (late) await new Promise<never>(() => {});
+  // The test in which the call was made has ended; its code must not go on in the next one. A
+  // promise that nothing can ever settle would have the runtime complain of code that hangs.
+  if (late) for (;;) await new Promise((resolve) => setTimeout(resolve, timeoutMax));
   if (delayMilliseconds !== undefined) {
     await new Promise((resolve) => setTimeout(resolve, delayMilliseconds));
   }
   if (lost === "answer") throw connectionLost();
 }
+
+/** Of a timer, in milliseconds: 24 days. */
+const timeoutMax = 2 ** 31 - 1;
 
 /** A body that breaks off. It still knows the length that it should have had. */
 export function brokenContent(
