@@ -17,6 +17,8 @@
 
 interface JournaledTable {
   readonly name: string;
+  /** Names and types, as in the table itself: SQLite has no use for a key of another type. */
+  readonly definitions: readonly string[];
   readonly columns: readonly string[];
   readonly keys: readonly string[];
 }
@@ -110,10 +112,10 @@ export class UndoJournal {
   #create(): void {
     this.#sql.exec(`CREATE TABLE ${stateTable} (layer INTEGER, run TEXT NOT NULL)`);
     for (const table of this.#journaled()) {
-      const columns = table.columns.map(quoted).join(", ");
       const keys = table.keys.map(quoted).join(", ");
       this.#sql.exec(
-        `CREATE TABLE ${images(table)} (_layer, _existed, ${columns}, PRIMARY KEY (_layer, ${keys})) WITHOUT ROWID`,
+        `CREATE TABLE ${images(table)} (_layer INTEGER, _existed INTEGER, ` +
+          `${table.definitions.join(", ")}, PRIMARY KEY (_layer, ${keys})) WITHOUT ROWID`,
       );
       for (const statement of triggers(table)) this.#sql.exec(statement);
     }
@@ -157,11 +159,16 @@ export class UndoJournal {
       .toArray();
     this.#tables = names.map(({ name }) => {
       const columns = this.#sql
-        .exec<{ name: string; pk: number }>(`PRAGMA table_info(${quoted(name)})`)
+        .exec<{ name: string; type: string; pk: number }>(`PRAGMA table_info(${quoted(name)})`)
         .toArray();
       const keys = columns.filter(({ pk }) => pk > 0).map((column) => column.name);
       if (keys.length === 0) throw new Error(`Cannot undo writes to "${name}": it has no key`);
-      return { name, columns: columns.map((column) => column.name), keys };
+      return {
+        name,
+        definitions: columns.map((column) => definition(column)),
+        columns: columns.map((column) => column.name),
+        keys,
+      };
     });
     return this.#tables;
   }
@@ -197,6 +204,11 @@ function triggers(table: JournaledTable): string[] {
     trigger("BEFORE UPDATE", keep("old") + note),
     trigger("BEFORE DELETE", keep("old")),
   ];
+}
+
+/** `ANY` means any only in a strict table; elsewhere a column without a type takes things as they are. */
+function definition({ name, type }: { name: string; type: string }): string {
+  return type === "ANY" ? quoted(name) : `${quoted(name)} ${type}`;
 }
 
 function images({ name }: JournaledTable): string {
