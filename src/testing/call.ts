@@ -53,17 +53,9 @@ export function callMethod({ method }: Operation): CallMethod | null {
 }
 
 export function keysOf(operation: Operation): readonly string[] {
-  switch (operation.method) {
-    case "delete":
-      return operation.keys;
-    case "list":
-    case "listUploads":
-      return [operation.prefix];
-    case "stats":
-      return [];
-    default:
-      return [operation.key];
-  }
+  if ("key" in operation) return [operation.key];
+  if ("keys" in operation) return operation.keys;
+  return "prefix" in operation ? [operation.prefix] : [];
 }
 
 export function describeCall(bucket: string, operation: Operation, outcome: Outcome): Call | null {
@@ -77,23 +69,22 @@ export function describeCall(bucket: string, operation: Operation, outcome: Outc
     keys,
     bytes: bytesOf(operation, outcome),
     ...(outcome.ok
-      ? { outcome: outcome.value === null && method !== "delete" && method !== "abortMultipartUpload" ? "none" : "ok" }
+      ? {
+          outcome:
+            outcome.value === null && method !== "delete" && method !== "abortMultipartUpload"
+              ? "none"
+              : "ok",
+        }
       : { outcome: "error", code: outcome.code }),
   };
 }
 
 function bytesOf(operation: Operation, outcome: Outcome): number {
-  switch (operation.method) {
-    case "put":
-    case "uploadPart": {
-      const { content } = operation;
-      return "blob" in content ? content.size : content.bytes.length;
-    }
-    case "get": {
-      const got = outcome.ok ? (outcome.value as Result<"get">) : null;
-      return got?.status === "found" ? got.range.length : 0;
-    }
-    default:
-      return 0;
+  if ("content" in operation) {
+    const { content } = operation;
+    return "blob" in content ? content.size : content.bytes.length;
   }
+  if (operation.method !== "get" || !outcome.ok) return 0;
+  const got = outcome.value as Result<"get">;
+  return got?.status === "found" ? got.range.length : 0;
 }

@@ -20,7 +20,10 @@ export interface StoreControls {
 }
 
 export interface DnsControls {
-  fetch(url: string, init?: { method?: string; headers?: Record<string, string>; body?: string }): Promise<{
+  fetch(
+    url: string,
+    init?: { method?: string; headers?: Record<string, string>; body?: string },
+  ): Promise<{
     readonly ok: boolean;
     readonly status: number;
     json(): Promise<unknown>;

@@ -19,7 +19,7 @@ interface Envelope {
   readonly result: unknown;
 }
 
-export interface ResolvedAnswer {
+interface ResolvedAnswer {
   readonly name: string;
   readonly type: number;
   readonly TTL: number;
@@ -36,19 +36,26 @@ export class DnsZones {
   /** Makes a zone, with records if there are any. Returns its id. */
   async zone(name: string, records: readonly TestRecord[] = []): Promise<string> {
     const { id } = (await this.#call("POST", "/zones", { name })) as { id: string };
-    if (records.length > 0) await this.#call("POST", `/zones/${id}/dns_records/batch`, { posts: records });
+    if (records.length > 0)
+      await this.#call("POST", `/zones/${id}/dns_records/batch`, { posts: records });
     return id;
   }
 
   /** Adds a record to a zone. Returns it as the API shows it. */
   async add(zoneName: string, record: TestRecord): Promise<Record<string, unknown>> {
     const id = await this.#zoneId(zoneName);
-    return (await this.#call("POST", `/zones/${id}/dns_records`, record)) as Record<string, unknown>;
+    return (await this.#call("POST", `/zones/${id}/dns_records`, record)) as Record<
+      string,
+      unknown
+    >;
   }
 
   async records(zoneName: string): Promise<Record<string, unknown>[]> {
     const id = await this.#zoneId(zoneName);
-    return (await this.#call("GET", `/zones/${id}/dns_records?per_page=5000`)) as Record<string, unknown>[];
+    return (await this.#call("GET", `/zones/${id}/dns_records?per_page=5000`)) as Record<
+      string,
+      unknown
+    >[];
   }
 
   /** What a resolver gets: the data of the answers of this type, in presentation format. */
@@ -58,14 +65,18 @@ export class DnsZones {
       headers: { accept: "application/dns-json" },
     });
     if (!response.ok) {
-      throw new Error(`Cannot resolve ${name} ${type}: DNS answered with status ${response.status}`);
+      throw new Error(
+        `Cannot resolve ${name} ${type}: DNS answered with status ${response.status}`,
+      );
     }
     const { Answer = [] } = (await response.json()) as { Answer?: ResolvedAnswer[] };
     return Answer.map(({ data }) => data);
   }
 
   async #zoneId(name: string): Promise<string> {
-    const zones = (await this.#call("GET", `/zones?name=${encodeURIComponent(name)}`)) as { id: string }[];
+    const zones = (await this.#call("GET", `/zones?name=${encodeURIComponent(name)}`)) as {
+      id: string;
+    }[];
     const [zone] = zones;
     if (zone === undefined) {
       throw new Error(`There is no zone "${name}": make it with dns.zone("${name}").`);

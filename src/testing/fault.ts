@@ -8,7 +8,12 @@
 import { StoreError, storeErrorTable, type StoreErrorCode } from "../store/core/errors.ts";
 import { callMethods, type CallMethod } from "./call.ts";
 import { toMilliseconds, type Duration } from "./duration.ts";
-import { matchesPattern, toPlainPattern, type KeyPattern, type PlainPattern } from "./key-pattern.ts";
+import {
+  matchesPattern,
+  toPlainPattern,
+  type KeyPattern,
+  type PlainPattern,
+} from "./key-pattern.ts";
 
 /** Which calls a fault meets: all that match what is given. */
 export interface FaultTarget {

@@ -17,7 +17,7 @@ export type { PresentedObject } from "./presented-content.ts";
 export type { BucketReference, DescribedValue, SeedValue, Snapshot } from "./test-store.ts";
 
 declare module "vitest" {
-  // oxlint-disable-next-line typescript/no-unused-vars -- as vitest declares it
+  // oxlint-disable-next-line typescript/no-unused-vars, typescript/no-explicit-any -- as vitest has it
   interface Matchers<T = any> extends CallMatchers {}
 }
 

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { assert, pre, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matchesPattern, toPlainPattern } from "./key-pattern.ts";
 
@@ -14,9 +14,9 @@ describe("toPlainPattern()", () => {
   });
 
   it("matches a key without stars by itself alone", () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), (key, other) => {
-        fc.pre(!key.includes("*"));
+    assert(
+      property(string(), string(), (key, other) => {
+        pre(!key.includes("*"));
         expect(matches(key, key)).toBe(true);
         expect(matches(key, other)).toBe(key === other);
       }),

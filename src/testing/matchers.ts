@@ -50,10 +50,12 @@ function judge(
       Object.entries(fields).every(([field, value]) => call[field as keyof Call] === value),
   );
   const pass = times === undefined ? found.length > 0 : found.length === times;
-  const wanted =
-    `${method}${key === undefined ? "" : ` of ${String(key)}`}` +
-    `${Object.keys(fields).length === 0 ? "" : ` with ${JSON.stringify(fields)}`}` +
-    `${times === undefined ? "" : `, ${times} times`}`;
+  const wanted = [
+    method,
+    ...(key === undefined ? [] : [`of ${String(key)}`]),
+    ...(Object.keys(fields).length === 0 ? [] : [`with ${JSON.stringify(fields)}`]),
+    ...(times === undefined ? [] : [`${times} times`]),
+  ].join(" ");
   return {
     pass,
     message: () =>
@@ -80,6 +82,10 @@ export const callMatchers = {
   toHaveDeleted: matcherOf("toHaveDeleted", "delete"),
   toHaveListed: matcherOf("toHaveListed", "list"),
   toHaveUploaded: matcherOf("toHaveUploaded", "completeMultipartUpload"),
-  toHaveCalled: (calls: Iterable<Call>, method: CallMethod, key?: KeyPattern, details?: CallDetails) =>
-    judge([...calls], { name: "toHaveCalled", method, key, details: details ?? {} }),
+  toHaveCalled: (
+    calls: Iterable<Call>,
+    method: CallMethod,
+    key?: KeyPattern,
+    details?: CallDetails,
+  ) => judge([...calls], { name: "toHaveCalled", method, key, details: details ?? {} }),
 };

@@ -18,7 +18,7 @@ interface Runtime {
 }
 
 /** An entry of Miniflare's `env` that leads to a control. */
-export interface TestBindingEntry {
+interface TestBindingEntry {
   type: "unsafe:store_control" | "unsafe:dns";
   dev: { plugin: { package: string; name: "store" | "dns" }; options: Record<string, unknown> };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { presentContent } from "./presented-content.ts";
 
-const present = (bytes: Uint8Array) => presentContent({ key: "a", bytes, http: {}, custom: {} }).content;
+const present = (bytes: Uint8Array) =>
+  presentContent({ key: "a", bytes, http: {}, custom: {} }).content;
 const text = (value: string) => present(new TextEncoder().encode(value));
 
 describe("presentContent()", () => {
@@ -18,10 +19,12 @@ describe("presentContent()", () => {
 
   it("shows when a copy expires as a time", () => {
     const http = { contentType: "text/plain", cacheExpiry: 0 };
-    expect(presentContent({ key: "a", bytes: new Uint8Array(), http, custom: { a: "b" } })).toEqual({
-      content: "",
-      httpMetadata: { contentType: "text/plain", cacheExpiry: "1970-01-01T00:00:00.000Z" },
-      customMetadata: { a: "b" },
-    });
+    expect(presentContent({ key: "a", bytes: new Uint8Array(), http, custom: { a: "b" } })).toEqual(
+      {
+        content: "",
+        httpMetadata: { contentType: "text/plain", cacheExpiry: "1970-01-01T00:00:00.000Z" },
+        customMetadata: { a: "b" },
+      },
+    );
   });
 });

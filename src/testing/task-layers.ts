@@ -65,7 +65,8 @@ export class TaskLayers {
 
   async end(task: Task): Promise<void> {
     const shared = outermostConcurrent(task);
-    if (shared === null) return this.#close(this.#entries.findIndex((entry) => entry.task === task));
+    if (shared === null)
+      return this.#close(this.#entries.findIndex((entry) => entry.task === task));
     const parent = parentOf(task);
     const company = this.#companies.get(parent);
     if (shared !== task || company === undefined) return;

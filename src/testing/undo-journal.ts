@@ -20,7 +20,7 @@ interface JournaledTable {
   /** Names and types, as in the table itself: SQLite has no use for a key of another type. */
   readonly definitions: readonly string[];
   readonly columns: readonly string[];
-  readonly keys: readonly string[];
+  readonly keys: readonly [string, ...string[]];
 }
 
 /** The layer whose writes are kept. The triggers read it, so it has to be in the database. */
@@ -76,7 +76,7 @@ export class UndoJournal {
       ? this.#journaled().find(({ name }) => name === tableName)
       : undefined;
     if (table === undefined || keys.length === 0) return new Set();
-    const key = table.keys[0] as string;
+    const [key] = table.keys;
     const rows = this.#sql
       .exec(
         `SELECT DISTINCT ${quoted(key)} FROM ${images(table)} WHERE _existed ` +
@@ -93,12 +93,9 @@ export class UndoJournal {
       ? this.#journaled().find(({ name }) => name === tableName)
       : undefined;
     if (table === undefined) return [];
-    const key = table.keys[0] as string;
+    const [key] = table.keys;
     const rows = this.#sql
-      .exec(
-        `SELECT ${quoted(key)} FROM ${images(table)} WHERE _layer >= ? AND NOT _existed`,
-        layer,
-      )
+      .exec(`SELECT ${quoted(key)} FROM ${images(table)} WHERE _layer >= ? AND NOT _existed`, layer)
       .raw<[string]>();
     return Array.from(rows, ([value]) => value);
   }
@@ -161,13 +158,13 @@ export class UndoJournal {
       const columns = this.#sql
         .exec<{ name: string; type: string; pk: number }>(`PRAGMA table_info(${quoted(name)})`)
         .toArray();
-      const keys = columns.filter(({ pk }) => pk > 0).map((column) => column.name);
-      if (keys.length === 0) throw new Error(`Cannot undo writes to "${name}": it has no key`);
+      const [key, ...keys] = columns.filter(({ pk }) => pk > 0).map((column) => column.name);
+      if (key === undefined) throw new Error(`Cannot undo writes to "${name}": it has no key`);
       return {
         name,
         definitions: columns.map((column) => definition(column)),
         columns: columns.map((column) => column.name),
-        keys,
+        keys: [key, ...keys],
       };
     });
     return this.#tables;

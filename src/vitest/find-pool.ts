@@ -14,14 +14,17 @@ import { UserError } from "../plugin/user-error.ts";
 export interface Pool {
   readonly packageName: string;
   readonly version: string;
-  cloudflareTest(options: unknown): Plugin;
-  connectToMiniflareSocket(miniflare: unknown, workerName: string): Promise<unknown>;
-  getRunnerName(project: unknown): string;
+  readonly cloudflareTest: (options: unknown) => Plugin;
+  readonly connectToMiniflareSocket: (miniflare: unknown, workerName: string) => Promise<unknown>;
+  readonly getRunnerName: (project: unknown) => string;
 }
 
 /** The successor first: a project that has both is on its way there. */
 const packages = ["@cloudflare/vitest-plugin", "@cloudflare/vitest-pool-workers"];
-const versionMin = { "@cloudflare/vitest-plugin": [1, 0], "@cloudflare/vitest-pool-workers": [0, 22] };
+const versionMin = {
+  "@cloudflare/vitest-plugin": [1, 0],
+  "@cloudflare/vitest-pool-workers": [0, 22],
+};
 const vitestMin: readonly [number, number] = [4, 1];
 
 /** @throws UserError when the pool or vitest is missing, or too old */

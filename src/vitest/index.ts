@@ -63,14 +63,19 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
     ...(environmentName !== undefined && { environment: environmentName }),
   });
   for (const warning of config.warnings) console.warn(warning);
-  if (config.path === null && poolOptions["main"] === undefined && poolOptions.miniflare === undefined) {
+  if (
+    config.path === null &&
+    poolOptions["main"] === undefined &&
+    poolOptions.miniflare === undefined
+  ) {
     throw new UserError(
       `There is no wrangler.toml, wrangler.json or wrangler.jsonc in ${folder} or above it. ` +
         "Add one, name one with configPath, or give the pool's options main and miniflare.",
     );
   }
   const pool = await findPool(folder);
-  const derived = config.path === null ? null : writeDerivedFile(config.folder, toWranglerTable(config, []));
+  const derived =
+    config.path === null ? null : writeDerivedFile(config.folder, toWranglerTable(config, []));
   process.once("exit", () => derived?.remove());
   const runtimes = new KeptRuntimes(pool);
   return [
@@ -149,7 +154,9 @@ function remoteCalls(
   { table }: ProjectConfig,
   miniflare: Record<string, unknown>,
 ): { compatibilityFlags?: string[] } {
-  const date = (miniflare["compatibilityDate"] ?? table["compatibility_date"]) as string | undefined;
+  const date = (miniflare["compatibilityDate"] ?? table["compatibility_date"]) as
+    | string
+    | undefined;
   const own = (miniflare["compatibilityFlags"] ?? []) as string[];
   const flags = [...own, ...((table["compatibility_flags"] ?? []) as string[])];
   if (date === undefined || hasRpc(date, flags)) return {};

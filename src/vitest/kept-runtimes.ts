@@ -54,7 +54,7 @@ export class KeptRuntimes {
   #worker(runner: PoolRunner, options: { project: object }): PoolWorker {
     const { project } = options;
     const kept = this.#idle.get(project)?.pop();
-    const worker = kept ?? (runner.createPoolWorker(options) as Connected);
+    const worker: Connected = kept ?? runner.createPoolWorker(options);
     const start = async (): Promise<void> => {
       if (kept === undefined) return worker.start();
       worker.socket = (await this.#pool.connectToMiniflareSocket(

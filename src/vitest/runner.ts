@@ -38,7 +38,7 @@ export default class IsolatingRunner extends TestRunner {
 
   constructor(...args: ConstructorParameters<typeof TestRunner>) {
     super(...args);
-    this.#options = this.injectValue(optionsKey as never) as RunnerOptions;
+    this.#options = this.injectValue(optionsKey);
     const { layers } = this.#state.store;
     this.#tasks = new TaskLayers({
       open: () => layers.open(),

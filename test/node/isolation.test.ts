@@ -52,7 +52,10 @@ describe("closeLayer()", () => {
     await store.bucket.put("file", large);
     const [before] = blobFiles(folder);
     await store.control.openLayer(1);
-    await store.bucket.put("file", large.map(() => 8));
+    await store.bucket.put(
+      "file",
+      large.map(() => 8),
+    );
     await store.bucket.put("other", large);
     await store.bucket.delete("file");
     expect(blobFiles(folder)).toHaveLength(2);

@@ -7,8 +7,6 @@ import { callMatchers, testBindings, testControl, type StoreBucket } from "../..
 import { temporaryFolder } from "./support/store.ts";
 import { worker } from "./support/worker.ts";
 
-expect.extend(callMatchers);
-
 const script = `
   export default {
     async fetch(request, env) {
@@ -28,7 +26,7 @@ async function start() {
     workers: [{ ...described, config }],
   });
   onTestFinished(() => miniflare.dispose());
-  const { BUCKET } = await miniflare.getBindings<Record<string, unknown>>();
+  const { BUCKET } = await miniflare.getBindings();
   const control = await testControl(miniflare);
   return { miniflare, control, bucket: BUCKET as StoreBucket };
 }
@@ -44,22 +42,23 @@ it("undoes what was done since isolate(), however it was done", async () => {
   expect(await control.contents("photos")).toEqual({ "by-node": "3", "by-script": "2", kept: "1" });
   await undo();
   expect(await control.contents("photos")).toEqual({ kept: "1" });
-  await expect(control.dns.records("example.org")).rejects.toThrow('There is no zone "example.org"');
+  await expect(control.dns.records("example.org")).rejects.toThrow(
+    'There is no zone "example.org"',
+  );
   expect(Math.abs((await control.clock.now()).getTime() - Date.now())).toBeLessThan(3_600_000);
 });
 
 it("lists what the script did, and makes it fail", async () => {
   const { miniflare, control, bucket } = await start();
   await miniflare.dispatchFetch("http://script/a.png", { method: "PUT", body: "photo" });
-  const calls = (await control.calls()) as unknown;
+  const calls = await control.calls();
   expect(calls).toEqual([
     { bucket: "photos", method: "put", key: "a.png", keys: ["a.png"], bytes: 5, outcome: "ok" },
   ]);
-  // oxlint-disable-next-line typescript/no-explicit-any -- the matchers are registered above
-  (expect(calls) as any).toHavePut("*.png", { bytes: 5 });
+  expect(callMatchers.toHavePut(calls, "*.png", { bytes: 5 }).pass).toBe(true);
   await control.faults.drop({ method: "get", afterBytes: 2 });
   const broken = await bucket.get("a.png");
-  await expect(broken?.text()).rejects.toThrow();
+  await expect(broken?.text()).rejects.toThrow("a.png");
   expect(await control.faults.injected()).toEqual([
     'get of "a.png" in "photos" lost its connection (call 1 that the fault matches)',
   ]);

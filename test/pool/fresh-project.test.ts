@@ -53,6 +53,19 @@ const files = {
     });`.replace("BUCKET", `"photos"`),
 };
 
+const seesOnlyItsOwn = (name: string) => `
+      import { env } from "cloudflare:test";
+      import { contents } from "ledge/test";
+      import { expect, it } from "vitest";
+      it("sees only its own", async () => {
+        await env.PHOTOS.put("${name}", "x");
+        for (let time = 0; time < 20; time++) {
+          await env.PHOTOS.put("shared", "${name}");
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          expect(await contents(env.PHOTOS)).toEqual({ "${name}": "x", shared: "${name}" });
+        }
+      });`;
+
 describe("a fresh project", () => {
   it("is green at the first try, and quiet", async () => {
     const { status, output } = await runVitest(makeProject(files).folder);
@@ -104,22 +117,10 @@ describe("a fresh project", () => {
   });
 
   it("keeps concurrent files apart", async () => {
-    const test = (name: string) => `
-      import { env } from "cloudflare:test";
-      import { contents } from "ledge/test";
-      import { expect, it } from "vitest";
-      it("sees only its own", async () => {
-        await env.PHOTOS.put("${name}", "x");
-        for (let time = 0; time < 20; time++) {
-          await env.PHOTOS.put("shared", "${name}");
-          await new Promise((resolve) => setTimeout(resolve, 10));
-          expect(await contents(env.PHOTOS)).toEqual({ "${name}": "x", shared: "${name}" });
-        }
-      });`;
     const project = makeProject({
       ...files,
-      "test/one.test.ts": test("one"),
-      "test/two.test.ts": test("two"),
+      "test/one.test.ts": seesOnlyItsOwn("one"),
+      "test/two.test.ts": seesOnlyItsOwn("two"),
     });
     const { status, output } = await runVitest(project.folder, ["--max-workers=2"]);
     expect(output).toContain("4 passed");

@@ -47,9 +47,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
   /** Closes a layer and those above it, and undoes what was written in them. */
   async closeLayer(layer: number): Promise<void> {
     const buckets = rehearsal.close(layer);
-    await Promise.all(
-      buckets.map((name) => this.env.buckets.getByName(name).leaveLayer(layer)),
-    );
+    await Promise.all(buckets.map((name) => this.env.buckets.getByName(name).leaveLayer(layer)));
   }
 
   armFault(fault: Fault): void {

@@ -164,7 +164,7 @@ export class BucketClient implements BucketCalls {
     try {
       if (observation.current === undefined) return await this.#batch.call(request);
       const outcome = await this.#batch.call({ ...request, layer });
-      observation.current?.note(this.#bucketName, request as Operation, outcome as Outcome);
+      observation.current?.note(this.#bucketName, request as Operation, outcome);
       return outcome;
     } catch (error) {
       throw internalError(action, error);

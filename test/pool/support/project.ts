@@ -19,7 +19,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-export const root = fileURLToPath(new URL("../../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const modules = join(root, "node_modules");
 
 export interface Project {
@@ -127,14 +127,10 @@ export function startVitest(
     saw: (text, times = 1) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          if (output.split(text).length > times) done(resolve);
-        };
-        const done = (settle: () => void): void => {
-          waiting.delete(look);
-          settle();
+          if (output.split(text).length > times) resolve();
         };
         waiting.add(look);
-        void ended.then(() => done(() => reject(new Error(`vitest ended:\n${output}`))));
+        void ended.then(() => reject(new Error(`vitest ended:\n${output}`)));
         look();
       }),
   };
@@ -143,6 +139,8 @@ export function startVitest(
 /** Without what the vitest around this one has set. */
 function inherited(): Record<string, string | undefined> {
   return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(VITEST|TEST|NODE_ENV|VITE_|DEV|PROD|SSR|MODE)/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(VITEST|TEST|NODE_ENV|VITE_|DEV|PROD|SSR|MODE)/.test(name),
+    ),
   );
 }
