@@ -212,6 +212,8 @@ const KEYS: Readonly<
   faults: ["faults", (input, place) => list(input, place, fault)],
 };
 
+export const DNS_KEYS: readonly string[] = [...Object.keys(KEYS), ...OTHER_KEYS];
+
 /** The variables that the worker is given. Secrets may come on their own, out of `.dev.vars`. */
 export interface ConfigVariables {
   /** The `[dns]` table as JSON; the local defaults without it. */
@@ -232,12 +234,11 @@ function parseJson(json: string, place: string): unknown {
 
 function readTable(json: string): DnsConfig {
   const given = table(parseJson(json, "DNS_CONFIG"), "dns");
-  const known = [...Object.keys(KEYS), ...OTHER_KEYS];
   const read = all(
     Object.entries(given).map(([key, value]) => (): [string, unknown][] => {
       if (OTHER_KEYS.includes(key)) return [];
       const entry = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
-      if (entry === undefined) throw mistake(`dns.${key}`, unknownKey(key, known));
+      if (entry === undefined) throw mistake(`dns.${key}`, unknownKey(key, DNS_KEYS));
       const [name, accept] = entry;
       return [[name, accept(value, `dns.${key}`)]];
     }),

@@ -23,7 +23,7 @@ export interface ConfigFile {
   readonly path: string;
   readonly table: Table;
   /** Of a value, or of the nearest one around it that is there. */
-  locate(path: Path): Place;
+  readonly locate: (path: Path) => Place;
 }
 
 /** In the order in which wrangler looks for them. */

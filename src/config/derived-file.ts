@@ -8,11 +8,13 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Table } from "./config-file.ts";
+import { speakOf } from "./derived-speech.ts";
+import type { ProjectConfig } from "./read-config.ts";
 
 const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
 let written = 0;
 
-export interface DerivedFile {
+interface DerivedFile {
   readonly path: string;
   remove(): void;
 }
@@ -27,14 +29,16 @@ export function writeDerivedFile(folder: string, table: Table): DerivedFile {
 
 /** Lets `read` have the file, which is gone afterwards. */
 export async function withDerivedFile<Result>(
-  folder: string,
+  { folder, path: original }: ProjectConfig,
   table: Table,
   read: (path: string) => Promise<Result>,
 ): Promise<Result> {
   const file = writeDerivedFile(folder, table);
+  const said = speakOf(file.path, original ?? "wrangler.json");
   try {
-    return await quietly(() => read(file.path));
+    return await read(file.path);
   } finally {
+    said.end();
     file.remove();
   }
 }
@@ -54,18 +58,5 @@ function isRunning(processId: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-/** wrangler warns of `unsafe`, which the user has not written. */
-const silencer = "WRANGLER_DISABLE_EXPERIMENTAL_WARNING";
-
-async function quietly<Result>(act: () => Promise<Result>): Promise<Result> {
-  if (silencer in process.env) return act();
-  process.env[silencer] = "1";
-  try {
-    return await act();
-  } finally {
-    delete process.env[silencer];
   }
 }

@@ -2,7 +2,13 @@
  * `[dns]`. Its meaning is the companion worker's, which checks it by rules of its own; here are
  * the keys for what stands around that worker, and the places of its complaints.
  */
-import { ConfigError, readConfig, type ConfigVariables } from "../../worker/config.ts";
+import {
+  ConfigError,
+  readConfig,
+  type ConfigVariables,
+  type DnsConfig,
+} from "../../worker/config.ts";
+import { acceptRecord } from "../../worker/zone/draft.ts";
 import { UserError } from "../plugin/user-error.ts";
 import type { BoundNames } from "./bound-names.ts";
 import { isTable, type Table } from "./config-file.ts";
@@ -41,7 +47,7 @@ export function readDns(
     ...(DNS_TOKENS !== undefined && { DNS_TOKENS }),
   };
   try {
-    readConfig(variables);
+    reportRecords(readConfig(variables), report);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const mistake of error.mistakes) {
@@ -59,6 +65,19 @@ export function readDns(
     port: readPort(table, "port", report),
     ...(binding !== undefined && { binding: readBinding(binding, names, report) }),
   };
+}
+
+/** The worker makes these records at first use; here it is early enough to say what is wrong. */
+function reportRecords(config: DnsConfig, report: Report): void {
+  for (const [zoneIndex, { name: zoneName, records }] of config.zones.entries()) {
+    for (const [index, record] of records.entries()) {
+      const problems: string[] = [];
+      acceptRecord(record, { ...config, zoneName }, ({ message }) => problems.push(message));
+      if (problems.length === 0) continue;
+      const path = ["dns", "zones", zoneIndex, "records", index];
+      report(path, `is no record of ${zoneName}: ${sentence(problems.join(" "))}`);
+    }
+  }
 }
 
 function readPort(table: Table, key: keyof typeof defaultPorts, report: Report): number {

@@ -16,7 +16,7 @@ import { notInherited } from "./wrangler-keys.ts";
 export interface EffectiveTable {
   readonly table: Table;
   /** Where the value of a top-level key stands: below `env.NAME`, or at the top. */
-  origin(key: string): Path;
+  readonly origin: (key: string) => Path;
   /** Buckets of the top level that the environment does without. */
   readonly leavesBuckets: boolean;
 }

@@ -16,12 +16,26 @@ export interface BucketBinding {
   readonly storageClass?: "Standard" | "InfrequentAccess";
 }
 
-const knownKeys = ["binding", "bucket_name", "preview_bucket_name", "storage_class"];
+/** What is wrong with the value of a key; `null` when nothing is. */
+const rules: Readonly<Record<string, (value: unknown) => string | null>> = {
+  binding: text((name) => (isIdentifier(name) ? null : notIdentifier(name))),
+  bucket_name: text(bucketName),
+  preview_bucket_name: text(bucketName),
+  storage_class: (value) =>
+    value === "Standard" || value === "InfrequentAccess"
+      ? null
+      : `must be "Standard" or "InfrequentAccess", not ${JSON.stringify(value)}.`,
+};
+
+export const bucketKeys: readonly string[] = Object.keys(rules);
+
+/** Those that a bucket needs, with an example. */
+const neededKeys = { binding: "PHOTOS", bucket_name: "photos" };
 
 /**
  * @param table what holds for the environment
  * @param names of the environment, to which the buckets' are added
- * @param report takes each mistake; a bucket with one is left out of the result
+ * @param report takes each mistake; after one, the result is of no use
  */
 export function readBuckets(table: Table, names: BoundNames, report: Report): BucketBinding[] {
   const { store_buckets: given = [] } = table;
@@ -29,72 +43,52 @@ export function readBuckets(table: Table, names: BoundNames, report: Report): Bu
     report(["store_buckets"], "must be a list: write [[store_buckets]], or a JSON array.");
     return [];
   }
-  const buckets: BucketBinding[] = [];
-  for (const [index, entry] of given.entries()) {
+  return given.flatMap((entry: unknown, index) => {
     const path = ["store_buckets", index];
-    const bucket = readBucket(entry, path, report);
-    if (bucket === null) continue;
-    const taken = names.claim(bucket.binding, [...path, "binding"]);
-    if (taken === null) buckets.push(bucket);
-    else report([...path, "binding"], taken);
-  }
-  return buckets;
+    if (!isTable(entry)) {
+      report(path, 'must be a table with "binding" and "bucket_name".');
+      return [];
+    }
+    checkBucket(entry, path, names, report);
+    return [bucketBinding(entry)];
+  });
 }
 
-function readBucket(entry: unknown, path: Path, report: Report): BucketBinding | null {
-  if (!isTable(entry)) {
-    report(path, 'must be a table with "binding" and "bucket_name".');
-    return null;
+function checkBucket(entry: Table, path: Path, names: BoundNames, report: Report): void {
+  const given = Object.keys(entry);
+  for (const key of given) {
+    const problem = Object.hasOwn(rules, key)
+      ? rules[key]!(entry[key])
+      : sentence(unknownKey(key, bucketKeys));
+    if (problem !== null) report([...path, key], problem);
   }
-  let sound = true;
-  const fail = (key: string, problem: string): void => {
-    sound = false;
-    report([...path, key], problem);
-  };
-  for (const key of Object.keys(entry)) {
-    if (!knownKeys.includes(key)) fail(key, sentence(unknownKey(key, knownKeys)));
+  for (const [key, example] of Object.entries(neededKeys)) {
+    // One that is misspelt has been reported as such.
+    if (given.some((word) => nearest(word, bucketKeys) === key)) continue;
+    report([...path, key], `is missing. Add it, as in "${example}".`);
   }
-  const misspelt = (key: string): boolean =>
-    Object.keys(entry).some((given) => nearest(given, knownKeys) === key);
-  for (const [key, example] of [
-    ["binding", '"PHOTOS"'],
-    ["bucket_name", '"photos"'],
-  ] as const) {
-    if (entry[key] !== undefined || misspelt(key)) continue;
-    fail(key, `is missing. Add it, as in ${example}.`);
-  }
+  const { binding } = entry;
+  if (typeof binding !== "string" || !isIdentifier(binding)) return;
+  const taken = names.claim(binding, [...path, "binding"]);
+  if (taken !== null) report([...path, "binding"], taken);
+}
 
-  const { binding, bucket_name: bucketName, preview_bucket_name: previewBucketName } = entry;
-  if (binding !== undefined) {
-    if (typeof binding !== "string") fail("binding", `must be text, not ${kindOf(binding)}.`);
-    else if (!isIdentifier(binding)) fail("binding", notIdentifier(binding));
-  }
-  for (const [key, name] of Object.entries({
-    bucket_name: bucketName,
-    preview_bucket_name: previewBucketName,
-  })) {
-    if (name === undefined) continue;
-    if (typeof name !== "string") fail(key, `must be text, not ${kindOf(name)}.`);
-    else if (!isBucketName(name)) {
-      fail(key, `${JSON.stringify(name)} is not a name for a bucket. ${bucketNameRule}`);
-    }
-  }
-  const { storage_class: storageClass } = entry;
-  if (
-    storageClass !== undefined &&
-    storageClass !== "Standard" &&
-    storageClass !== "InfrequentAccess"
-  ) {
-    fail(
-      "storage_class",
-      `must be "Standard" or "InfrequentAccess", not ${JSON.stringify(storageClass)}.`,
-    );
-  }
-  if (!sound) return null;
+function bucketBinding(entry: Table): BucketBinding {
+  const { preview_bucket_name: previewBucketName, storage_class: storageClass } = entry;
   return {
-    binding: binding as string,
-    bucketName: bucketName as string,
-    ...(previewBucketName !== undefined && { previewBucketName: previewBucketName as string }),
-    ...(storageClass !== undefined && { storageClass: storageClass as "Standard" }),
-  };
+    binding: entry["binding"],
+    bucketName: entry["bucket_name"],
+    ...(previewBucketName !== undefined && { previewBucketName }),
+    ...(storageClass !== undefined && { storageClass }),
+  } as BucketBinding;
+}
+
+function text(check: (value: string) => string | null): (value: unknown) => string | null {
+  return (value) =>
+    typeof value === "string" ? check(value) : `must be text, not ${kindOf(value)}.`;
+}
+
+function bucketName(name: string): string | null {
+  if (isBucketName(name)) return null;
+  return `${JSON.stringify(name)} is not a name for a bucket. ${bucketNameRule}`;
 }

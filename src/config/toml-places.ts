@@ -35,7 +35,9 @@ class TomlScanner {
   }
 
   #table(keys: readonly string[], offset: number): Path {
-    return keys.reduce<Path>((path, key) => this.#enter([...path, key], offset), []);
+    let path: Path = [];
+    for (const key of keys) path = this.#enter([...path, key], offset);
+    return path;
   }
 
   #listTable(keys: readonly string[], offset: number): Path {

@@ -134,6 +134,7 @@ export const bindingPlaces: readonly string[] = [
   "queues.producers.*.binding",
   "r2_buckets.*.binding",
   "ratelimits.*.name",
+  "secrets.required.*",
   "secrets_store_secrets.*.binding",
   "send_email.*.name",
   "services.*.binding",

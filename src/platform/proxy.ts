@@ -47,7 +47,7 @@ export async function getPlatformProxy<
   };
   const wrangler = await import("wrangler");
   const table = toWranglerTable(config, compatibleBindings(config));
-  const proxy = await withDerivedFile(config.folder, table, (configPath) =>
+  const proxy = await withDerivedFile(config, table, (configPath) =>
     wrangler.getPlatformProxy<Env, CfProperties>({ ...wranglerOptions, configPath }),
   );
 

@@ -185,11 +185,11 @@ describe("startDns()", () => {
   it.each([
     [
       '{ "dns": { "emial": "x" } }',
-      /wrangler\.json: dns\.emial is not a key; known are email, key/,
+      /wrangler\.json:1:12: dns\.emial is not a key; did you mean "email"\?/,
     ],
     ['{ "dns": { "zones": [{ "name": "a b" }] } }', /dns\.zones\[0\]\.name must be a hostname\./],
-    ['{ "dns": { "api_port": 70000 } }', /dns\.api_port must be a port, 0 to 65535\./],
-    ['{ "dns": 5 }', /"dns" must be a table\./],
+    ['{ "dns": { "api_port": 70000 } }', /dns\.api_port must be a port, 0 to 65535/],
+    ['{ "dns": 5 }', /dns must be a table, not a number\./],
   ])("says what is wrong with %s before it starts", async (text, message) => {
     const folder = temporaryFolder();
     mkdirSync(folder, { recursive: true });

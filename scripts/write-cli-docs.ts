@@ -1,0 +1,7 @@
+/** Writes the reference in docs/cli.md from the commands' own descriptions. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { withReference } from "../src/cli/reference.ts";
+import { root } from "../src/cli/root.ts";
+
+const page = new URL("../docs/cli.md", import.meta.url);
+writeFileSync(page, withReference(readFileSync(page, "utf8"), root));

@@ -1,0 +1,344 @@
+/** Every mistake that a configuration can have, and what is said of it. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "smol-toml";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readConfig, type ReadConfigOptions } from "./read-config.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "ledge-read-config-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+/** Lines of the message, with names of files instead of paths. */
+function mistakes(options: ReadConfigOptions = {}): string[] {
+  try {
+    readConfig({ folder, ...options });
+  } catch (error) {
+    return (error as Error).message.replaceAll(`${folder}/`, "").split("\n");
+  }
+  return [];
+}
+
+/** A bucket without mistakes, to which a row adds one. */
+const good = 'binding = "PHOTOS"\nbucket_name = "photos"';
+const nameRule =
+  'Use 1 to 63 letters, digits, ".", "_" and "-", beginning and ending with a letter or a digit.';
+
+/** What is wrong, in TOML; where it is there, and where in the same as JSON; what is said. */
+const rows: [mistake: string, toml: string, inToml: string, inJson: string, said: string][] = [
+  [
+    "a binding that is no identifier",
+    '[[store_buckets]]\nbinding = "my-photos"\nbucket_name = "photos"',
+    "2:1",
+    "4:7",
+    'store_buckets[0].binding "my-photos" is not a JavaScript identifier, so a script could not write env.my-photos. Use letters, digits, "_" and "$", as in "MY_PHOTOS".',
+  ],
+  [
+    "a binding that begins with a digit",
+    '[[store_buckets]]\nbinding = "1st"\nbucket_name = "photos"',
+    "2:1",
+    "4:7",
+    'store_buckets[0].binding "1st" is not a JavaScript identifier, so a script could not write env.1st. Use letters, digits, "_" and "$", as in "_1ST".',
+  ],
+  [
+    "no binding",
+    '[[store_buckets]]\nbucket_name = "photos"',
+    "1:1",
+    "3:5",
+    'store_buckets[0].binding is missing. Add it, as in "PHOTOS".',
+  ],
+  [
+    "a binding of another type",
+    '[[store_buckets]]\nbinding = 7\nbucket_name = "photos"',
+    "2:1",
+    "4:7",
+    "store_buckets[0].binding must be text, not a number.",
+  ],
+  [
+    "a binding defined twice",
+    `[[store_buckets]]\n${good}\n[[store_buckets]]\n${good}`,
+    "5:1",
+    "8:7",
+    'store_buckets[1].binding "PHOTOS" is taken already, by store_buckets[0].binding. Give one of them another name.',
+  ],
+  [
+    "no bucket_name",
+    '[[store_buckets]]\nbinding = "PHOTOS"',
+    "1:1",
+    "3:5",
+    'store_buckets[0].bucket_name is missing. Add it, as in "photos".',
+  ],
+  [
+    "an invalid bucket_name",
+    '[[store_buckets]]\nbinding = "PHOTOS"\nbucket_name = "my photos"',
+    "3:1",
+    "5:7",
+    `store_buckets[0].bucket_name "my photos" is not a name for a bucket. ${nameRule}`,
+  ],
+  [
+    "a bucket_name of another type",
+    '[[store_buckets]]\nbinding = "PHOTOS"\nbucket_name = ["photos"]',
+    "3:1",
+    "5:7",
+    "store_buckets[0].bucket_name must be text, not a list.",
+  ],
+  [
+    "an invalid preview_bucket_name",
+    `[[store_buckets]]\n${good}\npreview_bucket_name = ""`,
+    "4:1",
+    "6:7",
+    `store_buckets[0].preview_bucket_name "" is not a name for a bucket. ${nameRule}`,
+  ],
+  [
+    "an unknown storage_class",
+    `[[store_buckets]]\n${good}\nstorage_class = "standard"`,
+    "4:1",
+    "6:7",
+    'store_buckets[0].storage_class must be "Standard" or "InfrequentAccess", not "standard".',
+  ],
+  [
+    "a misspelt key of a bucket",
+    '[[store_buckets]]\nbinding = "PHOTOS"\nbucketname = "photos"',
+    "3:1",
+    "5:7",
+    'store_buckets[0].bucketname is not a key; did you mean "bucket_name"?',
+  ],
+  [
+    "an unknown key of a bucket",
+    `[[store_buckets]]\n${good}\njurisdiction = "eu"`,
+    "4:1",
+    "6:7",
+    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class.",
+  ],
+  [
+    "a table instead of a list",
+    `[store_buckets]\n${good}`,
+    "1:1",
+    "2:3",
+    "store_buckets must be a list: write [[store_buckets]], or a JSON array.",
+  ],
+  [
+    "text instead of a table",
+    'store_buckets = ["photos"]',
+    "1:18",
+    "3:5",
+    'store_buckets[0] must be a table with "binding" and "bucket_name".',
+  ],
+  [
+    "a misspelt store_buckets",
+    `[[store_bucket]]\n${good}`,
+    "1:1",
+    "2:3",
+    'store_bucket is not a key; did you mean "store_buckets"?',
+  ],
+  ["a misspelt dns", "[DNS]\nport = 1", "1:1", "2:3", 'DNS is not a key; did you mean "dns"?'],
+  ["dns of another type", "dns = true", "1:1", "2:3", "dns must be a table, not a boolean."],
+  [
+    "a misspelt key of dns",
+    '[dns]\nplatform_adresses = ["127.0.0.1"]',
+    "2:1",
+    "3:5",
+    'dns.platform_adresses is not a key; did you mean "platform_addresses"?',
+  ],
+  [
+    "a port that is none",
+    "[dns]\nport = 65536",
+    "2:1",
+    "3:5",
+    "dns.port must be a port, 0 to 65535; 0 takes any that is free.",
+  ],
+  [
+    "an API port of another type",
+    '[dns]\napi_port = "8788"',
+    "2:1",
+    "3:5",
+    "dns.api_port must be a port, 0 to 65535; 0 takes any that is free.",
+  ],
+  [
+    "a DNS binding that is no identifier",
+    '[dns]\nbinding = "d n s"',
+    "2:1",
+    "3:5",
+    'dns.binding "d n s" is not a JavaScript identifier, so a script could not write env.d n s. Use letters, digits, "_" and "$", as in "D_N_S".',
+  ],
+  [
+    "a DNS binding that a bucket has",
+    `[[store_buckets]]\n${good}\n[dns]\nbinding = "PHOTOS"`,
+    "5:1",
+    "9:5",
+    'dns.binding "PHOTOS" is taken already, by store_buckets[0].binding. Give one of them another name.',
+  ],
+  [
+    "an address that is none",
+    '[dns]\nplatform_addresses = ["127.0.0.1", "localhost"]',
+    "2:36",
+    "5:7",
+    "dns.platform_addresses[1] must be an IPv4 or IPv6 address.",
+  ],
+  [
+    "name rules that there are not",
+    '[dns]\nname_rules = "loose"',
+    "2:1",
+    "3:5",
+    'dns.name_rules must be "strict" or "dns".',
+  ],
+  [
+    "an e-mail address that is none",
+    '[dns]\nemail = "nobody"',
+    "2:1",
+    "3:5",
+    "dns.email must be an e-mail address.",
+  ],
+  [
+    "a key that is too short",
+    '[dns]\nkey = "abc"',
+    "2:1",
+    "3:5",
+    "dns.key must have 16 to 128 letters, digits, hyphens and underscores.",
+  ],
+  [
+    "a token of the wrong form",
+    '[[dns.tokens]]\ntoken = "a b"',
+    "2:1",
+    "5:9",
+    "dns.tokens[0].token must have 8 to 512 characters, and no spaces.",
+  ],
+  [
+    "a misspelt key of a token",
+    '[[dns.tokens]]\ntoken = "local-token"\nreadonly = true',
+    "3:1",
+    "6:9",
+    'dns.tokens[0].readonly is not a key; did you mean "read_only"?',
+  ],
+  [
+    "a zone that is no hostname",
+    '[[dns.zones]]\nname = "example.com"\n[[dns.zones]]\nname = "not a name"',
+    "4:1",
+    "8:9",
+    "dns.zones[1].name must be a hostname.",
+  ],
+  [
+    "a record that is no table",
+    '[[dns.zones]]\nname = "example.com"\nrecords = ["A 192.0.2.1"]',
+    "3:12",
+    "7:11",
+    "dns.zones[0].records[0] must be a table.",
+  ],
+  [
+    "a record that the zone cannot have",
+    '[[dns.zones]]\nname = "example.com"\n[[dns.zones.records]]\ntype = "A"\nname = "@"\n[[dns.zones.records]]\ntype = "A"\nname = "@"\ncontent = "192.0.2.1"',
+    "3:1",
+    "7:11",
+    "dns.zones[0].records[0] is no record of example.com: content is a required field.",
+  ],
+];
+
+describe("readConfig() says of", () => {
+  it.each(rows)("%s what is wrong, and where", (_, toml, inToml, inJson, said) => {
+    write("wrangler.toml", toml);
+    expect(mistakes()).toEqual([`wrangler.toml:${inToml}: ${said}`]);
+    write("wrangler.jsonc", JSON.stringify(parse(toml), null, 2));
+    expect(mistakes()).toEqual([`wrangler.jsonc:${inJson}: ${said}`]);
+  });
+
+  const others: [toml: string, owner: string][] = [
+    ['[vars]\nX = "1"', "vars.X"],
+    ['[[kv_namespaces]]\nbinding = "X"\nid = "1"', "kv_namespaces[0].binding"],
+    ['[[r2_buckets]]\nbinding = "X"', "r2_buckets[0].binding"],
+    ['[[d1_databases]]\nbinding = "X"', "d1_databases[0].binding"],
+    ['[[services]]\nbinding = "X"\nservice = "y"', "services[0].binding"],
+    ['[[durable_objects.bindings]]\nname = "X"', "durable_objects.bindings[0].name"],
+    ['[[queues.producers]]\nbinding = "X"', "queues.producers[0].binding"],
+    ['[assets]\nbinding = "X"', "assets.binding"],
+    ['[ai]\nbinding = "X"', "ai.binding"],
+    ['[[unsafe.bindings]]\nname = "X"\ntype = "y"', "unsafe.bindings[0].name"],
+    ['[[send_email]]\nname = "X"', "send_email[0].name"],
+    ['[secrets]\nrequired = ["Y", "X"]', "secrets.required[1]"],
+    ['[text_blobs]\nX = "x.txt"', "text_blobs.X"],
+  ];
+  it.each(others)("a bucket beside %j that both have one name", (toml, owner) => {
+    write("wrangler.toml", `[[store_buckets]]\nbinding = "X"\nbucket_name = "x"\n${toml}`);
+    expect(mistakes()).toEqual([
+      `wrangler.toml:2:1: store_buckets[0].binding "X" is taken already, by ${owner}. ` +
+        "Give one of them another name.",
+    ]);
+  });
+
+  it("buckets of one name that they are, whatever else is wrong with them", () => {
+    const bucket = '[[store_buckets]]\nbinding = "X"\nbucket_name = "?"\n';
+    write("wrangler.toml", bucket + bucket);
+    expect(mistakes().map((line) => line.slice(0, 51))).toEqual([
+      'wrangler.toml:3:1: store_buckets[0].bucket_name "?"',
+      'wrangler.toml:5:1: store_buckets[1].binding "X" is ',
+      'wrangler.toml:6:1: store_buckets[1].bucket_name "?"',
+    ]);
+  });
+
+  it("a bucket that a secret has its name", () => {
+    write(".dev.vars", "PHOTOS=secret");
+    write("wrangler.toml", `[[store_buckets]]\n${good}`);
+    expect(mistakes()).toEqual([
+      'wrangler.toml:2:1: store_buckets[0].binding "PHOTOS" is taken already, by .dev.vars. ' +
+        "Give one of them another name.",
+    ]);
+  });
+
+  it("secrets for DNS which of them is wrong", () => {
+    write(".dev.vars", "DNS_KEY=short");
+    expect(mistakes()).toEqual([
+      ".dev.vars: DNS_KEY must have 16 to 128 letters, digits, hyphens and underscores.",
+    ]);
+  });
+
+  const syntax: [file: string, text: string, said: string][] = [
+    ["wrangler.toml", 'name = "x"\n[[store_buckets]\n', "wrangler.toml:2:17 is not TOML: "],
+    ["wrangler.toml", "a = 1\na = 2", "wrangler.toml:2:1 is not TOML: "],
+    ["wrangler.jsonc", '{\n  "a" 1 }', "wrangler.jsonc:2:7 is not JSON: a colon is expected."],
+    ["wrangler.json", '{\n  "a": 1', "wrangler.json:2:9 is not JSON: a close brace is expected."],
+  ];
+  it.each(syntax)("%s with %j that it cannot be read", (file, text, said) => {
+    write(file, text);
+    expect(mistakes()).toEqual([expect.stringContaining(said)]);
+  });
+
+  it("an environment that it is not there", () => {
+    write("wrangler.toml", "[env.staging]\n[env.production]");
+    expect(mistakes({ environment: "stagign" })).toEqual([
+      'wrangler.toml has no environment "stagign". Did you mean "staging"?',
+    ]);
+    expect(mistakes({ environment: "x" })).toEqual([
+      'wrangler.toml has no environment "x". It has "staging", "production".',
+    ]);
+    write("wrangler.toml", "");
+    expect(mistakes({ environment: "x" })).toEqual([
+      'wrangler.toml has no environment "x", for it has none at all: add [env.x], or leave the environment out.',
+    ]);
+    rmSync(join(folder, "wrangler.toml"));
+    expect(mistakes({ environment: "x" })[0]).toMatch(/^There is no configuration file in /);
+  });
+
+  it("a file with several mistakes all of them, in the order of its lines", () => {
+    write(
+      "wrangler.toml",
+      '[dns]\nport = -1\n[[store_buckets]]\nbinding = "a b"\n[env.x]\n[[env.x.store_bucket]]\nbinding = "C"',
+    );
+    expect(mistakes().map((line) => line.slice(0, 48))).toEqual([
+      "wrangler.toml:2:1: dns.port must be a port, 0 to",
+      "wrangler.toml:3:1: store_buckets[0].bucket_name ",
+      'wrangler.toml:4:1: store_buckets[0].binding "a b',
+    ]);
+    expect(mistakes({ environment: "x" }).map((line) => line.slice(0, 48))).toEqual([
+      "wrangler.toml:2:1: dns.port must be a port, 0 to",
+      "wrangler.toml:6:1: env.x.store_bucket is not a k",
+    ]);
+  });
+});

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { pluginPath } from "../plugin/plugin-path.ts";
+import { readConfig, type ProjectConfig } from "./read-config.ts";
+import { toWranglerTable } from "./wrangler-config.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "ledge-wrangler-config-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function read(table: object, environment?: string): ProjectConfig {
+  writeFileSync(join(folder, "wrangler.json"), JSON.stringify(table));
+  return readConfig({ folder, ...(environment !== undefined && { environment }) });
+}
+
+const [store, dns] = ["store", "dns"].map((name) => ({ package: pluginPath, name }));
+
+describe("toWranglerTable()", () => {
+  it("says buckets and DNS as unsafe bindings, and keeps the rest", () => {
+    const table = {
+      name: "photos",
+      main: "./src/index.ts",
+      compatibility_flags: ["store_list_honor_include"],
+      unsafe: { bindings: [{ name: "OTHER", type: "other" }], metadata: { a: 1 } },
+      store_buckets: [
+        { binding: "PHOTOS", bucket_name: "photos", storage_class: "InfrequentAccess" },
+        { binding: "LOGS", bucket_name: "logs", preview_bucket_name: "local-logs" },
+      ],
+      dns: { binding: "DNS", port: 0 },
+      env: { staging: { store_buckets: [] } },
+    };
+    expect(toWranglerTable(read(table))).toEqual({
+      name: "photos",
+      main: "./src/index.ts",
+      compatibility_flags: ["store_list_honor_include"],
+      unsafe: {
+        bindings: [
+          { name: "OTHER", type: "other" },
+          {
+            name: "PHOTOS",
+            type: "store_bucket",
+            dev: {
+              plugin: store,
+              options: { bucket_name: "photos", storage_class: "InfrequentAccess" },
+            },
+          },
+          {
+            name: "LOGS",
+            type: "store_bucket",
+            dev: { plugin: store, options: { bucket_name: "local-logs" } },
+          },
+          { name: "DNS", type: "dns", dev: { plugin: dns, options: table.dns } },
+        ],
+        metadata: { a: 1 },
+      },
+    });
+  });
+
+  it("has one environment below env, with its own buckets", () => {
+    const table = {
+      name: "photos",
+      store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      env: {
+        staging: {
+          vars: { A: "1" },
+          store_buckets: [{ binding: "PHOTOS", bucket_name: "staging" }],
+        },
+        other: { vars: {} },
+      },
+    };
+    expect(toWranglerTable(read(table, "staging"))).toEqual({
+      name: "photos",
+      env: {
+        staging: {
+          vars: { A: "1" },
+          unsafe: {
+            bindings: [
+              {
+                name: "PHOTOS",
+                type: "store_bucket",
+                dev: { plugin: store, options: { bucket_name: "staging" } },
+              },
+            ],
+          },
+        },
+      },
+    });
+    expect(toWranglerTable(read(table, "other"))).toEqual({
+      name: "photos",
+      env: { other: { vars: {} } },
+    });
+  });
+});

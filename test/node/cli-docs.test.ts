@@ -1,0 +1,43 @@
+/** docs/cli.md: what it says of each command is what `--help` says. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { commandsOf, withReference } from "../../src/cli/reference.ts";
+import { root } from "../../src/cli/root.ts";
+import { runCommand } from "../../src/cli/run.ts";
+
+const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
+const commands = commandsOf(root, [root.name]);
+
+describe("docs/cli.md", () => {
+  it("is up to date: if not, run `npm run docs:cli`", () => {
+    expect(page).toBe(withReference(page, root));
+  });
+
+  it.each(commands.map(({ path }) => path.join(" ")))("has the help of %s", async (name) => {
+    const said: string[] = [];
+    const output = { out: (text: string) => void said.push(text), error: () => {} };
+    expect(await runCommand(root, [...name.split(" ").slice(1), "--help"], output)).toBe(0);
+    expect(page).toContain(`## ${name}\n\n\`\`\`text\n${said.join("\n")}\n\`\`\`\n`);
+  });
+
+  it("has no command that there is not", () => {
+    const headings = Array.from(page.matchAll(/^## (ledge.*)$/gm), ([, name]) => name);
+    expect(headings).toEqual(commands.map(({ path }) => path.join(" ")));
+  });
+});
+
+describe("help", () => {
+  it.each(commands.map(({ command, path }) => [path.join(" "), command] as const))(
+    "of %s says what everything is",
+    (_, command) => {
+      const summaries =
+        "commands" in command
+          ? command.commands.map(({ summary }) => summary)
+          : [
+              ...Object.values(command.options ?? {}).map(({ summary }) => summary),
+              ...(command.arguments ?? []).map(({ summary }) => summary),
+            ];
+      for (const summary of [command.summary, ...summaries]) expect(summary).toMatch(/\S{2,} \S+/);
+    },
+  );
+});
