@@ -12,6 +12,7 @@ const benchmarks: Record<string, string> = {
   store: "./store.ts",
   list: "./list-scaling.ts",
   dns: "./dns-api.ts",
+  pool: "./pool.ts",
 };
 
 const given = process.argv.slice(2);

@@ -10,6 +10,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const { overrides, devDependencies } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+) as { overrides: Record<string, string>; devDependencies: Record<string, string> };
 const sample = fileURLToPath(new URL("fixtures/isolation", import.meta.url));
 
 const pools: Record<string, Record<string, string>> = {
@@ -49,7 +52,14 @@ function tryPool(folder: string, pool: Record<string, string>, tarball: string):
     name: "matrix",
     private: true,
     type: "module",
-    devDependencies: { ...pool, ledge: `file:${tarball}`, vitest: "^4.1.0" },
+    devDependencies: {
+      ...pool,
+      ledge: `file:${tarball}`,
+      vitest: "^4.1.0",
+      vite: devDependencies["vite"],
+    },
+    // Tools whose builds for every platform are published (docs/decisions/0006-exact-tools.md).
+    overrides,
   };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2));
   const run = (command: string, ...args: string[]): boolean =>
