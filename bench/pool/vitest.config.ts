@@ -3,7 +3,7 @@ import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { ledge } from "ledge/vitest";
 import { defineConfig } from "vitest/config";
 
-const define = { TESTS: process.env["TESTS"] ?? "1000" };
+const tests = process.env["TESTS"] ?? "1000";
 const test = { testTimeout: 60_000, hookTimeout: 60_000, isolate: true };
 
 export default defineConfig({
@@ -11,12 +11,12 @@ export default defineConfig({
     fileParallelism: false,
     projects: [
       {
-        define,
+        define: { TESTS: tests },
         plugins: [ledge()],
         test: { ...test, name: "store", include: ["test/store.test.ts"] },
       },
       {
-        define,
+        define: { TESTS: tests },
         plugins: [
           cloudflareTest({
             miniflare: { compatibilityDate: "2026-08-01", r2Buckets: { R2: "r2" } },
