@@ -26,9 +26,10 @@ interface Report {
 
 const { values } = parseArgs({ options: { tests: { type: "string", default: "1000" } } });
 
-const versus = run("./pool", { TESTS: values.tests });
-const [store, r2] = ["store.test.ts", "r2.test.ts"].map((name) => {
-  const file = versus.testResults.find((result) => result.name.endsWith(name));
+// One after the other: side by side they would measure each other.
+const [store, r2] = ["store", "r2"].map((project) => {
+  const { testResults } = run("./pool", { TESTS: values.tests }, [`--project=${project}`]);
+  const [file] = testResults;
   return file === undefined ? NaN : file.endTime - file.startTime;
 }) as [number, number];
 console.log(`${values.tests} tests that put and read 10 objects, milliseconds`);
@@ -51,12 +52,13 @@ for (const block of ["none", "100,000", "none again"]) {
   );
 }
 
-function run(folder: string, env: Record<string, string>): Report {
+function run(folder: string, env: Record<string, string>, args: readonly string[] = []): Report {
   const work = mkdtempSync(join(tmpdir(), "ledge-bench-"));
   try {
     const report = join(work, "report.json");
     const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-    spawnSync(process.execPath, [vitest, "run", "--reporter=json", `--outputFile=${report}`], {
+    const options = ["--reporter=json", `--outputFile=${report}`, ...args];
+    spawnSync(process.execPath, [vitest, "run", ...options], {
       cwd: fileURLToPath(new URL(folder, import.meta.url)),
       env: { ...process.env, ...env },
       stdio: ["ignore", "ignore", "inherit"],

@@ -8,7 +8,6 @@ const test = { testTimeout: 60_000, hookTimeout: 60_000, isolate: true };
 
 export default defineConfig({
   test: {
-    fileParallelism: false,
     projects: [
       {
         define: { TESTS: tests },
