@@ -10,7 +10,18 @@ function workerdModule(name: string, entry: string): UserConfig {
     dts: false,
     clean: false,
     outExtensions: () => ({ js: ".js" }),
-    deps: { neverBundle: [/^cloudflare:/, /^node:/] },
+    deps: { neverBundle: [/^cloudflare:/, /^node:/], alwaysBundle: ["mrmime"] },
+  };
+}
+
+/** A module that vitest loads into workerd, by way of Vite. */
+function vitestModule(name: string, entry: string, dts: UserConfig["dts"]): UserConfig {
+  return {
+    ...workerdModule(name, entry),
+    outDir: "dist",
+    dts,
+    outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
+    deps: { neverBundle: [/^cloudflare:/, /^node:/, "vitest"] },
   };
 }
 
@@ -35,6 +46,7 @@ export default defineConfig([
       index: "src/index.ts",
       plugin: "src/plugin/index.ts",
       cli: "src/cli/index.ts",
+      vitest: "src/vitest/index.ts",
     },
     outDir: "dist",
     platform: "node",
@@ -43,6 +55,8 @@ export default defineConfig([
     dts: true,
     clean: false,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
-    deps: { neverBundle: ["miniflare", "wrangler"] },
+    deps: { neverBundle: ["miniflare", "wrangler", "vite"] },
   },
+  vitestModule("test", "src/testing/index.ts", { tsconfig: "tsconfig.testing.json" }),
+  vitestModule("vitest-runner", "src/vitest/runner.ts", false),
 ]);

@@ -29,6 +29,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: "pool",
+          include: ["test/pool/*.test.ts"],
+          // Each starts vitest, which starts runtimes.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: "dns",
           include: ["worker/**/*.test.ts", "test/dns/**/*.test.ts"],
           testTimeout: 60_000,

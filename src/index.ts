@@ -12,6 +12,8 @@ export { startDev, type RunningDev } from "./dev/start.ts";
 export type { StartDevOptions } from "./dev/options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./platform/proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/start.ts";
+export { testBindings, testControl, type TestControl } from "./testing/node.ts";
+export { callMatchers, type CallMatchers } from "./testing/matchers.ts";
 export type * from "./types/store.ts";
 
 /** What `[[store_buckets]]` says of a bucket. */

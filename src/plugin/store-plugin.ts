@@ -89,6 +89,7 @@ export const storePlugin: Plugin = {
       pluginName,
       boot: bootOf(worker),
       bucketNames,
+      project: projectFolder(worker),
       ...(handover !== undefined && { handover }),
     });
   },
@@ -110,6 +111,12 @@ function storeBindings(worker: ParsedWorkerOptions): UnsafeBinding<"bucket" | "c
     "unsafe:store_bucket": "bucket",
     "unsafe:store_control": "control",
   });
+}
+
+/** The folder that tests may fill buckets from, if the control binding names one. */
+function projectFolder(worker: ParsedWorkerOptions): string | undefined {
+  const control = storeBindings(worker).find(({ kind }) => kind === "control");
+  return (control?.options as { project_folder?: string } | undefined)?.project_folder;
 }
 
 /** The boot that a script's blobs are written under. */

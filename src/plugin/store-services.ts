@@ -26,6 +26,7 @@ const databasesService = "store:databases";
 const blobsService = "store:blobs";
 const bootsService = "store:boots";
 const hostService = "store:host";
+const projectService = "store:project";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
 /** What a client of buckets needs (`store/client/bucket-client.ts`). */
@@ -41,13 +42,15 @@ interface StoreRun {
   readonly boot: string;
   /** The buckets that the script is bound to */
   readonly bucketNames: readonly string[];
+  /** A folder that tests may read, if there is one */
+  readonly project: string | undefined;
   /** Where the process makes way for another runtime, if it does (`claim.ts`). */
   readonly handover?: Door;
 }
 
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
-  { pluginName, boot, bucketNames, handover }: StoreRun,
+  { pluginName, boot, bucketNames, project, handover }: StoreRun,
 ): Promise<Service[]> {
   const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
   const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
@@ -69,26 +72,31 @@ export async function storeServices(
   const shared = [
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: bootsService, disk: { path: boots } },
+    ...(project === undefined ? [] : [{ name: projectService, disk: { path: project } }]),
+  ];
+  const more: Worker_Binding[] = [
+    { name: "boot", text: boot },
+    ...(project === undefined ? [] : [{ name: "project", service: { name: projectService } }]),
   ];
   // A folder that goes with the runtime is nobody else's.
   if (sharedOptions.resourcePersistencePath === undefined) {
     await noteBoot(boot, boots, owner);
-    return [...shared, ...hostServices(databases)];
+    return [...shared, ...hostServices(databases, more)];
   }
   const door = await doorOf(loopbackPort);
   const host = await claimStore({ boot, folder, owner: { ...owner, door } });
   void removePartialFiles(blobs, boots);
-  if (host?.door !== undefined) return [...shared, ...guestServices(host.door)];
+  if (host?.door !== undefined) return [...shared, ...guestServices(host.door, more)];
   openDoor(worker, door);
   whenRuntimeStarts((runtimeProcessId) => amendNote(boot, boots, { runtimeProcessId }));
-  return [...shared, ...hostServices(databases), doorService(boot, door, clientBindings)];
+  return [...shared, ...hostServices(databases, more), doorService(boot, door, clientBindings)];
 }
 
 /** The boot that each Miniflare, known by its own port, has begun last. */
 const lastBoot = new Map<number, string>();
 
 /** The buckets themselves, on their databases. */
-function hostServices(databases: string): Service[] {
+function hostServices(databases: string, bindings: Worker_Binding[]): Service[] {
   return [
     { name: databasesService, disk: { path: databases, writable: true } },
     bucketsWorker({
@@ -103,12 +111,13 @@ function hostServices(databases: string): Service[] {
         },
       ],
       durableObjectStorage: { localDisk: databasesService },
+      bindings,
     }),
   ];
 }
 
 /** Buckets that ask those of the host: under the same names, for the bindings are the same. */
-function guestServices({ port, secret }: Door): Service[] {
+function guestServices({ port, secret }: Door, bindings: Worker_Binding[]): Service[] {
   return [
     { name: hostService, external: { address: `127.0.0.1:${port}`, http: {} } },
     bucketsWorker({
@@ -120,6 +129,7 @@ function guestServices({ port, secret }: Door): Service[] {
       bindings: [
         { name: "host", service: { name: hostService } },
         { name: "secret", text: secret },
+        ...bindings,
       ],
     }),
   ];

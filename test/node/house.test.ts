@@ -70,7 +70,15 @@ describe("the package", () => {
         follow(chunk as string);
       }
     };
-    const entries = ["cli.js", "dns-listener.js", "index.js", "plugin.js"];
+    const entries = [
+      "cli.js",
+      "dns-listener.js",
+      "index.js",
+      "plugin.js",
+      "test.js",
+      "vitest.js",
+      "vitest-runner.js",
+    ];
     for (const entry of entries) follow(entry);
     const expected = [
       "LICENSE",
@@ -79,6 +87,8 @@ describe("the package", () => {
       "dist/cli.d.ts",
       "dist/index.d.ts",
       "dist/plugin.d.ts",
+      "dist/test.d.ts",
+      "dist/vitest.d.ts",
       "dist/types/index.d.ts",
       "dist/types/store.d.ts",
       "dist/workerd/dns-remote.js",

@@ -19,5 +19,5 @@ interface InnerBindings {
 export default function createBinding(inner: InnerBindings): StoreBucket {
   const { buckets, blobs, joiner, bucket, settings } = inner;
   const client = new BucketClient({ buckets, blobs, joiner, ...bucket });
-  return answeringRemote(new StoreBucket(client, settings), client);
+  return answeringRemote(new StoreBucket(client, settings), client, bucket.bucketName);
 }
