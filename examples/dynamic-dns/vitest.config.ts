@@ -1,5 +1,5 @@
+import { ledge } from "ledge/vitest";
 import { defineConfig } from "vitest/config";
-import { ledge } from "../ledge-vitest.ts";
 
 export default defineConfig({
   plugins: [ledge({ configPath: `${import.meta.dirname}/wrangler.jsonc` })],
