@@ -6,7 +6,7 @@
  */
 import type { BucketCalls, GetRequest, PutRequest } from "../client/bucket-calls.ts";
 import { presentPrefix } from "../core/list-page.ts";
-import { decodeListedObjects } from "../core/listed-object.ts";
+import { decodeObject, decodeObjects } from "../core/object-text.ts";
 import { listLimitMax } from "../core/limits.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 import type { HttpMetadata } from "../core/http-metadata.ts";
@@ -143,8 +143,10 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   async #head(key: string): Promise<StoreObject | null> {
-    const record = await this.#bucket.call("head", { method: "head", key });
-    return record === null ? null : new StoreObject(record, wholeRange(record));
+    const text = await this.#bucket.call("head", { method: "head", key });
+    if (text === null) return null;
+    const record = decodeObject(key, text);
+    return new StoreObject(record, wholeRange(record));
   }
 
   async #get(
@@ -217,8 +219,9 @@ export class StoreBucket implements types.StoreBucket {
       method: "list",
       ...request,
     });
+    const include = { http: request.includeHttp, custom: request.includeCustom };
     const page = {
-      objects: decodeListedObjects(objectsJson).map((record) => new StoreObject(record)),
+      objects: decodeObjects(objectsJson, include).map((record) => new StoreObject(record)),
       delimitedPrefixes: prefixes.map((prefix) =>
         presentPrefix(prefix, request.delimiter, this.#settings.trailingDelimiter),
       ),

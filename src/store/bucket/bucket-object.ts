@@ -30,13 +30,21 @@ export const awakeBuckets = new Set<string>();
 const wakeAfterUseMilliseconds = 60_000;
 const sweepChunk = 1000;
 
+/** What a database of an empty bucket may have taken in before it is worth a new one. */
+const emptyBytesMax = 1024 * 1024;
+/** After a delete; more often than once in that time, nobody looks whether it was the last. */
+const reclaimMilliseconds = 100;
+
 export class BucketObject extends DurableObject<BucketEnv> {
-  readonly #bucket: Bucket;
+  #bucket: Bucket;
   readonly #blobs: BlobDirectory;
   /** The machine's time of the alarm that is set, if this run of the object has set one. */
   #alarmTime = Infinity;
+  /** The deadline that the alarm takes into account. */
+  #alarmDeadline: number | null = null;
   #usedSinceAlarm = false;
   #swept: Promise<void> | undefined;
+  #reclaiming: Promise<void> | undefined;
 
   constructor(ctx: DurableObjectState, env: BucketEnv) {
     super(ctx, env);
@@ -44,18 +52,28 @@ export class BucketObject extends DurableObject<BucketEnv> {
     if (name === undefined) throw new Error("A bucket is addressed by its name");
     awakeBuckets.add(name);
     this.#blobs = new BlobDirectory(env.blobs, name);
-    this.#bucket = new Bucket({ storage: ctx.storage, clock, randomHex });
+    this.#bucket = this.#openBucket();
+  }
+
+  #openBucket(): Bucket {
+    return new Bucket({ storage: this.ctx.storage, clock, randomHex });
   }
 
   /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
-  async execute(operations: Operation[]): Promise<Outcome[]> {
+  execute(operations: Operation[]): Outcome[] | Promise<Outcome[]> {
     const expired = this.#expireUploads();
     const { outcomes, released } = this.#bucket.execute(operations);
-    this.#usedSinceAlarm = true;
-    this.#setAlarm();
-    if (expired.length + released.length > 0) await this.#remove([...expired, ...released]);
+    if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
+      this.#usedSinceAlarm = true;
+      this.#setAlarm();
+    }
     this.#swept ??= this.#startSweep();
-    return outcomes;
+    if (this.#bucket.bytesTaken > emptyBytesMax && operations.some(isDelete)) {
+      this.#reclaiming ??= this.#startReclaim();
+    }
+    // Most calls leave nothing to remove, and then there is nothing to wait for.
+    if (expired.length + released.length === 0) return outcomes;
+    return this.#remove([...expired, ...released]).then(() => outcomes);
   }
 
   /** `execute`, for scripts whose compatibility date is from before RPC. */
@@ -84,6 +102,37 @@ export class BucketObject extends DurableObject<BucketEnv> {
       removed += garbage.length;
     }
     return removed;
+  }
+
+  #startReclaim(): Promise<void> {
+    const reclaim = scheduler
+      .wait(reclaimMilliseconds)
+      .then(() => this.#reclaim())
+      .catch((error: unknown) =>
+        console.error(`Cannot shrink the database of "${this.ctx.id.name}":`, error),
+      )
+      .finally(() => (this.#reclaiming = undefined));
+    this.ctx.waitUntil(reclaim);
+    return reclaim;
+  }
+
+  /**
+   * Gives the disk back what an emptied bucket has taken. SQLite keeps the pages of what was
+   * deleted for what comes next, and an object may not have it vacuum; but it may start anew.
+   *
+   * Not while another runtime uses the folder: it may have the old file open. A runtime leaves its
+   * note before it starts, and opens a bucket long after that.
+   */
+  async #reclaim(): Promise<void> {
+    if (!this.#bucket.isEmpty()) return;
+    const runningBoots = await fileNames(this.env.boots, "http://boots/");
+    // In the meantime there may have been calls. From here on there are none.
+    if (runningBoots.length > 1 || !this.#bucket.isEmpty()) return;
+    const deleted = this.ctx.storage.deleteAll();
+    this.#bucket = this.#openBucket();
+    this.#alarmTime = Infinity;
+    this.#setAlarm();
+    await deleted;
   }
 
   override async alarm(): Promise<void> {
@@ -115,6 +164,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   #setAlarm(): void {
     const deadline = this.#bucket.nextDeadline();
+    this.#alarmDeadline = deadline;
     const time = Math.min(
       deadline === null ? Infinity : clock.machineTime(deadline),
       this.#usedSinceAlarm ? Date.now() + wakeAfterUseMilliseconds : Infinity,
@@ -139,6 +189,10 @@ export class BucketObject extends DurableObject<BucketEnv> {
     });
     await Promise.all(removals);
   }
+}
+
+function isDelete({ method }: Operation): boolean {
+  return method === "delete";
 }
 
 function randomHex(bytes: number): string {

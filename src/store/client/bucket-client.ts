@@ -8,6 +8,7 @@ import { bindingMessage, StoreError, type StoreAction } from "../core/errors.ts"
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
 import type { PartReference } from "../core/multipart.ts";
+import { decodeObject } from "../core/object-text.ts";
 import type {
   Content,
   Method,
@@ -18,7 +19,7 @@ import type {
   Result,
 } from "../core/operations.ts";
 import { Batch } from "./batch.ts";
-import { openContent } from "./content-reader.ts";
+import { bytesAtHand, openContent } from "./content-reader.ts";
 import type {
   BucketCalls,
   GetRequest,
@@ -63,16 +64,26 @@ export class BucketClient implements BucketCalls {
   }
 
   /** Executes one operation. Failures read as the binding's callers know them. */
-  async call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>> {
-    return settle(action, await this.#send(action, request));
+  call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>> {
+    // One step, for every promise between a script and its answer is time.
+    return this.#batch.call(request).then(
+      (outcome) => settle(action, outcome),
+      (error: unknown) => {
+        throw internalError(action, error);
+      },
+    );
   }
 
   async get(request: GetRequest): Promise<Opened | null> {
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
       const found = await this.call("get", { method: "get", ...request });
-      if (found === null || found.status === "condition failed") return found;
-      const { object, range, content } = found;
+      if (found === null) return null;
+      const object = decodeObject(request.key, found.object);
+      if (found.status === "condition failed") return { status: found.status, object };
+      const { range, content } = found;
+      const bytes = bytesAtHand(content);
+      if (bytes !== null) return { status: "found", object, range, content: bytes };
       if (damaged?.version === object.version || attempt > readAttemptsMax) {
         throw damagedError(request.key, damaged?.error);
       }
@@ -88,7 +99,7 @@ export class BucketClient implements BucketCalls {
   }
 
   async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
-    return this.#store("put", value, {
+    const text = await this.#store("put", value, {
       algorithms: requiredAlgorithms(description.checksum),
       validate() {
         validateKey(description.key);
@@ -98,6 +109,7 @@ export class BucketClient implements BucketCalls {
       // `null`: the condition did not hold
       keeps: (result) => result !== null,
     });
+    return text === null ? null : decodeObject(description.key, text);
   }
 
   async uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
