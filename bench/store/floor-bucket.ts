@@ -29,7 +29,6 @@ const schema = (await import(
 )) as Schema;
 
 const inlineBytesMax = 128 * 1024;
-const readBytes = 256 * 1024;
 
 interface Row {
   readonly fields: string;
@@ -257,7 +256,7 @@ function readFiles(
 
 export const floorStreams: Streams = {
   put: (bucket, key, _size, chunks) => (bucket as FloorBucket).putChunks(key, chunks),
-  async drain(object) {
+  async drain(object, readBytes) {
     const buffer = new Uint8Array(readBytes);
     let size = 0;
     for (const path of (object as FloorObject).files) {

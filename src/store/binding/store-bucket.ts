@@ -64,6 +64,7 @@ export class StoreBucket implements types.StoreBucket {
       const method = "StoreBucket.get";
       requireArguments(given, method, ["string"]);
       const name = toText(key);
+      if (options === undefined) return this.#get({ key: name });
       const fields = toOptions(options, method, 2, "GetOptions");
       const onlyIf = conditionalOption(fields, "GetOptions");
       const range = rangeOption(fields);
@@ -151,11 +152,13 @@ export class StoreBucket implements types.StoreBucket {
 
   async #get(
     request: GetRequest,
-    overrides: HttpMetadata,
+    overrides?: HttpMetadata,
   ): Promise<StoreObjectBody | StoreObject | null> {
     const opened = await this.#bucket.get(request);
     if (opened === null) return null;
-    const record = { ...opened.object, http: { ...opened.object.http, ...overrides } };
+    const { object } = opened;
+    const record =
+      overrides === undefined ? object : { ...object, http: { ...object.http, ...overrides } };
     return opened.status === "found"
       ? new StoreObjectBody(record, opened.range, opened.content)
       : new StoreObject(record, wholeRange(record));

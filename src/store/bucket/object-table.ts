@@ -32,7 +32,6 @@ export interface RowText extends ListedRow {
 
 // A column costs its name as well as its value, for every query: the names are short.
 const text = "'[' || fields || ',' || coalesce(metadata, 'null') || ']' AS t";
-const content = "coalesce(CAST(bytes || tail AS BLOB), bytes) AS b";
 
 /** The longest run of rows that is read at once. */
 const rowsRunMax = listLimitMax + 1;
@@ -52,16 +51,20 @@ export class ObjectTable {
   }
 
   find(key: string): StoredObject | null {
-    const row = firstRow<[string, ArrayBuffer | null, string | null]>(
+    const row = firstRow<[string, ArrayBuffer | null, ArrayBuffer | null, string | null]>(
       this.#sql.exec(
-        `SELECT ${text}, ${content}, segments FROM objects ` +
+        `SELECT ${text}, bytes AS b, tail AS e, segments AS s FROM objects ` +
           "LEFT JOIN bodies ON bodies.id = body WHERE key = ?",
         key,
       ),
     );
     if (row === undefined) return null;
-    const [found, bytes, segments] = row;
-    return { text: found, bytes, segments: segments === null ? [] : decodeSegments(segments) };
+    const [found, body, tail, segments] = row;
+    return {
+      text: found,
+      bytes: body !== null && tail !== null ? joinBuffers(body, tail) : body,
+      segments: segments === null ? [] : decodeSegments(segments),
+    };
   }
 
   /** Stores an object if there is none of its key; says whether it did. */
@@ -210,4 +213,12 @@ function segmentsOf(place: Place): string | null {
 
 function placeOf([body, segments]: PlaceColumns): Place {
   return body ?? decodeSegments(segments as string);
+}
+
+/** Here and not in SQL, where the longest bodies would be copied for the sake of the shortest. */
+function joinBuffers(body: ArrayBuffer, tail: ArrayBuffer): ArrayBuffer {
+  const bytes = new Uint8Array(body.byteLength + tail.byteLength);
+  bytes.set(new Uint8Array(body));
+  bytes.set(new Uint8Array(tail), body.byteLength);
+  return bytes.buffer;
 }

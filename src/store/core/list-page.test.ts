@@ -204,7 +204,7 @@ describe("listRun()", () => {
   const readRun =
     (source: Source): ReadRun =>
     (bounds, limit) => {
-      const rows = Iterator.from(source.scan(bounds, limit)).take(limit).toArray();
+      const rows = [...source.scan(bounds, limit)].slice(0, limit);
       const json = rows.map(({ key }) => JSON.stringify(key)).join();
       const weight = rows.reduce((sum, row) => sum + row.weight, 0);
       return { json, count: rows.length, lastKey: rows.at(-1)?.key ?? null, weight };

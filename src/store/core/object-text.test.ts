@@ -49,7 +49,7 @@ it.each([
 });
 
 it("decodeObject() reads back whatever was encoded", () => {
-  const text = fc.string({ unit: "binary" });
+  const text = fc.string({ unit: "binary", maxLength: 5 });
   const record = fc.record({
     key: text,
     version: text,
@@ -59,12 +59,11 @@ it("decodeObject() reads back whatever was encoded", () => {
     checksums: fc.record({ md5: text, sha256: text }, { requiredKeys: [] }),
     storageClass: fc.constantFrom("Standard" as const, "InfrequentAccess" as const),
     http: fc.record({ contentType: text, cacheExpiry: fc.nat() }, { requiredKeys: [] }),
-    custom: fc.dictionary(text, text, { noNullPrototype: true }),
+    custom: fc.dictionary(text, text, { noNullPrototype: true, maxKeys: 3 }),
   });
   fc.assert(
     fc.property(record, (given) => {
-      const read = decodeObject(given.key, textOf(given));
-      expect(read).toEqual(given);
+      expect(decodeObject(given.key, textOf(given))).toEqual(given);
     }),
   );
 });

@@ -71,11 +71,16 @@ function objectRecord(
   metadata: Metadata | null,
   include: Include,
 ): ObjectRecord {
-  const record = { key, version, size, etag, uploaded, checksums, storageClass };
-  if (!include.http && !include.custom) return record;
-  return {
-    ...record,
-    ...(include.http && { http: metadata?.[0] ?? none }),
-    ...(include.custom && { custom: metadata?.[1] ?? none }),
+  const record: { -readonly [Field in keyof ObjectRecord]: ObjectRecord[Field] } = {
+    key,
+    version,
+    size,
+    etag,
+    uploaded,
+    checksums,
+    storageClass,
   };
+  if (include.http) record.http = metadata?.[0] ?? none;
+  if (include.custom) record.custom = metadata?.[1] ?? none;
+  return record;
 }
