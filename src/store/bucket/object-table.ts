@@ -190,10 +190,11 @@ function metadataText({ http, custom }: Include): string {
   return "'null'";
 }
 
+/** The plus hides the limit from SQLite, which would prepare the statement anew for every value. */
 function inBounds(from: Bound, end: string | null): string {
   return (
     `FROM objects WHERE key ${from.inclusive ? ">=" : ">"} ? ` +
-    `${end === null ? "" : "AND key < ? "}ORDER BY key LIMIT ?`
+    `${end === null ? "" : "AND key < ? "}ORDER BY key LIMIT +?`
   );
 }
 
