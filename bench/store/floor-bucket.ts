@@ -51,7 +51,8 @@ export function openDatabase(folder: string): DatabaseSync {
   mkdirSync(folder, { recursive: true });
   const database = new DatabaseSync(join(folder, "floor.sqlite"));
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  schema.createTables(database);
+  const [table] = database.prepare("SELECT name FROM sqlite_master").all();
+  if (table === undefined) schema.createTables(database);
   return database;
 }
 

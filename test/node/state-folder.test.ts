@@ -45,7 +45,8 @@ function openDatabase(folder: string): DatabaseSync {
 describe("the database of a bucket", () => {
   it("is little longer than what is in it, and short again when it is empty", async () => {
     const folder = temporaryFolder();
-    const { miniflare, bucket, stop } = await startStore(folder, [worker(script)]);
+    const store = await startStore(folder, [worker(script)]);
+    const { miniflare, bucket } = store;
     await miniflare.dispatchFetch("http://script/put");
     // What is in the log is in the file as well, sooner or later.
     const log = 4.2 * 1024 * 1024;
@@ -55,7 +56,7 @@ describe("the database of a bucket", () => {
     await vi.waitFor(() => expect(databaseBytes(folder)).toBeLessThan(200_000), 10_000);
     expect((await bucket.list()).objects).toEqual([]);
     await bucket.put("key", "again");
-    await stop();
+    await store.stop();
     const { bucket: later } = await startStore(folder);
     expect(await (await later.get("key"))?.text()).toBe("again");
   });
@@ -116,7 +117,8 @@ function turnBack(folder: string): void {
 describe("a database of the first format", () => {
   it("has the same objects and uploads when it is opened", async () => {
     const folder = temporaryFolder();
-    const { bucket, stop } = await startStore(folder);
+    const store = await startStore(folder);
+    const { bucket } = store;
     const options = {
       httpMetadata: { contentType: "a/b" },
       customMetadata: { name: "value" },
@@ -134,7 +136,7 @@ describe("a database of the first format", () => {
     const part = await open.uploadPart(1, "part");
     const include = ["httpMetadata", "customMetadata"] as ("httpMetadata" | "customMetadata")[];
     const before = JSON.stringify(await bucket.list({ include }));
-    await stop();
+    await store.stop();
     turnBack(folder);
 
     const { bucket: later } = await startStore(folder);
@@ -152,16 +154,17 @@ describe("a database of the first format", () => {
 describe("a database of a format that is not known yet", () => {
   it("is refused, and left alone", async () => {
     const folder = temporaryFolder();
-    const { bucket, stop } = await startStore(folder);
+    const store = await startStore(folder);
+    const { bucket } = store;
     await bucket.put("key", "value");
-    await stop();
+    await store.stop();
     const database = openDatabase(folder);
     database.exec("UPDATE format SET version = 1000");
     database.close();
 
-    const { bucket: later, stop: stopLater } = await startStore(folder);
-    await expect(later.get("key")).rejects.toThrow(/\(10001\)$/);
-    await stopLater();
+    const later = await startStore(folder);
+    await expect(later.bucket.get("key")).rejects.toThrow(/\(10001\)$/);
+    await later.stop();
     const again = openDatabase(folder);
     again.exec("UPDATE format SET version = 2");
     again.close();

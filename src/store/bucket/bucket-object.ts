@@ -44,7 +44,8 @@ export class BucketObject extends DurableObject<BucketEnv> {
   #alarmDeadline: number | null = null;
   #usedSinceAlarm = false;
   #swept: Promise<void> | undefined;
-  #reclaiming: Promise<void> | undefined;
+  /** Whether somebody is going to look if the bucket is empty. */
+  #reclaiming = false;
 
   constructor(ctx: DurableObjectState, env: BucketEnv) {
     super(ctx, env);
@@ -69,7 +70,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
     }
     this.#swept ??= this.#startSweep();
     if (this.#bucket.bytesTaken > emptyBytesMax && operations.some(isDelete)) {
-      this.#reclaiming ??= this.#startReclaim();
+      this.#startReclaim();
     }
     // Most calls leave nothing to remove, and then there is nothing to wait for.
     if (expired.length + released.length === 0) return outcomes;
@@ -104,16 +105,17 @@ export class BucketObject extends DurableObject<BucketEnv> {
     return removed;
   }
 
-  #startReclaim(): Promise<void> {
+  #startReclaim(): void {
+    if (this.#reclaiming) return;
+    this.#reclaiming = true;
     const reclaim = scheduler
       .wait(reclaimMilliseconds)
       .then(() => this.#reclaim())
       .catch((error: unknown) =>
         console.error(`Cannot shrink the database of "${this.ctx.id.name}":`, error),
       )
-      .finally(() => (this.#reclaiming = undefined));
+      .finally(() => (this.#reclaiming = false));
     this.ctx.waitUntil(reclaim);
-    return reclaim;
   }
 
   /**

@@ -18,14 +18,14 @@ it.each([
   expect(splitBody(size)).toBe(kept);
 });
 
-it("splitBody() never makes rows of a page fewer, and cuts off little", () => {
-  const rowsAPage = (size: number) => Math.floor(4088 / (size + 12));
+const rowsAPage = (size: number) => Math.floor(4088 / (size + 12));
+
+it("splitBody() cuts off little, and only where a page holds more rows for it", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 200_000 }), (size) => {
+    fc.property(fc.integer({ min: 0, max: 10_000 }), (size) => {
       const kept = splitBody(size);
-      expect(kept).toBeLessThanOrEqual(size);
-      expect(size - kept).toBeLessThanOrEqual(48);
-      if (kept < size) expect(rowsAPage(kept)).toBeGreaterThan(rowsAPage(size));
+      const pays = kept === size || rowsAPage(kept) > rowsAPage(size);
+      expect(pays && kept <= size && size - kept <= 48).toBe(true);
     }),
   );
 });

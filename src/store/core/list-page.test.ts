@@ -200,16 +200,16 @@ it.each([
   expect(presentPrefix(rolledUp, delimiter, trailing)).toBe(presented);
 });
 
-describe("listRun()", () => {
-  const readRun =
-    (source: Source): ReadRun =>
-    (bounds, limit) => {
-      const rows = [...source.scan(bounds, limit)].slice(0, limit);
-      const json = rows.map(({ key }) => JSON.stringify(key)).join();
-      const weight = rows.reduce((sum, row) => sum + row.weight, 0);
-      return { json, count: rows.length, lastKey: rows.at(-1)?.key ?? null, weight };
-    };
+const readRun =
+  (source: Source): ReadRun =>
+  (bounds, limit) => {
+    const rows = [...source.scan(bounds, limit)].slice(0, limit);
+    const json = rows.map(({ key }) => JSON.stringify(key)).join();
+    const weight = rows.reduce((sum, row) => sum + row.weight, 0);
+    return { json, count: rows.length, lastKey: rows.at(-1)?.key ?? null, weight };
+  };
 
+describe("listRun()", () => {
   it("is the page that listPage() makes, with its cursor", () => {
     const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "\uff5e", "\u{1f600}") });
     const asked = fc.record({

@@ -43,7 +43,7 @@ it.each([
   ["no hash", { ...plain, etag: "e-2", checksums: {} }],
   ["an md5 that is not the etag", { ...plain, etag: "e-2" }],
   ["HTTP metadata", { ...plain, http: { contentType: "a/b", cacheExpiry: 0 } }],
-  ["custom metadata", { ...plain, custom: { __proto__: "x", "\0": '"\n' } as never }],
+  ["custom metadata", { ...plain, custom: { ["__proto__"]: "x", "\0": '"\n' } }],
 ])("decodeObject() reads back an object with %s", (_, record) => {
   expect(decodeObject(record.key, textOf(record))).toStrictEqual(record);
 });
