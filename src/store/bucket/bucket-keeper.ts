@@ -75,7 +75,7 @@ export class BucketKeeper {
         const key = keys[index] as string;
         const found = outcome.ok ? (outcome.value as Result<"get">) : null;
         if (found?.status !== "found") continue;
-        const { http = {}, custom = {} } = decodeObject(key, found.object);
+        const { http, custom } = decodeObject(key, found.object);
         kept.push({ key, bytes: await this.#read(found.content), http, custom });
       }
       ({ cursor } = listed.value);
