@@ -123,11 +123,14 @@ export class UndoJournal {
     // One query a table: workerd's SQLite joins no more than five.
     const found = this.#journaled().flatMap((table) =>
       this.#sql
-        .exec(`SELECT DISTINCT _layer FROM ${images(table)} WHERE _layer >= ?`, layer)
-        .raw<[number]>()
+        .exec<{ _layer: number }>(
+          `SELECT DISTINCT _layer FROM ${images(table)} WHERE _layer >= ?`,
+          layer,
+        )
         .toArray(),
     );
-    return [...new Set(found.flat())].sort((one, other) => other - one);
+    const layers = new Set(found.map(({ _layer }) => _layer));
+    return [...layers].sort((one, other) => other - one);
   }
 
   #restore(table: JournaledTable, layer: number): void {

@@ -1,6 +1,6 @@
 /** House rules that a machine can check, and the package as it would be published. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -64,8 +64,12 @@ describe("the package", () => {
     // What the entry points import is divided into chunks as the bundler likes.
     const chunks = new Set<string>();
     const follow = (file: string): void => {
-      for (const [, chunk] of read(`dist/${file}`).matchAll(/(?:from|import\()\s*"\.\/([^"]+)"/g)) {
-        if (chunks.has(chunk as string)) continue;
+      for (const [, chunk] of read(`dist/${file}`).matchAll(
+        /(?:from|import\(?)\s*"\.\/([^"]+)"/g,
+      )) {
+        // Some of the text is code for workerd, whose modules are others.
+        if (chunks.has(chunk as string) || !existsSync(join(root, "dist", chunk as string)))
+          continue;
         chunks.add(chunk as string);
         follow(chunk as string);
       }

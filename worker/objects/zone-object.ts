@@ -18,7 +18,7 @@ import { editSettings, type DnsSettings } from "../zone/settings.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { netChange, servedRecord, type Publication } from "../replication/publication.ts";
 import { Publisher } from "../replication/publisher.ts";
-import { stateLines } from "../replication/protocol.ts";
+import { stateStream } from "../replication/state-stream.ts";
 import { composeZoneFile } from "../zone/zone-file/compose.ts";
 import { ChangeLog, type Change } from "./change-log.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
@@ -179,24 +179,13 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   #data(seed: ZoneSeed): ZoneData {
-    const { id, name } = seed;
     const records = this.#records.all().map(servedRecord);
-    return { id, name, serial: this.#facts.serial, ...this.#head(seed), records };
+    return { ...seed, serial: this.#facts.serial, ...this.#head(seed), records };
   }
 
   /** The zone as it is at this moment, for those that serve it from memory; `null` without one. */
   state(): ReadableStream<Uint8Array> | null {
-    if (this.#seed === null) return null;
-    const lines = stateLines(this.#data(this.#seed));
-    const encoder = new TextEncoder();
-    return new ReadableStream({
-      type: "bytes",
-      pull(controller) {
-        const { value, done } = lines.next();
-        if (done === true) controller.close();
-        else controller.enqueue(encoder.encode(value));
-      },
-    });
+    return this.#seed === null ? null : stateStream(this.#data(this.#seed));
   }
 
   async #askOutside(name: string): Promise<Found> {

@@ -69,9 +69,10 @@ export class ObjectTable {
 
   /** Stores an object if there is none of its key; says whether it did. */
   insert({ key, fields, metadata, place, tail }: ObjectRow): boolean {
-    const { rowsWritten } = this.#sql.exec(
+    // The number of rows written would count those of triggers, too.
+    const inserted = this.#sql.exec(
       "INSERT INTO objects (key, fields, metadata, body, tail, segments) " +
-        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1",
       key,
       fields,
       metadata,
@@ -79,7 +80,7 @@ export class ObjectTable {
       tail,
       segmentsOf(place),
     );
-    return rowsWritten > 0;
+    return inserted.toArray().length > 0;
   }
 
   /** Stores an object in place of the one of its key. */
