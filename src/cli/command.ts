@@ -60,7 +60,10 @@ export type Command = LeafCommand | CommandGroup;
 /** The command line was wrong: nothing has been done. */
 export class UsageError extends UserError {}
 
-export const exitCode = { done: 0, failed: 1, usage: 2 } as const;
+/** What was named is not there. */
+export class NotFoundError extends UserError {}
+
+export const exitCode = { done: 0, failed: 1, usage: 2, notFound: 3 } as const;
 
 export function parseInvocation(command: LeafCommand, given: readonly string[]): Invocation {
   const known = command.options ?? {};

@@ -1,7 +1,7 @@
 /** From the words of a command line to a command that runs, and from its errors to an exit code. */
 import { nearest } from "../config/nearest.ts";
 import { UserError } from "../plugin/user-error.ts";
-import { exitCode, parseInvocation, UsageError, type Command } from "./command.ts";
+import { exitCode, NotFoundError, parseInvocation, UsageError, type Command } from "./command.ts";
 import { renderHelp } from "./help.ts";
 
 export interface Output {
@@ -41,6 +41,7 @@ export async function runCommand(
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     output.error(error.message);
+    if (error instanceof NotFoundError) return exitCode.notFound;
     if (!(error instanceof UsageError)) return exitCode.failed;
     output.error(`"${path.join(" ")} --help" says what there is.`);
     return exitCode.usage;
