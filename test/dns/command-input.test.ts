@@ -60,7 +60,7 @@ const table: [string[], number, string][] = [
   [["export", "example.net"], 3, "Did you mean example"],
   // It failed.
   [["zones", "--create", "example.org"], 1, "example.org already exists (1061)"],
-  [["zones", "--create", "-"], 1, "Invalid zone name. (1001)"],
+  [["zones", "--create", "a b"], 1, "Invalid zone name. (1001)"],
   [
     ["add", "example.org", "www", "A", "192.0.2.1"],
     1,

@@ -28,10 +28,8 @@ export function parseType(word: string): string {
   if (recordTypes.has(type) || isTextKind(type)) return type;
   const known = [...recordTypes.keys(), ...Object.keys(TEXT_KINDS)];
   const guess = nearest(type, known);
-  throw new UsageError(
-    `There is no record type "${word}". ` +
-      (guess === null ? `Known are ${known.join(", ")}.` : `Did you mean ${guess}?`),
-  );
+  const meant = guess === null ? "" : `Did you mean ${guess}? `;
+  throw new UsageError(`There is no record type "${word}". ${meant}Known are ${known.join(", ")}.`);
 }
 
 /** What belongs to the type in a request: `content`, or `data`, and `priority`. */
