@@ -1,5 +1,5 @@
 /** Other processes of this machine: whether they are there, and are still the same. */
-import type { ChildProcess } from "node:child_process";
+import { execFileSync, type ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -40,20 +40,25 @@ function statusOf(processId: number): string[] | null {
   }
 }
 
-/** Calls `found` with the number of the next workerd that this process starts; returns how to stop looking. */
+/**
+ * Calls `found` with the number of the next workerd that this process starts, and of every one that
+ * Miniflare starts in its place, should it end. Returns how to stop looking.
+ */
 export function whenWorkerdStarts(found: (processId: number) => void): () => void {
+  let first: string | undefined;
   const look = (message: unknown): void => {
     const { process: child } = message as { process: ChildProcess };
     // It is told of before it is started.
     setImmediate(() => {
       if (child.pid === undefined || !child.spawnfile?.includes("workerd")) return;
-      stop();
-      found(child.pid);
+      // Where Miniflare itself listens: a process may have several, each with its own.
+      const miniflare = child.spawnargs.find((word) => word.startsWith("--external-addr=loopback"));
+      first ??= miniflare ?? "";
+      if (miniflare === first) found(child.pid);
     });
   };
-  const stop = (): void => void unsubscribe("child_process", look);
   subscribe("child_process", look);
-  return stop;
+  return () => void unsubscribe("child_process", look);
 }
 
 /**
@@ -74,8 +79,13 @@ export async function killWorkerd(processId: number): Promise<void> {
 /** Where the system does not say what runs, nothing is ended. */
 function isWorkerd(processId: number): boolean {
   try {
-    return readFileSync(`/proc/${processId}/cmdline`, "utf8").includes("workerd");
+    return commandOf(processId).includes("workerd");
   } catch {
     return false;
   }
+}
+
+function commandOf(processId: number): string {
+  if (process.platform === "linux") return readFileSync(`/proc/${processId}/cmdline`, "utf8");
+  return execFileSync("ps", ["-p", String(processId), "-o", "command="], { encoding: "utf8" });
 }

@@ -74,9 +74,10 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
     const unwatch = whenWorkerdStarts((runtimeProcessId) => claim.amend({ runtimeProcessId }));
+    parts.push(async () => unwatch());
     const miniflare = startCompanion(variables, { host, port, folder, listeners });
     parts.push(() => miniflare.dispose());
-    const { origin } = await miniflare.unsafeGetDirectURL("dns").finally(unwatch);
+    const { origin } = await miniflare.unsafeGetDirectURL("dns");
     const url = `${origin}/client/v4`;
     const { email, key } = config;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API is on another.`);
