@@ -41,7 +41,7 @@ const recordOptions: Record<string, Option> = {
   "dns-only": { summary: "Not proxied" },
   priority: { summary: "Of MX and URI, if CONTENT does not begin with it", value: "NUMBER" },
   comment: { summary: "A remark; with an empty one there is none", value: "TEXT" },
-  tag: { summary: "A tag", value: "NAME:VALUE", repeated: true },
+  tag: { summary: "A tag of its own", value: "NAME:VALUE", repeated: true },
 };
 
 const zones: LeafCommand = {
