@@ -40,7 +40,7 @@ export function parseContent({ type, words, zoneName, priority }: ContentWords):
   }
   if (known.type === "TXT") return { content: textContent(words) };
   const tokens = tokensOf(words, known);
-  const given = priority === undefined ? tokens : [word(String(priority)), ...tokens];
+  const given = priority === undefined ? tokens : [tokenOf(String(priority)), ...tokens];
   const request = inZone(known.parse(given, ""), known.parse(given, zoneName));
   if (request !== null) return request;
   throw new UsageError(
@@ -60,7 +60,7 @@ function textContent(words: readonly string[]): string {
 
 function tokensOf(words: readonly string[], { fieldNames }: RecordType): readonly Token[] {
   const [only = "", ...more] = words;
-  if (more.length > 0 || fieldNames.length === 1) return words.map(word);
+  if (more.length > 0 || fieldNames.length === 1) return words.map(tokenOf);
   try {
     return splitTokens(only);
   } catch (error) {
@@ -69,7 +69,7 @@ function tokensOf(words: readonly string[], { fieldNames }: RecordType): readonl
   }
 }
 
-function word(text: string): Token {
+function tokenOf(text: string): Token {
   return isQuoted(text)
     ? { text: text.slice(1, -1), quoted: true }
     : { text, quoted: /\s/.test(text) };

@@ -30,7 +30,7 @@ export interface LeftOut {
   readonly reason: "zone" | "type" | "data";
 }
 
-export interface MovedTtl {
+interface MovedTtl {
   readonly name: string;
   readonly type: string;
   readonly ttl: number;

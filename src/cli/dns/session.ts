@@ -122,9 +122,10 @@ async function startOwn(
   // Loading the runtime takes longer than most of what a command does through that of another.
   const { startBriefly } = await import("../../dns/start.ts");
   try {
-    const { url, dnsPort, stop } = await startBriefly(options);
+    const running = await startBriefly(options);
+    const { url, dnsPort } = running;
     const dns = dnsPort === null ? null : { host: "127.0.0.1", port: dnsPort };
-    return { url, dns, stop, ...owner };
+    return { url, dns, stop: () => running.stop(), ...owner };
   } catch (error) {
     if (error instanceof ZonesTakenError) return null;
     throw error;

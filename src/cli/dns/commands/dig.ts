@@ -107,5 +107,5 @@ function reverseName(address: string): string {
   const ipv4 = parseIpv4(address);
   if (ipv4 !== null) return `${[...ipv4].toReversed().join(".")}.in-addr.arpa`;
   const digits = Buffer.from(parseIpv6(address) ?? []).toString("hex");
-  return `${[...digits].toReversed().join(".")}.ip6.arpa`;
+  return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
 }
