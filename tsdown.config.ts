@@ -10,14 +10,27 @@ function workerdModule(name: string, entry: string): UserConfig {
     dts: false,
     clean: false,
     outExtensions: () => ({ js: ".js" }),
-    deps: { neverBundle: [/^cloudflare:/, /^node:/] },
+    deps: { neverBundle: [/^cloudflare:/, /^node:/], alwaysBundle: ["mrmime"] },
+  };
+}
+
+/** A module that vitest loads into workerd, by way of Vite. */
+function vitestModule(name: string, entry: string, dts: UserConfig["dts"]): UserConfig {
+  return {
+    ...workerdModule(name, entry),
+    outDir: "dist",
+    dts,
+    outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
+    deps: { neverBundle: [/^cloudflare:/, /^node:/, "vitest"] },
   };
 }
 
 export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
+  workerdModule("store-door", "src/store/door/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
+  workerdModule("dns-remote", "worker/remote.ts"),
   {
     // A thread's program: nobody imports it.
     entry: { "dns-listener": "src/dns/listener/thread.ts" },
@@ -33,6 +46,7 @@ export default defineConfig([
       index: "src/index.ts",
       plugin: "src/plugin/index.ts",
       cli: "src/cli/index.ts",
+      vitest: "src/vitest/index.ts",
     },
     outDir: "dist",
     platform: "node",
@@ -41,6 +55,8 @@ export default defineConfig([
     dts: true,
     clean: false,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
-    deps: { neverBundle: ["miniflare", "wrangler"] },
+    deps: { neverBundle: ["miniflare", "wrangler", "vite"] },
   },
+  vitestModule("test", "src/testing/index.ts", { tsconfig: "tsconfig.testing.json" }),
+  vitestModule("vitest-runner", "src/vitest/runner.ts", false),
 ]);

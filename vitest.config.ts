@@ -1,4 +1,8 @@
-import { defineConfig } from "vitest/config";
+import { existsSync } from "node:fs";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** `script` of util-linux, which other systems have in another form or not at all. */
+const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
 
 export default defineConfig({
   test: {
@@ -8,13 +12,28 @@ export default defineConfig({
         test: { name: "unit", include: ["src/**/*.test.ts"], isolate: false, pool: "threads" },
       },
       "./test/conformance/vitest.workerd.config.ts",
+      // Each example is a project of its own, as one that uses Ledge would be.
+      "./examples/*/vitest.config.ts",
       {
         test: {
           name: "node",
           include: ["test/node/**/*.test.ts"],
+          exclude: [
+            ...configDefaults.exclude,
+            ...(hasTerminal ? [] : ["test/node/dev-keys.test.ts"]),
+          ],
           // Runtimes start and stop here, on machines that have other things to do.
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "pool",
+          include: ["test/pool/*.test.ts"],
+          // Each starts vitest, which starts runtimes.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

@@ -13,6 +13,7 @@ const benchmarks: Record<string, string> = {
   list: "./list-scaling.ts",
   dns: "./dns-queries.ts",
   "dns-api": "./dns-api.ts",
+  pool: "./pool.ts",
 };
 
 const given = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** `ledge`: bindings for Miniflare, the types that go with them, and DNS on its own. */
+/** `ledge`: the dev server, bindings for Miniflare with their types, and DNS on its own. */
 import { pluginPath } from "./plugin/plugin-path.ts";
 
 export {
@@ -8,8 +8,12 @@ export {
   type ProjectDns,
   type ReadConfigOptions,
 } from "./config/read-config.ts";
+export { startDev, type RunningDev } from "./dev/start.ts";
+export type { StartDevOptions } from "./dev/options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./platform/proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/start.ts";
+export { testBindings, testControl, type TestControl } from "./testing/node.ts";
+export { callMatchers, type CallMatchers } from "./testing/matchers.ts";
 export type * from "./types/store.ts";
 
 /** What `[[store_buckets]]` says of a bucket. */

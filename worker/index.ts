@@ -11,6 +11,7 @@ import { DOH_PATH, serveDoh } from "./doh/serve.ts";
 import { FaultPlan } from "./fault.ts";
 import type { Env } from "./objects/environment.ts";
 import { isReplicationPath, serveState } from "./replication/serve-state.ts";
+import { rehearsal } from "./objects/rehearsal.ts";
 import { problem } from "./zone/errors.ts";
 
 export { IndexObject } from "./objects/index-object.ts";
@@ -44,6 +45,19 @@ export class DnsApi extends WorkerEntrypoint<Env> {
   /** The test control for scripts: replaces the faults in force. */
   setFaults(faults: unknown): void {
     api(this.env).faults = new FaultPlan(acceptFaults(faults));
+  }
+
+  /** For tests: what is written from now on is undone when the layer is closed. */
+  async openLayer(layer: number): Promise<void> {
+    // The zones of the configuration are there for all tests, not only for the first that asks.
+    if (rehearsal.layer === null) await api(this.env).prepare();
+    rehearsal.open(layer);
+  }
+
+  /** Closes a layer and those above it, and the faults that were set. */
+  async closeLayer(layer: number): Promise<void> {
+    api(this.env).endFaults();
+    await rehearsal.close(layer, this.env);
   }
 }
 

@@ -44,5 +44,5 @@ function isThreadCount(input: unknown): boolean {
 function strings(input: unknown): readonly string[] | null {
   const list: unknown = typeof input === "string" ? [input] : input;
   if (!Array.isArray(list) || list.length === 0) return null;
-  return list.every((item) => typeof item === "string") ? (list as string[]) : null;
+  return list.every((item) => typeof item === "string") ? list : null;
 }

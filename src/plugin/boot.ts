@@ -7,7 +7,7 @@
  * without a note has left half-done may be collected (`core/blob-name.ts`).
  */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
@@ -16,6 +16,23 @@ export interface Owner {
   /** Miniflare's own server for its runtime, which ends with it. */
   readonly host: string;
   readonly port: number;
+  /** Where the runtime takes orders, if the databases are its own (`claim.ts`). */
+  readonly door?: Door;
+  /** The runtime itself, once it has started (`orphan.ts`). */
+  readonly runtimeProcessId?: number;
+  /** Where its process can be asked to leave the store to a runtime that stays longer. */
+  readonly handover?: Door;
+}
+
+/** A port on the loopback interface, and what opens it. */
+export interface Door {
+  readonly port: number;
+  readonly secret: string;
+}
+
+/** A runtime that is going on. */
+export interface RunningBoot extends Owner {
+  readonly boot: string;
 }
 
 export function newBoot(): string {
@@ -25,18 +42,74 @@ export function newBoot(): string {
 /** Leaves a note of `boot` in `notes`, and takes those away whose runs have ended. */
 export async function noteBoot(boot: string, notes: string, owner: Owner): Promise<void> {
   mkdirSync(notes, { recursive: true });
-  writeFileSync(join(notes, boot), JSON.stringify(owner));
-  const others = readdirSync(notes).filter((name) => name !== boot);
+  // The secret of the door is nobody else's.
+  writeFileSync(join(notes, boot), JSON.stringify(owner), { mode: 0o600 });
+  // A runtime that restarts has another boot, and the owner it had before.
+  await removeNotes(
+    notes,
+    async (name, other) =>
+      name === boot || (!isSameOwner(other, owner) && (await isRunning(other))),
+  );
+}
+
+/**
+ * Takes the notes away of runs of this process that have ended: who stops in good order leaves none
+ * of its own. Those of other processes may lead to a runtime that they left (`orphan.ts`).
+ */
+export async function removeEndedNotes(notes: string): Promise<void> {
+  if (!existsSync(notes)) return;
+  await removeNotes(
+    notes,
+    async (_, owner) => owner.processId !== process.pid || (await isRunning(owner)),
+  );
+}
+
+async function removeNotes(
+  notes: string,
+  stays: (name: string, owner: Owner) => Promise<boolean>,
+): Promise<void> {
   await Promise.all(
-    others.map(async (name) => {
+    readdirSync(notes).map(async (name) => {
       const path = join(notes, name);
-      const other = readNote(path);
-      // A runtime that restarts has another boot, and the owner it had before.
-      const replaced = other?.processId === owner.processId && other.port === owner.port;
-      if (other !== null && !replaced && (await isRunning(other))) return;
+      const owner = readNote(path);
+      if (owner !== null && (await stays(name, owner))) return;
       rmSync(path, { recursive: true, force: true });
     }),
   );
+}
+
+/** Adds to the note of a boot, if it is still there. */
+export function amendNote(boot: string, notes: string, addition: Partial<Owner>): void {
+  const path = join(notes, boot);
+  const owner = readNote(path);
+  if (owner !== null) writeFileSync(path, JSON.stringify({ ...owner, ...addition }));
+}
+
+/** The runs that are going on. */
+export async function runningBoots(notes: string): Promise<RunningBoot[]> {
+  const boots = readNotes(notes).map(async (note) => ((await isRunning(note)) ? [note] : []));
+  return (await Promise.all(boots)).flat();
+}
+
+/** All notes, of runs that have ended as well. */
+export function readNotes(notes: string): RunningBoot[] {
+  return noteNames(notes).flatMap((boot) => {
+    const owner = readNote(join(notes, boot));
+    return owner === null ? [] : [{ boot, ...owner }];
+  });
+}
+
+export function isSameOwner(left: Owner, right: Owner): boolean {
+  return left.processId === right.processId && left.port === right.port;
+}
+
+/** The boots that left a note. */
+function noteNames(notes: string): string[] {
+  try {
+    return readdirSync(notes);
+  } catch {
+    return [];
+  }
 }
 
 /** `null` for what is no note, or was cut short: its run ended before it began. */
@@ -47,17 +120,17 @@ function readNote(path: string): Owner | null {
     if (typeof processId !== "number" || typeof host !== "string" || typeof port !== "number") {
       return null;
     }
-    return { processId, host, port };
+    return note as Owner;
   } catch {
     return null;
   }
 }
 
 async function isRunning({ processId, host, port }: Owner): Promise<boolean> {
-  return hasProcess(processId) && (await listens(host, port));
+  return isRunningProcess(processId) && (await listens(host, port));
 }
 
-function hasProcess(processId: number): boolean {
+export function isRunningProcess(processId: number): boolean {
   try {
     process.kill(processId, 0);
     return true;

@@ -19,12 +19,14 @@ describe("parseBucketOptions()", () => {
         storage_class: "InfrequentAccess",
         compatibility_date: "2022-08-04",
         compatibility_flags: ["store_list_trailing_delimiter"],
+        latency_milliseconds: 60_000,
       }),
     ).toStrictEqual({
       bucketName: name,
       storageClass: "InfrequentAccess",
       compatibilityDate: "2022-08-04",
       compatibilityFlags: ["store_list_trailing_delimiter"],
+      latencyMilliseconds: 60_000,
     });
   });
 
@@ -70,7 +72,9 @@ describe("parseBucketOptions()", () => {
   });
 
   const missing = 'options are missing. Give at least { bucket_name: "my-bucket" }.';
-  const known = "bucket_name, storage_class, compatibility_date, compatibility_flags";
+  const known =
+    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds";
+  const badLatency = "latency_milliseconds is not a whole number from 0 to 60000.";
   const badDate = "compatibility_date is not a date in the form YYYY-MM-DD.";
   const badFlags = "compatibility_flags is not a list of text.";
   const classes = 'Use "Standard" or "InfrequentAccess".';
@@ -101,6 +105,10 @@ describe("parseBucketOptions()", () => {
     [{ bucket_name: name, compatibility_date: 20220804 }, badDate],
     [{ bucket_name: name, compatibility_flags: "store_list_honor_include" }, badFlags],
     [{ bucket_name: name, compatibility_flags: ["a", 5] }, badFlags],
+    [{ bucket_name: name, latency_milliseconds: -1 }, badLatency],
+    [{ bucket_name: name, latency_milliseconds: 1.5 }, badLatency],
+    [{ bucket_name: name, latency_milliseconds: 60_001 }, badLatency],
+    [{ bucket_name: name, latency_milliseconds: "5" }, badLatency],
   ])("refuses %o", (options, problem) => {
     expect(() => parseBucketOptions("PHOTOS", options)).toThrow(
       new UserError(`Store bucket "PHOTOS": ${problem}`),

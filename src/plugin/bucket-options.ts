@@ -7,6 +7,8 @@ export interface BucketOptions {
   /** Instead of the script's own, for this binding. */
   readonly compatibilityDate?: string;
   readonly compatibilityFlags?: readonly string[];
+  /** How long each operation is held up, as a far-away store would. */
+  readonly latencyMilliseconds?: number;
 }
 
 const knownOptions = [
@@ -14,7 +16,11 @@ const knownOptions = [
   "storage_class",
   "compatibility_date",
   "compatibility_flags",
+  "latency_milliseconds",
 ] as const;
+
+/** Longer than any answer anybody waits for; more is a slip. */
+export const latencyMillisecondsMax = 60_000;
 
 /** The name is a folder's name too, so it holds nothing that a file system takes otherwise. */
 const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -44,6 +50,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     storage_class: storageClass = "Standard",
     compatibility_date: compatibilityDate,
     compatibility_flags: compatibilityFlags,
+    latency_milliseconds: latencyMilliseconds,
   } = given;
   if (typeof bucketName !== "string") {
     return fail(
@@ -65,16 +72,24 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
   if (compatibilityFlags !== undefined && !isTextList(compatibilityFlags)) {
     return fail("compatibility_flags is not a list of text.");
   }
+  if (latencyMilliseconds !== undefined && !isLatency(latencyMilliseconds)) {
+    return fail(`latency_milliseconds is not a whole number from 0 to ${latencyMillisecondsMax}.`);
+  }
   return {
     bucketName,
     storageClass,
     ...(compatibilityDate !== undefined && { compatibilityDate }),
     ...(compatibilityFlags !== undefined && { compatibilityFlags }),
+    ...(latencyMilliseconds !== undefined && { latencyMilliseconds }),
   };
 }
 
 function isDate(value: unknown): value is string {
   return typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value) && Date.parse(value) > 0;
+}
+
+export function isLatency(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= latencyMillisecondsMax;
 }
 
 function isTextList(value: unknown): value is string[] {

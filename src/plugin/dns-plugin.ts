@@ -5,10 +5,19 @@
  *
  * The binding's options are the `[dns]` table. A runtime has one companion worker, so all scripts
  * that are bound to it have to agree on the table.
+ *
+ * A binding of type `dns_remote` is the same API where the companion worker runs in a runtime of
+ * its own, as it does beside a dev server: its options say where that one listens.
  */
 import { mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { getPersistPath, ProxyNodeBinding, type ParsedWorkerOptions, type Plugin } from "miniflare";
+import {
+  getPersistPath,
+  ProxyNodeBinding,
+  type ParsedWorkerOptions,
+  type Plugin,
+  type Service,
+} from "miniflare";
 import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
 import { UserError } from "./user-error.ts";
 import { workerdModule } from "./workerd-module.ts";
@@ -16,15 +25,17 @@ import { workerdModule } from "./workerd-module.ts";
 const pluginName = "dns";
 const workerService = "dns:worker";
 const zonesService = "dns:zones";
+const remoteService = "dns:remote";
+const remoteApiService = "dns:remote:api";
 const objectClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
 export const dnsPlugin: Plugin = {
   bindingTypeDescription: "DNS record API",
 
   getBindings(worker) {
-    return dnsBindings(worker).map(({ name }) => ({
+    return dnsBindings(worker).map(({ name, kind }) => ({
       name,
-      service: { name: workerService, entrypoint: "DnsApi" },
+      service: { name: kind === "api" ? workerService : remoteService, entrypoint: "DnsApi" },
     }));
   },
 
@@ -49,6 +60,7 @@ export const dnsPlugin: Plugin = {
   getServices({ options: worker, tmpPath, sharedOptions }) {
     const [binding] = dnsBindings(worker);
     if (binding === undefined) return [];
+    if (binding.kind === "remote") return remoteServices(binding.options as RemoteOptions);
     const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
     mkdirSync(folder, { recursive: true });
     return [
@@ -77,6 +89,34 @@ export const dnsPlugin: Plugin = {
   },
 };
 
-function dnsBindings(worker: ParsedWorkerOptions): UnsafeBinding<"api">[] {
-  return unsafeBindings(worker, pluginName, { "unsafe:dns": "api" });
+/** Where a companion worker listens, and its owner's credentials. */
+export interface RemoteOptions {
+  readonly address: string;
+  readonly email: string;
+  readonly key: string;
+}
+
+function remoteServices({ address, email, key }: RemoteOptions): Service[] {
+  return [
+    { name: remoteApiService, external: { address, http: {} } },
+    {
+      name: remoteService,
+      worker: {
+        compatibilityDate: "2026-08-01",
+        modules: [{ name: "dns-remote.js", esModule: workerdModule("dns-remote") }],
+        bindings: [
+          { name: "API", service: { name: remoteApiService } },
+          { name: "EMAIL", text: email },
+          { name: "KEY", text: key },
+        ],
+      },
+    },
+  ];
+}
+
+function dnsBindings(worker: ParsedWorkerOptions): UnsafeBinding<"api" | "remote">[] {
+  return unsafeBindings(worker, pluginName, {
+    "unsafe:dns": "api",
+    "unsafe:dns_remote": "remote",
+  });
 }

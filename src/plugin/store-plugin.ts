@@ -7,32 +7,23 @@
  * One service holds the objects of all buckets, one disk service all blobs; a binding only says
  * which bucket it means.
  */
-import { mkdirSync } from "node:fs";
 import {
-  getPersistPath,
   ProxyNodeBinding,
   type ParsedWorkerOptions,
   type Plugin,
-  type PluginServicesOptions,
-  type Service,
   type Worker_Binding,
 } from "miniflare";
-import { newBoot, noteBoot } from "./boot.ts";
+import { newBoot, type Door } from "./boot.ts";
 import type { BucketSettings } from "../store/binding/settings.ts";
 import { parseBucketOptions, type BucketOptions } from "./bucket-options.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
 import { nodeBinding } from "./node-binding.ts";
-import { removePartialFiles } from "./partial-files.ts";
+import { bucketsService, clientBindings, storeServices } from "./store-services.ts";
 import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
 import { workerdModule } from "./workerd-module.ts";
 
 const pluginName = "store";
-const bucketsService = "store:buckets";
-const databasesService = "store:databases";
-const blobsService = "store:blobs";
-const bootsService = "store:boots";
 const bindingModule = "ledge-internal:store-binding";
-const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
 export const storePlugin: Plugin = {
   bindingTypeDescription: "Store bucket",
@@ -57,15 +48,14 @@ export const storePlugin: Plugin = {
         return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
       }
       const parsed = parseBucketOptions(name, options);
-      const bucket = { bucketName: parsed.bucketName, boot: bootOf(worker), rpc };
+      const { bucketName, latencyMilliseconds = 0 } = parsed;
+      const bucket = { bucketName, boot: bootOf(worker), rpc, latencyMilliseconds };
       return {
         name,
         wrapped: {
           moduleName: bindingModule,
           innerBindings: [
-            { name: "buckets", durableObjectNamespace: bucketNamespace },
-            { name: "blobs", service: { name: blobsService } },
-            { name: "joiner", service: { name: bucketsService, entrypoint: "ContentJoiner" } },
+            ...clientBindings,
             { name: "bucket", json: JSON.stringify(bucket) },
             { name: "settings", json: JSON.stringify(bucketSettings(worker, parsed)) },
           ],
@@ -85,8 +75,23 @@ export const storePlugin: Plugin = {
     );
   },
 
-  async getServices(options) {
-    return storeBindings(options.options).length === 0 ? [] : services(options);
+  async getServices(assembly) {
+    const { options: worker } = assembly;
+    const bindings = storeBindings(worker);
+    if (bindings.length === 0) return [];
+    const bucketNames = bindings
+      .filter(({ kind }) => kind === "bucket")
+      .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
+    const [handover] = bindings
+      .filter(({ kind }) => kind === "control")
+      .map(({ options }) => (options as { handover?: Door } | undefined)?.handover);
+    return storeServices(assembly, {
+      pluginName,
+      boot: bootOf(worker),
+      bucketNames,
+      project: projectFolder(worker),
+      ...(handover !== undefined && { handover }),
+    });
   },
 };
 
@@ -101,60 +106,17 @@ function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): Bu
   };
 }
 
-async function services({
-  options: worker,
-  sharedOptions,
-  tmpPath,
-  loopbackHost,
-  loopbackPort,
-}: PluginServicesOptions): Promise<Service[]> {
-  const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
-  const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
-    const path = `${folder}/${name}`;
-    mkdirSync(path, { recursive: true });
-    return path;
-  }) as [string, string, string];
-  await noteBoot(bootOf(worker), boots, {
-    processId: process.pid,
-    host: loopbackHost,
-    port: loopbackPort,
-  });
-  void removePartialFiles(blobs, boots);
-  return [
-    { name: databasesService, disk: { path: databases, writable: true } },
-    { name: blobsService, disk: { path: blobs, writable: true } },
-    { name: bootsService, disk: { path: boots } },
-    {
-      name: bucketsService,
-      worker: {
-        compatibilityDate: "2026-08-01",
-        compatibilityFlags: ["nodejs_compat"],
-        modules: [{ name: "store-buckets.js", esModule: workerdModule("store-bucket") }],
-        durableObjectNamespaces: [
-          {
-            className: bucketNamespace.className,
-            uniqueKey: "ledge-store-bucket",
-            enableSql: true,
-            // Waking an evicted object costs milliseconds, and a bucket is small in memory.
-            preventEviction: true,
-          },
-        ],
-        durableObjectStorage: { localDisk: databasesService },
-        bindings: [
-          { name: "blobs", service: { name: blobsService } },
-          { name: "buckets", durableObjectNamespace: bucketNamespace },
-          { name: "boots", service: { name: bootsService } },
-        ],
-      },
-    },
-  ];
-}
-
 function storeBindings(worker: ParsedWorkerOptions): UnsafeBinding<"bucket" | "control">[] {
   return unsafeBindings(worker, pluginName, {
     "unsafe:store_bucket": "bucket",
     "unsafe:store_control": "control",
   });
+}
+
+/** The folder that tests may fill buckets from, if the control binding names one. */
+function projectFolder(worker: ParsedWorkerOptions): string | undefined {
+  const control = storeBindings(worker).find(({ kind }) => kind === "control");
+  return (control?.options as { project_folder?: string } | undefined)?.project_folder;
 }
 
 /** The boot that a script's blobs are written under. */

@@ -232,14 +232,11 @@ describe("[dns.transfers] and [[dns.keys]]", () => {
     [{ transfers: { alow: [] } }, 'dns.transfers.alow is not a key; did you mean "allow"?'],
     [{ transfers: { allow: "any" } }, "dns.transfers.allow must be a list"],
     [{ transfers: { allow: ["10.0.0.0/40"] } }, "dns.transfers.allow[0] must be an address"],
-    [
-      { transfers: { allow: ["key:gone"] } },
-      'dns.transfers.allow[0] names the key "gone", which is not',
-    ],
+    [{ transfers: { allow: ["key:gone"] } }, 'dns.transfers.allow[0] is "gone", which is not'],
     [{ transfers: { notify: [{ address: "ns2" }] } }, "dns.transfers.notify[0].address must be"],
     [
       { transfers: { notify: [{ address: "::1", key: "gone" }] } },
-      'dns.transfers.notify[0].key names the key "gone", which is not',
+      'dns.transfers.notify[0].key is "gone", which is not',
     ],
   ])("%j is refused before anything starts", async (dns, message) => {
     await expect(start(dns)).rejects.toThrow(message);

@@ -121,3 +121,28 @@ describe("a bucket in a Durable Object", () => {
     expect(await response.text()).toBe("streamed ".repeat(50_000));
   });
 });
+
+describe("two runtimes on one folder", () => {
+  it("that start at once share their buckets, and neither fails", async () => {
+    const folder = temporaryFolder();
+    const stores = await Promise.all([startStore(folder), startStore(folder)]);
+    const [left, right] = stores;
+    await Promise.all(
+      stores.map(async ({ bucket }, side) => {
+        for (let n = 0; n < 40; n++) {
+          // Above and below the limit up to which values stay in the database.
+          await bucket.put(`${side}/${n}`, `${n} `.repeat(n % 4 === 0 ? 70_000 : 10));
+        }
+      }),
+    );
+    for (const { bucket } of stores) {
+      expect((await bucket.list()).objects).toHaveLength(80);
+      expect(await (await bucket.get("0/4"))?.text()).toBe("4 ".repeat(70_000));
+    }
+    const onlyIf = { etagDoesNotMatch: "*" };
+    const won = await Promise.all(stores.map(({ bucket }) => bucket.put("race", "x", { onlyIf })));
+    expect(won.filter((object) => object !== null)).toHaveLength(1);
+    await left.bucket.delete("race");
+    expect(await right.bucket.head("race")).toBeNull();
+  });
+});

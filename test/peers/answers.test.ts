@@ -5,7 +5,8 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
+import { isDeepStrictEqual } from "node:util";
+import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { recordTypes } from "../../worker/zone/record/registry.ts";
 import { Client } from "../dns/support/client.ts";
@@ -98,7 +99,10 @@ beforeAll(async () => {
     if (body.success) names.add(String(request["name"]));
     return body;
   };
-  for (const shape of shapes) expect(await put(shape)).toMatchObject({ success: true });
+  for (const shape of shapes) {
+    const { success, errors } = await put(shape);
+    if (!success) throw new Error(`${JSON.stringify(shape)}: ${JSON.stringify(errors)}`);
+  }
   // BIND takes no other records beside a CNAME; that ours does has tests elsewhere.
   for (const type of Object.keys(rdataOf).filter((each) => each !== "CNAME")) {
     const requests = fc.sample(recordArbitrary(type), { numRuns: 12, seed: 1035 });
@@ -158,31 +162,44 @@ function show({ status, authoritative, ...sections }: Reply): string {
   return [`  ${status}${flags}`, ...answer, "--", ...authority, "--", ...additional].join(" | ");
 }
 
+/** The reasons for what is different; throws for what has none. */
+function compare(client: string, every: number): ReadonlySet<string> {
+  const asked = questions.filter((_, index) => index % every === 0);
+  const ours = clients[client]!(servers.ours, asked);
+  const theirs = clients[client]!(servers.bind, asked);
+  if (
+    asked.length < 3000 / every ||
+    ours.length !== asked.length ||
+    theirs.length !== ours.length
+  ) {
+    throw new Error(`${asked.length} questions, ${ours.length} and ${theirs.length} answers`);
+  }
+  const unexplained: string[] = [];
+  const explained = new Set<string>();
+  for (const [index, question] of asked.entries()) {
+    const [one, other] = [ours[index]!, theirs[index]!];
+    if (isDeepStrictEqual(one, other)) continue;
+    const reason = expectedDifference(question, one, other);
+    if (reason !== null) explained.add(reason);
+    else unexplained.push(`${question.name} ${question.type}\n${show(one)}\n${show(other)}`);
+  }
+  if (unexplained.length === 0) return explained;
+  throw new Error(`${unexplained.length} differences:\n${unexplained.slice(0, 20).join("\n")}`);
+}
+
 describe("answers", () => {
-  it.each([
-    ["dig", 1],
-    ["kdig", 1],
+  it("are those of BIND, asked by dig", () => {
+    // A difference that is there no longer has no business in the list.
+    expect([...compare("dig", 1)].sort()).toEqual([...reasons].sort());
+  });
+
+  it("are those of BIND, asked by kdig", () => {
+    // It asks for everything in lower case.
+    expect(reasons).toEqual(expect.arrayContaining([...compare("kdig", 1)]));
+  });
+
+  it("are those of BIND, asked by drill", () => {
     // One process a question.
-    ["drill", 30],
-  ] as const)("are those of BIND, asked by %s", (client, every) => {
-    const asked = questions.filter((_, index) => index % every === 0);
-    expect(asked.length).toBeGreaterThan(every === 1 ? 3000 : 100);
-    const ours = clients[client]!(servers.ours, asked);
-    const theirs = clients[client]!(servers.bind, asked);
-    expect(ours).toHaveLength(asked.length);
-    expect(theirs).toHaveLength(asked.length);
-    const unexplained: string[] = [];
-    const explained = new Set<string>();
-    for (const [index, question] of asked.entries()) {
-      const [one, other] = [ours[index]!, theirs[index]!];
-      if (JSON.stringify(one) === JSON.stringify(other)) continue;
-      const reason = expectedDifference(question, one, other);
-      if (reason === null)
-        unexplained.push(`${question.name} ${question.type}\n${show(one)}\n${show(other)}`);
-      else explained.add(reason);
-    }
-    expect(unexplained.slice(0, 20).join("\n"), `of ${unexplained.length}`).toBe("");
-    // A difference that is there no longer has no business in the list. (kdig changes the case.)
-    if (client === "dig") expect([...explained].sort()).toEqual([...reasons].sort());
+    expect(reasons).toEqual(expect.arrayContaining([...compare("drill", 30)]));
   });
 });

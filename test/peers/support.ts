@@ -11,7 +11,7 @@ import { startDns, type RunningDns } from "../../dist/index.js";
 /** What was opened last ends first. */
 const cleanUps: (() => unknown)[] = [];
 afterAll(async () => {
-  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+  for (const cleanUp of cleanUps.toReversed()) await cleanUp();
 });
 
 export function temporaryFolder(): string {

@@ -73,6 +73,16 @@ export class Api {
     return failure([describeFault(fault.status)]);
   }
 
+  /** Back to the faults of the configuration. */
+  endFaults(): void {
+    this.faults = new FaultPlan(this.#config.faults);
+  }
+
+  /** Makes the zones of the configuration. What is wrong with them, the first request says. */
+  async prepare(): Promise<void> {
+    await this.#declareZones().catch(() => {});
+  }
+
   async #declareZones(): Promise<void> {
     if (this.#declared) return;
     const problems = await indexObject(this.#env).declareZones();

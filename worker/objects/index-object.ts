@@ -7,6 +7,7 @@ import { describePage } from "../zone/list/page.ts";
 import { composeZoneFilter, type ZoneQuery } from "../zone/list/zone-query.ts";
 import { describeZone, editZone, type Account, type Zone } from "../zone/zone.ts";
 import { zoneObject, type Env } from "./environment.ts";
+import { ObjectJournal } from "./rehearsal.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
 
 type Row = { zone: string };
@@ -14,6 +15,7 @@ type Row = { zone: string };
 export class IndexObject extends DurableObject<Env> {
   readonly #config: DnsConfig;
   readonly #sql: SqlStorage;
+  readonly #journal: ObjectJournal;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -25,6 +27,12 @@ export class IndexObject extends DurableObject<Env> {
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
       ) WITHOUT ROWID`,
     );
+    this.#journal = new ObjectJournal(this.#sql, null);
+  }
+
+  /** Undoes what a test has written. */
+  leaveLayer(layer: number): void {
+    this.#journal.leave(layer);
   }
 
   /** Makes the zones and records of the configuration file, once for each start. */
@@ -61,6 +69,7 @@ export class IndexObject extends DurableObject<Env> {
       createdOn: now,
       modifiedOn: now,
     };
+    this.#journal.enter();
     this.#sql.exec(
       "INSERT INTO zones VALUES (?, ?, ?, ?)",
       made.id,
@@ -143,6 +152,7 @@ export class IndexObject extends DurableObject<Env> {
       if (JSON.stringify(edited) === JSON.stringify(zone))
         return replyWith(describeZone(zone, account));
       const made = { ...edited, modifiedOn: new Date().toISOString() };
+      this.#journal.enter();
       this.#sql.exec(
         "UPDATE zones SET type = ?, zone = ? WHERE id = ?",
         made.type,
@@ -158,6 +168,7 @@ export class IndexObject extends DurableObject<Env> {
 
   /** Out of the index first: a zone that is half deleted is deleted. */
   async remove(id: string): Promise<Reply> {
+    this.#journal.enter();
     this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
     await zoneObject(this.env, id).destroy();
     return replyWith({ id });

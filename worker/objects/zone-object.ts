@@ -23,6 +23,7 @@ import { composeZoneFile } from "../zone/zone-file/compose.ts";
 import { ChangeLog, type Change } from "./change-log.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
+import { ObjectJournal } from "./rehearsal.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
 import { createZoneTables } from "./schema.ts";
 import { SharedTurn } from "./shared-turn.ts";
@@ -49,6 +50,7 @@ export class ZoneObject extends DurableObject<Env> {
   readonly #log: ChangeLog;
   readonly #turn = new SharedTurn();
   readonly #publisher: Publisher;
+  readonly #journal: ObjectJournal;
   /** `null` until `open`, and again after `destroy`. */
   #seed: ZoneSeed | null;
 
@@ -56,14 +58,31 @@ export class ZoneObject extends DurableObject<Env> {
     super(ctx, env);
     this.#config = readConfig(env);
     const { sql } = ctx.storage;
+    this.#journal = new ObjectJournal(sql, ctx.id.name ?? null);
     this.#records = new RecordTable(sql);
     this.#facts = new ZoneFacts(sql);
     this.#log = new ChangeLog(sql);
     this.#publisher = new Publisher(env);
-    const [table] = sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
-    const seed = table === undefined ? null : this.#facts.seed;
+    const seed = this.#readSeed();
     this.#seed = seed;
     if (seed !== null) isolateZones.check(seed.id, this.#facts.serial, () => this.#data(seed));
+  }
+
+  #readSeed(): ZoneSeed | null {
+    const { sql } = this.ctx.storage;
+    const [table] = sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
+    return table === undefined ? null : this.#facts.seed;
+  }
+
+  /** Undoes what a test has written; whoever answers for the zone from memory is told. */
+  async leaveLayer(layer: number): Promise<void> {
+    const zoneId = this.#seed?.id;
+    this.#journal.leave(layer);
+    const seed = this.#readSeed();
+    this.#seed = seed;
+    if (seed !== null) this.#publish({ kind: "state", data: this.#data(seed) });
+    else if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
+    await this.#publisher.told();
   }
 
   /** Makes the zone if it is not there. The index decides which zones exist, so this never fails. */
@@ -72,6 +91,7 @@ export class ZoneObject extends DurableObject<Env> {
     const seed = { id, name, nameServers };
     this.ctx.storage.transactionSync(() => {
       createZoneTables(this.ctx.storage.sql);
+      this.#journal.enter();
       // Seconds as the first serial: a zone that is made again goes on where it may have been.
       this.#facts.plant(seed, Math.floor(Date.now() / 1000));
     });
@@ -83,7 +103,7 @@ export class ZoneObject extends DurableObject<Env> {
   async destroy(): Promise<void> {
     const zoneId = this.#seed?.id;
     this.#seed = null;
-    await this.ctx.storage.deleteAll();
+    if (!this.#journal.empty()) await this.ctx.storage.deleteAll();
     if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
     await this.#publisher.told();
   }
@@ -125,6 +145,7 @@ export class ZoneObject extends DurableObject<Env> {
       newId: () => crypto.randomUUID().replaceAll("-", ""),
       outside,
     };
+    this.#journal.enter();
     const from = this.#facts.serial;
     const writes = new ZoneWrites(context);
     const result = this.ctx.storage.transactionSync(() => {
@@ -353,6 +374,7 @@ export class ZoneObject extends DurableObject<Env> {
   /** A change of the zone that is none of a record takes a serial too. */
   #changeZone(work: () => void): void {
     const from = this.#facts.serial;
+    this.#journal.enter();
     this.ctx.storage.transactionSync(() => {
       work();
       const serial = this.#facts.advanceSerial();

@@ -11,7 +11,6 @@ export const TYPE = {
   OPT: 41,
   DS: 43,
   HTTPS: 65,
-  TKEY: 249,
   TSIG: 250,
   IXFR: 251,
   AXFR: 252,

@@ -9,6 +9,9 @@
  *     of its target; a CNAME with itself, and all this again for its target.
  *  4. Otherwise NXDOMAIN or no data, with the SOA.
  *
+ * Deviation: answers are not signed; DS and DNSKEY are served as they were told, and DO changes
+ * nothing.
+ *
  * A proxied name has the platform's sets in place of its own (served-node.ts), so no rule here
  * speaks of it but to say so. Nothing waits: where a resolver is needed and has not been asked, the
  * result says what to ask for.
@@ -196,6 +199,8 @@ class Lookup {
     if (this.#met.has(key) || this.#met.size >= CHAIN_LENGTH_MAX) {
       this.#note("alias-loops", key);
       this.looped = true;
+      // RFC 1034 section 3.6.2: a loop is an error; a chain that is only long is left to others.
+      if (this.#met.has(key)) this.rcode = RCODE.SERVFAIL;
       return;
     }
     const zone = this.#context.zones.findFor(key, this.#type);
@@ -268,7 +273,7 @@ export function answer(question: WireQuestion, context: AnswerContext): Answer |
     lookup.lasting = false;
   }
   if (lookup.needed !== null) return { questions: [lookup.needed] };
-  if (lookup.rcode !== RCODE.SERVFAIL) return lookup;
+  if (lookup.rcode !== RCODE.SERVFAIL || lookup.looped) return lookup;
   // Half an answer would be taken for a whole one.
   return { ...emptyAnswer(RCODE.SERVFAIL), rules: lookup.rules };
 }

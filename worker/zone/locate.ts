@@ -3,7 +3,7 @@
  * come first, the highest before the others, for what is below one is another zone's; then the name
  * itself; then the wildcard of its closest encloser, and of no other.
  */
-import { parentKey, wildcardKey, type NameKey } from "../wire/name-key.ts";
+import { wildcardKey, type NameKey } from "../wire/name-key.ts";
 import { TYPE } from "../wire/numbers.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";
@@ -16,28 +16,33 @@ export type Place =
 
 const NONE: Place = { kind: "none" };
 
-/** The highest cut at a name or above it; the apex is none. */
-function findCut(zone: ServedZone, key: NameKey): ServedNode | null {
-  let cut: ServedNode | null = null;
-  for (let name = key; name !== zone.apexKey; name = parentKey(name)) {
-    const node = zone.find(name);
-    if (node !== undefined && zone.view(node).sets.has(TYPE.NS)) cut = node;
+/**
+ * The name must be the zone's apex or below it. The way goes down from the apex and ends where no
+ * name exists: a name of many labels costs no more than the zone is deep.
+ */
+export function locate(zone: ServedZone, key: NameKey, type: number): Place {
+  if (!zone.hasDelegations) {
+    const node = zone.find(key);
+    if (node !== undefined) return { kind: "exact", node };
   }
-  return cut;
+  const starts: number[] = [];
+  for (let at = 0; key.length - at > zone.apexKey.length; at += key.charCodeAt(at) + 1) {
+    starts.push(at);
+  }
+  let node = zone.find(zone.apexKey)!;
+  for (let label = starts.length - 1; label >= 0; label--) {
+    const below = zone.find(key.slice(starts[label]));
+    // All names above one that exists do exist: this is the closest encloser.
+    if (below === undefined) return coveredBy(zone, node);
+    node = below;
+    if (!zone.hasDelegations || !zone.view(node).sets.has(TYPE.NS)) continue;
+    // RFC 4035 section 3.1.4.1: DS is the one type of the parent at the cut itself.
+    if (type !== TYPE.DS || label > 0) return { kind: "cut", node };
+  }
+  return { kind: "exact", node };
 }
 
-/** The name must be the zone's apex or below it. */
-export function locate(zone: ServedZone, key: NameKey, type: number): Place {
-  if (zone.hasDelegations) {
-    const cut = findCut(zone, key);
-    // RFC 4035 section 3.1.4.1: DS is the one type of the parent at the cut itself.
-    if (cut !== null && !(type === TYPE.DS && cut.key === key)) return { kind: "cut", node: cut };
-  }
-  const node = zone.find(key);
-  if (node !== undefined) return { kind: "exact", node };
-  let encloser = parentKey(key);
-  // All names above one that exists do exist, so the first is the closest.
-  while (zone.find(encloser) === undefined) encloser = parentKey(encloser);
-  const source = zone.find(wildcardKey(encloser));
+function coveredBy(zone: ServedZone, encloser: ServedNode): Place {
+  const source = zone.find(wildcardKey(encloser.key));
   return source === undefined ? NONE : { kind: "wildcard", node: source };
 }

@@ -29,6 +29,8 @@ export class Query {
   dnssecOk = false;
   wantsNsid = false;
   cookie: Uint8Array | null = null;
+  /** A cookie of a length that none has. */
+  hasBadCookie = false;
   /** When the query had to be decoded as a whole. */
   message: Message | null = null;
 
@@ -40,6 +42,7 @@ export class Query {
     this.hasEdns = false;
     this.wantsNsid = false;
     this.cookie = null;
+    this.hasBadCookie = false;
     this.questions = (bytes[4]! << 8) | bytes[5]!;
     const plain = bytes[6] === 0 && bytes[7] === 0 && bytes[8] === 0 && bytes[9] === 0;
     const additionals = (bytes[10]! << 8) | bytes[11]!;
@@ -103,8 +106,8 @@ export class Query {
     if (code === OPTION.NSID) this.wantsNsid = true;
     // Of several the first counts (RFC 7873 section 5.2).
     if (code !== OPTION.COOKIE || this.cookie !== null) return;
-    if (!isCookieLength(end - start)) throw new WireError("A cookie has a wrong length");
-    this.cookie = bytes.subarray(start, end);
+    if (isCookieLength(end - start)) this.cookie = bytes.subarray(start, end);
+    else this.hasBadCookie = true;
   }
 
   #decode(bytes: Uint8Array): void {

@@ -2,6 +2,7 @@
 import { isAtOrBelow, nameKey } from "../wire/name-key.ts";
 import { TYPE } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
+import { locate } from "./locate.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";
 
@@ -9,7 +10,7 @@ export interface Referral {
   readonly servers: RecordSet;
   /** Addresses of servers below the cut itself: without them the referral leads nowhere (RFC 9471). */
   readonly glue: readonly RecordSet[];
-  /** Addresses of servers elsewhere in this zone, below other cuts or none. */
+  /** Addresses of servers below other cuts of this zone. */
   readonly siblings: readonly RecordSet[];
 }
 
@@ -20,7 +21,8 @@ export function refer(zone: ServedZone, cut: ServedNode): Referral {
   for (const target of servers.data) {
     const key = nameKey(target);
     const node = isAtOrBelow(key, zone.apexKey) ? zone.find(key) : undefined;
-    if (node === undefined) continue;
+    // Above all cuts an address is no glue: whoever needs it can ask for it.
+    if (node === undefined || locate(zone, key, TYPE.A).kind !== "cut") continue;
     const { sets } = zone.view(node);
     const addresses = isAtOrBelow(key, cut.key) ? glue : siblings;
     for (const type of [TYPE.A, TYPE.AAAA]) {

@@ -206,7 +206,7 @@ describe("what is not answered", () => {
 
   test.each([
     ["MAILA", RCODE.NOTIMP],
-    ["TYPE249", RCODE.NOTIMP],
+    ["TYPE249", RCODE.FORMERR],
     ["TSIG", RCODE.FORMERR],
     ["OPT", RCODE.FORMERR],
     ["TYPE128", RCODE.FORMERR],
@@ -220,7 +220,6 @@ describe("what is not answered", () => {
     ["a question that is cut", "beef 0000 0001 0000 0000 0000 03 777777 00 0001"],
     ["a name that is compressed", "beef 0000 0001 0000 0000 0000 c000 0001 0001"],
     ["octets after the end", "beef 0000 0001 0000 0000 0000 00 0001 0001 00"],
-    ["class 0", "beef 0000 0001 0000 0000 0000 00 0001 0000"],
     [
       "two OPT records",
       `beef 0000 0001 0000 0000 0002 00 0001 0001 ${"00 0029 04d0 00000000 0000".repeat(2)}`,
@@ -230,6 +229,15 @@ describe("what is not answered", () => {
   ])("%s is a format error", (_, hex) => {
     const response = responder.respond(fromHex(hex), UDP, 0) as Uint8Array;
     expect(Buffer.from(response).toString("hex")).toBe("beef80010000000000000000");
+  });
+
+  test.each([
+    [0, RCODE.FORMERR],
+    [3, RCODE.REFUSED],
+    [255, RCODE.FORMERR],
+  ])("class %d", (questionClass, rcode) => {
+    const questions = [{ name: "www.example.org", type: TYPE.A, class: questionClass }];
+    expect(ask(composeQuery(null, { questions }))).toMatchObject({ rcode, questions, answers: [] });
   });
 
   test("records beside the question are read and passed over", () => {
@@ -263,7 +271,7 @@ describe("transfers", () => {
   test("are refused unless someone makes them", () => {
     expect(ask(composeQuery("example.org AXFR"), TCP).rcode).toBe(RCODE.REFUSED);
     expect(ask(composeQuery("example.org IXFR"), UDP).rcode).toBe(RCODE.REFUSED);
-    expect(ask(composeQuery("example.org AXFR"), UDP).rcode).toBe(RCODE.FORMERR);
+    expect(ask(composeQuery("example.org AXFR"), UDP).rcode).toBe(RCODE.REFUSED);
   });
 
   test("are handed on, by TCP", () => {
@@ -278,6 +286,7 @@ describe("transfers", () => {
       });
     }
     expect(own.ask(composeQuery("www.example.org AXFR"), TCP).rcode).toBe(RCODE.NOTAUTH);
+    expect(own.ask(composeQuery("example.org AXFR"), UDP).rcode).toBe(RCODE.FORMERR);
     const https = { ...TCP, transport: "https" } as const;
     expect(own.ask(composeQuery("example.org AXFR"), https).rcode).toBe(RCODE.REFUSED);
   });

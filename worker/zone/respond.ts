@@ -100,8 +100,8 @@ export class Responder {
   // The query at hand: nothing here waits, so there is one at a time.
   readonly #query = new Query();
   #transport: Transport = "udp";
-  readonly #moment: { address: Uint8Array; nowSeconds: number } = {
-    address: new Uint8Array(),
+  readonly #moment: { asker: Pick<Asker, "address">; nowSeconds: number } = {
+    asker: { address: new Uint8Array() },
     nowSeconds: 0,
   };
   #signer: Signer | null = null;
@@ -117,13 +117,14 @@ export class Responder {
     if (bytes.length < HEADER_BYTES || (bytes[2]! & RESPONSE) !== 0) return null;
     try {
       const opcode = (bytes[2]! & OPCODE_BITS) >>> 3;
-      if (opcode === OPCODE.UPDATE) return this.#header(bytes, RCODE.REFUSED);
-      if (opcode !== OPCODE.QUERY) return this.#header(bytes, RCODE.NOTIMP);
+      const isUpdate = opcode === OPCODE.UPDATE;
+      if (opcode !== OPCODE.QUERY && !isUpdate) return this.#header(bytes, RCODE.NOTIMP);
       this.#transport = asker.transport;
-      this.#moment.address = asker.address;
+      this.#moment.asker = asker;
       this.#moment.nowSeconds = nowSeconds;
       this.#signer = null;
       this.#query.read(bytes);
+      if (isUpdate) return this.#send(emptyAnswer(RCODE.REFUSED));
       const tsig = this.#query.message?.tsig ?? null;
       return tsig === null ? this.#respond() : this.#respondSigned(tsig);
     } catch (error) {
@@ -148,8 +149,11 @@ export class Responder {
     const query = this.#query;
     // RFC 6891 section 6.1.3: the lowest version that is known here is told by OPT.
     if (query.hasEdns && query.version > 0) return this.#send(emptyAnswer(RCODE.BADVERS));
+    if (query.hasBadCookie) return this.#send(emptyAnswer(RCODE.FORMERR));
     if (query.questions === 0) return this.#respondToCookie();
-    if (query.class === 0) throw new WireError("Class 0 is reserved");
+    if (query.class === 0 || query.class === CLASS.ANY) {
+      return this.#send(emptyAnswer(RCODE.FORMERR));
+    }
     if (isMetaType(query.type) && query.type !== TYPE.ANY) return this.#respondToMeta();
     const { zones, outside } = this.#settings;
     const prepared = this.#prepared.get(query, zones.revision);
@@ -175,16 +179,14 @@ export class Responder {
   /** Types that no zone holds. With nothing more configured they are answered as BIND does. */
   #respondToMeta(): Response {
     const { type, bytes, message } = this.#query;
-    if (type === TYPE.MAILA || type === TYPE.MAILB || type === TYPE.TKEY) {
-      return this.#send(emptyAnswer(RCODE.NOTIMP));
-    }
-    if (type !== TYPE.AXFR && type !== TYPE.IXFR) {
-      throw new WireError("The type cannot be asked for");
-    }
-    // RFC 5936 section 4.2: a zone is transferred by TCP only.
-    if (type === TYPE.AXFR && this.#transport === "udp") throw new WireError("AXFR by UDP");
+    if (type === TYPE.MAILA || type === TYPE.MAILB) return this.#send(emptyAnswer(RCODE.NOTIMP));
+    if (type !== TYPE.AXFR && type !== TYPE.IXFR) return this.#send(emptyAnswer(RCODE.FORMERR));
     const { transfers = false, zones } = this.#settings;
     if (!transfers || this.#transport === "https") return this.#send(emptyAnswer(RCODE.REFUSED));
+    // RFC 5936 section 4.2: a zone is transferred by TCP only.
+    if (type === TYPE.AXFR && this.#transport === "udp") {
+      return this.#send(emptyAnswer(RCODE.FORMERR));
+    }
     const zone = zones.at(nameKey(this.#query.name));
     if (zone === undefined) return this.#send(emptyAnswer(RCODE.NOTAUTH));
     if (this.#transport === "tcp") {
@@ -248,7 +250,7 @@ export class Responder {
     response.set(message);
     response[0] = bytes[0]!;
     response[1] = bytes[1]!;
-    response[2]! |= RESPONSE | (bytes[2]! & RECURSION_DESIRED);
+    response[2]! |= RESPONSE | (bytes[2]! & (OPCODE_BITS | RECURSION_DESIRED));
     response[3]! |= bytes[3]! & CHECKING_DISABLED;
     // The case in which it was asked for (RFC 4343 section 4.1): what points to it has it too.
     for (let at = HEADER_BYTES; at < query.end; at++) response[at] = bytes[at]!;

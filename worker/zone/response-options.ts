@@ -20,7 +20,8 @@ export interface OptionSettings {
 
 /** Who asks, and when: a cookie is made of both. */
 export interface Moment {
-  readonly address: Uint8Array;
+  /** Its address is for cookies only: a listener may make the octets when they are read. */
+  readonly asker: { readonly address: Uint8Array };
   readonly nowSeconds: number;
 }
 
@@ -49,8 +50,8 @@ export class ResponseOptions {
     return isNew || isValidCookie(cookie, this.#cookieContext(moment)) ? "good" : "bad";
   }
 
-  #cookieContext({ address, nowSeconds }: Moment): CookieContext {
-    return { address, nowSeconds, secret: this.#secret! };
+  #cookieContext({ asker, nowSeconds }: Moment): CookieContext {
+    return { address: asker.address, nowSeconds, secret: this.#secret! };
   }
 
   /** Fills the end of a response from `start` on, and counts the record. */

@@ -144,6 +144,10 @@ export class ServedZone {
     this.#apex.forget();
   }
 
+  /**
+   * Beside NS records that the API was told of. Deviation: the deployed service leaves those out
+   * unless `multi_provider` is on; here they were created to be seen.
+   */
   #ownSets(): RecordSet[] {
     const { nameServers, settings } = this.#head;
     const data = nameServers.map((server) => encodeName(server));

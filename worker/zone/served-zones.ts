@@ -8,6 +8,8 @@ export class ServedZones {
   readonly #platform: Platform;
   readonly #byId = new Map<string, ServedZone>();
   readonly #byApex = new Map<NameKey, ServedZone>();
+  /** No zone's name is longer, so that no longer suffix has to be looked for. */
+  #apexLengthMax = ROOT_KEY.length;
   #revision = 0;
 
   constructor(options: { readonly platformAddresses: readonly string[] }) {
@@ -33,6 +35,7 @@ export class ServedZones {
     const zone = ServedZone.build(data, this.#platform);
     this.#byId.set(zone.id, zone);
     this.#byApex.set(zone.apexKey, zone);
+    this.#apexLengthMax = Math.max(this.#apexLengthMax, zone.apexKey.length);
     this.#revision += 1;
   }
 
@@ -70,9 +73,12 @@ export class ServedZones {
   }
 
   #enclosing(key: NameKey): ServedZone | undefined {
-    for (let suffix = key; ; suffix = parentKey(suffix)) {
-      const zone = this.#byApex.get(suffix);
-      if (zone !== undefined || suffix === ROOT_KEY) return zone;
+    let at = 0;
+    while (key.length - at > this.#apexLengthMax) at += key.charCodeAt(at) + 1;
+    for (; at < key.length; at += key.charCodeAt(at) + 1) {
+      const zone = this.#byApex.get(key.slice(at));
+      if (zone !== undefined) return zone;
     }
+    return undefined;
   }
 }

@@ -37,16 +37,18 @@ zones.put({
   ],
 });
 
+/** Transfers have tests of their own. */
+function noTransfer(): never {
+  throw new Error("A transfer was asked for");
+}
+
 async function open(
   options: Partial<TcpOptions> = {},
   resolve: () => Promise<OutsideResult> = async () => "failed",
 ): Promise<number> {
   const outside = new OutsideAnswers();
   const responder = new Responder({ zones, outside });
-  const transfer = () => {
-    throw new Error("Transfers have tests of their own");
-  };
-  const answerer = new Answerer({ responder, outside, resolve, transfer });
+  const answerer = new Answerer({ responder, outside, resolve, transfer: noTransfer });
   const listener = await openTcp({ host: "127.0.0.1", port: 0, answerer, ...options });
   onTestFinished(() => listener.close());
   return listener.port;

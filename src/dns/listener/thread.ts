@@ -52,6 +52,7 @@ const responder = new Responder({
   tsig: { findKey: (name) => keys.get(name), hmac },
   cookieSecret: data.cookieSecret,
   nsid: new TextEncoder().encode(data.nsid),
+  allocate: (length) => Buffer.allocUnsafe(length),
   onError: (error) => console.error("A DNS query could not be answered:", error),
 });
 const answerer = new Answerer({

@@ -71,8 +71,7 @@ function readKey(item: Table, path: Path, report: Report): TsigKey | null {
 export function parseSecret(input: unknown): Uint8Array | null {
   if (typeof input !== "string") return null;
   const octets = Buffer.from(input, "base64");
-  const bare = (text: string) => text.replace(/=+$/, "");
-  const isWhole = bare(octets.toString("base64")) === bare(input);
+  const isWhole = octets.toString("base64").startsWith(input.replace(/=+$/, ""));
   return octets.length > 0 && isWhole ? new Uint8Array(octets) : null;
 }
 
@@ -94,7 +93,7 @@ function problemOfEntry(item: unknown, keys: readonly TsigKey[]): string | null 
   if (text.startsWith(KEY_PREFIX)) {
     const wanted = text.slice(KEY_PREFIX.length);
     const isThere = keys.some(({ name }) => name === wanted);
-    return isThere ? null : `names the key "${wanted}", which is not in dns.keys.`;
+    return isThere ? null : `is "${wanted}", which is not in dns.keys.`;
   }
   const [address = "", bits, more] = text.split("/");
   const width = isIP(address) === 4 ? 32 : 128;
@@ -112,10 +111,10 @@ function readSecondary(
   reportUnknown(item, ["address", "key"], path, report);
   const server = typeof item["address"] === "string" ? parseServer(item["address"]) : null;
   if (server === null) report([...path, "address"], 'must be an address such as "127.0.0.1:5301".');
-  const wanted = item["key"] === undefined ? undefined : String(item["key"]).toLowerCase();
-  const key = keys.find(({ name }) => name === wanted);
+  const wanted = item["key"];
+  const key = keys.find(({ name }) => typeof wanted === "string" && name === wanted.toLowerCase());
   if (wanted !== undefined && key === undefined) {
-    report([...path, "key"], `names the key "${wanted}", which is not in dns.keys.`);
+    report([...path, "key"], `is ${JSON.stringify(wanted)}, which is not in dns.keys.`);
   }
   return server && { ...server, ...(key !== undefined && { key }) };
 }

@@ -12,12 +12,12 @@ interface InnerBindings {
   readonly buckets: DurableObjectNamespace<BucketObject>;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly bucket: Pick<BucketAccess, "bucketName" | "boot" | "rpc">;
+  readonly bucket: Pick<BucketAccess, "bucketName" | "boot" | "rpc" | "latencyMilliseconds">;
   readonly settings: BucketSettings;
 }
 
 export default function createBinding(inner: InnerBindings): StoreBucket {
   const { buckets, blobs, joiner, bucket, settings } = inner;
   const client = new BucketClient({ buckets, blobs, joiner, ...bucket });
-  return answeringRemote(new StoreBucket(client, settings), client);
+  return answeringRemote(new StoreBucket(client, settings), client, bucket.bucketName);
 }

@@ -1,18 +1,31 @@
 /**
- * A bucket's calls, asked from Node through Miniflare's proxy.
+ * What Node asks of a binding through Miniflare's proxy (the bucket's calls), and tests in the
+ * script's isolate (its name, and to be told of its calls).
  *
- * The proxy finds them under a name that no script will use, and that does not show.
+ * They find it under names that no script will use, and that do not show.
  */
 import type { BucketCalls, GetRequest, Opened } from "../client/bucket-calls.ts";
+import { observation, type Observer } from "../client/observation.ts";
 
 export function answeringRemote<Binding extends object>(
   binding: Binding,
   bucket: BucketCalls,
+  bucketName: string,
 ): Binding {
-  return Object.defineProperty(binding, "ledge:bucket", {
-    value: (name: keyof BucketCalls, ...args: unknown[]) => answer(bucket, name, args),
-    // Or else the proxy may not say that it is there, and looking at the bucket in Node throws.
-    configurable: true,
+  // Configurable: or else the proxy may not say that they are there, and looking at the bucket in
+  // Node throws.
+  return Object.defineProperties(binding, {
+    "ledge:bucket": {
+      value: (name: keyof BucketCalls, ...args: unknown[]) => answer(bucket, name, args),
+      configurable: true,
+    },
+    "ledge:name": { value: bucketName, configurable: true },
+    "ledge:observe": {
+      value: (observer: Observer | undefined) => {
+        observation.current = observer;
+      },
+      configurable: true,
+    },
   });
 }
 
@@ -21,7 +34,7 @@ async function answer(
   name: keyof BucketCalls,
   args: unknown[],
 ): Promise<unknown> {
-  if (name === "get") return frame(await bucket.get(...(args as [GetRequest])));
+  if (name === "get") return frameOpened(await bucket.get(...(args as [GetRequest])));
   const call = bucket[name] as (...args: unknown[]) => Promise<unknown>;
   return call.apply(bucket, args);
 }
@@ -33,7 +46,7 @@ async function answer(
  * A body that breaks would leave the other side waiting, so it ends instead. The other side knows
  * how long it has to be.
  */
-function frame(opened: Opened | null): ReadableStream {
+export function frameOpened(opened: Opened | null): ReadableStream {
   const { content, ...head } = { content: undefined, ...opened };
   const encoded = new TextEncoder().encode(JSON.stringify(opened && head));
   const start = new Uint8Array(4 + encoded.length);

@@ -12,8 +12,10 @@ import { decodeFrame, encodeFrame } from "../client/frame.ts";
 import { isAbandoned } from "../core/blob-name.ts";
 import { toHex } from "../core/checksum.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
+import { UndoJournal } from "../../testing/undo-journal.ts";
 import { Bucket } from "./bucket.ts";
 import { MovableClock } from "./clock.ts";
+import { Rehearsal } from "./rehearsal.ts";
 
 export interface BucketEnv {
   /** The folder that holds each bucket's blobs in a folder of its name. */
@@ -24,6 +26,9 @@ export interface BucketEnv {
 
 export const clock = new MovableClock();
 
+/** What tests do to the store. */
+export const rehearsal = new Rehearsal(clock);
+
 /** Buckets that are awake in this runtime: the ones to tell when the clock moves. */
 export const awakeBuckets = new Set<string>();
 
@@ -31,7 +36,9 @@ const wakeAfterUseMilliseconds = 60_000;
 const sweepChunk = 1000;
 
 export class BucketObject extends DurableObject<BucketEnv> {
-  readonly #bucket: Bucket;
+  #bucket: Bucket;
+  readonly #name: string;
+  readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
   /** The machine's time of the alarm that is set, if this run of the object has set one. */
   #alarmTime = Infinity;
@@ -43,12 +50,23 @@ export class BucketObject extends DurableObject<BucketEnv> {
     const name = ctx.id.name;
     if (name === undefined) throw new Error("A bucket is addressed by its name");
     awakeBuckets.add(name);
+    this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
-    this.#bucket = new Bucket({ storage: ctx.storage, clock, randomHex });
+    this.#journal = new UndoJournal(ctx.storage.sql);
+    this.#journal.recover(rehearsal.run);
+    this.#bucket = this.#openBucket();
+  }
+
+  #openBucket(): Bucket {
+    return new Bucket({ storage: this.ctx.storage, clock, randomHex });
   }
 
   /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
   async execute(operations: Operation[]): Promise<Outcome[]> {
+    return rehearsal.active ? this.#rehearse(operations) : this.#execute(operations);
+  }
+
+  async #execute(operations: readonly Operation[]): Promise<Outcome[]> {
     const expired = this.#expireUploads();
     const { outcomes, released } = this.#bucket.execute(operations);
     this.#usedSinceAlarm = true;
@@ -56,6 +74,45 @@ export class BucketObject extends DurableObject<BucketEnv> {
     if (expired.length + released.length > 0) await this.#remove([...expired, ...released]);
     this.#swept ??= this.#startSweep();
     return outcomes;
+  }
+
+  /** `execute`, in a test: undone with its layer, with faults, and noted. */
+  async #rehearse(operations: readonly Operation[]): Promise<Outcome[]> {
+    const verdicts = operations.map((operation) => rehearsal.judge(this.#name, operation));
+    const executed = operations.filter((_, index) => verdicts[index]?.execute);
+    this.#enterLayer();
+    const answers = Iterator.from(executed.length === 0 ? [] : await this.#execute(executed));
+    return verdicts.map(({ execute, instead, interference }, index) => {
+      const answer = execute ? (answers.next().value as Outcome) : undefined;
+      const outcome = {
+        ...((instead ?? answer) as Outcome),
+        ...(interference !== undefined && { interference }),
+      };
+      rehearsal.record(this.#name, operations[index] as Operation, outcome);
+      return outcome;
+    });
+  }
+
+  /** `execute`, for tests that fill a bucket or look at it: no fault meets it, nobody notes it. */
+  async keep(operations: Operation[]): Promise<Outcome[]> {
+    this.#enterLayer();
+    return this.#execute(operations);
+  }
+
+  #enterLayer(): void {
+    if (!rehearsal.active) return;
+    rehearsal.touch(this.#name);
+    this.#journal.enter(rehearsal.layer, rehearsal.run);
+  }
+
+  /** Undoes what was written in a layer, and in those above it. */
+  async leaveLayer(layer: number): Promise<void> {
+    const made = this.#journal.added("blobs", layer);
+    this.#journal.leave(layer, rehearsal.run);
+    // A new one: what the old one had in memory was true of another state.
+    this.#bucket = this.#openBucket();
+    this.#setAlarm();
+    await this.#remove(made);
   }
 
   /** `execute`, for scripts whose compatibility date is from before RPC. */
@@ -66,6 +123,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /** Does what is due by the clock. Called when a test has moved it, too. */
   async housekeep(): Promise<void> {
+    this.#enterLayer();
     const expired = this.#expireUploads();
     this.#setAlarm();
     await this.#remove(expired);
@@ -130,7 +188,10 @@ export class BucketObject extends DurableObject<BucketEnv> {
    * A file that cannot be removed is no reason to fail what has been committed.
    */
   async #remove(files: readonly string[]): Promise<void> {
+    const kept = rehearsal.active ? this.#journal.keeps("blobs", files) : undefined;
     const removals = files.map(async (fileName) => {
+      // A test has replaced what it refers to, and will give it back.
+      if (kept?.has(fileName)) return;
       try {
         await this.#blobs.remove(fileName);
       } catch (error) {

@@ -9,22 +9,23 @@ export interface Clock {
 }
 
 export class MovableClock implements Clock {
-  #offset = 0;
+  /** Milliseconds by which it is ahead of the machine's. */
+  offset = 0;
 
   now(): number {
-    return Date.now() + this.#offset;
+    return Date.now() + this.offset;
   }
 
   advance(milliseconds: number): void {
-    this.#offset += milliseconds;
+    this.offset += milliseconds;
   }
 
   reset(): void {
-    this.#offset = 0;
+    this.offset = 0;
   }
 
   /** The machine's time at which this clock will show `time`. */
   machineTime(time: number): number {
-    return time - this.#offset;
+    return time - this.offset;
   }
 }

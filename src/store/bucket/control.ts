@@ -1,9 +1,21 @@
-/** What tests may do to a store: its clock. A binding of type `store_control` leads here. */
+/**
+ * What tests may do to a store: its clock, layers of isolation, faults, calls, and objects put
+ * there and looked at without the script. A binding of type `store_control` leads here.
+ */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { awakeBuckets, clock, type BucketObject } from "./bucket-object.ts";
+import type { Call } from "../../testing/call.ts";
+import type { Fault, Injection } from "../../testing/fault.ts";
+import { awakeBuckets, clock, rehearsal, type BucketObject } from "./bucket-object.ts";
+import type { KeptObject, SeedObject } from "../../testing/objects.ts";
+import { BucketKeeper } from "./bucket-keeper.ts";
+import { filesBelow, readFiles } from "./project-folder.ts";
 
 interface ControlEnv {
   readonly buckets: DurableObjectNamespace<BucketObject>;
+  readonly blobs: Fetcher;
+  /** The project's folder, where the binding was given one */
+  readonly project?: Fetcher;
+  readonly boot: string;
 }
 
 export class StoreControl extends WorkerEntrypoint<ControlEnv> {
@@ -27,6 +39,73 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     await this.#housekeep();
   }
 
+  /** Opens a layer: what is written from now on is undone when it is closed. */
+  openLayer(layer: number, snapshot = false): void {
+    rehearsal.open(layer, snapshot);
+  }
+
+  /** Closes a layer and those above it, and undoes what was written in them. */
+  async closeLayer(layer: number): Promise<void> {
+    const buckets = rehearsal.close(layer);
+    await Promise.all(buckets.map((name) => this.env.buckets.getByName(name).leaveLayer(layer)));
+  }
+
+  armFault(fault: Fault): void {
+    rehearsal.arm(fault);
+  }
+
+  disarmFaults(): void {
+    rehearsal.disarm();
+  }
+
+  /** What faults did to calls, in the layer that is open. */
+  injections(): readonly Injection[] {
+    return rehearsal.injections;
+  }
+
+  /** From now on calls are listed, if they were not. */
+  watchCalls(): void {
+    rehearsal.activate();
+    rehearsal.forgetCalls();
+  }
+
+  calls(): readonly Call[] {
+    return rehearsal.calls;
+  }
+
+  /**
+   * Puts objects into a bucket. No call of a script: no fault meets it, and it is not listed.
+   *
+   * @returns what is wrong, if anything is
+   */
+  seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null> {
+    return this.#keeper(bucketName).seed(objects);
+  }
+
+  /** Puts the files of a folder of the project into a bucket. Returns what is wrong. */
+  async seedFolder(bucketName: string, path: string): Promise<string | null> {
+    const { project } = this.env;
+    if (project === undefined) {
+      return `Cannot read "${path}": this runtime was not given a project's folder.`;
+    }
+    const keys = await filesBelow(project, path);
+    if (keys === null) {
+      return (
+        `Cannot seed a bucket from "${path}": there is no such folder in the project's. ` +
+        "Give a path from the folder of the configuration file."
+      );
+    }
+    for await (const objects of readFiles(project, path, keys)) {
+      const problem = await this.seed(bucketName, objects);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+
+  contents(bucketName: string, prefix: string): Promise<KeptObject[]> {
+    return this.#keeper(bucketName).contents(prefix);
+  }
+
   /** Removes what a crash left in a bucket. Returns the number of files. */
   collectGarbage(bucketName: string): Promise<number> {
     return this.env.buckets.getByName(bucketName).collectGarbage();
@@ -36,5 +115,10 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     await Promise.all(
       Array.from(awakeBuckets, (name) => this.env.buckets.getByName(name).housekeep()),
     );
+  }
+
+  #keeper(bucketName: string): BucketKeeper {
+    const { buckets, blobs, boot } = this.env;
+    return new BucketKeeper({ bucket: buckets.getByName(bucketName), blobs, bucketName, boot });
   }
 }

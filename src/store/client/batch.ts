@@ -67,7 +67,7 @@ const recordBytes = 2 * (keyBytesMax + metadataBytesMax);
 const entryBytes = 2 * keyBytesMax;
 
 /** How much an operation may carry, there or back. */
-function bytesCarried(operation: Operation): number {
+export function bytesCarried(operation: Operation): number {
   switch (operation.method) {
     case "put":
     case "uploadPart":

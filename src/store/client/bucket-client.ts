@@ -17,7 +17,7 @@ import type {
   Request,
   Result,
 } from "../core/operations.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type SendBatch } from "./batch.ts";
 import { openContent } from "./content-reader.ts";
 import type {
   BucketCalls,
@@ -29,6 +29,8 @@ import type {
 } from "./bucket-calls.ts";
 import { ContentWriter } from "./content-writer.ts";
 import { decodeFrame, encodeFrame } from "./frame.ts";
+import { brokenContent, suffer } from "./interference.ts";
+import { observation } from "./observation.ts";
 
 export interface BucketAccess {
   readonly buckets: DurableObjectNamespace<BucketObject>;
@@ -38,25 +40,38 @@ export interface BucketAccess {
   readonly boot: string;
   /** Whether the script that asks may make remote calls, or can only fetch. */
   readonly rpc: boolean;
+  /** How long each batch is held up before it leaves. */
+  readonly latencyMilliseconds: number;
 }
 
 /** How often a reader looks again when an object is replaced between its row and its file. */
 const readAttemptsMax = 10;
 
 export class BucketClient implements BucketCalls {
+  readonly #bucketName: string;
   readonly #batch: Batch;
   readonly #blobs: BlobDirectory;
   readonly #writer: ContentWriter;
   readonly #joiner: Fetcher;
 
-  constructor({ buckets, blobs, joiner, bucketName, boot, rpc }: BucketAccess) {
+  constructor({
+    buckets,
+    blobs,
+    joiner,
+    bucketName,
+    boot,
+    rpc,
+    latencyMilliseconds,
+  }: BucketAccess) {
+    this.#bucketName = bucketName;
     let id: DurableObjectId | undefined;
     // A stub belongs to the request it was made in, so each batch has its own.
-    this.#batch = new Batch((operations) => {
+    const send: SendBatch = (operations) => {
       id ??= buckets.idFromName(bucketName);
       const bucket = buckets.get(id);
       return rpc ? bucket.execute(operations) : executeByFetch(bucket, operations);
-    });
+    };
+    this.#batch = new Batch(latencyMilliseconds === 0 ? send : delayed(send, latencyMilliseconds));
     this.#blobs = new BlobDirectory(blobs, bucketName);
     this.#writer = new ContentWriter(this.#blobs, boot);
     this.#joiner = joiner;
@@ -64,13 +79,17 @@ export class BucketClient implements BucketCalls {
 
   /** Executes one operation. Failures read as the binding's callers know them. */
   async call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>> {
-    return settle(action, await this.#send(action, request));
+    const outcome = await this.#send(action, request);
+    if (outcome.interference !== undefined) await suffer(outcome.interference);
+    return settle(action, outcome);
   }
 
   async get(request: GetRequest): Promise<Opened | null> {
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
-      const found = await this.call("get", { method: "get", ...request });
+      const outcome = await this.#send("get", { method: "get", ...request });
+      if (outcome.interference !== undefined) await suffer(outcome.interference);
+      const found = settle("get", outcome);
       if (found === null || found.status === "condition failed") return found;
       const { object, range, content } = found;
       if (damaged?.version === object.version || attempt > readAttemptsMax) {
@@ -78,7 +97,15 @@ export class BucketClient implements BucketCalls {
       }
       try {
         const opened = await openContent(this.#blobs, this.#joiner, content);
-        return { status: "found", object, range, content: opened };
+        return {
+          status: "found",
+          object,
+          range,
+          content:
+            outcome.interference === undefined
+              ? opened
+              : brokenContent(opened, range.length, outcome.interference),
+        };
       } catch (error) {
         if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
         // A file that is gone may only mean that the object was replaced a moment ago.
@@ -121,6 +148,7 @@ export class BucketClient implements BucketCalls {
       keeps: (result: Result<M>) => boolean;
     },
   ): Promise<Result<M>> {
+    const layer = observation.current?.layer();
     let content: Content;
     try {
       step.validate();
@@ -131,20 +159,36 @@ export class BucketClient implements BucketCalls {
     }
     // If this rejects, nobody knows whether the bucket has committed: then the file must stay,
     // and is collected on the next start if no row refers to it.
-    const outcome = await this.#send(action, step.request(content));
+    const outcome = await this.#send(action, step.request(content), layer);
     if ("blob" in content && !(outcome.ok && step.keeps(outcome.value))) {
       await this.#blobs.remove(content.blob);
     }
+    if (outcome.interference !== undefined) await suffer(outcome.interference);
     return settle(action, outcome);
   }
 
-  async #send<M extends Method>(action: StoreAction, request: Request<M>): Promise<Outcome<M>> {
+  async #send<M extends Method>(
+    action: StoreAction,
+    request: Request<M>,
+    layer = observation.current?.layer(),
+  ): Promise<Outcome<M>> {
     try {
-      return await this.#batch.call(request);
+      if (observation.current === undefined) return await this.#batch.call(request);
+      const outcome = await this.#batch.call({ ...request, layer });
+      observation.current?.note(this.#bucketName, request as Operation, outcome);
+      return outcome;
     } catch (error) {
       throw internalError(action, error);
     }
   }
+}
+
+/** Operations of one turn wait side by side, as they would on one line to a far-away store. */
+function delayed(send: SendBatch, milliseconds: number): SendBatch {
+  return async (operations) => {
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    return send(operations);
+  };
 }
 
 async function executeByFetch(bucket: Fetcher, operations: Operation[]): Promise<Outcome[]> {

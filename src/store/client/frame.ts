@@ -6,11 +6,12 @@
 type Place = [start: number, length: number];
 
 export function encodeFrame(value: unknown): Blob {
-  const attachments: Uint8Array[] = [];
+  const attachments: Uint8Array<ArrayBuffer>[] = [];
   let end = 0;
   const json = JSON.stringify(value, (_, item: unknown) => {
     if (!(item instanceof ArrayBuffer) && !ArrayBuffer.isView(item)) return item;
-    const bytes = item instanceof ArrayBuffer ? new Uint8Array(item) : (item as Uint8Array);
+    const bytes =
+      item instanceof ArrayBuffer ? new Uint8Array(item) : (item as Uint8Array<ArrayBuffer>);
     const place: Place = [end, bytes.length];
     attachments.push(bytes);
     end += bytes.length;

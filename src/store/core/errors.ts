@@ -15,7 +15,7 @@ interface StoreErrorEntry {
   readonly text: string;
 }
 
-const table = {
+export const storeErrorTable = {
   10001: {
     name: "InternalError",
     status: 500,
@@ -74,7 +74,7 @@ const table = {
   },
 } as const satisfies Record<number, StoreErrorEntry>;
 
-export type StoreErrorCode = keyof typeof table;
+export type StoreErrorCode = keyof typeof storeErrorTable;
 
 /** What the caller of the binding sees in front of the text. */
 export type StoreAction =
@@ -95,18 +95,18 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode;
 
   /** @param text replaces the table's text where the error has something particular to say */
-  constructor(code: StoreErrorCode, text: string = table[code].text) {
+  constructor(code: StoreErrorCode, text: string = storeErrorTable[code].text) {
     super(text);
     this.name = "StoreError";
     this.code = code;
   }
 
   get status(): number {
-    return table[this.code].status;
+    return storeErrorTable[this.code].status;
   }
 
   get s3Name(): string {
-    return table[this.code].name;
+    return storeErrorTable[this.code].name;
   }
 }
 

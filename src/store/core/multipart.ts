@@ -79,7 +79,7 @@ export function selectParts<Part extends StoredPart>(
 
 /** The object's tag: the md5 of the parts' md5s, and how many there are. */
 export function multipartEtag(
-  parts: readonly StoredPart[],
+  parts: readonly Pick<StoredPart, "etag">[],
   md5OfHex: (hex: string) => string,
 ): string {
   return `${md5OfHex(parts.map((part) => part.etag).join(""))}-${parts.length}`;

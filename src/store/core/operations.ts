@@ -132,9 +132,24 @@ interface Operations {
 export type Method = keyof Operations;
 export type Request<M extends Method> = { readonly method: M } & Operations[M]["request"];
 export type Result<M extends Method> = Operations[M]["result"];
-export type Operation = { [M in Method]: Request<M> }[Method];
+export type Operation = { [M in Method]: Request<M> }[Method] & {
+  /** In a test: the layer of isolation in which the call was made (`testing/undo-journal.ts`). */
+  readonly layer?: number;
+};
 
 /** An operation of a batch fails alone. */
-export type Outcome<M extends Method = Method> =
+export type Outcome<M extends Method = Method> = (
   | { readonly ok: true; readonly value: Result<M> }
-  | { readonly ok: false; readonly code: StoreErrorCode; readonly text: string };
+  | { readonly ok: false; readonly code: StoreErrorCode; readonly text: string }
+) & {
+  /** Only in a test: what is to happen to the answer on its way to the caller. */
+  readonly interference?: Interference;
+};
+
+export interface Interference {
+  readonly delayMilliseconds?: number;
+  /** The connection breaks: before there is an answer, or so far into the body of a `get`. */
+  readonly lost?: "answer" | { readonly afterBytes: number };
+  /** The test that made the call has ended, and nothing was done: nobody is to hear of it again. */
+  readonly late?: true;
+}

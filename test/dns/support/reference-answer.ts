@@ -73,7 +73,9 @@ export function referenceAnswer(
             : setAt(name, name, type).map((words) => `${section} ${words.join(" ")}`),
         );
       });
-    const targets = servers.map((r) => r.content).filter(inZone);
+    const isBelowCut = (name: string) =>
+      records.some((r) => r.type === "NS" && (name === r.name || name.endsWith(`.${r.name}`)));
+    const targets = servers.map((r) => r.content).filter((n) => inZone(n) && isBelowCut(n));
     const below = (name: string) => name === cut || name.endsWith(`.${cut}`);
     return [
       ...setAt(cut, cut, "NS").map((words) => `authority ${words.join(" ")}`),
@@ -153,8 +155,10 @@ export function referenceAnswer(
     return outcome;
   }
 
-  const { rcode, aa, answers, rest } = look(question.name, question.type, [], nothing());
-  if (rcode === "SERVFAIL" || rcode.startsWith("needs")) return [rcode];
+  const outcome = look(question.name, question.type, [], nothing());
+  const { aa, answers, rest, failed } = outcome;
+  const rcode = failed ? "SERVFAIL" : outcome.rcode;
+  if (!failed && (rcode === "SERVFAIL" || rcode.startsWith("needs"))) return [rcode];
   return [
     aa ? `${rcode} aa` : rcode,
     ...answers.map((words) => `answer ${words.join(" ")}`),

@@ -12,6 +12,8 @@ export interface ServerOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Kept after `stop` when given. */
   readonly folder?: string;
+  /** Host and port of who is told of changes, and the secret of both. */
+  readonly listeners?: { readonly address: string; readonly secret: string };
   readonly workers?: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -36,7 +38,15 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     },
     // Straight into the worker: Miniflare's own entry in front of it costs more than the API does.
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-    bindings: options.config === undefined ? {} : { DNS_CONFIG: JSON.stringify(options.config) },
+    bindings: {
+      ...(options.config !== undefined && { DNS_CONFIG: JSON.stringify(options.config) }),
+      ...(options.listeners !== undefined && { LISTENERS_SECRET: options.listeners.secret }),
+    },
+    ...(options.listeners !== undefined && {
+      serviceBindings: {
+        LISTENERS: { external: { address: options.listeners.address, http: {} } },
+      },
+    }),
   };
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({

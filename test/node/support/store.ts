@@ -13,6 +13,8 @@ interface StoreControl {
   advance(milliseconds: number): Promise<void>;
   resetClock(): Promise<void>;
   collectGarbage(bucketName: string): Promise<number>;
+  openLayer(layer: number, snapshot?: boolean): Promise<void>;
+  closeLayer(layer: number): Promise<void>;
 }
 
 interface StoreEnv {

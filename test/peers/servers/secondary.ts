@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startProcess, type PeerPlace, type RunningProcess } from "./peer.ts";
 
-export interface Primary {
+interface Primary {
   readonly port: number;
   readonly zoneName: string;
   /** In base64; requests are signed with it. */
@@ -14,8 +14,8 @@ export interface Secondary {
   readonly name: string;
   readonly programs: readonly string[];
   /** Whether it has taken less than the whole zone. */
-  tookIncrement(folder: string): boolean;
-  start(primary: Primary, place: PeerPlace): Promise<RunningProcess>;
+  readonly tookIncrement: (folder: string) => boolean;
+  readonly start: (primary: Primary, place: PeerPlace) => Promise<RunningProcess>;
 }
 
 const bind: Secondary = {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blankMessage } from "../../wire/blank-message.ts";
 import {
@@ -93,10 +93,11 @@ describe("difference()", () => {
   });
 });
 
-describe("transferMessages()", () => {
-  const serials = (records: readonly ResourceRecord[]) =>
-    records.map(({ type, data }) => (type === TYPE.SOA ? `SOA ${data[5]}` : data[3]));
+/** Serials of SOAs, and the last octet of other records. */
+const serials = (records: readonly ResourceRecord[]) =>
+  records.map(({ type, data }) => (type === TYPE.SOA ? `SOA ${data[5]}` : data[3]));
 
+describe("transferMessages()", () => {
   it("begins and ends a whole zone with its SOA", () => {
     const [message] = [...transferMessages(query, wholeZone(soa(9), [record("a", 1)]))];
     expect(serials(message!.answers)).toEqual(["SOA 9", 1, "SOA 9"]);

@@ -1,0 +1,75 @@
+/**
+ * Tests in the vitest pool: isolated ones on a bucket beside the same on the pool's R2 with
+ * `reset()` after each, and 200 tests on an empty bucket beside 200 on one with 100,000 objects.
+ *
+ *     npm run bench -- pool [--tests 1000]
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly startTime: number;
+    readonly endTime: number;
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[];
+      readonly duration: number;
+      readonly status: string;
+    }[];
+  }[];
+}
+
+const { values } = parseArgs({ options: { tests: { type: "string", default: "1000" } } });
+
+// One after the other: side by side they would measure each other.
+const [store, r2] = ["store", "r2"].map((project) => {
+  const { testResults } = run("./pool", { TESTS: values.tests }, [`--project=${project}`]);
+  const [file] = testResults;
+  return file === undefined ? NaN : file.endTime - file.startTime;
+}) as [number, number];
+console.log(`${values.tests} tests that put and read 10 objects, milliseconds`);
+console.log(`  isolated, on a bucket        ${store.toFixed(0).padStart(8)}`);
+console.log(`  reset(), on the pool's R2    ${r2.toFixed(0).padStart(8)}`);
+console.log(`  ${(r2 / store).toFixed(1)} times as fast`);
+
+const many = run("../test/pool/fixtures/many", {});
+console.log("\n200 tests that write, milliseconds");
+for (const block of ["none", "100,000", "none again"]) {
+  const durations = many.testResults
+    .flatMap((file) => file.assertionResults)
+    .filter(({ ancestorTitles }) => ancestorTitles[0] === block)
+    .map(({ duration }) => duration)
+    .sort((one, other) => one - other);
+  const sum = durations.reduce((total, each) => total + each, 0);
+  const median = durations[Math.floor(durations.length / 2)] ?? NaN;
+  console.log(
+    `  seeded objects: ${block.padEnd(12)} ${sum.toFixed(0).padStart(8)}, median ${median.toFixed(1)}`,
+  );
+}
+
+function run(folder: string, env: Record<string, string>, args: readonly string[] = []): Report {
+  const work = mkdtempSync(join(tmpdir(), "ledge-bench-"));
+  try {
+    const report = join(work, "report.json");
+    const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
+    const options = ["--reporter=json", `--outputFile=${report}`, ...args];
+    spawnSync(process.execPath, [vitest, "run", ...options], {
+      cwd: fileURLToPath(new URL(folder, import.meta.url)),
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const result = JSON.parse(readFileSync(report, "utf8")) as Report;
+    const failed = result.testResults
+      .flatMap((file) => file.assertionResults)
+      .filter(({ status }) => status !== "passed");
+    if (failed.length > 0) throw new Error(`${failed.length} tests of ${folder} failed`);
+    return result;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}

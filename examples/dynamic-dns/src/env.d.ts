@@ -1,0 +1,16 @@
+import type { Account } from "./account.ts";
+import type * as main from "./index.ts";
+
+declare global {
+  namespace Cloudflare {
+    /** What `wrangler.jsonc` declares. */
+    interface Env {
+      ACCOUNTS: Account[] | string;
+      DNS: Fetcher;
+    }
+    interface GlobalProps {
+      mainModule: typeof main;
+    }
+  }
+  interface Env extends Cloudflare.Env {}
+}

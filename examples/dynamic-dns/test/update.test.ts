@@ -1,0 +1,119 @@
+import { env, exports } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+
+interface Listed {
+  result: { id: string; name: string; type: string; content: string; ttl: number }[];
+}
+
+const update = (query: string, credentials = "home:open sesame") =>
+  exports.default.fetch(`http://dns.test/nic/update?${query}`, {
+    headers: { authorization: `Basic ${btoa(credentials)}` },
+  });
+const words = async (query: string) => (await update(query)).text();
+
+const api = (path: string, init?: RequestInit) =>
+  env.DNS.fetch(`http://dns/client/v4/${path}`, init);
+
+async function zoneId(): Promise<string> {
+  const { result } = await (await api("zones?name=example.com")).json<Listed>();
+  return result[0]?.id as string;
+}
+
+async function records(): Promise<Listed["result"]> {
+  const { result } = await (await api(`zones/${await zoneId()}/dns_records`)).json<Listed>();
+  return result.filter(({ type }) => type === "A" || type === "AAAA");
+}
+const contents = async () => (await records()).map(({ name, content }) => `${name} ${content}`);
+
+async function addRecord(record: object): Promise<void> {
+  const response = await api(`zones/${await zoneId()}/dns_records`, {
+    method: "POST",
+    body: JSON.stringify(record),
+    headers: { "content-type": "application/json" },
+  });
+  expect(response.status).toBe(200);
+}
+
+beforeEach(async () => {
+  const zone = await zoneId();
+  for (const { id } of await records()) {
+    await api(`zones/${zone}/dns_records/${id}`, { method: "DELETE" });
+  }
+});
+
+describe("GET /nic/update", () => {
+  it("makes the record of a name, moves it, and says when there is nothing to do", async () => {
+    expect(await words("hostname=home.example.com&myip=192.0.2.1")).toBe("good 192.0.2.1\n");
+    const [made] = await records();
+    expect(made).toMatchObject({ name: "home.example.com", content: "192.0.2.1", ttl: 60 });
+
+    expect(await words("hostname=home.example.com&myip=192.0.2.1")).toBe("nochg 192.0.2.1\n");
+    expect(await words("hostname=home.example.com&myip=192.0.2.2")).toBe("good 192.0.2.2\n");
+    expect(await records()).toMatchObject([{ id: made?.id, content: "192.0.2.2" }]);
+  });
+
+  it("moves several names, and both families", async () => {
+    const query = "hostname=home.example.com,nas.example.com&myip=192.0.2.1,2001:db8::1";
+    const good = "good 192.0.2.1,2001:db8::1\n";
+    expect(await words(query)).toBe(good + good);
+    expect((await contents()).sort()).toEqual([
+      "home.example.com 192.0.2.1",
+      "home.example.com 2001:db8::1",
+      "nas.example.com 192.0.2.1",
+      "nas.example.com 2001:db8::1",
+    ]);
+    expect(await words("hostname=home.example.com&myip=2001:0DB8::1")).toContain("nochg");
+  });
+
+  it("leaves one address of a name that had two, and the other family alone", async () => {
+    await addRecord({ type: "A", name: "home", content: "192.0.2.8", ttl: 300 });
+    await addRecord({ type: "A", name: "home", content: "192.0.2.9", ttl: 300 });
+    await addRecord({ type: "AAAA", name: "home", content: "2001:db8::9", ttl: 300 });
+    expect(await words("hostname=home.example.com&myip=192.0.2.1")).toBe("good 192.0.2.1\n");
+    expect((await contents()).sort()).toEqual([
+      "home.example.com 192.0.2.1",
+      "home.example.com 2001:db8::9",
+    ]);
+  });
+
+  it("moves only the names of the account", async () => {
+    const query = "hostname=www.example.com,home.example.com&myip=192.0.2.1";
+    expect(await words(query)).toBe("nohost\ngood 192.0.2.1\n");
+    expect(await contents()).toEqual(["home.example.com 192.0.2.1"]);
+  });
+
+  it("says that DNS refused it, and changes nothing", async () => {
+    await addRecord({ type: "CNAME", name: "home", content: "example.net", ttl: 300 });
+    expect(await words("hostname=home.example.com&myip=192.0.2.1,2001:db8::1")).toBe("dnserr\n");
+    expect(await contents()).toEqual([]);
+    const zone = await zoneId();
+    const { result } = await (await api(`zones/${zone}/dns_records?type=CNAME`)).json<Listed>();
+    await api(`zones/${zone}/dns_records/${result[0]?.id}`, { method: "DELETE" });
+  });
+
+  it("takes the caller's address when none is given", async () => {
+    const response = await exports.default.fetch(
+      "http://dns.test/nic/update?hostname=home.example.com",
+      {
+        headers: {
+          authorization: `Basic ${btoa("home:open sesame")}`,
+          "cf-connecting-ip": "192.0.2.77",
+        },
+      },
+    );
+    expect(await response.text()).toBe("good 192.0.2.77\n");
+  });
+
+  it("asks for credentials", async () => {
+    const response = await update("hostname=home.example.com&myip=192.0.2.1", "home:guess");
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toContain("Basic");
+    expect(await response.text()).toBe("badauth\n");
+    expect(await contents()).toEqual([]);
+  });
+
+  it("complains in the protocol's words", async () => {
+    expect(await words("hostname=home&myip=192.0.2.1")).toBe("notfqdn\n");
+    expect((await exports.default.fetch("http://dns.test/")).status).toBe(404);
+  });
+});

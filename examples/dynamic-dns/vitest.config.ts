@@ -1,0 +1,13 @@
+import { ledge } from "ledge/vitest";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  plugins: [ledge({ configPath: `${import.meta.dirname}/wrangler.jsonc` })],
+  test: {
+    name: "dynamic-dns",
+    include: ["test/*.test.ts"],
+    // Machines have other things to do.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -1,0 +1,4 @@
+import { ledge } from "ledge/vitest";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({ plugins: [ledge()] });

@@ -1,0 +1,24 @@
+/** Files of any size, uploaded in parts. The page is in `public`; this is what it talks to. */
+import { listFiles, routeFile } from "./files.ts";
+import { problem } from "./problem.ts";
+import { routeUpload } from "./uploads.ts";
+
+export default {
+  async fetch(request, env): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    const [, area] = pathname.split("/");
+    const path = pathname.slice(`/${area}/`.length);
+    if (area === "uploads") return routeUpload(env, path, request);
+    if (area !== "files") return problem(404, "Uploads are at /uploads, files at /files.");
+    if (path === "") {
+      if (request.method !== "GET") return problem(405, "GET lists the files.", { allow: "GET" });
+      return listFiles(env.FILES, searchParams.get("cursor"));
+    }
+    try {
+      return await routeFile(env.FILES, decodeURIComponent(path), request);
+    } catch (error) {
+      if (error instanceof URIError) return problem(400, "The address is no UTF-8.");
+      throw error;
+    }
+  },
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,75 @@
+/** The buckets that can be named on the command line: those configured, and those on disk. */
+import { nearest } from "../../config/nearest.ts";
+import type { StorageClass } from "../../store/core/operations.ts";
+import { NotFoundError } from "../command.ts";
+
+export interface KnownBucket {
+  readonly bucketName: string;
+  readonly bindings: readonly string[];
+  /** Its name where it is deployed, if that is another. */
+  readonly otherNames: readonly string[];
+  /** What objects get that name none. */
+  readonly storageClass: StorageClass;
+}
+
+export interface ConfiguredBucket {
+  readonly binding: string;
+  readonly bucketName: string;
+  /** Instead of that name, here. */
+  readonly previewBucketName?: string;
+  readonly storageClass?: StorageClass;
+}
+
+/** Each bucket once, by name. */
+export function mergeBuckets(
+  configured: readonly ConfiguredBucket[],
+  onDisk: readonly string[],
+): KnownBucket[] {
+  const buckets = new Map<string, KnownBucket>();
+  for (const { binding, storageClass = "Standard", ...names } of configured) {
+    const bucketName = names.previewBucketName ?? names.bucketName;
+    const known = buckets.get(bucketName);
+    buckets.set(bucketName, {
+      bucketName,
+      storageClass,
+      bindings: [...(known?.bindings ?? []), binding],
+      otherNames: [
+        ...(known?.otherNames ?? []),
+        ...(names.bucketName === bucketName ? [] : [names.bucketName]),
+      ],
+    });
+  }
+  for (const bucketName of onDisk) {
+    if (buckets.has(bucketName)) continue;
+    buckets.set(bucketName, { bucketName, storageClass: "Standard", bindings: [], otherNames: [] });
+  }
+  return [...buckets.values()].sort((a, b) => (a.bucketName < b.bucketName ? -1 : 1));
+}
+
+/**
+ * The bucket with this name or, if there is none, with this binding.
+ *
+ * @throws NotFoundError that guesses what was meant
+ */
+export function findBucket(buckets: readonly KnownBucket[], word: string): KnownBucket {
+  const found =
+    buckets.find(({ bucketName }) => bucketName === word) ??
+    buckets.find((bucket) => [...bucket.bindings, ...bucket.otherNames].includes(word));
+  if (found !== undefined) return found;
+  const names = buckets.flatMap(({ bucketName, bindings }) => [bucketName, ...bindings]);
+  const guess = nearest(word, names);
+  const known = buckets.map(({ bucketName }) => `"${bucketName}"`).join(", ");
+  throw new NotFoundError(
+    `There is no bucket "${word}".` +
+      (guess !== null
+        ? ` Did you mean "${guess}"?`
+        : known === ""
+          ? " There are none at all: add one to store_buckets in the configuration."
+          : ` There are ${known}.`),
+  );
+}
+
+/** The name of the bucket whose blobs are in a folder of this name (`core/blob-name.ts`). */
+export function bucketOfFolder(folder: string): string {
+  return folder.replace(/\+([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

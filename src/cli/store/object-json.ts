@@ -1,0 +1,48 @@
+/** An object as it is shown with `--json` and kept in a manifest: the words of the interface. */
+import type { Checksums } from "../../store/core/checksum.ts";
+import type { CustomMetadata, HttpMetadata } from "../../store/core/http-metadata.ts";
+import type { ObjectRecord, StorageClass } from "../../store/core/operations.ts";
+
+export interface HttpMetadataJson extends Omit<HttpMetadata, "cacheExpiry"> {
+  /** ISO 8601 */
+  readonly cacheExpiry?: string;
+}
+
+export interface ObjectJson {
+  readonly key: string;
+  readonly size: number;
+  readonly etag: string;
+  readonly version: string;
+  /** ISO 8601 */
+  readonly uploaded: string;
+  readonly httpMetadata: HttpMetadataJson;
+  readonly customMetadata: CustomMetadata;
+  readonly checksums: Checksums;
+  readonly storageClass: StorageClass;
+}
+
+export function toObjectJson(record: ObjectRecord): ObjectJson {
+  const { key, size, etag, version, uploaded, checksums, storageClass } = record;
+  return {
+    key,
+    size,
+    etag,
+    version,
+    uploaded: new Date(uploaded).toISOString(),
+    httpMetadata: toHttpJson(record.http ?? {}),
+    customMetadata: record.custom ?? {},
+    checksums,
+    storageClass,
+  };
+}
+
+function toHttpJson({ cacheExpiry, ...text }: HttpMetadata): HttpMetadataJson {
+  return {
+    ...text,
+    ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry).toISOString() }),
+  };
+}
+
+export function fromHttpJson({ cacheExpiry, ...text }: HttpMetadataJson): HttpMetadata {
+  return { ...text, ...(cacheExpiry !== undefined && { cacheExpiry: Date.parse(cacheExpiry) }) };
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { renderSummary } from "./summary.ts";
+
+const url = "http://localhost:8787";
+const nothing = { url, buckets: [], storeFolder: "/p/s", storeLatencyMilliseconds: 0, dns: [] };
+
+describe("renderSummary()", () => {
+  it("is a line for a script without anything", () => {
+    expect(renderSummary(nothing, "/p")).toBe("Ready      http://localhost:8787");
+  });
+
+  it("lists buckets below their folder, previews by the name that is used, and DNS", () => {
+    const summary = {
+      ...nothing,
+      buckets: [
+        { binding: "A", bucketName: "photos" },
+        { binding: "LONGER", bucketName: "videos", previewBucketName: "videos-preview" },
+      ],
+      storeLatencyMilliseconds: 80,
+      dns: ["DNS API    http://127.0.0.1:8788\n  key      k", "DNS        8053"],
+    };
+    expect(renderSummary(summary, "/p").split("\n")).toEqual([
+      "Ready      http://localhost:8787",
+      "Buckets    s, each operation 80 ms late",
+      "  env.A       photos",
+      "  env.LONGER  videos-preview",
+      "DNS API    http://127.0.0.1:8788",
+      "  key      k",
+      "DNS        8053",
+    ]);
+  });
+
+  it("names a folder elsewhere in full", () => {
+    const summary = { ...nothing, buckets: [{ binding: "A", bucketName: "photos" }] };
+    expect(renderSummary(summary, "/elsewhere")).toContain("Buckets    /p/s\n");
+  });
+});

@@ -1,0 +1,138 @@
+/**
+ * Whose the databases of a persist folder are.
+ *
+ * SQLite would let two runtimes open the same database, but a bucket object holds things in memory
+ * (the last id of a value, the next deadline), and workerd does not wait for locks: one of the two
+ * fails at random, at the latest when both start at once (`docs/decisions/0009-one-host.md`). So of
+ * the runtimes on a folder one is the *host*, and the others are its *guests*: their buckets ask
+ * the host's, through its door. Files they write and read themselves.
+ *
+ * A command that had to start a runtime of its own is a host that makes way: a runtime that comes
+ * later asks it to, becomes the host, and the command goes on through its door.
+ */
+import { mkdirSync, rmdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  isSameOwner,
+  noteBoot,
+  readNotes,
+  runningBoots,
+  type Door,
+  type Owner,
+  type RunningBoot,
+} from "./boot.ts";
+import { endOrphan } from "./orphan.ts";
+import { UserError } from "./user-error.ts";
+
+interface Claim {
+  readonly boot: string;
+  /** The store's folder; notes are in `boots`. */
+  readonly folder: string;
+  readonly owner: Owner & { readonly door: Door };
+}
+
+/** Makes the runtime the host of the folder, or returns the host it is a guest of. */
+export async function claimStore({ boot, folder, owner }: Claim): Promise<RunningBoot | null> {
+  const notes = join(folder, "boots");
+  const { door: _, ...guest } = owner;
+  for (;;) {
+    const host = await alone(folder, async () => {
+      await Promise.all(readNotes(notes).map(endOrphan));
+      const found = await findHost(notes, owner);
+      // A guest leaves a note as well: it writes files.
+      if (found === null) await noteBoot(boot, notes, owner);
+      else if (found.handover === undefined) await noteBoot(boot, notes, guest);
+      return found;
+    });
+    if (host === null) return null;
+    if (owner.handover !== undefined) throw new HostPresentError();
+    if (host.handover === undefined) return host;
+    await takeOver(host, notes);
+  }
+}
+
+/** The runtime that the databases belong to. */
+export async function findHost(notes: string, except?: Owner): Promise<RunningBoot | null> {
+  const running = await runningBoots(notes);
+  const host = running.find(
+    (other) => other.door !== undefined && !(except !== undefined && isSameOwner(other, except)),
+  );
+  return host ?? null;
+}
+
+/** A command was about to be the host of a folder that has one. It can use that one. */
+class HostPresentError extends UserError {
+  constructor() {
+    super("The store has a runtime already.");
+  }
+}
+
+/** Asks a command to make way, and waits until it has. */
+async function takeOver(host: RunningBoot, notes: string): Promise<void> {
+  const { handover, processId } = host;
+  try {
+    await fetch(`http://127.0.0.1:${handover?.port}/`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${handover?.secret}` },
+      signal: AbortSignal.timeout(handoverMilliseconds),
+    });
+  } catch {
+    // It may just have ended, which is as good.
+  }
+  const deadline = Date.now() + handoverMilliseconds;
+  while ((await runningBoots(notes)).some(({ boot }) => boot === host.boot)) {
+    if (Date.now() > deadline) {
+      throw new UserError(
+        `A "ledge store" command (process ${processId}) is using the store in this folder, and ` +
+          "does not make way. Wait until it is done, or stop it.",
+      );
+    }
+    await delay(pollMilliseconds);
+  }
+}
+
+/**
+ * Runs `work` while nobody else does for the same folder. The lock is a folder, which only one can
+ * make. What is done under it takes a second at most, so one that is older was left by a crash.
+ */
+async function alone<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  const lock = join(folder, "claiming");
+  mkdirSync(folder, { recursive: true });
+  while (!tryMake(lock)) {
+    if (age(lock) > staleMilliseconds) remove(lock);
+    else await delay(pollMilliseconds);
+  }
+  try {
+    return await work();
+  } finally {
+    remove(lock);
+  }
+}
+
+function tryMake(lock: string): boolean {
+  try {
+    mkdirSync(lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function age(lock: string): number {
+  return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+}
+
+function remove(lock: string): void {
+  try {
+    rmdirSync(lock);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+const pollMilliseconds = 20;
+const staleMilliseconds = 10_000;
+/** A command finishes what it is transferring. */
+const handoverMilliseconds = 30_000;

@@ -1,0 +1,68 @@
+/**
+ * Runtimes that outlive their process.
+ *
+ * workerd is a child of the process that runs Miniflare, and does not notice when that is killed:
+ * it goes on, with the databases open and alarms to come. So a note also says which process the
+ * runtime is, and whoever finds the note of an owner that is gone ends what it has left.
+ */
+import { subscribe } from "node:diagnostics_channel";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { isRunningProcess, type Owner } from "./boot.ts";
+
+/** Calls `found` with the number of the next workerd that this process starts. */
+export function whenRuntimeStarts(found: (processId: number) => void): void {
+  if (waiting.size === 0 && !watching) {
+    watching = true;
+    subscribe("child_process", (message) => {
+      const { process: child } = message as { process: ChildProcess };
+      // It is told of before it is started.
+      setImmediate(() => {
+        if (child.pid === undefined || !child.spawnfile?.includes("workerd")) return;
+        for (const tell of waiting) tell(child.pid);
+        waiting.clear();
+      });
+    });
+  }
+  waiting.add(found);
+}
+
+let watching = false;
+const waiting = new Set<(processId: number) => void>();
+
+/** Ends the runtime of an owner that is gone, if it is still there. */
+export async function endOrphan({ processId, door, runtimeProcessId }: Owner): Promise<void> {
+  if (door === undefined || runtimeProcessId === undefined) return;
+  if (isRunningProcess(processId) || !isRunningProcess(runtimeProcessId)) return;
+  // A process may have got the number of one that has ended: only the runtime knows the secret.
+  if (!(await answers(door.port, door.secret)) || !isWorkerd(runtimeProcessId)) return;
+  try {
+    process.kill(runtimeProcessId, "SIGKILL");
+  } catch {
+    // Gone by itself.
+  }
+}
+
+async function answers(port: number, secret: string): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/`, {
+      headers: { authorization: `Bearer ${secret}` },
+      signal: AbortSignal.timeout(answerMilliseconds),
+    });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** As far as the system says what runs where. */
+function isWorkerd(processId: number): boolean {
+  try {
+    return readFileSync(`/proc/${processId}/cmdline`, "utf8").includes("workerd");
+  } catch {
+    return process.platform !== "linux";
+  }
+}
+
+const answerMilliseconds = 1000;

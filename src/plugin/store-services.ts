@@ -1,0 +1,162 @@
+/**
+ * The services behind the bindings of the store, in the runtime that has its databases (the host)
+ * and in others on the same folder (guests; `claim.ts`).
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  getPersistPath,
+  kVoid,
+  type PluginServicesOptions,
+  type Service,
+  type Worker,
+  type Worker_Binding,
+  type Worker_Module,
+} from "miniflare";
+import { bucketFolder } from "../store/core/blob-name.ts";
+import { amendNote, noteBoot, type Door } from "./boot.ts";
+import { claimStore } from "./claim.ts";
+import { doorOf, doorService, openDoor } from "./door.ts";
+import { whenRuntimeStarts } from "./orphan.ts";
+import { removePartialFiles } from "./partial-files.ts";
+import { workerdModule } from "./workerd-module.ts";
+
+export const bucketsService = "store:buckets";
+const databasesService = "store:databases";
+const blobsService = "store:blobs";
+const bootsService = "store:boots";
+const hostService = "store:host";
+const projectService = "store:project";
+const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
+
+/** What a client of buckets needs (`store/client/bucket-client.ts`). */
+export const clientBindings: Worker_Binding[] = [
+  { name: "buckets", durableObjectNamespace: bucketNamespace },
+  { name: "blobs", service: { name: blobsService } },
+  { name: "joiner", service: { name: bucketsService, entrypoint: "ContentJoiner" } },
+];
+
+interface StoreRun {
+  /** The name of the store's folder below the persist path */
+  readonly pluginName: string;
+  readonly boot: string;
+  /** The buckets that the script is bound to */
+  readonly bucketNames: readonly string[];
+  /** A folder that tests may read, if there is one */
+  readonly project: string | undefined;
+  /** Where the process makes way for another runtime, if it does (`claim.ts`). */
+  readonly handover?: Door;
+}
+
+export async function storeServices(
+  { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
+  { pluginName, boot, bucketNames, project, handover }: StoreRun,
+): Promise<Service[]> {
+  const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
+  const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
+    const path = `${folder}/${name}`;
+    mkdirSync(path, { recursive: true });
+    return path;
+  }) as [string, string, string];
+  // So that whoever looks into the folder knows which buckets there are.
+  for (const name of bucketNames) mkdirSync(join(blobs, bucketFolder(name)), { recursive: true });
+  // The scripts of a run share the services of the first.
+  if (lastBoot.get(loopbackPort) === boot) return [];
+  lastBoot.set(loopbackPort, boot);
+  const owner = {
+    processId: process.pid,
+    host: loopbackHost,
+    port: loopbackPort,
+    ...(handover !== undefined && { handover }),
+  };
+  const shared = [
+    { name: blobsService, disk: { path: blobs, writable: true } },
+    { name: bootsService, disk: { path: boots } },
+    ...(project === undefined ? [] : [{ name: projectService, disk: { path: project } }]),
+  ];
+  const more: Worker_Binding[] = [
+    { name: "boot", text: boot },
+    ...(project === undefined ? [] : [{ name: "project", service: { name: projectService } }]),
+  ];
+  // A folder that goes with the runtime is nobody else's.
+  if (sharedOptions.resourcePersistencePath === undefined) {
+    await noteBoot(boot, boots, owner);
+    return [...shared, ...hostServices(databases, more)];
+  }
+  const door = await doorOf(loopbackPort);
+  const host = await claimStore({ boot, folder, owner: { ...owner, door } });
+  void removePartialFiles(blobs, boots);
+  if (host?.door !== undefined) return [...shared, ...guestServices(host.door, more)];
+  openDoor(worker, door);
+  whenRuntimeStarts((runtimeProcessId) => amendNote(boot, boots, { runtimeProcessId }));
+  return [...shared, ...hostServices(databases, more), doorService(boot, door, clientBindings)];
+}
+
+/** The boot that each Miniflare, known by its own port, has begun last. */
+const lastBoot = new Map<number, string>();
+
+/** The buckets themselves, on their databases. */
+function hostServices(databases: string, bindings: Worker_Binding[]): Service[] {
+  return [
+    { name: databasesService, disk: { path: databases, writable: true } },
+    bucketsWorker({
+      modules: [bucketsModule()],
+      durableObjectNamespaces: [
+        {
+          className: bucketNamespace.className,
+          uniqueKey: "ledge-store-bucket",
+          enableSql: true,
+          // Waking an evicted object costs milliseconds, and a bucket is small in memory.
+          preventEviction: true,
+        },
+      ],
+      durableObjectStorage: { localDisk: databasesService },
+      bindings,
+    }),
+  ];
+}
+
+/** Buckets that ask those of the host: under the same names, for the bindings are the same. */
+function guestServices({ port, secret }: Door, bindings: Worker_Binding[]): Service[] {
+  return [
+    { name: hostService, external: { address: `127.0.0.1:${port}`, http: {} } },
+    bucketsWorker({
+      modules: [{ name: "store-guest.js", esModule: guestModule }, bucketsModule()],
+      durableObjectNamespaces: [
+        { className: bucketNamespace.className, uniqueKey: "ledge-store-relay" },
+      ],
+      durableObjectStorage: { inMemory: kVoid },
+      bindings: [
+        { name: "host", service: { name: hostService } },
+        { name: "secret", text: secret },
+        ...bindings,
+      ],
+    }),
+  ];
+}
+
+const guestModule = `
+export { BucketRelay as BucketObject, ContentJoiner, StoreControl } from "./store-buckets.js";
+export default {};
+`;
+
+function bucketsModule(): Worker_Module {
+  return { name: "store-buckets.js", esModule: workerdModule("store-bucket") };
+}
+
+function bucketsWorker({ bindings = [], ...worker }: Worker): Service {
+  return {
+    name: bucketsService,
+    worker: {
+      compatibilityDate: "2026-08-01",
+      compatibilityFlags: ["nodejs_compat"],
+      ...worker,
+      bindings: [
+        { name: "blobs", service: { name: blobsService } },
+        { name: "buckets", durableObjectNamespace: bucketNamespace },
+        { name: "boots", service: { name: bootsService } },
+        ...bindings,
+      ],
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/** What the controls of a runtime can do: `StoreControl` and `DnsApi`, as they are called. */
+import type { KeptObject, SeedObject } from "./objects.ts";
+import type { Call } from "./call.ts";
+import type { Fault, Injection } from "./fault.ts";
+
+export interface StoreControls {
+  now(): Promise<number>;
+  advance(milliseconds: number): Promise<void>;
+  resetClock(): Promise<void>;
+  openLayer(layer: number, snapshot?: boolean): Promise<void>;
+  closeLayer(layer: number): Promise<void>;
+  armFault(fault: Fault): Promise<void>;
+  disarmFaults(): Promise<void>;
+  injections(): Promise<readonly Injection[]>;
+  watchCalls(): Promise<void>;
+  calls(): Promise<readonly Call[]>;
+  seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
+  seedFolder(bucketName: string, path: string): Promise<string | null>;
+  contents(bucketName: string, prefix: string): Promise<KeptObject[]>;
+}
+
+export interface DnsControls {
+  fetch(
+    url: string,
+    init?: { method?: string; headers?: Record<string, string>; body?: string },
+  ): Promise<{
+    readonly ok: boolean;
+    readonly status: number;
+    json(): Promise<unknown>;
+  }>;
+  openLayer(layer: number): Promise<void>;
+  closeLayer(layer: number): Promise<void>;
+}
+
+export interface Controls {
+  readonly store: StoreControls;
+  readonly dns?: DnsControls;
+}

@@ -1,0 +1,98 @@
+/** DNS in tests: zones and records through the record API, and answers as resolvers get them. */
+import type { DnsControls } from "./controls.ts";
+
+/** As the record API takes it. */
+export interface TestRecord {
+  type: string;
+  /** `"@"` for the zone itself */
+  name: string;
+  content?: string;
+  ttl?: number;
+  proxied?: boolean;
+  priority?: number;
+  data?: Record<string, unknown>;
+}
+
+interface Envelope {
+  readonly success: boolean;
+  readonly errors: readonly { readonly code: number; readonly message: string }[];
+  readonly result: unknown;
+}
+
+interface ResolvedAnswer {
+  readonly name: string;
+  readonly type: number;
+  readonly TTL: number;
+  readonly data: string;
+}
+
+export class DnsZones {
+  readonly #dns: () => DnsControls;
+
+  constructor(dns: () => DnsControls) {
+    this.#dns = dns;
+  }
+
+  /** Makes a zone, with records if there are any. Returns its id. */
+  async zone(name: string, records: readonly TestRecord[] = []): Promise<string> {
+    const { id } = (await this.#call("POST", "/zones", { name })) as { id: string };
+    if (records.length > 0)
+      await this.#call("POST", `/zones/${id}/dns_records/batch`, { posts: records });
+    return id;
+  }
+
+  /** Adds a record to a zone. Returns it as the API shows it. */
+  async add(zoneName: string, record: TestRecord): Promise<Record<string, unknown>> {
+    const id = await this.#zoneId(zoneName);
+    return (await this.#call("POST", `/zones/${id}/dns_records`, record)) as Record<
+      string,
+      unknown
+    >;
+  }
+
+  async records(zoneName: string): Promise<Record<string, unknown>[]> {
+    const id = await this.#zoneId(zoneName);
+    return (await this.#call("GET", `/zones/${id}/dns_records?per_page=5000`)) as Record<
+      string,
+      unknown
+    >[];
+  }
+
+  /** What a resolver gets: the data of the answers of this type, in presentation format. */
+  async resolve(name: string, type = "A"): Promise<string[]> {
+    const query = new URLSearchParams({ name, type });
+    const response = await this.#dns().fetch(`http://dns/dns-query?${query}`, {
+      headers: { accept: "application/dns-json" },
+    });
+    if (!response.ok) {
+      throw new Error(
+        `Cannot resolve ${name} ${type}: DNS answered with status ${response.status}`,
+      );
+    }
+    const { Answer = [] } = (await response.json()) as { Answer?: ResolvedAnswer[] };
+    return Answer.map(({ data }) => data);
+  }
+
+  async #zoneId(name: string): Promise<string> {
+    const zones = (await this.#call("GET", `/zones?name=${encodeURIComponent(name)}`)) as {
+      id: string;
+    }[];
+    const [zone] = zones;
+    if (zone === undefined) {
+      throw new Error(`There is no zone "${name}": make it with dns.zone("${name}").`);
+    }
+    return zone.id;
+  }
+
+  async #call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await this.#dns().fetch(`http://dns/client/v4${path}`, {
+      method,
+      headers: { "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { success, errors, result } = (await response.json()) as Envelope;
+    if (success) return result;
+    const messages = errors.map(({ code, message }) => `${message} (${code})`);
+    throw new Error(`${method} ${path}: ${messages.join("; ")}`);
+  }
+}

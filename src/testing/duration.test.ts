@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { toMilliseconds } from "./duration.ts";
+
+describe("toMilliseconds()", () => {
+  it.each([
+    ["7d", 604_800_000],
+    ["1h30m", 5_400_000],
+    ["90 s", 90_000],
+    ["1.5s", 1500],
+    ["20ms", 20],
+    ["-2w", -1_209_600_000],
+    [1234, 1234],
+    [-1, -1],
+  ])("reads %s", (duration, milliseconds) => {
+    expect(toMilliseconds(duration)).toBe(milliseconds);
+  });
+
+  it.each(["", "7", "7 days", "d", "1h-2m", NaN, Infinity])("refuses %s", (duration) => {
+    expect(() => toMilliseconds(duration)).toThrow("is no length of time. Give milliseconds");
+  });
+});

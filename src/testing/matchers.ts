@@ -1,0 +1,91 @@
+/** Matchers for what a script did to its buckets: `expect(calls).toHavePut("a.png")`. */
+import type { Call, CallMethod } from "./call.ts";
+import { matchesPattern, toPlainPattern, type KeyPattern } from "./key-pattern.ts";
+
+/** What else has to be true of a call. */
+export interface CallDetails {
+  bucket?: string;
+  bytes?: number;
+  outcome?: Call["outcome"];
+  code?: number;
+  /** So many calls, and not any number */
+  times?: number;
+}
+
+interface Verdict {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+type Matcher = (calls: Iterable<Call>, key?: KeyPattern, details?: CallDetails) => Verdict;
+
+export interface CallMatchers {
+  toHavePut(key?: KeyPattern, details?: CallDetails): void;
+  toHaveGot(key?: KeyPattern, details?: CallDetails): void;
+  toHaveHeaded(key?: KeyPattern, details?: CallDetails): void;
+  toHaveDeleted(key?: KeyPattern, details?: CallDetails): void;
+  /** The key is the prefix. */
+  toHaveListed(prefix?: KeyPattern, details?: CallDetails): void;
+  /** Completed a multipart upload, or with `"createMultipartUpload"` and so on: any of its calls. */
+  toHaveUploaded(key?: KeyPattern, details?: CallDetails): void;
+  /** Did anything at all. */
+  toHaveCalled(method: CallMethod, key?: KeyPattern, details?: CallDetails): void;
+}
+
+function matcherOf(name: string, method: CallMethod): Matcher {
+  return (calls, key, details = {}) => judge([...calls], { name, method, key, details });
+}
+
+function judge(
+  calls: readonly Call[],
+  asked: { name: string; method: CallMethod; key: KeyPattern | undefined; details: CallDetails },
+): Verdict {
+  const { name, method, key, details } = asked;
+  const { times, ...fields } = details;
+  const pattern = key === undefined ? null : toPlainPattern(key);
+  const found = calls.filter(
+    (call) =>
+      call.method === method &&
+      (pattern === null || call.keys.some((each) => matchesPattern(pattern, each))) &&
+      Object.entries(fields).every(([field, value]) => call[field as keyof Call] === value),
+  );
+  const pass = times === undefined ? found.length > 0 : found.length === times;
+  const wanted = [
+    method,
+    ...(key === undefined ? [] : [`of ${String(key)}`]),
+    ...(Object.keys(fields).length === 0 ? [] : [`with ${JSON.stringify(fields)}`]),
+    ...(times === undefined ? [] : [`${times} times`]),
+  ].join(" ");
+  return {
+    pass,
+    message: () =>
+      `expect(calls).${pass ? "not." : ""}${name}(): expected ${pass ? "no " : ""}${wanted}, ` +
+      `found ${found.length}. Calls:\n${list(calls)}`,
+  };
+}
+
+function list(calls: readonly Call[]): string {
+  if (calls.length === 0) return "  none";
+  return calls
+    .map(({ bucket, method, keys, bytes, outcome, code }) => {
+      const result = outcome === "error" ? `error ${code}` : outcome;
+      return `  ${method} ${keys.join(", ")} in ${bucket}: ${result}, ${bytes} bytes`;
+    })
+    .join("\n");
+}
+
+/** For `expect.extend()`. */
+export const callMatchers = {
+  toHavePut: matcherOf("toHavePut", "put"),
+  toHaveGot: matcherOf("toHaveGot", "get"),
+  toHaveHeaded: matcherOf("toHaveHeaded", "head"),
+  toHaveDeleted: matcherOf("toHaveDeleted", "delete"),
+  toHaveListed: matcherOf("toHaveListed", "list"),
+  toHaveUploaded: matcherOf("toHaveUploaded", "completeMultipartUpload"),
+  toHaveCalled: (
+    calls: Iterable<Call>,
+    method: CallMethod,
+    key?: KeyPattern,
+    details?: CallDetails,
+  ) => judge([...calls], { name: "toHaveCalled", method, key, details: details ?? {} }),
+};

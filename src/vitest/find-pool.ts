@@ -1,0 +1,95 @@
+/**
+ * The pool that a project runs its tests in: `@cloudflare/vitest-pool-workers`, or its successor
+ * `@cloudflare/vitest-plugin`. Both are resolved from the project, for it is the project's wrangler
+ * and Miniflare that the tests are to run on.
+ */
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Plugin } from "vite";
+import { UserError } from "../plugin/user-error.ts";
+
+/** As much of the pool as we use. */
+export interface Pool {
+  readonly packageName: string;
+  readonly version: string;
+  readonly cloudflareTest: (options: unknown) => Plugin;
+  readonly connectToMiniflareSocket: (miniflare: unknown, workerName: string) => Promise<unknown>;
+  readonly getRunnerName: (project: unknown) => string;
+}
+
+/** The successor first: a project that has both is on its way there. */
+const packages = ["@cloudflare/vitest-plugin", "@cloudflare/vitest-pool-workers"];
+const versionMin = {
+  "@cloudflare/vitest-plugin": [1, 0],
+  "@cloudflare/vitest-pool-workers": [0, 22],
+};
+const vitestMin: readonly [number, number] = [4, 1];
+
+/** @throws UserError when the pool or vitest is missing, or too old */
+export async function findPool(folder: string): Promise<Pool> {
+  requireVersion(folder, "vitest", vitestMin);
+  for (const packageName of packages) {
+    const found = findPackage(folder, packageName);
+    if (found === null) continue;
+    const least = versionMin[packageName as keyof typeof versionMin] as [number, number];
+    const version = requireVersion(folder, packageName, least);
+    const pool = (await import(pathToFileURL(join(found.folder, found.entry)).href)) as Pool;
+    return {
+      packageName,
+      version,
+      cloudflareTest: pool.cloudflareTest,
+      connectToMiniflareSocket: pool.connectToMiniflareSocket,
+      getRunnerName: pool.getRunnerName,
+    };
+  }
+  throw new UserError(
+    `ledge/vitest runs tests in ${packages.join(" or ")}, and ${folder} has neither. ` +
+      "Install one: npm install --save-dev @cloudflare/vitest-plugin",
+  );
+}
+
+function requireVersion(
+  folder: string,
+  packageName: string,
+  [major, minor]: readonly [number, number],
+): string {
+  const found = findPackage(folder, packageName);
+  if (found === null) {
+    throw new UserError(
+      `ledge/vitest needs ${packageName} ${major}.${minor} or later, and ${folder} has none. ` +
+        `Install it: npm install --save-dev ${packageName}`,
+    );
+  }
+  const [actualMajor = 0, actualMinor = 0] = found.version.split(".").map(Number);
+  if (actualMajor < major || (actualMajor === major && actualMinor < minor)) {
+    throw new UserError(
+      `ledge/vitest needs ${packageName} ${major}.${minor} or later, and ${folder} has ` +
+        `${found.version}. Update it: npm install --save-dev ${packageName}@latest`,
+    );
+  }
+  return found.version;
+}
+
+interface FoundPackage {
+  readonly folder: string;
+  readonly version: string;
+  readonly entry: string;
+}
+
+/** Packages may export neither their manifest nor anything to `require`, so folders are walked. */
+function findPackage(folder: string, packageName: string): FoundPackage | null {
+  const { resolve } = createRequire(join(folder, "package.json"));
+  for (const modules of resolve.paths(packageName) ?? []) {
+    const path = join(modules, packageName);
+    let manifest: { version: string; main?: string };
+    try {
+      manifest = JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as typeof manifest;
+    } catch {
+      continue;
+    }
+    return { folder: path, version: manifest.version, entry: manifest.main ?? "index.js" };
+  }
+  return null;
+}

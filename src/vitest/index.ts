@@ -1,0 +1,164 @@
+/**
+ * `ledge/vitest`: tests in the vitest pool, with the buckets and the DNS of the configuration file.
+ *
+ *     import { ledge } from "ledge/vitest";
+ *     import { defineConfig } from "vitest/config";
+ *
+ *     export default defineConfig({ plugins: [ledge()] });
+ */
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Plugin } from "vite";
+import { writeDerivedFile } from "../config/derived-file.ts";
+import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
+import { hasRpc } from "../plugin/compatibility.ts";
+import { pluginPath } from "../plugin/plugin-path.ts";
+import { UserError } from "../plugin/user-error.ts";
+import { controlBinding, dnsBinding, optionsKey, type RunnerOptions } from "../testing/bindings.ts";
+import { findPool } from "./find-pool.ts";
+import { KeptRuntimes, type PoolRunner } from "./kept-runtimes.ts";
+
+/** Options of the pool, as it describes them: `main`, `miniflare`, `wrangler`, and others. */
+export interface PoolOptions {
+  miniflare?: Record<string, unknown>;
+  wrangler?: { configPath?: string; environment?: string };
+  [option: string]: unknown;
+}
+
+export interface LedgeOptions extends PoolOptions {
+  /** The configuration file; the nearest one in or above the project's folder without it. */
+  configPath?: string;
+  environment?: string;
+  /** `false`: tests see what others have written. */
+  isolate?: boolean;
+}
+
+/** What vitest hands to `configureVitest`, as far as it is used. */
+interface VitestContext {
+  readonly vitest: {
+    readonly config: { readonly watch: boolean };
+    onClose(listener: () => Promise<void>): void;
+  };
+  readonly project: {
+    readonly config: { runner?: string; poolRunner?: PoolRunner };
+    provide(key: string, value: RunnerOptions): void;
+  };
+}
+
+const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url));
+
+/**
+ * The pool's plugin with what the configuration file says, and isolation for every test. Options
+ * that are not ours are the pool's.
+ */
+export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
+  const { configPath, environment, isolate = true, ...poolOptions } = options;
+  const folder = process.cwd();
+  const path = configPath ?? poolOptions.wrangler?.configPath;
+  const environmentName = environment ?? poolOptions.wrangler?.environment;
+  const config = readConfig({
+    folder,
+    ...(path !== undefined && { configPath: path }),
+    ...(environmentName !== undefined && { environment: environmentName }),
+  });
+  for (const warning of config.warnings) console.warn(warning);
+  if (
+    config.path === null &&
+    poolOptions["main"] === undefined &&
+    poolOptions.miniflare === undefined
+  ) {
+    throw new UserError(
+      `There is no wrangler.toml, wrangler.json or wrangler.jsonc in ${folder} or above it. ` +
+        "Add one, name one with configPath, or give the pool's options main and miniflare.",
+    );
+  }
+  const pool = await findPool(folder);
+  const derived =
+    config.path === null ? null : writeDerivedFile(config.folder, toWranglerTable(config, []));
+  process.once("exit", () => derived?.remove());
+  const runtimes = new KeptRuntimes(pool);
+  return [
+    pool.cloudflareTest(withBindings(config, poolOptions, derived?.path)),
+    {
+      name: "ledge:vitest",
+      enforce: "post",
+      configureVitest({ vitest, project }: VitestContext) {
+        if (project.config.runner !== undefined && isolate) {
+          throw new UserError(
+            `The project has a runner of its own (${project.config.runner}), and isolation needs ` +
+              "one too. Leave one out: ledge({ isolate: false }) runs without isolation.",
+          );
+        }
+        const keepsRuntime = vitest.config.watch;
+        if (isolate) project.config.runner = runnerPath;
+        project.provide(optionsKey, { isolate, keepsRuntime });
+        if (keepsRuntime && isolate && project.config.poolRunner !== undefined) {
+          project.config.poolRunner = runtimes.around(project.config.poolRunner);
+        }
+        vitest.onClose(async () => {
+          derived?.remove();
+          await runtimes.dispose();
+        });
+      },
+    } as Plugin,
+  ];
+}
+
+/** Beside the bindings of the configuration, those that tests reach the store and DNS by. */
+function withBindings(
+  config: ProjectConfig,
+  { miniflare = {}, ...options }: PoolOptions,
+  configPath: string | undefined,
+): PoolOptions {
+  const store = { package: pluginPath, name: "store" };
+  const dns = { package: pluginPath, name: "dns" };
+  const dnsTable = config.dns.table;
+  const bindings = [
+    ...config.buckets.map((bucket) => ({
+      name: bucket.binding,
+      type: "store_bucket",
+      plugin: store,
+      options: bucketOptions(bucket),
+    })),
+    {
+      name: controlBinding,
+      type: "store_control",
+      plugin: store,
+      options: { project_folder: resolve(config.folder) },
+    },
+    ...[dnsBinding, ...(config.dns.binding === undefined ? [] : [config.dns.binding])].map(
+      (name) => ({ name, type: "dns", plugin: dns, options: dnsTable }),
+    ),
+  ];
+  const given = (miniflare["unsafeBindings"] ?? []) as unknown[];
+  return {
+    ...options,
+    ...(configPath !== undefined && {
+      wrangler: {
+        ...options.wrangler,
+        configPath,
+        ...(config.environment !== undefined && { environment: config.environment }),
+      },
+    }),
+    miniflare: {
+      ...miniflare,
+      ...remoteCalls(config, miniflare),
+      unsafeBindings: [...given, ...bindings],
+    },
+  };
+}
+
+/** Tests talk to the store by remote calls, which scripts of old compatibility dates do not have. */
+function remoteCalls(
+  { table }: ProjectConfig,
+  miniflare: Record<string, unknown>,
+): { compatibilityFlags?: string[] } {
+  const date = (miniflare["compatibilityDate"] ?? table["compatibility_date"]) as
+    | string
+    | undefined;
+  const own = (miniflare["compatibilityFlags"] ?? []) as string[];
+  const flags = [...own, ...((table["compatibility_flags"] ?? []) as string[])];
+  if (date === undefined || hasRpc(date, flags)) return {};
+  return { compatibilityFlags: [...own, "rpc"] };
+}
