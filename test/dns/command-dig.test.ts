@@ -170,12 +170,12 @@ describe("ledge dns dig asks", () => {
   });
 });
 
-describe("the JSON form of DNS over HTTPS", () => {
-  const ask = async (query: string) => {
-    const response = await fetch(new URL(`/dns-query?${query}`, running.url));
-    return (await response.json()) as Record<string, unknown>;
-  };
+async function ask(query: string): Promise<Record<string, unknown>> {
+  const response = await fetch(new URL(`/dns-query?${query}`, running.url));
+  return (await response.json()) as Record<string, unknown>;
+}
 
+describe("the JSON form of DNS over HTTPS", () => {
   it("says its reasons when asked to, and only then", async () => {
     expect(await ask("name=gone.example.org&explain=true")).toMatchObject({
       Status: 3,

@@ -201,8 +201,9 @@ describe("ledge dns, without a server", () => {
 
   it("waits for another command, and does not disturb it", async () => {
     const names = Array.from({ length: 4 }, (_, index) => `at-once-${index}`);
-    const words = (name: string) => ["add", "example.org", name, "A", "192.0.2.4", "--json"];
-    const added = await Promise.all(names.map((name) => project.run(...words(name))));
+    const added = await Promise.all(
+      names.map((name) => project.run("add", "example.org", name, "A", "192.0.2.4", "--json")),
+    );
     expect(added.map(({ code, error }) => ({ code, error }))).toEqual(
       names.map(() => ({ code: 0, error: "" })),
     );

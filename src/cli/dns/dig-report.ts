@@ -3,7 +3,7 @@ import type { Message, ResourceRecord } from "../../../worker/wire/message.ts";
 import { rcodeName } from "../../../worker/wire/numbers.ts";
 import { formatData } from "../../../worker/zone/record/presentation.ts";
 import type { AskedQuestion, Reply } from "../../dns/ask.ts";
-import { columns } from "./output.ts";
+import { formatTable } from "../format.ts";
 import { shownType } from "./shown-type.ts";
 
 export interface Reason {
@@ -60,7 +60,7 @@ export function digText(result: DigResult): string {
     ],
     ...Object.entries(SECTIONS).map(([section, title]) => {
       const records = message[section as keyof typeof SECTIONS];
-      return records.length === 0 ? [] : [`;; ${title}`, columns(records.map(cells))];
+      return records.length === 0 ? [] : [`;; ${title}`, formatTable(records.map(cells))];
     }),
     reasons === null || reasons.length === 0
       ? []

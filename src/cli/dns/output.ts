@@ -16,21 +16,3 @@ export function textOption({ options }: Invocation, name: string): string | unde
   const value = options[name];
   return typeof value === "string" ? value : undefined;
 }
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** Rows in columns. */
-export function columns(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [index, cell] of row.entries()) {
-      widths[index] = Math.max(widths[index] ?? 0, cell.length);
-    }
-  }
-  return rows
-    .map((row) => row.map((cell, index) => cell.padEnd(widths[index] as number)).join("  "))
-    .map((line) => line.trimEnd())
-    .join("\n");
-}

@@ -1,7 +1,7 @@
 /** Records as lines of text. */
 import { recordTypes } from "../../../worker/zone/record/registry.ts";
 import type { ApiRecord } from "./api.ts";
-import { columns } from "./output.ts";
+import { formatTable } from "../format.ts";
 
 const TTL_AUTO = 1;
 
@@ -18,7 +18,7 @@ function cells(record: ApiRecord): readonly string[] {
 }
 
 export function recordsText(records: readonly ApiRecord[]): string {
-  return columns(records.map(cells));
+  return formatTable(records.map(cells));
 }
 
 export function recordText(record: ApiRecord): string {

@@ -13,7 +13,8 @@ import {
   type ImportPlan,
   type LeftOut,
 } from "../import-plan.ts";
-import { columns, counted, print, remark, textOption } from "../output.ts";
+import { counted, formatTable } from "../../format.ts";
+import { print, remark, textOption } from "../output.ts";
 import { Progress } from "../progress.ts";
 import { withDns, type DnsSession } from "../session.ts";
 import { parseTransferKey } from "../transfer-key.ts";
@@ -182,7 +183,7 @@ function describeLeftOut(leftOut: readonly LeftOut[], zoneName: string): string[
     const more = unknown.length - shown.length;
     lines.push(
       `Left out ${counted(unknown.length, "record")} of types that the record API does not have:`,
-      columns(shown.map(({ name, type, content }) => [`  ${name}`, type, content])),
+      formatTable(shown.map(({ name, type, content }) => [`  ${name}`, type, content])),
       ...(more > 0 ? [`  … and ${more} more; --json lists them all.`] : []),
     );
   }

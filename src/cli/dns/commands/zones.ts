@@ -1,5 +1,6 @@
 import { UsageError, type Invocation } from "../../command.ts";
-import { columns, counted, print, textOption } from "../output.ts";
+import { counted, formatTable } from "../../format.ts";
+import { print, textOption } from "../output.ts";
 import { withDns } from "../session.ts";
 import { findZone } from "../zone.ts";
 
@@ -26,7 +27,7 @@ function listZones(invocation: Invocation): Promise<void> {
     print(
       invocation,
       zones.map((zone, index) => ({ ...zone, record_count: counts[index] })),
-      columns(rows),
+      formatTable(rows),
     );
   });
 }
