@@ -39,7 +39,7 @@ const recordOptions: Record<string, Option> = {
   ttl: { summary: "Seconds, 60 to 86400; 1 is Auto", value: "SECONDS" },
   proxied: { summary: "The platform's addresses stand for its own" },
   "dns-only": { summary: "Not proxied" },
-  priority: { summary: "Of MX and URI, if CONTENT does not begin with it", value: "NUMBER" },
+  priority: { summary: "Of MX, SRV and URI, if CONTENT does not begin with it", value: "NUMBER" },
   comment: { summary: "A remark; with an empty one there is none", value: "TEXT" },
   tag: { summary: "A tag of its own", value: "NAME:VALUE", repeated: true },
 };

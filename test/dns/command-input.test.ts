@@ -34,7 +34,7 @@ const table: [string[], number, string][] = [
   [["add", "example.org", "@", "MX", "mail"], 2, "CONTENT of MX is PRIORITY CONTENT"],
   [["add", "example.org", "a", "SRV", "1 2 3"], 2, "SRV is PRIORITY WEIGHT PORT TARGET"],
   [["add", "example.org", "a", "CAA", '0 issue "open'], 2, "a quotation mark is not closed"],
-  [["add", "example.org", "a", "A", "192.0.2.1", "--priority", "1"], 2, "for MX and URI"],
+  [["add", "example.org", "a", "A", "192.0.2.1", "--priority", "1"], 2, "for MX, SRV and URI"],
   [["add", "example.org", "a", "A", "192.0.2.1", "--ttl", "soon"], 2, "--ttl must be a whole"],
   [["add", "example.org", "a", "A", "1.2.3.4", "--proxied", "--dns-only"], 2, "exclude each"],
   [["add", "example.org", "@", "TXT", "-all"], 2, "There is no option -a"],

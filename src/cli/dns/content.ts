@@ -36,7 +36,7 @@ export function parseType(word: string): string {
 export function parseContent({ type, words, zoneName, priority }: ContentWords): RdataRequest {
   const known = recordTypes.get(isTextKind(type) ? "TXT" : type) as RecordType;
   if (priority !== undefined && !known.topLevelPriority) {
-    throw new UsageError(`--priority is for MX and URI; for ${type} it is a part of CONTENT.`);
+    throw new UsageError(`--priority is for MX, SRV and URI, not for ${type}.`);
   }
   if (known.type === "TXT") return { content: textContent(words) };
   const tokens = tokensOf(words, known);
