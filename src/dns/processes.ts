@@ -1,6 +1,7 @@
 /** Other processes of this machine: whether they are there, and are still the same. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { execFileSync, type ChildProcess } from "node:child_process";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { subscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -40,25 +41,31 @@ function statusOf(processId: number): string[] | null {
   }
 }
 
+/** Whom to tell of a runtime, carried along by whatever was begun in `start`. */
+const starting = new AsyncLocalStorage<(processId: number) => void>();
+let isWatching = false;
+
 /**
- * Calls `found` with the number of the next workerd that this process starts, and of every one that
- * Miniflare starts in its place, should it end. Returns how to stop looking.
+ * Calls `found` with the number of the workerd that `start` starts, sooner or later, and of every
+ * one that Miniflare starts in its place should it end. What others start meanwhile is not told.
  */
-export function whenWorkerdStarts(found: (processId: number) => void): () => void {
-  let first: string | undefined;
-  const look = (message: unknown): void => {
-    const { process: child } = message as { process: ChildProcess };
-    // It is told of before it is started.
-    setImmediate(() => {
-      if (child.pid === undefined || !child.spawnfile?.includes("workerd")) return;
-      // Where Miniflare itself listens: a process may have several, each with its own.
-      const miniflare = child.spawnargs.find((word) => word.startsWith("--external-addr=loopback"));
-      first ??= miniflare ?? "";
-      if (miniflare === first) found(child.pid);
-    });
-  };
-  subscribe("child_process", look);
-  return () => void unsubscribe("child_process", look);
+export function tellOfWorkerd<Result>(
+  found: (processId: number) => void,
+  start: () => Result,
+): Result {
+  if (!isWatching) subscribe("child_process", lookAtChild);
+  isWatching = true;
+  return starting.run(found, start);
+}
+
+function lookAtChild(message: unknown): void {
+  const found = starting.getStore();
+  if (found === undefined) return;
+  const { process: child } = message as { process: ChildProcess };
+  // It is told of before it is started.
+  setImmediate(() => {
+    if (child.pid !== undefined && child.spawnfile?.includes("workerd")) found(child.pid);
+  });
 }
 
 /**

@@ -9,7 +9,7 @@ import { readConfig as readDnsConfig, type DnsConfig } from "../../worker/config
 import { startCompanion } from "./companion.ts";
 import type { ListenConfig } from "./listen-config.ts";
 import { Listeners, type OpenPorts } from "./listener/listeners.ts";
-import { whenWorkerdStarts } from "./processes.ts";
+import { tellOfWorkerd } from "./processes.ts";
 import { ZonesClaim } from "./zones-claim.ts";
 import { zonesFolder } from "./zones-folder.ts";
 
@@ -73,9 +73,10 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
     const listeners =
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
-    const unwatch = whenWorkerdStarts((runtimeProcessId) => claim.amend({ runtimeProcessId }));
-    parts.push(async () => unwatch());
-    const miniflare = startCompanion(variables, { host, port, folder, listeners });
+    const miniflare = tellOfWorkerd(
+      (runtimeProcessId) => claim.amend({ runtimeProcessId }),
+      () => startCompanion(variables, { host, port, folder, listeners }),
+    );
     parts.push(() => miniflare.dispose());
     const { origin } = await miniflare.unsafeGetDirectURL("dns");
     const url = `${origin}/client/v4`;
