@@ -99,10 +99,9 @@ function fill(count: number): void {
       database.exec(`
         WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count - 1})
         INSERT INTO objects
-        SELECT printf('folder-%03d/file-%06d', n % ${folders}, n / ${folders}), hex(randomblob(16)), 0,
-          'd41d8cd98f00b204e9800998ecf8427e', 1750000000000,
-          '{"md5":"d41d8cd98f00b204e9800998ecf8427e"}', 'Standard',
-          '{"contentType":"text/plain"}', '{"owner":"bench"}', '[]'
+        SELECT printf('folder-%03d/file-%06d', n % ${folders}, n / ${folders}),
+          json_array(hex(randomblob(16)), 0, 'd41d8cd98f00b204e9800998ecf8427e', 1750000000000),
+          '[{"contentType":"text/plain"},{"owner":"bench"}]', NULL, NULL, '[]'
         FROM numbers`);
     }
     database.close();

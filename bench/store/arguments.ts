@@ -10,7 +10,7 @@ export const help = `Measures Ledge's StoreBucket beside Miniflare's R2 and the 
   --list          names what would be measured, and measures nothing
   --help          this
 
-Times are medians for one operation, without what the request around a loop costs.
+Times are medians for one operation. bench/README.md says how they are taken.
 
   ours      StoreBucket, in workerd
   R2        Miniflare's R2 binding, in the same process of workerd

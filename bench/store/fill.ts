@@ -15,7 +15,9 @@ const folders = 100;
 
 const md5 = "d41d8cd98f00b204e9800998ecf8427e";
 const http = `'{"contentType":"text/plain"}', '{"owner":"bench"}'`;
-const ourRow = `hex(randomblob(16)), 0, '${md5}', 1750000000000, '{"md5":"${md5}"}', 'Standard', ${http}, '[]'`;
+const ourRow =
+  `json_array(lower(hex(randomblob(16))), 0, '${md5}', 1750000000000), ` +
+  `'[{"contentType":"text/plain"},{"owner":"bench"}]', NULL, NULL, '[]'`;
 const r2Row = `hex(randomblob(32)), hex(randomblob(16)), 0, '${md5}', 1750000000000, '{}', ${http}`;
 
 function insert(database: DatabaseSync, target: { table: string; row: string; count: number }) {

@@ -29,20 +29,30 @@ const schema = (await import(
 )) as Schema;
 
 const inlineBytesMax = 128 * 1024;
-const readBytes = 256 * 1024;
 
 interface Row {
+  readonly fields: string;
+  readonly body: number | null;
+  /** The names of files. */
+  readonly segments: string | null;
+}
+
+interface Fields {
   readonly size: number;
   readonly etag: string;
-  /** The rowid of a body, or the names of files. */
-  readonly segments: string;
+}
+
+function fieldsOf({ fields }: Row): Fields {
+  const [, size, etag] = JSON.parse(fields) as [string, number, string];
+  return { size, etag };
 }
 
 export function openDatabase(folder: string): DatabaseSync {
   mkdirSync(folder, { recursive: true });
   const database = new DatabaseSync(join(folder, "floor.sqlite"));
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  schema.createTables(database);
+  const [table] = database.prepare("SELECT name FROM sqlite_master").all();
+  if (table === undefined) schema.createTables(database);
   return database;
 }
 
@@ -83,44 +93,36 @@ export class FloorBucket implements Bucket {
   }
 
   #find(key: string): Row | undefined {
-    return this.#sql("SELECT size, etag, segments FROM objects WHERE key = ?").get(key) as
+    return this.#sql("SELECT fields, body, segments FROM objects WHERE key = ?").get(key) as
       | Row
       | undefined;
   }
 
-  #insert(key: string, row: Row): void {
-    const checksums = `{"md5":"${row.etag}"}`;
+  #insert(key: string, { size, etag }: Fields, place: Omit<Row, "fields">): void {
+    const fields = JSON.stringify([randomBytes(16).toString("hex"), size, etag, Date.now()]);
     this.#sql(
-      `INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, 'Standard', '{}', '{}', ?)`,
-    ).run(
-      key,
-      randomBytes(16).toString("hex"),
-      row.size,
-      row.etag,
-      Date.now(),
-      checksums,
-      row.segments,
-    );
+      "INSERT OR REPLACE INTO objects (key, fields, body, segments) VALUES (?, ?, ?, ?)",
+    ).run(key, fields, place.body, place.segments);
   }
 
-  #release({ segments }: Row): void {
-    const place = JSON.parse(segments) as number | string[];
-    if (typeof place === "number") this.#sql("DELETE FROM bodies WHERE id = ?").run(place);
-    else for (const name of place) rmSync(join(this.#folder, name));
+  #release({ body, segments }: Row): void {
+    if (body !== null) this.#sql("DELETE FROM bodies WHERE id = ?").run(body);
+    for (const name of JSON.parse(segments ?? "[]") as string[]) rmSync(join(this.#folder, name));
   }
 
   async put(key: string, value: Uint8Array, options: PutOptions = {}): Promise<Stored | null> {
     const { etagMatches, etagDoesNotMatch } = options.onlyIf ?? {};
     const old = this.#find(key);
-    if (etagMatches !== undefined && old?.etag !== etagMatches) return null;
-    if (etagDoesNotMatch !== undefined && old?.etag === etagDoesNotMatch) return null;
+    const oldEtag = old && fieldsOf(old).etag;
+    if (etagMatches !== undefined && oldEtag !== etagMatches) return null;
+    if (etagDoesNotMatch !== undefined && oldEtag === etagDoesNotMatch) return null;
     if (value.length > inlineBytesMax) return this.putChunks(key, [value]);
     const committed = this.#write();
     const etag = createHash("md5").update(value).digest("hex");
     const { id } = this.#sql("INSERT INTO bodies (bytes) VALUES (?) RETURNING id").get(value) as {
       id: number;
     };
-    this.#insert(key, { size: value.length, etag, segments: String(id) });
+    this.#insert(key, { size: value.length, etag }, { body: id, segments: null });
     if (old !== undefined) this.#release(old);
     await committed;
     return { key, size: value.length, etag };
@@ -136,7 +138,8 @@ export class FloorBucket implements Bucket {
     const old = this.#find(key);
     const size = files.reduce((sum, file) => sum + file.size, 0);
     const etag = files[0]?.etag ?? "";
-    this.#insert(key, { size, etag, segments: JSON.stringify(files.map(({ name }) => name)) });
+    const segments = JSON.stringify(files.map(({ name }) => name));
+    this.#insert(key, { size, etag }, { body: null, segments });
     if (old !== undefined) this.#release(old);
     await committed;
     return { key, size, etag };
@@ -158,7 +161,7 @@ export class FloorBucket implements Bucket {
 
   async head(key: string): Promise<Stored | null> {
     const row = this.#find(key);
-    return row === undefined ? null : { key, size: row.size, etag: row.etag };
+    return row === undefined ? null : { key, ...fieldsOf(row) };
   }
 
   async get(
@@ -167,18 +170,19 @@ export class FloorBucket implements Bucket {
   ): Promise<FloorObject | null> {
     const row = this.#find(key);
     if (row === undefined) return null;
-    const { size, etag, segments } = row;
-    const place = JSON.parse(segments) as number | string[];
+    const { size, etag } = fieldsOf(row);
+    const { body, segments } = row;
     const { offset, length } = options?.range ?? { offset: 0, length: size };
-    const files = typeof place === "number" ? [] : place.map((name) => join(this.#folder, name));
+    const names = JSON.parse(segments ?? "[]") as string[];
+    const files = names.map((name) => join(this.#folder, name));
     return {
       key,
       size,
       etag,
       files,
       arrayBuffer: async () => {
-        if (typeof place !== "number") return readFiles(files, { size, offset, length });
-        const { bytes } = this.#sql("SELECT bytes FROM bodies WHERE id = ?").get(place) as {
+        if (body === null) return readFiles(files, { size, offset, length });
+        const { bytes } = this.#sql("SELECT bytes FROM bodies WHERE id = ?").get(body) as {
           bytes: Uint8Array<ArrayBuffer>;
         };
         return bytes.buffer.slice(bytes.byteOffset + offset, bytes.byteOffset + offset + length);
@@ -189,7 +193,7 @@ export class FloorBucket implements Bucket {
   async delete(keys: string | string[]): Promise<void> {
     const committed = this.#write();
     const rows = this.#sql(
-      "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING segments",
+      "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING fields, body, segments",
     ).all(JSON.stringify([keys].flat())) as unknown as Row[];
     for (const row of rows) this.#release(row);
     await committed;
@@ -198,12 +202,12 @@ export class FloorBucket implements Bucket {
   async list({ prefix = "", delimiter, limit = 1000, include }: ListOptions): Promise<Page> {
     const end = `${prefix}\u{10ffff}`;
     if (delimiter !== undefined) return this.#listPrefixes({ delimiter, limit, end });
-    const metadata = include === undefined ? "" : ", http, custom";
+    const metadata = include === undefined ? "" : ", metadata";
     const rows = this.#sql(
-      `SELECT key, version, size, etag, uploaded, checksums${metadata} FROM objects
-       WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`,
-    ).all(prefix, end, limit);
-    return { objects: rows as unknown as Stored[], delimitedPrefixes: [] };
+      `SELECT key, fields${metadata} FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`,
+    ).all(prefix, end, limit) as unknown as (Row & { key: string })[];
+    const objects = rows.map((row) => ({ key: row.key, ...fieldsOf(row) }));
+    return { objects, delimitedPrefixes: [] };
   }
 
   /** From each prefix straight to the next; every key of the benchmark has one. */
@@ -253,7 +257,7 @@ function readFiles(
 
 export const floorStreams: Streams = {
   put: (bucket, key, _size, chunks) => (bucket as FloorBucket).putChunks(key, chunks),
-  async drain(object) {
+  async drain(object, readBytes) {
     const buffer = new Uint8Array(readBytes);
     let size = 0;
     for (const path of (object as FloorObject).files) {

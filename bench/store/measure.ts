@@ -22,7 +22,10 @@ export interface Measured {
 }
 
 export interface Effort {
-  /** The operations of a turn; one that is shorter says more about the request around it. */
+  /**
+   * How long a turn is, on every side. The request that carries it takes part of a millisecond,
+   * so it is no more than a hundredth of what is shown.
+   */
   readonly turnMilliseconds: number;
   /** How long a row goes on, once every side had its least rounds. */
   readonly rowMilliseconds: number;
@@ -93,7 +96,6 @@ class Turn {
   readonly side: Side;
   readonly #row: Row;
   readonly #runs: number[] = [];
-  readonly #empties: number[] = [];
   #count: number;
 
   constructor(row: Row, side: Side) {
@@ -110,8 +112,7 @@ class Turn {
     const bodiesMax = bodied ? Math.floor(bodyBytesMax / task.size) : countMax;
     const most = Math.max(task.atOnce, Math.min(countMax, bodiesMax));
     for (let attempt = 0; attempt < calibrationsMax; attempt++) {
-      const { run, empty } = await this.#once();
-      const missing = turnMilliseconds / Math.max(run - empty, turnMilliseconds / growthMax);
+      const missing = turnMilliseconds / Math.max(await this.#once(), turnMilliseconds / growthMax);
       if (missing <= 1 || this.#count >= most) break;
       const turns = Math.ceil(Math.min(this.#count * missing, most) / task.atOnce);
       this.#count = turns * task.atOnce;
@@ -119,21 +120,19 @@ class Turn {
   }
 
   async take(): Promise<void> {
-    const { run, empty } = await this.#once();
-    this.#runs.push(run / this.#count);
-    this.#empties.push(empty / this.#count);
+    this.#runs.push((await this.#once()) / this.#count);
   }
 
-  /** Milliseconds an operation, without what the request around them costs by itself. */
+  /** Milliseconds an operation. */
   get result(): number {
-    return Math.max(median(this.#runs) - median(this.#empties), 0);
+    return median(this.#runs);
   }
 
-  async #once(): Promise<{ run: number; empty: number }> {
+  /** Milliseconds that a turn takes. */
+  async #once(): Promise<number> {
     await this.#send("prepare", this.#count);
-    if (this.#row.requestEach) return { run: await this.#timeRequests(), empty: 0 };
-    const empty = await time(() => this.#send("empty", this.#count));
-    return { run: await time(() => this.#send("run", this.#count)), empty };
+    if (this.#row.requestEach) return this.#timeRequests();
+    return time(() => this.#send("run", this.#count));
   }
 
   /** One operation a request: what the request costs is part of it. */

@@ -9,7 +9,13 @@ import {
   write,
 } from "./object-operations.ts";
 import type { Operation } from "./operation.ts";
-import { multipart, rangedGet, streamGet, streamPut } from "./stream-operations.ts";
+import {
+  multipart,
+  rangedGet,
+  streamGet,
+  streamGetSmallReads,
+  streamPut,
+} from "./stream-operations.ts";
 
 export const operations: Record<string, Operation> = {
   put: write,
@@ -23,5 +29,6 @@ export const operations: Record<string, Operation> = {
   multipart,
   streamPut,
   streamGet,
+  streamGetSmallReads,
   rangedGet,
 };

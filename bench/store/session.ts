@@ -47,8 +47,8 @@ export interface Bucket {
 /** How a side moves content that is never in memory as a whole. */
 export interface Streams {
   put(bucket: Bucket, key: string, size: number, chunks: Iterable<Uint8Array>): Promise<Stored>;
-  /** Reads all of it, and returns how many bytes there were. */
-  drain(object: StoredBody): Promise<number>;
+  /** Reads all of it, at most so many bytes at a time, and returns how many there were. */
+  drain(object: StoredBody, readBytes: number): Promise<number>;
 }
 
 export interface Task {

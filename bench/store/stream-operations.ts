@@ -9,6 +9,11 @@ const partBytes = 5 * mebibyte;
 /** Where ranges are read of an object of 256 MiB. */
 const deepOffset = 192 * mebibyte;
 
+/** Large enough that most of the time is the store's, and not that of the loop that reads. */
+const readBytes = 256 * 1024;
+/** As many scripts read. */
+const smallReadBytes = 64 * 1024;
+
 const streamKey = (session: Session) => `${session.task.folder}/stream`;
 
 async function putStream(session: Session): Promise<void> {
@@ -45,7 +50,10 @@ export const multipart: Operation = {
     await upload.complete(parts);
     const object = await bucket.get(key);
     ensure(object !== null, "no object after an upload");
-    ensure((await streams.drain(object)) === partCount * partBytes, "an upload of another size");
+    ensure(
+      (await streams.drain(object, readBytes)) === partCount * partBytes,
+      "an upload of another size",
+    );
   },
   async verify({ bucket, keys, bodies }) {
     for (const [index, body] of bodies.entries()) {
@@ -64,16 +72,21 @@ export const streamPut: Operation = {
   verify: (session) => verifyStream(session),
 };
 
-export const streamGet: Operation = {
-  prepare: async (session) => (session.etags.length === 0 ? putStream(session) : undefined),
-  async once(session) {
-    const object = await session.bucket.get(streamKey(session));
-    ensure(object !== null, "no object after a stream");
-    const size = await session.streams.drain(object);
-    ensure(size === session.task.size, `a stream of ${session.task.size} bytes read as ${size}`);
-  },
-  verify: (session) => verifyStream(session),
-};
+function reading(bytesARead: number): Operation {
+  return {
+    prepare: async (session) => (session.etags.length === 0 ? putStream(session) : undefined),
+    async once(session) {
+      const object = await session.bucket.get(streamKey(session));
+      ensure(object !== null, "no object after a stream");
+      const size = await session.streams.drain(object, bytesARead);
+      ensure(size === session.task.size, `a stream of ${session.task.size} bytes read as ${size}`);
+    },
+    verify: (session) => verifyStream(session),
+  };
+}
+
+export const streamGet = reading(readBytes);
+export const streamGetSmallReads = reading(smallReadBytes);
 
 export const rangedGet: Operation = {
   prepare: streamGet.prepare,

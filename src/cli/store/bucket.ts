@@ -9,7 +9,7 @@ import {
   type ExpectedChecksum,
 } from "../../store/core/checksum.ts";
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../../store/core/limits.ts";
-import { decodeListedObjects } from "../../store/core/listed-object.ts";
+import { decodeObject, decodeObjects } from "../../store/core/object-text.ts";
 import type { PartReference } from "../../store/core/multipart.ts";
 import type {
   ContentSlice,
@@ -61,7 +61,8 @@ export class RemoteBucket {
   }
 
   async head(key: string): Promise<Required<ObjectRecord> | null> {
-    return (await this.call({ method: "head", key })) as Required<ObjectRecord> | null;
+    const text = await this.call({ method: "head", key });
+    return text === null ? null : decodeObject(key, text);
   }
 
   /** All objects by key, a page at a time. */
@@ -79,7 +80,10 @@ export class RemoteBucket {
       });
       cursor = page.cursor;
       yield {
-        objects: decodeListedObjects(page.objectsJson) as Required<ObjectRecord>[],
+        objects: decodeObjects(page.objectsJson, {
+          http: true,
+          custom: true,
+        }) as Required<ObjectRecord>[],
         prefixes: page.prefixes,
       };
     } while (cursor !== undefined);
@@ -100,12 +104,13 @@ export class RemoteBucket {
           createHash(algorithm).update(bytes).digest("hex"),
         ]),
       );
-      const record = await this.call({
+      // Without a condition there is always an object.
+      const text = (await this.call({
         method: "put",
         ...described,
         content: { bytes, checksums },
-      });
-      return record as ObjectRecord;
+      })) as string;
+      return decodeObject(stored.key, text);
     }
     if (content.size <= (options.uploadBytesMax ?? uploadBytesMax)) {
       return this.#send("put", described, content, 0, content.size);
@@ -129,7 +134,7 @@ export class RemoteBucket {
       if (found === null || found.status !== "found") return null;
       const content = joined(found.content);
       if (content !== null) {
-        return receive({ object: found.object as Required<ObjectRecord>, content });
+        return receive({ object: decodeObject(key, found.object), content });
       }
     }
     const body = await framed({ key });
@@ -182,7 +187,8 @@ export class RemoteBucket {
         const length = Math.min(partSize, content.size - start);
         parts.push(await this.#send<PartReference>("part", part, content, start, length));
       }
-      return await this.call({ method: "completeUpload", key, uploadId, parts });
+      const text = await this.call({ method: "completeUpload", key, uploadId, parts });
+      return decodeObject(key, text);
     } catch (error) {
       await this.call({ method: "abortUpload", key, uploadId }).catch(() => {});
       throw error;

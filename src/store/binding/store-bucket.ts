@@ -6,7 +6,7 @@
  */
 import type { BucketCalls, GetRequest, PutRequest } from "../client/bucket-calls.ts";
 import { presentPrefix } from "../core/list-page.ts";
-import { decodeListedObjects } from "../core/listed-object.ts";
+import { decodeObject, decodeObjects } from "../core/object-text.ts";
 import { listLimitMax } from "../core/limits.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 import type { HttpMetadata } from "../core/http-metadata.ts";
@@ -64,6 +64,7 @@ export class StoreBucket implements types.StoreBucket {
       const method = "StoreBucket.get";
       requireArguments(given, method, ["string"]);
       const name = toText(key);
+      if (options === undefined) return this.#get({ key: name });
       const fields = toOptions(options, method, 2, "GetOptions");
       const onlyIf = conditionalOption(fields, "GetOptions");
       const range = rangeOption(fields);
@@ -143,17 +144,21 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   async #head(key: string): Promise<StoreObject | null> {
-    const record = await this.#bucket.call("head", { method: "head", key });
-    return record === null ? null : new StoreObject(record, wholeRange(record));
+    const text = await this.#bucket.call("head", { method: "head", key });
+    if (text === null) return null;
+    const record = decodeObject(key, text);
+    return new StoreObject(record, wholeRange(record));
   }
 
   async #get(
     request: GetRequest,
-    overrides: HttpMetadata,
+    overrides?: HttpMetadata,
   ): Promise<StoreObjectBody | StoreObject | null> {
     const opened = await this.#bucket.get(request);
     if (opened === null) return null;
-    const record = { ...opened.object, http: { ...opened.object.http, ...overrides } };
+    const { object } = opened;
+    const record =
+      overrides === undefined ? object : { ...object, http: { ...object.http, ...overrides } };
     return opened.status === "found"
       ? new StoreObjectBody(record, opened.range, opened.content)
       : new StoreObject(record, wholeRange(record));
@@ -217,8 +222,9 @@ export class StoreBucket implements types.StoreBucket {
       method: "list",
       ...request,
     });
+    const include = { http: request.includeHttp, custom: request.includeCustom };
     const page = {
-      objects: decodeListedObjects(objectsJson).map((record) => new StoreObject(record)),
+      objects: decodeObjects(objectsJson, include).map((record) => new StoreObject(record)),
       delimitedPrefixes: prefixes.map((prefix) =>
         presentPrefix(prefix, request.delimiter, this.#settings.trailingDelimiter),
       ),

@@ -1,5 +1,6 @@
 import type { BucketCalls } from "../client/bucket-calls.ts";
 import { validatePartNumber, type PartReference } from "../core/multipart.ts";
+import { decodeObject } from "../core/object-text.ts";
 import type { UploadReference } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import { argumentError, isObject, requireArguments, toInteger, toText } from "./arguments.ts";
@@ -66,12 +67,12 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   }
 
   async #complete(parts: PartReference[]): Promise<StoreObject> {
-    const record = await this.#bucket.call("completeMultipartUpload", {
+    const text = await this.#bucket.call("completeMultipartUpload", {
       method: "completeUpload",
       ...this.#reference(),
       parts,
     });
-    return new StoreObject(record);
+    return new StoreObject(decodeObject(this.key, text));
   }
 
   #reference(): UploadReference {

@@ -36,7 +36,7 @@ export class StoreObject implements types.StoreObject {
     if (record.http !== undefined) this.httpMetadata = presentHttpMetadata(record.http);
     if (record.custom !== undefined) this.customMetadata = { ...record.custom };
     if (range !== undefined) this.range = { offset: range.offset, length: range.length };
-    this.checksums = new StoreChecksums(record.checksums);
+    this.checksums = new StoreChecksums(record.checksums) as types.StoreChecksums;
     this.storageClass = record.storageClass;
   }
 
@@ -101,23 +101,44 @@ export class StoreObjectBody extends StoreObject implements types.StoreObjectBod
   }
 }
 
-class StoreChecksums implements types.StoreChecksums {
-  declare readonly md5?: ArrayBuffer;
-  declare readonly sha1?: ArrayBuffer;
-  declare readonly sha256?: ArrayBuffer;
-  declare readonly sha384?: ArrayBuffer;
-  declare readonly sha512?: ArrayBuffer;
+/** Few look at the hashes of an object, and none at those of a whole page: they are made when asked for. */
+class StoreChecksums {
   readonly #hex: Checksums;
+  #buffers: Partial<Record<ChecksumAlgorithm, ArrayBuffer>> | undefined;
 
   constructor(hex: Checksums) {
     this.#hex = hex;
-    for (const algorithm of Object.keys(hex) as ChecksumAlgorithm[]) {
-      this[algorithm] = fromHex(hex[algorithm] as string).buffer;
-    }
+  }
+
+  get md5(): ArrayBuffer | undefined {
+    return this.#buffer("md5");
+  }
+
+  get sha1(): ArrayBuffer | undefined {
+    return this.#buffer("sha1");
+  }
+
+  get sha256(): ArrayBuffer | undefined {
+    return this.#buffer("sha256");
+  }
+
+  get sha384(): ArrayBuffer | undefined {
+    return this.#buffer("sha384");
+  }
+
+  get sha512(): ArrayBuffer | undefined {
+    return this.#buffer("sha512");
   }
 
   toJSON(): types.StoreStringChecksums {
     return { ...this.#hex };
+  }
+
+  #buffer(algorithm: ChecksumAlgorithm): ArrayBuffer | undefined {
+    const hex = this.#hex[algorithm];
+    if (hex === undefined) return undefined;
+    const buffers = (this.#buffers ??= {});
+    return (buffers[algorithm] ??= fromHex(hex).buffer);
   }
 }
 

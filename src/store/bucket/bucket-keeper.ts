@@ -7,7 +7,7 @@ import { openSlice } from "../client/content-reader.ts";
 import { ContentWriter } from "../client/content-writer.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
 import { listLimitMax } from "../core/limits.ts";
-import { decodeListedObjects } from "../core/listed-object.ts";
+import { decodeObject, decodeObjects } from "../core/object-text.ts";
 import type { Operation, Outcome, Result } from "../core/operations.ts";
 import type { KeptObject, SeedObject } from "../../testing/objects.ts";
 import type { BucketObject } from "./bucket-object.ts";
@@ -67,12 +67,15 @@ export class BucketKeeper {
         },
       ])) as [Outcome<"list">];
       if (!listed.ok) throw new Error(`Cannot list a bucket: ${listed.text}`);
-      const keys = decodeListedObjects(listed.value.objectsJson).map(({ key }) => key);
+      const keys = decodeObjects(listed.value.objectsJson, { http: false, custom: false }).map(
+        ({ key }) => key,
+      );
       const gets = await this.#execute(keys.map((key) => ({ method: "get", key })));
-      for (const outcome of gets) {
+      for (const [index, outcome] of gets.entries()) {
+        const key = keys[index] as string;
         const found = outcome.ok ? (outcome.value as Result<"get">) : null;
         if (found?.status !== "found") continue;
-        const { key, http = {}, custom = {} } = found.object;
+        const { http, custom } = decodeObject(key, found.object);
         kept.push({ key, bytes: await this.#read(found.content), http, custom });
       }
       ({ cursor } = listed.value);

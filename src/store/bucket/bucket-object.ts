@@ -35,6 +35,11 @@ export const awakeBuckets = new Set<string>();
 const wakeAfterUseMilliseconds = 60_000;
 const sweepChunk = 1000;
 
+/** What a database of an empty bucket may have taken in before it is worth a new one. */
+const emptyBytesMax = 1024 * 1024;
+/** After a delete; more often than once in that time, nobody looks whether it was the last. */
+const reclaimMilliseconds = 100;
+
 export class BucketObject extends DurableObject<BucketEnv> {
   #bucket: Bucket;
   readonly #name: string;
@@ -42,8 +47,12 @@ export class BucketObject extends DurableObject<BucketEnv> {
   readonly #blobs: BlobDirectory;
   /** The machine's time of the alarm that is set, if this run of the object has set one. */
   #alarmTime = Infinity;
+  /** The deadline that the alarm takes into account. */
+  #alarmDeadline: number | null = null;
   #usedSinceAlarm = false;
   #swept: Promise<void> | undefined;
+  /** Whether somebody is going to look if the bucket is empty. */
+  #reclaiming = false;
 
   constructor(ctx: DurableObjectState, env: BucketEnv) {
     super(ctx, env);
@@ -62,18 +71,24 @@ export class BucketObject extends DurableObject<BucketEnv> {
   }
 
   /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
-  async execute(operations: Operation[]): Promise<Outcome[]> {
+  execute(operations: Operation[]): Outcome[] | Promise<Outcome[]> {
     return rehearsal.active ? this.#rehearse(operations) : this.#execute(operations);
   }
 
-  async #execute(operations: readonly Operation[]): Promise<Outcome[]> {
+  #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
     const expired = this.#expireUploads();
     const { outcomes, released } = this.#bucket.execute(operations);
-    this.#usedSinceAlarm = true;
-    this.#setAlarm();
-    if (expired.length + released.length > 0) await this.#remove([...expired, ...released]);
+    if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
+      this.#usedSinceAlarm = true;
+      this.#setAlarm();
+    }
     this.#swept ??= this.#startSweep();
-    return outcomes;
+    if (this.#bucket.bytesTaken > emptyBytesMax && operations.some(isDelete)) {
+      this.#startReclaim();
+    }
+    // Most calls leave nothing to remove, and then there is nothing to wait for.
+    if (expired.length + released.length === 0) return outcomes;
+    return this.#remove([...expired, ...released]).then(() => outcomes);
   }
 
   /** `execute`, in a test: undone with its layer, with faults, and noted. */
@@ -144,6 +159,38 @@ export class BucketObject extends DurableObject<BucketEnv> {
     return removed;
   }
 
+  #startReclaim(): void {
+    if (this.#reclaiming) return;
+    this.#reclaiming = true;
+    const reclaim = scheduler
+      .wait(reclaimMilliseconds)
+      .then(() => this.#reclaim())
+      .catch((error: unknown) =>
+        console.error(`Cannot shrink the database of "${this.ctx.id.name}":`, error),
+      )
+      .finally(() => (this.#reclaiming = false));
+    this.ctx.waitUntil(reclaim);
+  }
+
+  /**
+   * Gives the disk back what an emptied bucket has taken. SQLite keeps the pages of what was
+   * deleted for what comes next, and an object may not have it vacuum; but it may start anew.
+   *
+   * Not while another runtime uses the folder: it may have the old file open. A runtime leaves its
+   * note before it starts, and opens a bucket long after that.
+   */
+  async #reclaim(): Promise<void> {
+    if (!this.#bucket.isEmpty()) return;
+    const runningBoots = await fileNames(this.env.boots, "http://boots/");
+    // In the meantime there may have been calls. From here on there are none.
+    if (runningBoots.length > 1 || !this.#bucket.isEmpty()) return;
+    const deleted = this.ctx.storage.deleteAll();
+    this.#bucket = this.#openBucket();
+    this.#alarmTime = Infinity;
+    this.#setAlarm();
+    await deleted;
+  }
+
   override async alarm(): Promise<void> {
     this.#alarmTime = Infinity;
     await this.housekeep();
@@ -173,6 +220,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   #setAlarm(): void {
     const deadline = this.#bucket.nextDeadline();
+    this.#alarmDeadline = deadline;
     const time = Math.min(
       deadline === null ? Infinity : clock.machineTime(deadline),
       this.#usedSinceAlarm ? Date.now() + wakeAfterUseMilliseconds : Infinity,
@@ -200,6 +248,10 @@ export class BucketObject extends DurableObject<BucketEnv> {
     });
     await Promise.all(removals);
   }
+}
+
+function isDelete({ method }: Operation): boolean {
+  return method === "delete";
 }
 
 function randomHex(bytes: number): string {

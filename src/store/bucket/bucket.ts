@@ -8,20 +8,21 @@
  * and they may be removed once the writes are durable.
  */
 import { createHash } from "node:crypto";
-import { resolveRange, type ByteRange } from "../core/byte-range.ts";
+import { resolveRange } from "../core/byte-range.ts";
 import { conditionHolds } from "../core/conditional.ts";
 import { decodeCursor } from "../core/cursor.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { prefixEnd, validateKey } from "../core/key.ts";
 import { deleteKeysMax, listLimitMax, listPageBytesMax } from "../core/limits.ts";
-import { listPage } from "../core/list-page.ts";
+import { listPage, listRun, type ListQuery, type ScanRows } from "../core/list-page.ts";
 import {
   multipartEtag,
   selectParts,
   uploadDeadline,
   validatePartNumber,
 } from "../core/multipart.ts";
+import { decodeObject } from "../core/object-text.ts";
 import type {
   Method,
   ObjectRecord,
@@ -31,11 +32,12 @@ import type {
   Result,
   UploadReference,
 } from "../core/operations.ts";
-import { sliceSegments, type Segment } from "../core/segment.ts";
 import type { Clock } from "./clock.ts";
 import { checkContent, ContentTable } from "./content-table.ts";
-import { ObjectTable, type StoredObject } from "./object-table.ts";
-import { createTables } from "./schema.ts";
+import { openTables } from "./migration.ts";
+import { isEmpty } from "./schema.ts";
+import { ObjectStore } from "./object-store.ts";
+import { ObjectTable, type RowText } from "./object-table.ts";
 import { UploadTable, type StoredUpload } from "./upload-table.ts";
 
 export interface BucketHost {
@@ -57,17 +59,18 @@ export class Bucket {
   readonly #objects: ObjectTable;
   readonly #contents: ContentTable;
   readonly #uploads: UploadTable;
-  #released: string[] = [];
+  readonly #store: ObjectStore;
   /** Asked for with every call, so looked up only after the uploads have changed. */
   #deadline: { readonly time: number | null } | undefined;
 
   constructor(host: BucketHost) {
     const { sql } = host.storage;
-    createTables(sql);
+    openTables(host.storage);
     this.#host = host;
     this.#objects = new ObjectTable(sql);
     this.#contents = new ContentTable(sql);
     this.#uploads = new UploadTable(sql);
+    this.#store = new ObjectStore(this.#objects, this.#contents);
   }
 
   /**
@@ -75,17 +78,26 @@ export class Bucket {
    * anything; if something breaks that nobody foresaw, none of them has happened.
    */
   execute(operations: readonly Operation[]): Executed {
-    this.#released = [];
     const attempt = (): Outcome[] => operations.map((operation) => this.#attempt(operation));
     try {
       const outcomes = operations.every(({ method }) => reads.has(method))
         ? attempt()
-        : this.#host.storage.transactionSync(attempt);
-      return { outcomes, released: this.#released };
+        : this.#transact(attempt);
+      return { outcomes, released: this.#store.takeReleased() };
     } catch (error) {
       console.error("Cannot execute a batch of operations:", error);
       const { code, message } = new StoreError(10001);
       return { outcomes: operations.map(() => ({ ok: false, code, text: message })), released: [] };
+    }
+  }
+
+  #transact<T>(write: () => T): T {
+    try {
+      return this.#host.storage.transactionSync(write);
+    } catch (error) {
+      // All is as it was before, and nothing was released.
+      this.#store.takeReleased();
+      throw error;
     }
   }
 
@@ -104,21 +116,30 @@ export class Bucket {
    * @returns files that may be removed
    */
   expireUploads(): readonly string[] {
-    this.#released = [];
     const now = this.#host.clock.now();
-    this.#host.storage.transactionSync(() => {
+    this.#transact(() => {
       for (const { uploadId, state } of this.#uploads.due(now)) {
         if (state === "in progress") this.#abort(uploadId);
         else this.#uploads.forget(uploadId);
       }
     });
     this.#deadline = undefined;
-    return this.#released;
+    return this.#store.takeReleased();
   }
 
   /** When `expireUploads` next has something to do, by the store's clock. */
   nextDeadline(): number | null {
     return (this.#deadline ??= { time: this.#uploads.nextDeadline() }).time;
+  }
+
+  /** About how many bytes the database has taken in since it was new; `Infinity` if long ago. */
+  get bytesTaken(): number {
+    return this.#store.bytesTaken;
+  }
+
+  /** Whether a new database would be as good as this one. */
+  isEmpty(): boolean {
+    return isEmpty(this.#host.storage.sql);
   }
 
   /** Which of these files no row refers to. */
@@ -157,37 +178,28 @@ export class Bucket {
 
   #head({ key }: Request<"head">): Result<"head"> {
     validateKey(key);
-    return this.#objects.find(key)?.record ?? null;
+    return this.#objects.text(key);
   }
 
   #get({ key, range, onlyIf }: Request<"get">): Result<"get"> {
     validateKey(key);
-    if (range === undefined && onlyIf === undefined) return this.#getWhole(key);
     const found = this.#objects.find(key);
     if (found === null) return null;
-    const { record } = found;
-    if (onlyIf !== undefined && !conditionHolds(onlyIf, record)) {
-      return { status: "condition failed", object: record };
+    const { text, bytes } = found;
+    if (range === undefined && onlyIf === undefined && bytes !== null) {
+      const whole = { offset: 0, length: bytes.byteLength };
+      return { status: "found", object: text, range: whole, content: [{ bytes }] };
     }
-    return this.#retrieve(found, resolveRange(range, record.size));
-  }
-
-  #getWhole(key: string): Result<"get"> {
-    const found = this.#objects.findWithBytes(key);
-    if (found === null) return null;
-    const { record, bytes } = found;
-    const range = { offset: 0, length: record.size };
-    return bytes === null
-      ? this.#retrieve(found, range)
-      : { status: "found", object: record, range, content: [{ bytes }] };
-  }
-
-  #retrieve({ record, segments }: StoredObject, range: ByteRange): Result<"get"> {
+    const record = decodeObject(key, text);
+    if (onlyIf !== undefined && !conditionHolds(onlyIf, record)) {
+      return { status: "condition failed", object: text };
+    }
+    const resolved = resolveRange(range, record.size);
     return {
       status: "found",
-      object: record,
-      range,
-      content: sliceSegments(segments, range).map((slice) => this.#contents.read(slice)),
+      object: text,
+      range: resolved,
+      content: this.#store.read(found, resolved),
     };
   }
 
@@ -196,28 +208,26 @@ export class Bucket {
     validateMetadata(description.http, description.custom);
     const checked = checkContent(content, checksum);
     if (onlyIf !== undefined) {
-      const current = this.#objects.find(key)?.record ?? null;
-      if (!conditionHolds(onlyIf, current)) return null;
+      const text = this.#objects.text(key);
+      if (!conditionHolds(onlyIf, text === null ? null : decodeObject(key, text))) return null;
     }
     const { size, checksums } = checked;
-    return this.#replace({
-      record: {
-        ...this.#newVersion(key),
-        size,
-        etag: checksums.md5 as string,
-        checksums,
-        storageClass: description.storageClass,
-        http: description.http,
-        custom: description.custom,
-      },
-      segments: [this.#contents.add(checked)],
-    });
+    const record: Required<ObjectRecord> = {
+      ...this.#newVersion(key),
+      size,
+      etag: checksums.md5 as string,
+      checksums,
+      storageClass: description.storageClass,
+      http: description.http,
+      custom: description.custom,
+    };
+    return this.#store.put(record, checked);
   }
 
   #delete({ keys }: Request<"delete">): Result<"delete"> {
     if (keys.length < 1 || keys.length > deleteKeysMax) throw new StoreError(10027);
     for (const key of keys) validateKey(key);
-    this.#release(this.#objects.remove(keys));
+    this.#store.remove(keys);
     return null;
   }
 
@@ -225,14 +235,19 @@ export class Bucket {
     const { limit, cursor, includeHttp, includeCustom } = request;
     validateLimit(limit);
     const include = { http: includeHttp, custom: includeCustom };
-    const page = listPage(
-      {
-        ...request,
-        ...(cursor !== undefined && { after: decodeCursor(cursor) }),
-        weightMax: includeHttp || includeCustom ? listPageBytesMax : Infinity,
-      },
-      (bounds, rowsExpected) => this.#objects.scan(bounds, { include, rowsExpected }),
-    );
+    const query: ListQuery = {
+      ...request,
+      ...(cursor !== undefined && { after: decodeCursor(cursor) }),
+      weightMax: includeHttp || includeCustom ? listPageBytesMax : Infinity,
+    };
+    const scan: ScanRows<RowText> = (bounds, rowsExpected) =>
+      this.#objects.scan(bounds, { include, rowsExpected });
+    const run = listRun(query, (bounds, most) => this.#objects.run(bounds, include, most), scan);
+    if (run !== null) {
+      const { json, ...rest } = run;
+      return { objectsJson: `[${json}]`, prefixes: [], ...rest };
+    }
+    const page = listPage(query, scan);
     return {
       objectsJson: `[${page.rows.map((row) => row.json).join(",")}]`,
       prefixes: page.prefixes,
@@ -257,7 +272,7 @@ export class Bucket {
     const etag = checked.checksums.md5 as string;
     const { size, place } = this.#contents.add(checked);
     const replaced = this.#uploads.putPart(upload.uploadId, { partNumber, size, etag, place });
-    if (replaced !== null) this.#release([replaced]);
+    if (replaced !== null) this.#store.release([[replaced]]);
     return { partNumber, etag };
   }
 
@@ -272,19 +287,17 @@ export class Bucket {
     this.#uploads.finish(upload.uploadId, "completed", this.#host.clock.now());
     this.#deadline = undefined;
     for (const { partNumber } of selected) stored.delete(partNumber);
-    this.#release([...stored.values()]);
-    return this.#replace({
-      record: {
-        ...this.#newVersion(upload.key),
-        size: selected.reduce((sum, part) => sum + part.size, 0),
-        etag: multipartEtag(selected, md5OfHex),
-        checksums: {},
-        storageClass: description.storageClass,
-        http: description.http,
-        custom: description.custom,
-      },
-      segments: selected,
-    });
+    this.#store.release([[...stored.values()]]);
+    const record: Required<ObjectRecord> = {
+      ...this.#newVersion(upload.key),
+      size: selected.reduce((sum, part) => sum + part.size, 0),
+      etag: multipartEtag(selected, md5OfHex),
+      checksums: {},
+      storageClass: description.storageClass,
+      http: description.http,
+      custom: description.custom,
+    };
+    return this.#store.putSegments(record, selected);
   }
 
   #abortUpload(upload: Request<"abortUpload">): Result<"abortUpload"> {
@@ -325,12 +338,6 @@ export class Bucket {
     return { key, version: this.#host.randomHex(16), uploaded: this.#host.clock.now() };
   }
 
-  #replace(object: StoredObject): Required<ObjectRecord> {
-    this.#release(this.#objects.segments(object.record.key));
-    this.#objects.put(object);
-    return object.record;
-  }
-
   /**
    * The upload, if it can still be used. One whose time is over ends here and now.
    *
@@ -350,11 +357,7 @@ export class Bucket {
 
   #abort(uploadId: string): void {
     this.#deadline = undefined;
-    this.#release(this.#uploads.finish(uploadId, "aborted", this.#host.clock.now()));
-  }
-
-  #release(segments: readonly Segment[]): void {
-    this.#released.push(...this.#contents.release(segments));
+    this.#store.release([this.#uploads.finish(uploadId, "aborted", this.#host.clock.now())]);
   }
 }
 

@@ -33,27 +33,50 @@ export class ContentTable {
   readonly #sql: SqlStorage;
   /** Counted here: having SQLite say which id it chose costs more than the insert. */
   #lastId: number;
+  /** Of bodies, since the table was empty; what was there before is not counted, but known of. */
+  bytesTaken: number;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     const [lastId] = onlyRow<[number | null]>(sql.exec("SELECT max(id) FROM bodies"));
     this.#lastId = lastId ?? 0;
+    this.bytesTaken = lastId === null ? 0 : Infinity;
   }
 
+  /** An id for a body. */
+  newId(): number {
+    return ++this.#lastId;
+  }
+
+  addBody(id: number, bytes: Uint8Array): void {
+    this.bytesTaken += bytes.length;
+    this.#sql.exec("INSERT INTO bodies (id, bytes) VALUES (?, ?)", id, bytes);
+  }
+
+  replaceBody(id: number, bytes: Uint8Array): void {
+    this.bytesTaken += bytes.length;
+    this.#sql.exec("UPDATE bodies SET bytes = ? WHERE id = ?", bytes, id);
+  }
+
+  addBlob(name: string): void {
+    this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", name);
+  }
+
+  /** Keeps content as one segment. */
   add({ content, size }: CheckedContent): Segment {
     if ("blob" in content) {
-      this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", content.blob);
+      this.addBlob(content.blob);
       return { size, place: content.blob };
     }
-    const place = ++this.#lastId;
-    this.#sql.exec("INSERT INTO bodies (id, bytes) VALUES (?, ?)", place, content.bytes);
+    const place = this.newId();
+    this.addBody(place, content.bytes);
     return { size, place };
   }
 
   /** Forgets content. Returns the files that nothing refers to any more, to be removed. */
-  release(segments: readonly Segment[]): string[] {
-    const ids = segments.map(({ place }) => place).filter((place) => typeof place === "number");
-    const names = segments.map(({ place }) => place).filter((place) => typeof place === "string");
+  release(places: readonly Segment["place"][]): string[] {
+    const ids = places.filter((place) => typeof place === "number");
+    const names = places.filter((place) => typeof place === "string");
     this.#delete("DELETE FROM bodies WHERE id", ids);
     this.#delete("DELETE FROM blobs WHERE name", names);
     return names;

@@ -1,35 +1,37 @@
 /** The objects of a bucket, by key. */
-import type { Bound, ListedRow } from "../core/list-page.ts";
+import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
-import type { ObjectRecord, StorageClass } from "../core/operations.ts";
+import type { Include, ObjectText } from "../core/object-text.ts";
 import { decodeSegments, encodeSegments, type Segment } from "../core/segment.ts";
 import { firstRow, onlyRow } from "./rows.ts";
 
-/** An object and where its content is. */
+/** Where an object's content is: one body, or segments. */
+export type Place = number | readonly Segment[];
+
+/** An object to be stored. */
+export interface ObjectRow {
+  readonly key: string;
+  readonly fields: string;
+  readonly metadata: string | null;
+  readonly place: Place;
+  /** The end of a body that is not in its row. */
+  readonly tail: Uint8Array | null;
+}
+
 export interface StoredObject {
-  readonly record: Required<ObjectRecord>;
+  readonly text: ObjectText;
+  /** All of the content where that is one body: most are, and then it comes with the row. */
+  readonly bytes: ArrayBuffer | null;
   readonly segments: readonly Segment[];
 }
 
-/** A row of a listing, written as JSON by SQLite (see `listed-object.ts`). */
-export interface ObjectRow extends ListedRow {
+/** A row of a listing, as text (`core/object-text.ts`). */
+export interface RowText extends ListedRow {
   readonly json: string;
 }
 
-const columns =
-  "version, size, etag, uploaded, checksums, storage_class, http, custom, segments" as const;
-
-type Columns = [
-  version: string,
-  size: number,
-  etag: string,
-  uploaded: number,
-  checksums: string,
-  storageClass: StorageClass,
-  http: string,
-  custom: string,
-  segments: string,
-];
+// A column costs its name as well as its value, for every query: the names are short.
+const text = "'[' || fields || ',' || coalesce(metadata, 'null') || ']' AS t";
 
 /** The longest run of rows that is read at once. */
 const rowsRunMax = listLimitMax + 1;
@@ -41,64 +43,97 @@ export class ObjectTable {
     this.#sql = sql;
   }
 
-  find(key: string): StoredObject | null {
-    const row = firstRow<Columns>(
-      this.#sql.exec(`SELECT ${columns} FROM objects WHERE key = ?`, key),
+  text(key: string): ObjectText | null {
+    const row = firstRow<[string]>(
+      this.#sql.exec(`SELECT ${text} FROM objects WHERE key = ?`, key),
     );
-    return row === undefined ? null : storedObject(key, row);
+    return row === undefined ? null : row[0];
   }
 
-  /** An object with all of its content, where that is one row: most are, and then it is one query. */
-  findWithBytes(key: string): (StoredObject & { readonly bytes: ArrayBuffer | null }) | null {
-    const row = firstRow<[...Columns, ArrayBuffer | null]>(
+  find(key: string): StoredObject | null {
+    const row = firstRow<[string, ArrayBuffer | null, ArrayBuffer | null, string | null]>(
       this.#sql.exec(
-        `SELECT ${columns}, bytes FROM objects ` +
-          "LEFT JOIN bodies ON bodies.id = segments ->> '$[0][1]' AND segments ->> '$[1]' IS NULL " +
-          "WHERE key = ?",
+        `SELECT ${text}, bytes AS b, tail AS e, segments AS s FROM objects ` +
+          "LEFT JOIN bodies ON bodies.id = body WHERE key = ?",
         key,
       ),
     );
     if (row === undefined) return null;
-    const bytes = row.at(-1) as ArrayBuffer | null;
-    return { ...storedObject(key, row.slice(0, -1) as Columns), bytes };
+    const [found, body, tail, segments] = row;
+    return {
+      text: found,
+      bytes: body !== null && tail !== null ? joinBuffers(body, tail) : body,
+      segments: segments === null ? [] : decodeSegments(segments),
+    };
   }
 
-  /** Writes an object in place of the one that was there. */
-  put({ record, segments }: StoredObject): void {
+  /** Stores an object if there is none of its key; says whether it did. */
+  insert({ key, fields, metadata, place, tail }: ObjectRow): boolean {
+    const { rowsWritten } = this.#sql.exec(
+      "INSERT INTO objects (key, fields, metadata, body, tail, segments) " +
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      key,
+      fields,
+      metadata,
+      bodyOf(place),
+      tail,
+      segmentsOf(place),
+    );
+    return rowsWritten > 0;
+  }
+
+  /** Stores an object in place of the one of its key. */
+  update({ key, fields, metadata, place, tail }: ObjectRow): void {
     this.#sql.exec(
-      `INSERT OR REPLACE INTO objects (key, ${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      record.key,
-      record.version,
-      record.size,
-      record.etag,
-      record.uploaded,
-      JSON.stringify(record.checksums),
-      record.storageClass,
-      JSON.stringify(record.http),
-      JSON.stringify(record.custom),
-      encodeSegments(segments),
+      "UPDATE objects SET fields = ?, metadata = ?, body = ?, tail = ?, segments = ? WHERE key = ?",
+      fields,
+      metadata,
+      bodyOf(place),
+      tail,
+      segmentsOf(place),
+      key,
     );
   }
 
-  /** Where the content of an object is; nowhere without one. */
-  segments(key: string): Segment[] {
-    const row = firstRow<[string]>(
-      this.#sql.exec("SELECT segments FROM objects WHERE key = ?", key),
+  /** Where the content of an object is; `null` without one. */
+  place(key: string): Place | null {
+    const row = firstRow<PlaceColumns>(
+      this.#sql.exec("SELECT body, segments FROM objects WHERE key = ?", key),
     );
-    return row === undefined ? [] : decodeSegments(row[0]);
+    return row === undefined ? null : placeOf(row);
   }
 
   /** Removes objects and returns where their content was. */
-  remove(keys: readonly string[]): Segment[] {
+  remove(keys: readonly string[]): Place[] {
     const [first, second] = keys;
     const rows =
       second === undefined
-        ? this.#sql.exec("DELETE FROM objects WHERE key = ? RETURNING segments", first)
+        ? this.#sql.exec("DELETE FROM objects WHERE key = ? RETURNING body, segments", first)
         : this.#sql.exec(
-            "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING segments",
+            "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) " +
+              "RETURNING body, segments",
             JSON.stringify(keys),
           );
-    return Array.from(rows.raw<[string]>(), ([segments]) => decodeSegments(segments)).flat();
+    return Array.from(rows.raw<PlaceColumns>(), placeOf);
+  }
+
+  /**
+   * Up to `limit` rows in key order, put together by SQLite: handing out a row costs more than
+   * reading it. `null` when all together are longer than SQLite lets a value be.
+   */
+  run({ from, end }: Bounds, include: Include, limit: number): ListedRun | null {
+    const query =
+      "SELECT coalesce(group_concat(t), '') AS j, count(*) AS n, max(key) AS k " +
+      `FROM (SELECT ${rowText(include)} ${inBounds(from, end)})`;
+    try {
+      const [json, count, lastKey] = onlyRow<[string, number, string | null]>(
+        this.#sql.exec(query, ...boundValues(from, end), limit),
+      );
+      return { json, count, lastKey, weight: json.length - Math.max(count - 1, 0) };
+    } catch (error) {
+      if (error instanceof Error && error.message.includes("too big")) return null;
+      throw error;
+    }
   }
 
   /**
@@ -109,12 +144,12 @@ export class ObjectTable {
    * as long as the caller expects to need, the others longer and longer.
    */
   *scan(
-    { from, end }: { from: Bound; end: string | null },
+    { from, end }: Bounds,
     { include, rowsExpected }: { include: Include; rowsExpected: number },
-  ): Generator<ObjectRow> {
+  ): Generator<RowText> {
     let bound = from;
     for (let run = rowsExpected; ; run = Math.min(run * 4, rowsRunMax)) {
-      const rows = this.#run(bound, end, include, run);
+      const rows = this.#rows({ from: bound, end }, include, run);
       yield* rows;
       const last = rows.at(-1);
       if (last === undefined || rows.length < run) return;
@@ -122,46 +157,69 @@ export class ObjectTable {
     }
   }
 
-  #run(from: Bound, end: string | null, include: Include, limit: number): ObjectRow[] {
-    const query =
-      `SELECT key, json_array(key, version, size, etag, uploaded, json(checksums), storage_class, ` +
-      `${include.http ? "json(http)" : "NULL"}, ${include.custom ? "json(custom)" : "NULL"}) ` +
-      `FROM objects WHERE key ${from.inclusive ? ">=" : ">"} ? ` +
-      `${end === null ? "" : "AND key < ? "}ORDER BY key LIMIT ?`;
-    const bindings = end === null ? [from.key, limit] : [from.key, end, limit];
+  #rows({ from, end }: Bounds, include: Include, limit: number): RowText[] {
+    const query = `SELECT ${rowText(include)} ${inBounds(from, end)}`;
     return Array.from(
-      this.#sql.exec(query, ...bindings).raw<[string, string]>(),
+      this.#sql.exec(query, ...boundValues(from, end), limit).raw<[string, string]>(),
       ([key, json]) => ({ key, json, weight: json.length }),
     );
   }
 
   stats(): { objects: number; bytes: number } {
     const [objects, bytes] = onlyRow<[number, number]>(
-      this.#sql.exec("SELECT count(*), coalesce(sum(size), 0) FROM objects"),
+      this.#sql.exec("SELECT count(*), coalesce(sum(fields ->> '$[1]'), 0) FROM objects"),
     );
     return { objects, bytes };
   }
 }
 
-function storedObject(key: string, row: Columns): StoredObject {
-  const [version, size, etag, uploaded, checksums, storageClass, http, custom, segments] = row;
-  return {
-    record: {
-      key,
-      version,
-      size,
-      etag,
-      uploaded,
-      checksums: JSON.parse(checksums),
-      storageClass,
-      http: JSON.parse(http),
-      custom: JSON.parse(custom),
-    },
-    segments: decodeSegments(segments),
-  };
+interface Bounds {
+  readonly from: Bound;
+  readonly end: string | null;
 }
 
-export interface Include {
-  readonly http: boolean;
-  readonly custom: boolean;
+/** `[key, fields, metadata]`, beside the key itself. */
+function rowText(include: Include): string {
+  return `key, '[' || json_quote(key) || ',' || fields || ',' || ${metadataText(include)} || ']' AS t`;
+}
+
+function metadataText({ http, custom }: Include): string {
+  if (http && custom) return "coalesce(metadata, 'null')";
+  if (http) return "coalesce('[' || (metadata -> '$[0]') || ']', 'null')";
+  if (custom) return "coalesce('[null,' || (metadata -> '$[1]') || ']', 'null')";
+  return "'null'";
+}
+
+/** The plus hides the limit from SQLite, which would prepare the statement anew for every value. */
+function inBounds(from: Bound, end: string | null): string {
+  return (
+    `FROM objects WHERE key ${from.inclusive ? ">=" : ">"} ? ` +
+    `${end === null ? "" : "AND key < ? "}ORDER BY key LIMIT +?`
+  );
+}
+
+function boundValues(from: Bound, end: string | null): string[] {
+  return end === null ? [from.key] : [from.key, end];
+}
+
+type PlaceColumns = [body: number | null, segments: string | null];
+
+function bodyOf(place: Place): number | null {
+  return typeof place === "number" ? place : null;
+}
+
+function segmentsOf(place: Place): string | null {
+  return typeof place === "number" ? null : encodeSegments(place);
+}
+
+function placeOf([body, segments]: PlaceColumns): Place {
+  return body ?? decodeSegments(segments as string);
+}
+
+/** Here and not in SQL, where the longest bodies would be copied for the sake of the shortest. */
+function joinBuffers(body: ArrayBuffer, tail: ArrayBuffer): ArrayBuffer {
+  const bytes = new Uint8Array(body.byteLength + tail.byteLength);
+  bytes.set(new Uint8Array(body));
+  bytes.set(new Uint8Array(tail), body.byteLength);
+  return bytes.buffer;
 }

@@ -47,17 +47,18 @@ export class Batch {
     if (calls.length === 0) return;
     this.#pending = [];
     this.#bytes = 0;
-    Promise.try(
-      this.#send,
-      calls.map(({ operation }) => operation),
-    ).then(
-      (outcomes) => {
-        for (const [index, call] of calls.entries()) call.resolve(outcomes[index] as Outcome);
-      },
-      (error: unknown) => {
-        for (const call of calls) call.reject(error);
-      },
-    );
+    const fail = (error: unknown): void => {
+      for (const call of calls) call.reject(error);
+    };
+    try {
+      this.#send(calls.map(({ operation }) => operation)).then((outcomes) => {
+        for (let index = 0; index < calls.length; index++) {
+          (calls[index] as PendingCall).resolve(outcomes[index] as Outcome);
+        }
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
   }
 }
 

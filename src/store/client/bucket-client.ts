@@ -8,6 +8,7 @@ import { bindingMessage, StoreError, type StoreAction } from "../core/errors.ts"
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
 import type { PartReference } from "../core/multipart.ts";
+import { decodeObject } from "../core/object-text.ts";
 import type {
   Content,
   Method,
@@ -18,7 +19,7 @@ import type {
   Result,
 } from "../core/operations.ts";
 import { Batch, type SendBatch } from "./batch.ts";
-import { openContent } from "./content-reader.ts";
+import { bytesAtHand, openContent } from "./content-reader.ts";
 import type {
   BucketCalls,
   GetRequest,
@@ -78,20 +79,28 @@ export class BucketClient implements BucketCalls {
   }
 
   /** Executes one operation. Failures read as the binding's callers know them. */
-  async call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>> {
-    const outcome = await this.#send(action, request);
-    if (outcome.interference !== undefined) await suffer(outcome.interference);
-    return settle(action, outcome);
+  call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>> {
+    // One step, for every promise between a script and its answer is time.
+    return this.#send(action, request).then((outcome) => {
+      const { interference } = outcome;
+      if (interference === undefined) return settle(action, outcome);
+      return suffer(interference).then(() => settle(action, outcome));
+    });
   }
 
   async get(request: GetRequest): Promise<Opened | null> {
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#send("get", { method: "get", ...request });
-      if (outcome.interference !== undefined) await suffer(outcome.interference);
+      const { interference } = outcome;
+      if (interference !== undefined) await suffer(interference);
       const found = settle("get", outcome);
-      if (found === null || found.status === "condition failed") return found;
-      const { object, range, content } = found;
+      if (found === null) return null;
+      const object = decodeObject(request.key, found.object);
+      if (found.status === "condition failed") return { status: found.status, object };
+      const { range, content } = found;
+      const bytes = interference === undefined ? bytesAtHand(content) : null;
+      if (bytes !== null) return { status: "found", object, range, content: bytes };
       if (damaged?.version === object.version || attempt > readAttemptsMax) {
         throw damagedError(request.key, damaged?.error);
       }
@@ -102,9 +111,7 @@ export class BucketClient implements BucketCalls {
           object,
           range,
           content:
-            outcome.interference === undefined
-              ? opened
-              : brokenContent(opened, range.length, outcome.interference),
+            interference === undefined ? opened : brokenContent(opened, range.length, interference),
         };
       } catch (error) {
         if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
@@ -115,7 +122,7 @@ export class BucketClient implements BucketCalls {
   }
 
   async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
-    return this.#store("put", value, {
+    const text = await this.#store("put", value, {
       algorithms: requiredAlgorithms(description.checksum),
       validate() {
         validateKey(description.key);
@@ -125,6 +132,7 @@ export class BucketClient implements BucketCalls {
       // `null`: the condition did not hold
       keeps: (result) => result !== null,
     });
+    return text === null ? null : decodeObject(description.key, text);
   }
 
   async uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
@@ -167,19 +175,23 @@ export class BucketClient implements BucketCalls {
     return settle(action, outcome);
   }
 
-  async #send<M extends Method>(
+  #send<M extends Method>(
     action: StoreAction,
     request: Request<M>,
     layer = observation.current?.layer(),
   ): Promise<Outcome<M>> {
-    try {
-      if (observation.current === undefined) return await this.#batch.call(request);
-      const outcome = await this.#batch.call({ ...request, layer });
-      observation.current?.note(this.#bucketName, request as Operation, outcome);
-      return outcome;
-    } catch (error) {
-      throw internalError(action, error);
-    }
+    const { current } = observation;
+    const sent =
+      current === undefined ? this.#batch.call(request) : this.#batch.call({ ...request, layer });
+    return sent.then(
+      (outcome) => {
+        current?.note(this.#bucketName, request as Operation, outcome);
+        return outcome;
+      },
+      (error: unknown) => {
+        throw internalError(action, error);
+      },
+    );
   }
 }
 

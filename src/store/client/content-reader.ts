@@ -9,8 +9,15 @@ export interface JoinRequest {
   readonly content: readonly ContentSlice[];
 }
 
+/** Content that came with the answer; `null` when some of it has to be fetched. */
+export function bytesAtHand(content: readonly ContentSlice[]): ArrayBuffer | null {
+  const [first, second] = content;
+  if (first === undefined) return new ArrayBuffer(0);
+  return second === undefined && "bytes" in first ? ownBuffer(first.bytes) : null;
+}
+
 /**
- * Opens content. A stream knows its length, so it can be stored or sent on as it is.
+ * Opens content that is not at hand. A stream knows its length, so it can be stored or sent on as it is.
  *
  * @param joiner the service that puts several slices together (`bucket/content-joiner.ts`)
  * @throws BlobDamagedError when the first file is not what the bucket says; a later one that is
@@ -20,11 +27,9 @@ export async function openContent(
   blobs: BlobDirectory,
   joiner: Fetcher,
   content: readonly ContentSlice[],
-): Promise<ReadableStream | ArrayBuffer> {
+): Promise<ReadableStream> {
   const [first, second] = content;
-  if (first === undefined) return new ArrayBuffer(0);
-  if (second === undefined)
-    return "blob" in first ? openSlice(blobs, first) : ownBuffer(first.bytes);
+  if (first !== undefined && second === undefined) return openSlice(blobs, first);
 
   const response = await joiner.fetch("http://content/", {
     method: "POST",

@@ -4,10 +4,12 @@ import { decodeCursor, type Position } from "./cursor.ts";
 import { compareKeys } from "./key.ts";
 import {
   listPage,
+  listRun,
   presentPrefix,
   type ListedPage,
   type ListedRow,
   type ListQuery,
+  type ReadRun,
   type ScanRows,
 } from "./list-page.ts";
 
@@ -196,4 +198,45 @@ it.each([
   ["/", "/", false, ""],
 ])("presentPrefix() of %j, %j, %j is %j", (rolledUp, delimiter, trailing, presented) => {
   expect(presentPrefix(rolledUp, delimiter, trailing)).toBe(presented);
+});
+
+const readRun =
+  (source: Source): ReadRun =>
+  (bounds, limit) => {
+    const rows = [...source.scan(bounds, limit)].slice(0, limit);
+    const json = rows.map(({ key }) => JSON.stringify(key)).join();
+    const weight = rows.reduce((sum, row) => sum + row.weight, 0);
+    return { json, count: rows.length, lastKey: rows.at(-1)?.key ?? null, weight };
+  };
+
+describe("listRun()", () => {
+  it("is the page that listPage() makes, with its cursor", () => {
+    const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "\uff5e", "\u{1f600}") });
+    const asked = fc.record({
+      keys: fc.uniqueArray(key, { maxLength: 12 }),
+      prefix: key,
+      startAfter: key,
+      limit: fc.integer({ min: 1, max: 5 }),
+    });
+    fc.assert(
+      fc.property(asked, ({ keys, ...options }) => {
+        const source = new Source(keys);
+        const page = listPage(query(options), source.scan);
+        const run = listRun(query(options), readRun(source), source.scan);
+        expect(JSON.parse(`[${run?.json}]`)).toEqual(page.rows.map((row) => row.key));
+        expect(run?.cursor).toBe(page.cursor);
+      }),
+    );
+  });
+
+  it("leaves to listPage() what has a delimiter, weighs too much or is too long", () => {
+    const source = new Source(["a", "b"], () => 10);
+    const run = (options: Partial<ListQuery>, read = readRun(source)) =>
+      listRun(query(options), read, source.scan);
+    expect(run({})).not.toBeNull();
+    expect(run({ delimiter: "/" })).toBeNull();
+    expect(run({ weightMax: 20 })).not.toBeNull();
+    expect(run({ weightMax: 19 })).toBeNull();
+    expect(run({}, () => null)).toBeNull();
+  });
 });

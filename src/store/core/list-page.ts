@@ -47,6 +47,46 @@ export interface ListedPage<Row> {
   readonly cursor?: string;
 }
 
+/** Rows that were put together by whoever read them. */
+export interface ListedRun {
+  /** The rows, separated by commas. */
+  readonly json: string;
+  readonly count: number;
+  /** `null` without rows */
+  readonly lastKey: string | null;
+  readonly weight: number;
+}
+
+/** Reads at most `limit` rows at once; `null` when they are too much for that. */
+export type ReadRun = (
+  bounds: { from: Bound; end: string | null },
+  limit: number,
+) => ListedRun | null;
+
+/**
+ * A page without a delimiter, as one run of rows.
+ *
+ * @returns `null` when the rows must be looked at one by one after all: for `listPage`
+ */
+export function listRun(
+  query: ListQuery,
+  readRun: ReadRun,
+  scan: ScanRows<ListedRow>,
+): { readonly json: string; readonly cursor?: string } | null {
+  const from = firstBound(query);
+  if (query.delimiter !== "" || from === null) return null;
+  const end = prefixEnd(query.prefix);
+  const run = readRun({ from, end }, query.limit);
+  if (run === null || run.weight > query.weightMax) return null;
+  const { json, count, lastKey } = run;
+  if (count < query.limit || lastKey === null) return { json };
+  const behind = { from: { key: lastKey, inclusive: false }, end };
+  for (const _ of scan(behind, 1)) {
+    return { json, cursor: encodeCursor({ kind: "key", text: lastKey }) };
+  }
+  return { json };
+}
+
 export function listPage<Row extends ListedRow>(
   query: ListQuery,
   scan: ScanRows<Row>,

@@ -10,6 +10,7 @@ import type { Conditional } from "./conditional.ts";
 import type { StoreErrorCode } from "./errors.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
 import type { PartReference, StoredPart } from "./multipart.ts";
+import type { ObjectText } from "./object-text.ts";
 
 export type StorageClass = "Standard" | "InfrequentAccess";
 
@@ -50,11 +51,11 @@ export type ContentSlice =
 type Retrieved =
   | {
       readonly status: "found";
-      readonly object: ObjectRecord;
+      readonly object: ObjectText;
       readonly range: ByteRange;
       readonly content: ContentSlice[];
     }
-  | { readonly status: "condition failed"; readonly object: ObjectRecord };
+  | { readonly status: "condition failed"; readonly object: ObjectText };
 
 export interface ListRequest {
   readonly prefix: string;
@@ -67,7 +68,7 @@ export interface ListRequest {
 }
 
 interface ListResult {
-  /** Written by SQLite, parsed by the caller (`listed-object.ts`), with nothing between. */
+  /** Written by SQLite, parsed by the caller (`object-text.ts`), with nothing between. */
   readonly objectsJson: string;
   /** Rolled-up prefixes, each ending in the delimiter. */
   readonly prefixes: string[];
@@ -87,7 +88,7 @@ export interface UploadRecord extends UploadReference {
 
 /** Each operation's request and result. */
 interface Operations {
-  head: { request: { key: string }; result: ObjectRecord | null };
+  head: { request: { key: string }; result: ObjectText | null };
   get: {
     request: { key: string; range?: RangeRequest; onlyIf?: Conditional };
     result: Retrieved | null;
@@ -100,7 +101,7 @@ interface Operations {
       checksum?: ExpectedChecksum;
     };
     /** `null`: the condition did not hold */
-    result: ObjectRecord | null;
+    result: ObjectText | null;
   };
   delete: { request: { keys: string[] }; result: null };
   list: { request: ListRequest; result: ListResult };
@@ -111,7 +112,7 @@ interface Operations {
   };
   completeUpload: {
     request: UploadReference & { parts: readonly PartReference[] };
-    result: ObjectRecord;
+    result: ObjectText;
   };
   abortUpload: { request: UploadReference; result: null };
   /** Uploads in progress, by key and then by age. */

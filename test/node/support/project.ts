@@ -18,14 +18,13 @@ export function temporaryProject(files: Readonly<Record<string, string>>): strin
   return folder;
 }
 
-/** What `npm install` would do, by links to what is here. */
+/** What `npm install` would do, by links to what is here; `ledge` is among them. */
 export function install(folder: string): void {
   mkdirSync(join(folder, "node_modules"), { recursive: true });
   for (const name of readdirSync(installed)) {
     if (!name.startsWith("."))
       symlinkSync(join(installed, name), join(folder, "node_modules", name));
   }
-  symlinkSync(root, join(folder, "node_modules", "ledge"));
 }
 
 export interface Finished {
