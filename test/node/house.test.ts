@@ -1,6 +1,6 @@
 /** House rules that a machine can check, and the package as it would be published. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -65,7 +65,9 @@ describe("the package", () => {
     const chunks = new Set<string>();
     const follow = (file: string): void => {
       for (const [, chunk] of read(`dist/${file}`).matchAll(/(?:from|import\()\s*"\.\/([^"]+)"/g)) {
-        if (chunks.has(chunk as string)) continue;
+        // The source of a module for workerd may stand in a chunk as text.
+        if (chunks.has(chunk as string) || !existsSync(join(root, "dist", chunk as string)))
+          continue;
         chunks.add(chunk as string);
         follow(chunk as string);
       }
