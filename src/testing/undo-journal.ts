@@ -122,10 +122,11 @@ export class UndoJournal {
   #layersFrom(layer: number): number[] {
     // One query a table: workerd's SQLite joins no more than five.
     const found = this.#journaled().flatMap((table) =>
-      this.#sql
-        .exec(`SELECT DISTINCT _layer FROM ${images(table)} WHERE _layer >= ?`, layer)
-        .raw<[number]>()
-        .toArray(),
+      Array.from(
+        this.#sql
+          .exec(`SELECT DISTINCT _layer FROM ${images(table)} WHERE _layer >= ?`, layer)
+          .raw<[number]>(),
+      ),
     );
     return [...new Set(found.flat())].sort((one, other) => other - one);
   }

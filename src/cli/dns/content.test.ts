@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { acceptRecord } from "../../../worker/zone/draft.ts";
 import { recordType } from "../../../worker/zone/record/registry.ts";
