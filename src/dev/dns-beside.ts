@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { readConfig } from "../../worker/config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { startDns, type RunningDns } from "../dns/start.ts";
+import { ZonesTakenError } from "../dns/zones-claim.ts";
 import type { RemoteOptions } from "../plugin/dns-plugin.ts";
 
 export interface DnsBesideOptions {
@@ -16,6 +17,8 @@ export class DnsBeside {
   #config: ProjectConfig;
   #running: RunningDns | null = null;
   #said: string[] = [];
+  /** Of another dev server that has the zones of the folder. */
+  #other: { readonly email: string; readonly key: string } | null = null;
 
   constructor(config: ProjectConfig, options: DnsBesideOptions) {
     this.#config = config;
@@ -29,7 +32,7 @@ export class DnsBeside {
 
   /** How a script reaches it. */
   get remote(): RemoteOptions {
-    const { email, key } = readConfig(this.#config.dns.variables);
+    const { email, key } = this.#other ?? readConfig(this.#config.dns.variables);
     return { address: new URL((this.#running as RunningDns).url).host, email, key };
   }
 
@@ -45,7 +48,23 @@ export class DnsBeside {
       persistTo,
       log: (text: string) => void this.#said.push(text),
     };
-    this.#running = await startDns(options);
+    this.#other = null;
+    try {
+      this.#running = await startDns(options);
+    } catch (error) {
+      if (!(error instanceof ZonesTakenError)) throw error;
+      this.#running = this.#share(error);
+    }
+  }
+
+  /** Two dev servers on one folder have one DNS, that of the first. */
+  #share(taken: ZonesTakenError): RunningDns {
+    const { processId, addresses } = taken.owner;
+    if (addresses === undefined) throw taken;
+    const { url, dns, email, key } = addresses;
+    this.#other = { email, key };
+    this.#said.push(`DNS API    ${url} (of process ${processId}, for as long as that runs)`);
+    return { url, dnsPort: dns?.port ?? null, stop: async () => {} };
   }
 
   /** Goes on with another configuration; nothing happens if that says the same of DNS. */

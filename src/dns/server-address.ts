@@ -1,11 +1,37 @@
+/** Addresses of name servers, as people write them. */
+import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
 const DNS_PORT = 53;
+const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9])?\.?$/i;
 
 /** `192.0.2.53`, `192.0.2.53:5300`, `2001:db8::53` or `[2001:db8::53]:5300`. */
-export function parseServer(text: string): { host: string; port: number } | null {
+export function parseServer(text: string): ServerAddress | null {
+  const server = split(text);
+  return server !== null && isIP(server.host) !== 0 ? server : null;
+}
+
+/** The same, or a name of a host with or without a port; `null` for anything else. */
+export async function lookUpServer(text: string): Promise<ServerAddress | null> {
+  const server = split(text);
+  if (server === null || isIP(server.host) !== 0) return server;
+  if (!HOST_NAME.test(server.host)) return null;
+  try {
+    const { address } = await lookup(server.host);
+    return { host: address, port: server.port };
+  } catch {
+    return null;
+  }
+}
+
+function split(text: string): ServerAddress | null {
   const [, host = text, port = String(DNS_PORT)] =
     /^\[(.+)\]:(\d{1,5})$/.exec(text) ?? /^([^:]+):(\d{1,5})$/.exec(text) ?? [];
   const isPort = Number(port) > 0 && Number(port) < 65_536;
-  return isIP(host) !== 0 && isPort ? { host, port: Number(port) } : null;
+  return isPort ? { host, port: Number(port) } : null;
 }

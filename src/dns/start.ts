@@ -3,13 +3,15 @@
  * listeners that answer for its zones.
  */
 import { createServer, isIPv6 } from "node:net";
-import { join, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { UserError } from "../plugin/user-error.ts";
 import { readConfig as readDnsConfig, type DnsConfig } from "../../worker/config.ts";
 import { startCompanion } from "./companion.ts";
 import type { ListenConfig } from "./listen-config.ts";
 import { Listeners, type OpenPorts } from "./listener/listeners.ts";
+import { tellOfWorkerd } from "./processes.ts";
+import { ZonesClaim } from "./zones-claim.ts";
+import { zonesFolder } from "./zones-folder.ts";
 
 export interface StartDnsOptions {
   /** The configuration file; the nearest one without it, and the defaults without any. */
@@ -39,41 +41,84 @@ export interface RunningDns {
 
 const host = "127.0.0.1";
 
-export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
+export function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
+  return start(options, { brief: false });
+}
+
+/**
+ * For a command that finds nobody running: on free ports, and gone when it is done. Secondaries
+ * are told of nothing, for there will be nobody to ask when they come; the next start tells them.
+ */
+export function startBriefly(options: StartDnsOptions): Promise<RunningDns> {
+  return start({ ...options, port: 0, dnsPort: 0, log: () => {} }, { brief: true });
+}
+
+async function start(options: StartDnsOptions, { brief }: { brief: boolean }): Promise<RunningDns> {
   const log = options.log ?? console.log;
-  const { folder, dns } = readConfig(options);
-  const { listen, transfers, variables } = dns;
+  const { folder: projectFolder, dns } = readConfig(options);
+  const { variables } = dns;
+  const listen = brief ? { ...dns.listen, ...briefListen } : dns.listen;
+  const transfers = brief ? { ...dns.transfers, secondaries: [] } : dns.transfers;
   const config = readDnsConfig(variables);
   const wanted = options.port ?? dns.apiPort;
+  const folder = zonesFolder(projectFolder, options.persistTo);
 
-  const port = (await isFree(wanted)) ? wanted : 0;
-  const listeners =
-    options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
-  const miniflare = startCompanion(variables, {
-    host,
-    port,
-    folder: resolve(folder, options.persistTo ?? join(".wrangler", "state"), "v3", "dns"),
-    listeners,
-  });
+  const claim = await ZonesClaim.take(folder, { brief });
+  const parts: (() => Promise<unknown>)[] = [async () => claim.release()];
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= stopAll(miniflare, listeners));
+  // The worker before the listeners, which what it still commits must find; the folder at the end.
+  const stop = (): Promise<void> => (stopped ??= stopAll(parts.toReversed()));
   try {
+    const port = (await isFree(wanted)) ? wanted : 0;
+    const listeners =
+      options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
+    if (listeners !== null) parts.push(() => listeners.stop());
+    const miniflare = tellOfWorkerd(
+      (runtimeProcessId) => claim.amend({ runtimeProcessId }),
+      () => startCompanion(variables, { host, port, folder, listeners }),
+    );
+    parts.push(() => miniflare.dispose());
     const { origin } = await miniflare.unsafeGetDirectURL("dns");
     const url = `${origin}/client/v4`;
+    const { email, key } = config;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API is on another.`);
     log(describeApi(url, config));
-    if (listeners === null) return { url, dnsPort: null, stop };
+    if (listeners === null) {
+      claim.amend({ addresses: { url, dns: null, email, key } });
+      return { url, dnsPort: null, stop };
+    }
     const dnsPort = options.dnsPort ?? dns.port;
     const ports = await openPorts(listeners, origin, { ...listen, port: dnsPort });
     if (dnsPort !== 0 && ports.port !== dnsPort) {
       log(`Port ${dnsPort} is taken: DNS is on another.`);
     }
     log(`DNS        ${describePorts(ports)} (UDP and TCP)`);
+    claim.amend({ addresses: { url, dns: reachable(ports), email, key } });
     return { url, dnsPort: ports.port, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+const briefListen = { hosts: [host], hostsOptional: false, threads: 1 };
+
+/** The rest is stopped even if one of them fails to. */
+async function stopAll(parts: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const [first, ...rest] = parts;
+  if (first === undefined) return;
+  try {
+    await first();
+  } finally {
+    await stopAll(rest);
+  }
+}
+
+/** An address that can be asked at, where one is listened at that means all. */
+function reachable({ hosts, port }: OpenPorts): { host: string; port: number } {
+  const [first = host] = hosts;
+  const anywhere: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+  return { host: anywhere[first] ?? first, port };
 }
 
 async function openPorts(
@@ -93,12 +138,6 @@ async function openPorts(
         "Ports below 1024 need rights; dns.hosts must be addresses of this machine.",
     );
   }
-}
-
-async function stopAll(miniflare: { dispose(): Promise<void> }, listeners: Listeners | null) {
-  // The worker first: what it still commits finds listeners.
-  await miniflare.dispose();
-  await listeners?.stop();
 }
 
 function describeApi(url: string, config: DnsConfig): string {

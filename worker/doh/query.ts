@@ -103,7 +103,7 @@ function withoutDot(name: string): string {
   return name.length > 1 ? name.replace(/\.$/, "") : name;
 }
 
-function readFlag(text: string | null): boolean {
+export function readFlag(text: string | null): boolean {
   return text !== null && (text === "" || text === "1" || text.toLowerCase() === "true");
 }
 

@@ -10,8 +10,16 @@ import { OutsideAnswers } from "../zone/outside.ts";
 import { respondFully } from "../zone/respond-fully.ts";
 import { Responder, type Asker } from "../zone/respond.ts";
 import { describeMessage } from "./json-form.ts";
-import { DohError, readJsonQuery, readMessageQuery, MESSAGE_TYPE, JSON_TYPE } from "./query.ts";
+import { explainQuery } from "./explain.ts";
 import { askListeners } from "./outside.ts";
+import {
+  DohError,
+  JSON_TYPE,
+  MESSAGE_TYPE,
+  readFlag,
+  readJsonQuery,
+  readMessageQuery,
+} from "./query.ts";
 
 export const DOH_PATH = "/dns-query";
 
@@ -28,14 +36,23 @@ function nowSeconds(): number {
 export async function serveDoh(request: Request, url: URL, env: Env): Promise<Response> {
   try {
     if (request.method === "GET" || request.method === "HEAD") {
-      const json = isJsonWanted(request, url);
-      if (json) return jsonResponse(await answer(readJsonQuery(url.searchParams), env));
+      if (isJsonWanted(request, url)) return await serveJson(url.searchParams, env);
     }
     return messageResponse(await answer(await readMessageQuery(request, url), env));
   } catch (error) {
     if (!(error instanceof DohError)) throw error;
     return new Response(`${error.message}\n`, { status: error.status, headers: error.headers });
   }
+}
+
+/** `explain` is our own: the rules that made the answer stand beside it. */
+async function serveJson(parameters: URLSearchParams, env: Env): Promise<Response> {
+  const query = readJsonQuery(parameters);
+  const message = decodeMessage(await answer(query, env));
+  if (!readFlag(parameters.get("explain"))) return jsonResponse(message, {});
+  const zones = await isolateZones.load(env);
+  const Reasons = explainQuery(query, { zones, outside, nowSeconds: nowSeconds() });
+  return jsonResponse(message, { Reasons });
 }
 
 /** The deployed service takes the wish in `ct` as well; a query by `name` can be nothing else. */
@@ -71,8 +88,7 @@ function messageResponse(bytes: Uint8Array): Response {
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
 }
 
-function jsonResponse(bytes: Uint8Array): Response {
-  const message = decodeMessage(bytes);
+function jsonResponse(message: Message, more: Readonly<Record<string, unknown>>): Response {
   const headers = { "content-type": JSON_TYPE, "cache-control": cacheControl(message) };
-  return new Response(JSON.stringify(describeMessage(message)), { headers });
+  return new Response(JSON.stringify({ ...describeMessage(message), ...more }), { headers });
 }

@@ -20,6 +20,7 @@ import { netChange, servedRecord, type Publication } from "../replication/public
 import { Publisher } from "../replication/publisher.ts";
 import { stateStream } from "../replication/state-stream.ts";
 import { composeZoneFile } from "../zone/zone-file/compose.ts";
+import { idOf, type BatchRequest } from "./batch-request.ts";
 import { ChangeLog, type Change } from "./change-log.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
@@ -30,18 +31,6 @@ import { SharedTurn } from "./shared-turn.ts";
 import { SWITCHES, ZoneFacts, type SwitchName, type ZoneSeed } from "./zone-facts.ts";
 import { importZoneFile } from "./zone-import.ts";
 import { lookUpName, OutsideUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
-
-export interface BatchRequest {
-  readonly deletes: readonly RecordRequest[];
-  readonly patches: readonly RecordRequest[];
-  readonly puts: readonly RecordRequest[];
-  readonly posts: readonly RecordRequest[];
-}
-
-/** The API has seen to it that there is one. */
-function idOf({ id }: RecordRequest): string {
-  return id as string;
-}
 
 export class ZoneObject extends DurableObject<Env> {
   readonly #config: DnsConfig;

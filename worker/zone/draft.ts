@@ -32,13 +32,13 @@ const TXT_WIRE_BYTES_MAX = 4096;
 const RDATA_WIRE_BYTES_MAX = 32_768;
 
 /** The specification lists these as types; they are TXT records with a name or a form of their own. */
-const TEXT_KINDS = {
+export const TEXT_KINDS = {
   DKIM: { rule: "<selector>._domainkey", fits: isDkimName },
   DMARC: { rule: "_dmarc", fits: isDmarcName },
   SPF: { rule: "a name that sends mail and start with v=spf1", fits: () => true },
 } as const;
 
-function isTextKind(type: string): type is keyof typeof TEXT_KINDS {
+export function isTextKind(type: string): type is keyof typeof TEXT_KINDS {
   return Object.hasOwn(TEXT_KINDS, type);
 }
 

@@ -30,7 +30,7 @@ export function isInZone(name: string, zoneName: string): boolean {
 }
 
 /** The full name that a request means, not yet checked. */
-function expandName(input: string, zoneName: string): string {
+export function expandName(input: string, zoneName: string): string {
   const name = toAsciiName(input.trim());
   if (name === "@" || name === `@.${zoneName}`) return zoneName;
   if (name.endsWith(".")) return name.slice(0, -1);

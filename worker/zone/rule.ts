@@ -33,7 +33,8 @@ export interface Rule {
   readonly key: NameKey;
 }
 
-function ruleName({ key }: Rule): string {
+/** The name as text. */
+export function ruleName({ key }: Rule): string {
   return formatName(Uint8Array.from(key, (character) => character.charCodeAt(0)));
 }
 

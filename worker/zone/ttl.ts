@@ -3,8 +3,8 @@ import { readInteger } from "./field/integer.ts";
 
 /** What a request and a response write for Auto; it is served as 300 seconds. */
 const TTL_AUTO = 1;
-const TTL_SECONDS_MIN = 60;
-const TTL_SECONDS_MAX = 86_400;
+export const TTL_SECONDS_MIN = 60;
+export const TTL_SECONDS_MAX = 86_400;
 
 /** A proxied record is always Auto; what was asked for is still checked. */
 export function acceptTtl(input: unknown, proxied: boolean, report: Report): number {

@@ -25,6 +25,18 @@ async function records(): Promise<Listed["result"]> {
 }
 const contents = async () => (await records()).map(({ name, content }) => `${name} ${content}`);
 
+/** What somebody gets who looks the name up: an answer's status, and its addresses with their TTL. */
+async function resolve(name: string, type = "A") {
+  const response = await env.DNS.fetch(`http://dns/dns-query?name=${name}&type=${type}`, {
+    headers: { accept: "application/dns-json" },
+  });
+  const { Status, Answer = [] } = await response.json<{
+    Status: number;
+    Answer?: { data: string; TTL: number }[];
+  }>();
+  return { status: Status, addresses: Answer.map(({ data, TTL }) => `${data} ${TTL}`).sort() };
+}
+
 async function addRecord(record: object): Promise<void> {
   const response = await api(`zones/${await zoneId()}/dns_records`, {
     method: "POST",
@@ -39,6 +51,38 @@ beforeEach(async () => {
   for (const { id } of await records()) {
     await api(`zones/${zone}/dns_records/${id}`, { method: "DELETE" });
   }
+});
+
+describe("a name", () => {
+  const NOERROR = 0;
+  const NXDOMAIN = 3;
+
+  it("resolves to where it was moved, at once", async () => {
+    expect(await resolve("home.example.com")).toEqual({ status: NXDOMAIN, addresses: [] });
+    for (let last = 1; last <= 20; last++) {
+      await words(`hostname=home.example.com&myip=192.0.2.${last}`);
+      expect(await resolve("home.example.com")).toEqual({
+        status: NOERROR,
+        addresses: [`192.0.2.${last} 60`],
+      });
+    }
+    expect(await resolve("HOME.example.com", "AAAA")).toEqual({ status: NOERROR, addresses: [] });
+    expect(await resolve("nas.example.com")).toEqual({ status: NXDOMAIN, addresses: [] });
+  });
+
+  it("resolves in both families", async () => {
+    await words("hostname=home.example.com,nas.example.com&myip=192.0.2.1,2001:db8::1");
+    for (const name of ["home.example.com", "nas.example.com"]) {
+      expect((await resolve(name)).addresses).toEqual(["192.0.2.1 60"]);
+      expect((await resolve(name, "AAAA")).addresses).toEqual(["2001:db8::1 60"]);
+    }
+  });
+
+  it("stays where it was when the update was refused", async () => {
+    await words("hostname=home.example.com&myip=192.0.2.1");
+    await update("hostname=home.example.com&myip=192.0.2.2", "home:guess");
+    expect((await resolve("home.example.com")).addresses).toEqual(["192.0.2.1 60"]);
+  });
 });
 
 describe("GET /nic/update", () => {

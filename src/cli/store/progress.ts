@@ -1,5 +1,5 @@
 /** How far a transfer is: a line that changes, on a terminal; nothing elsewhere. */
-import { formatBytes } from "./format.ts";
+import { formatBytes } from "../format.ts";
 
 const redrawMilliseconds = 100;
 const barWidth = 24;

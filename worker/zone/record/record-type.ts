@@ -28,6 +28,8 @@ export interface RecordType {
   readonly proxiable: boolean;
   /** Where to change records that the zone makes itself, for types that a request cannot create. */
   readonly managedBy: string | null;
+  /** The fields of presentation form, in their order. */
+  readonly fieldNames: readonly string[];
   accept(request: RdataRequest, owner: string, report: Report): Rdata | undefined;
   content(rdata: Rdata): string;
   data(rdata: Rdata): Rdata | null;
@@ -121,6 +123,7 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
     topLevelPriority,
     proxiable: definition.proxiable === true,
     managedBy: definition.managedBy ?? null,
+    fieldNames: entries.map(([name]) => name),
     accept,
     content: (rdata) => composeFields(rdata, contentEntries, "content"),
     data: (rdata) =>

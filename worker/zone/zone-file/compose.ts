@@ -12,7 +12,7 @@ export interface ZoneHead {
   readonly exportedOn: string;
 }
 
-function composeLine(record: RecordDraft): string {
+export function composeLine(record: RecordDraft): string {
   const type = recordType(record.type);
   const rdata = type.compose(type.parseContent(record.content, record.priority));
   const note = composeNote(record);

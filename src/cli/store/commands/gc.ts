@@ -3,7 +3,7 @@ import { runningBoots } from "../../../plugin/boot.ts";
 import { removePartialFiles } from "../../../plugin/partial-files.ts";
 import { bucketFolder, isAbandoned } from "../../../store/core/blob-name.ts";
 import type { Invocation } from "../../command.ts";
-import { counted, formatBytes } from "../format.ts";
+import { counted, formatBytes } from "../../format.ts";
 import type { StoreProject } from "../project.ts";
 import { print, withStore } from "../with-store.ts";
 import { filesIn } from "./stats.ts";

@@ -9,7 +9,7 @@ import { parseAddress } from "../address.ts";
 import type { FetchedObject } from "../bucket.ts";
 import { writeContent } from "../folder.ts";
 import { isPlainPath } from "../file-path.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes } from "../../format.ts";
 import { toObjectJson } from "../object-json.ts";
 import { print, withStore } from "../with-store.ts";
 import { noObject } from "./head.ts";

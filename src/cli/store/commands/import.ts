@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { NotFoundError, exitCode, type Invocation } from "../../command.ts";
-import { counted, formatBytes } from "../format.ts";
+import { counted, formatBytes } from "../../format.ts";
 import { filesBelow } from "../folder.ts";
 import { importFolder, type Transferred } from "../import-folder.ts";
 import { Progress } from "../progress.ts";

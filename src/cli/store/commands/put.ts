@@ -8,7 +8,7 @@ import type { HttpMetadata } from "../../../store/core/http-metadata.ts";
 import type { StorageClass } from "../../../store/core/operations.ts";
 import { parseAddress } from "../address.ts";
 import { guessedMetadata } from "../content-type.ts";
-import { formatBytes } from "../format.ts";
+import { formatBytes } from "../../format.ts";
 import { FileContent } from "../local-content.ts";
 import { toObjectJson } from "../object-json.ts";
 import { print, textOption, withStore } from "../with-store.ts";

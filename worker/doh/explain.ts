@@ -1,0 +1,29 @@
+/** Why an answer is as it is: the rules that `answer()` applied, for people and programs. */
+import { isMetaType, TYPE } from "../wire/numbers.ts";
+import { answer, isOutsideNeeded, type AnswerContext } from "../zone/answer.ts";
+import { Query } from "../zone/query.ts";
+import { explainRule, ruleName } from "../zone/rule.ts";
+
+export interface Reason {
+  readonly rule: string;
+  /** The name that the rule was applied to. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * For a query that has just been answered, so that what others had to be asked for is known.
+ * Nothing is said of zone transfers and the like, which no rule answers.
+ */
+export function explainQuery(bytes: Uint8Array, context: AnswerContext): readonly Reason[] {
+  const query = new Query();
+  query.read(bytes);
+  if (isMetaType(query.type) && query.type !== TYPE.ANY) return [];
+  const made = answer(query, context);
+  if (isOutsideNeeded(made)) return [];
+  return made.rules.map((rule) => ({
+    rule: rule.rule,
+    name: ruleName(rule),
+    text: explainRule(rule),
+  }));
+}
