@@ -6,6 +6,8 @@ const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script"
 
 export default defineConfig({
   test: {
+    // One core is not left idle: most tests wait for runtimes that they have started.
+    maxWorkers: "100%",
     projects: [
       // Pure functions need no walls between their tests, and building walls takes longer than they.
       {

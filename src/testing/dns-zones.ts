@@ -19,11 +19,10 @@ interface Envelope {
   readonly result: unknown;
 }
 
-interface ResolvedAnswer {
-  readonly name: string;
-  readonly type: number;
-  readonly TTL: number;
-  readonly data: string;
+/** Of DNS over HTTPS, in its JSON form. */
+interface Resolved {
+  readonly Question: readonly [{ readonly type: number }];
+  readonly Answer?: readonly { readonly type: number; readonly data: string }[];
 }
 
 export class DnsZones {
@@ -69,8 +68,9 @@ export class DnsZones {
         `Cannot resolve ${name} ${type}: DNS answered with status ${response.status}`,
       );
     }
-    const { Answer = [] } = (await response.json()) as { Answer?: ResolvedAnswer[] };
-    return Answer.map(({ data }) => data);
+    const { Question, Answer = [] } = (await response.json()) as Resolved;
+    // On the way there may have been aliases.
+    return Answer.filter(({ type: each }) => each === Question[0].type).map(({ data }) => data);
   }
 
   async #zoneId(name: string): Promise<string> {
