@@ -11,17 +11,10 @@
  * with the databases open; whoever comes next ends it.
  */
 import { randomBytes } from "node:crypto";
-import {
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { alone } from "../plugin/folder-lock.ts";
 import { UserError } from "../plugin/user-error.ts";
 import { isSameProcess, killWorkerd, processStart } from "./processes.ts";
 
@@ -49,10 +42,7 @@ export interface ZonesNote {
 }
 
 const NOTE = "running.json";
-const LOCK = "claiming";
 const POLL_MILLISECONDS = 20;
-/** What is done under the lock takes a moment: a lock that is older was left by a crash. */
-const LOCK_STALE_MILLISECONDS = 10_000;
 /** For a command to end, and for a runtime to start. */
 export const WAIT_MILLISECONDS = 30_000;
 
@@ -140,41 +130,4 @@ function writeNote(folder: string, note: ZonesNote): void {
   const temporary = `${path}.${note.id}`;
   writeFileSync(temporary, `${JSON.stringify(note)}\n`, { mode: 0o600 });
   renameSync(temporary, path);
-}
-
-/** Runs `work` while nobody else does for the same folder: only one can make the lock's folder. */
-async function alone<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
-  const lock = join(folder, LOCK);
-  mkdirSync(folder, { recursive: true });
-  while (!tryMake(lock)) {
-    if (age(lock) > LOCK_STALE_MILLISECONDS) remove(lock);
-    else await delay(POLL_MILLISECONDS);
-  }
-  try {
-    return await work();
-  } finally {
-    remove(lock);
-  }
-}
-
-function tryMake(lock: string): boolean {
-  try {
-    mkdirSync(lock);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
-}
-
-function age(lock: string): number {
-  return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-}
-
-function remove(lock: string): void {
-  try {
-    rmdirSync(lock);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
 }

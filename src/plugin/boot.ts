@@ -7,9 +7,17 @@
  * without a note has left half-done may be collected (`core/blob-name.ts`).
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 export interface Owner {
   readonly processId: number;
@@ -42,8 +50,7 @@ export function newBoot(): string {
 /** Leaves a note of `boot` in `notes`, and takes those away whose runs have ended. */
 export async function noteBoot(boot: string, notes: string, owner: Owner): Promise<void> {
   mkdirSync(notes, { recursive: true });
-  // The secret of the door is nobody else's.
-  writeFileSync(join(notes, boot), JSON.stringify(owner), { mode: 0o600 });
+  writeNote(boot, notes, owner);
   // A runtime that restarts has another boot, and the owner it had before.
   await removeNotes(
     notes,
@@ -80,9 +87,18 @@ async function removeNotes(
 
 /** Adds to the note of a boot, if it is still there. */
 export function amendNote(boot: string, notes: string, addition: Partial<Owner>): void {
-  const path = join(notes, boot);
-  const owner = readNote(path);
-  if (owner !== null) writeFileSync(path, JSON.stringify({ ...owner, ...addition }));
+  const owner = readNote(join(notes, boot));
+  if (owner !== null) writeNote(boot, notes, { ...owner, ...addition });
+}
+
+/**
+ * Whole or not at all: another process would take half a note for that of a run that never began.
+ * The secret of the door is nobody else's.
+ */
+function writeNote(boot: string, notes: string, owner: Owner): void {
+  const temporary = join(dirname(notes), `${boot}.note`);
+  writeFileSync(temporary, JSON.stringify(owner), { mode: 0o600 });
+  renameSync(temporary, join(notes, boot));
 }
 
 /** The runs that are going on. */

@@ -10,7 +10,6 @@
  * A command that had to start a runtime of its own is a host that makes way: a runtime that comes
  * later asks it to, becomes the host, and the command goes on through its door.
  */
-import { mkdirSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -22,6 +21,7 @@ import {
   type Owner,
   type RunningBoot,
 } from "./boot.ts";
+import { alone } from "./folder-lock.ts";
 import { endOrphan } from "./orphan.ts";
 import { UserError } from "./user-error.ts";
 
@@ -92,47 +92,6 @@ async function takeOver(host: RunningBoot, notes: string): Promise<void> {
   }
 }
 
-/**
- * Runs `work` while nobody else does for the same folder. The lock is a folder, which only one can
- * make. What is done under it takes a second at most, so one that is older was left by a crash.
- */
-async function alone<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
-  const lock = join(folder, "claiming");
-  mkdirSync(folder, { recursive: true });
-  while (!tryMake(lock)) {
-    if (age(lock) > staleMilliseconds) remove(lock);
-    else await delay(pollMilliseconds);
-  }
-  try {
-    return await work();
-  } finally {
-    remove(lock);
-  }
-}
-
-function tryMake(lock: string): boolean {
-  try {
-    mkdirSync(lock);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
-}
-
-function age(lock: string): number {
-  return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-}
-
-function remove(lock: string): void {
-  try {
-    rmdirSync(lock);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-}
-
 const pollMilliseconds = 20;
-const staleMilliseconds = 10_000;
 /** A command finishes what it is transferring. */
 const handoverMilliseconds = 30_000;
