@@ -1,7 +1,6 @@
 /**
- * `npm run bench`: all that is measured, or what is named, with its options:
- * `npm run bench -- store --quick`, `npm run bench -- list`, `npm run bench -- dns`. Options alone
- * are those of the first, the store beside R2.
+ * `npm run bench`: the store beside R2, or what is named, with its options:
+ * `npm run bench -- --quick`, `npm run bench -- list`, `npm run bench -- dns`; `all` for all of them.
  *
  * Each benchmark is a program of its own, so that none runs in what another has left behind.
  */
@@ -17,15 +16,15 @@ const benchmarks: Record<string, string> = {
 };
 
 const given = process.argv.slice(2);
-const [name, ...options] = given[0]?.startsWith("-") ? ["store", ...given] : given;
-if (name !== undefined && benchmarks[name] === undefined) {
-  console.error(
-    `There is no benchmark "${name}". Name one of ${Object.keys(benchmarks).join(", ")}, or none for all.`,
-  );
+const isNamed = given[0] !== undefined && !given[0].startsWith("-");
+const [name = "store", ...options] = isNamed ? given : ["store", ...given];
+if (name !== "all" && benchmarks[name] === undefined) {
+  const known = Object.keys(benchmarks).join(", ");
+  console.error(`There is no benchmark "${name}". Name one of ${known}, or "all".`);
   process.exit(1);
 }
 for (const [key, program] of Object.entries(benchmarks)) {
-  if (name !== undefined && name !== key) continue;
+  if (name !== "all" && name !== key) continue;
   console.log(`\n# ${key}\n`);
   const path = fileURLToPath(new URL(program, import.meta.url));
   const { status } = spawnSync(process.execPath, [path, ...options], { stdio: "inherit" });

@@ -18,7 +18,7 @@ Times are medians for one operation. bench/README.md says how they are taken.
             for "a request each" an empty request, for start-up a Miniflare without storage
   R2/ours   how many times faster ours is; ✓ and ✗ say whether it reaches the target
 
-A run of everything, quick or not, also writes bench/results.json and bench/results.svg.
+A whole run also writes bench/results.json and bench/results.svg.
 `;
 
 export interface Options {
