@@ -28,7 +28,6 @@ function vitestModule(name: string, entry: string, dts: UserConfig["dts"]): User
 export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
-  workerdModule("store-door", "src/store/door/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
   workerdModule("dns-remote", "worker/remote.ts"),
   {

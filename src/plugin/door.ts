@@ -1,5 +1,5 @@
 /**
- * The door's place in a runtime (`store/door`): a port of its own, and a service behind it.
+ * The door's place in a runtime (`store/door`): a port of its own.
  *
  * Miniflare opens sockets to workers that its options name, and a plugin sees the options before
  * they are read. The number of the port has to be known beforehand, for nobody tells a plugin
@@ -7,13 +7,18 @@
  */
 import { randomBytes } from "node:crypto";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import type { ParsedWorkerOptions, Service, Worker_Binding } from "miniflare";
+import type { ParsedWorkerOptions } from "miniflare";
 import type { Door } from "./boot.ts";
-import { workerdModule } from "./workerd-module.ts";
 
-/** Also the name of the class, and of the socket: no script will have one like it. */
+/** Also the name of the class: no script will have one like it. */
 const entrypoint = "LedgeStoreDoor";
-const serviceName = "ledge-store-door";
+const scriptName = "ledge-store";
+
+/**
+ * The service behind the door, which is that of the buckets: one more would be one more isolate to
+ * start. Miniflare looks for the service of a socket among the scripts.
+ */
+export const storeService = `core:user:${scriptName}`;
 
 const doors = new Map<number, Door>();
 
@@ -35,24 +40,10 @@ export function openDoor(worker: ParsedWorkerOptions, { port }: Door): void {
   const others = (dev.unsafeDirectSockets ?? []).filter(
     (socket) => (socket as { entrypoint?: string }).entrypoint !== entrypoint,
   );
-  dev.unsafeDirectSockets = [...others, { host: "127.0.0.1", port, serviceName, entrypoint }];
-}
-
-/** @param bindings the buckets, the blobs and the joiner, as the door's worker knows them */
-export function doorService(
-  boot: string,
-  { secret }: Door,
-  bindings: readonly Worker_Binding[],
-): Service {
-  return {
-    // Miniflare looks for the service of a socket among the scripts.
-    name: `core:user:${serviceName}`,
-    worker: {
-      compatibilityDate: "2026-08-01",
-      modules: [{ name: "store-door.js", esModule: workerdModule("store-door") }],
-      bindings: [...bindings, { name: "boot", text: boot }, { name: "secret", text: secret }],
-    },
-  };
+  dev.unsafeDirectSockets = [
+    ...others,
+    { host: "127.0.0.1", port, serviceName: scriptName, entrypoint },
+  ];
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The Miniflare plugin of the store: which bindings a script gets, and the services behind them.
  *
- *     env.PHOTOS ──▶ StoreBucket (an extension module) ──▶ store:buckets (Durable Objects)
+ *     env.PHOTOS ──▶ StoreBucket (an extension module) ──▶ the buckets' worker (Durable Objects)
  *                                                     └──▶ store:blobs (a folder)
  *
  * One service holds the objects of all buckets, one disk service all blobs; a binding only says

@@ -16,12 +16,12 @@ import {
 import { bucketFolder } from "../store/core/blob-name.ts";
 import { amendNote, noteBoot, type Door } from "./boot.ts";
 import { claimStore } from "./claim.ts";
-import { doorOf, doorService, openDoor } from "./door.ts";
+import { doorOf, openDoor, storeService } from "./door.ts";
 import { whenRuntimeStarts } from "./orphan.ts";
 import { removePartialFiles } from "./partial-files.ts";
 import { workerdModule } from "./workerd-module.ts";
 
-export const bucketsService = "store:buckets";
+export const bucketsService = storeService;
 const databasesService = "store:databases";
 const blobsService = "store:blobs";
 const bootsService = "store:boots";
@@ -29,11 +29,16 @@ const hostService = "store:host";
 const projectService = "store:project";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
+const joinerBinding: Worker_Binding = {
+  name: "joiner",
+  service: { name: bucketsService, entrypoint: "ContentJoiner" },
+};
+
 /** What a client of buckets needs (`store/client/bucket-client.ts`). */
 export const clientBindings: Worker_Binding[] = [
   { name: "buckets", durableObjectNamespace: bucketNamespace },
   { name: "blobs", service: { name: blobsService } },
-  { name: "joiner", service: { name: bucketsService, entrypoint: "ContentJoiner" } },
+  joinerBinding,
 ];
 
 interface StoreRun {
@@ -89,7 +94,8 @@ export async function storeServices(
   if (host?.door !== undefined) return [...shared, ...guestServices(host.door, more)];
   openDoor(worker, door);
   whenRuntimeStarts((runtimeProcessId) => amendNote(boot, boots, { runtimeProcessId }));
-  return [...shared, ...hostServices(databases, more), doorService(boot, door, clientBindings)];
+  const forDoor: Worker_Binding[] = [joinerBinding, { name: "secret", text: door.secret }];
+  return [...shared, ...hostServices(databases, [...more, ...forDoor])];
 }
 
 /** The boot that each Miniflare, known by its own port, has begun last. */

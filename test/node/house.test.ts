@@ -99,7 +99,6 @@ describe("the package", () => {
       "dist/workerd/dns-worker.js",
       "dist/workerd/store-binding.js",
       "dist/workerd/store-bucket.js",
-      "dist/workerd/store-door.js",
       ...Array.from(new Set([...entries, ...chunks]), (file) => `dist/${file}`),
     ];
     expect(packed.map(({ path }) => path).sort()).toEqual(expected.sort());

@@ -122,8 +122,6 @@ export class LedgeStoreDoor extends WorkerEntrypoint<DoorEnv> {
   }
 }
 
-export default {};
-
 /** What is said of the content, in a header: text may hold what headers may not. */
 function described<Description>(request: Request): Description {
   const text = atob(request.headers.get(requestHeader) ?? "");
