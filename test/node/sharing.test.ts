@@ -1,4 +1,6 @@
 /** Scripts that are bound to one bucket see one bucket, at once. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { describe, expect, it } from "vitest";
 import { startStore, temporaryFolder } from "./support/store.ts";
@@ -151,5 +153,27 @@ describe("two runtimes on one folder", () => {
     expect(won.filter((object) => object !== null)).toHaveLength(1);
     await left.bucket.delete("race");
     expect(await right.bucket.head("race")).toBeNull();
+  });
+});
+
+describe("the door of a runtime", () => {
+  it("opens to the secret of its note alone, which nobody else may read", async () => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder);
+    await bucket.put("key", "value");
+    const boots = join(folder, "store", "boots");
+    const [boot] = readdirSync(boots) as [string];
+    const note = join(boots, boot);
+    expect(statSync(note).mode & 0o777).toBe(0o600);
+    const { door } = JSON.parse(readFileSync(note, "utf8")) as {
+      door: { port: number; secret: string };
+    };
+    const ask = (headers: Record<string, string>) =>
+      fetch(`http://127.0.0.1:${door.port}/`, { headers });
+    for (const headers of [{}, { authorization: "Bearer " }, { authorization: door.secret }]) {
+      expect((await ask(headers as Record<string, string>)).status).toBe(403);
+    }
+    const known = await ask({ authorization: `Bearer ${door.secret}` });
+    expect(await known.text()).toBe(boot);
   });
 });
