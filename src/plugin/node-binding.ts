@@ -80,7 +80,7 @@ function remoteCalls(remote: RemoteBucket): BucketCalls {
     }
   };
   return {
-    call: (action, request) => ask("call", action, request),
+    call: (request) => ask("call", request),
     async get(request) {
       const answer = await readFramedAnswer<OpenedHead | null>(await ask("get", request));
       const { head } = answer;

@@ -9,7 +9,7 @@ const script = `
     async fetch(request, { BUCKET }) {
       const operation = await request.json();
       try {
-        return Response.json({ value: await BUCKET["ledge:bucket"]("call", "list", operation) });
+        return Response.json({ value: await BUCKET["ledge:bucket"]("call", operation) });
       } catch (error) {
         return Response.json({ error: error.message });
       }
@@ -65,7 +65,9 @@ describe("listUploads", () => {
   it("refuses a limit that is none", async () => {
     const { ask } = await startBucket();
     const { error } = await ask<"listUploads">({ method: "listUploads", prefix: "", limit: 0 });
-    expect(error).toBe("list: MaxKeys params must be positive integer <= 1000. (10022)");
+    expect(error).toBe(
+      "listMultipartUploads: MaxKeys params must be positive integer <= 1000. (10022)",
+    );
   });
 });
 
@@ -118,5 +120,41 @@ describe("stats", () => {
       bytes: 8,
       uploads: 0,
     });
+  });
+});
+
+describe("a batch in which something breaks that nobody foresaw", () => {
+  /** Two puts in one turn; the second is more than a client ever sends in a call. */
+  const breaking = `
+    const put = (BUCKET, key, size) =>
+      BUCKET["ledge:bucket"]("call", {
+        method: "put",
+        key,
+        content: { bytes: new Uint8Array(size), checksums: { md5: "0".repeat(32) } },
+        http: {},
+        custom: {},
+        storageClass: "Standard",
+      });
+    export default {
+      async fetch(request, { BUCKET }) {
+        const results = await Promise.allSettled([
+          put(BUCKET, new URL(request.url).pathname.slice(1), 1),
+          put(BUCKET, "large", 1024 * 1024),
+        ]);
+        return Response.json(results.map(({ reason }) => reason?.message));
+      },
+    };`;
+
+  it("has not happened, and nothing remembers it", async () => {
+    const { bucket, miniflare } = await startStore(temporaryFolder(), [worker(breaking)]);
+    await bucket.put("old", "value");
+    for (const key of ["old", "new"]) {
+      const response = await miniflare.dispatchFetch(`http://script/${key}`);
+      const message = "put: We encountered an internal error. Please try again. (10001)";
+      expect(await response.json()).toEqual([message, message]);
+    }
+    expect(await (await bucket.get("old"))?.text()).toBe("value");
+    expect(await bucket.head("new")).toBeNull();
+    expect((await bucket.list()).objects.map(({ key }) => key)).toEqual(["old"]);
   });
 });

@@ -144,7 +144,7 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   async #head(key: string): Promise<StoreObject | null> {
-    const text = await this.#bucket.call("head", { method: "head", key });
+    const text = await this.#bucket.call({ method: "head", key });
     if (text === null) return null;
     const record = decodeObject(key, text);
     return new StoreObject(record, wholeRange(record));
@@ -197,7 +197,7 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   async #delete(keys: string[]): Promise<void> {
-    await this.#bucket.call("delete", { method: "delete", keys });
+    await this.#bucket.call({ method: "delete", keys });
   }
 
   #listRequest(options: Record<string, unknown>): ListRequest {
@@ -218,7 +218,7 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   async #list(request: ListRequest): Promise<types.StoreObjects> {
-    const { objectsJson, prefixes, cursor } = await this.#bucket.call("list", {
+    const { objectsJson, prefixes, cursor } = await this.#bucket.call({
       method: "list",
       ...request,
     });
@@ -235,7 +235,7 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   async #createUpload(request: ObjectDescription & { key: string }): Promise<StoreMultipartUpload> {
-    const { uploadId } = await this.#bucket.call("createMultipartUpload", {
+    const { uploadId } = await this.#bucket.call({
       method: "createUpload",
       ...request,
     });

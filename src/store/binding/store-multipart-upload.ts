@@ -51,7 +51,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   }
 
   async #abort(): Promise<void> {
-    await this.#bucket.call("abortMultipartUpload", {
+    await this.#bucket.call({
       method: "abortUpload",
       ...this.#reference(),
     });
@@ -67,7 +67,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   }
 
   async #complete(parts: PartReference[]): Promise<StoreObject> {
-    const text = await this.#bucket.call("completeMultipartUpload", {
+    const text = await this.#bucket.call({
       method: "completeUpload",
       ...this.#reference(),
       parts,

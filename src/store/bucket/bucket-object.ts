@@ -12,6 +12,7 @@ import { decodeFrame, encodeFrame } from "../client/frame.ts";
 import { isAbandoned } from "../core/blob-name.ts";
 import { toHex } from "../core/checksum.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
+import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
 import { UndoJournal } from "../../testing/undo-journal.ts";
 import { Bucket } from "./bucket.ts";
 import { MovableClock } from "./clock.ts";
@@ -73,6 +74,14 @@ export class BucketObject extends DurableObject<BucketEnv> {
   /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
   execute(operations: Operation[]): Outcome[] | Promise<Outcome[]> {
     return rehearsal.active ? this.#rehearse(operations) : this.#execute(operations);
+  }
+
+  /** `execute`, for one operation in its short form. */
+  executeShort(...call: ShortCall): ShortAnswer | Promise<ShortAnswer> {
+    const executed = this.execute([operationOf(call)]);
+    return executed instanceof Promise
+      ? executed.then(([outcome]) => shortAnswer(outcome as Outcome))
+      : shortAnswer(executed[0] as Outcome);
   }
 
   #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {

@@ -5,6 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { decodeFrame, encodeFrame } from "../client/frame.ts";
 import type { Method, Operation, Outcome } from "../core/operations.ts";
+import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
 
 interface RelayEnv {
   /** The host's door. */
@@ -20,6 +21,11 @@ export class BucketRelay extends DurableObject<RelayEnv> {
   async execute(operations: Operation[]): Promise<Outcome[]> {
     const response = await this.#ask("execute", encodeFrame(operations), isRepeatable(operations));
     return decodeFrame(await response.arrayBuffer());
+  }
+
+  async executeShort(...call: ShortCall): Promise<ShortAnswer> {
+    const [outcome] = await this.execute([operationOf(call)]);
+    return shortAnswer(outcome as Outcome);
   }
 
   override async fetch(request: Request): Promise<Response> {

@@ -95,8 +95,7 @@ export class Bucket {
     try {
       return this.#host.storage.transactionSync(write);
     } catch (error) {
-      // All is as it was before, and nothing was released.
-      this.#store.takeReleased();
+      this.#store.rollBack();
       throw error;
     }
   }
@@ -178,12 +177,12 @@ export class Bucket {
 
   #head({ key }: Request<"head">): Result<"head"> {
     validateKey(key);
-    return this.#objects.text(key);
+    return this.#store.text(key);
   }
 
   #get({ key, range, onlyIf }: Request<"get">): Result<"get"> {
     validateKey(key);
-    const found = this.#objects.find(key);
+    const found = this.#store.find(key);
     if (found === null) return null;
     const { text, bytes } = found;
     if (range === undefined && onlyIf === undefined && bytes !== null) {
@@ -208,7 +207,7 @@ export class Bucket {
     validateMetadata(description.http, description.custom);
     const checked = checkContent(content, checksum);
     if (onlyIf !== undefined) {
-      const text = this.#objects.text(key);
+      const text = this.#store.text(key);
       if (!conditionHolds(onlyIf, text === null ? null : decodeObject(key, text))) return null;
     }
     const { size, checksums } = checked;

@@ -20,9 +20,9 @@ export interface ObjectRow {
 
 export interface StoredObject {
   readonly text: ObjectText;
+  readonly place: Place;
   /** All of the content where that is one body: most are, and then it comes with the row. */
   readonly bytes: ArrayBuffer | null;
-  readonly segments: readonly Segment[];
 }
 
 /** A row of a listing, as text (`core/object-text.ts`). */
@@ -51,19 +51,19 @@ export class ObjectTable {
   }
 
   find(key: string): StoredObject | null {
-    const row = firstRow<[string, ArrayBuffer | null, ArrayBuffer | null, string | null]>(
+    const row = firstRow<[string, ArrayBuffer | null, ArrayBuffer | null, ...PlaceColumns]>(
       this.#sql.exec(
-        `SELECT ${text}, bytes AS b, tail AS e, segments AS s FROM objects ` +
+        `SELECT ${text}, bytes AS b, tail AS e, body AS i, segments AS s FROM objects ` +
           "LEFT JOIN bodies ON bodies.id = body WHERE key = ?",
         key,
       ),
     );
     if (row === undefined) return null;
-    const [found, body, tail, segments] = row;
+    const [found, body, tail, ...place] = row;
     return {
       text: found,
+      place: placeOf(place),
       bytes: body !== null && tail !== null ? joinBuffers(body, tail) : body,
-      segments: segments === null ? [] : decodeSegments(segments),
     };
   }
 

@@ -6,9 +6,16 @@ import { Batch } from "./batch.ts";
 /** A bucket that answers when it is told to. */
 class Bucket {
   readonly batches: Operation[][] = [];
-  readonly batch = new Batch((operations) => {
-    this.batches.push(operations);
-    return this.answer(operations);
+  readonly batch = new Batch({
+    send: (operations) => {
+      this.batches.push(operations);
+      return this.answer(operations);
+    },
+    sendAlone: async (operation) => {
+      this.batches.push([operation]);
+      const [outcome] = await this.answer([operation]);
+      return outcome as Outcome;
+    },
   });
 
   answer: (operations: Operation[]) => Promise<Outcome[]> = async (operations) =>
@@ -22,6 +29,12 @@ class Bucket {
 /** Its key tells whose answer it is. */
 function succeed(operation: Operation): Outcome {
   return { ok: true, value: { uploadId: "key" in operation ? operation.key : "" } };
+}
+
+/** What a caller hears of a batch that was lost. */
+function internal(cause: Error): Error {
+  const message = "head: We encountered an internal error. Please try again. (10001)";
+  return new Error(message, { cause });
 }
 
 function head(key: string): Request<"head"> {
@@ -86,8 +99,8 @@ describe("Batch.call()", () => {
       [head("a"), head("b")].map((call) => bucket.batch.call(call)),
     );
     expect(calls).toStrictEqual([
-      { status: "rejected", reason: lost },
-      { status: "rejected", reason: lost },
+      { status: "rejected", reason: internal(lost) },
+      { status: "rejected", reason: internal(lost) },
     ]);
     bucket.answer = async (operations) => operations.map(succeed);
     await expect(bucket.batch.call(head("c"))).resolves.toStrictEqual(succeed(head("c")));
@@ -106,12 +119,14 @@ describe("Batch.call()", () => {
     expect(answers).toStrictEqual(keys.map((key) => succeed(head(key))));
   });
 
-  it("rejects its calls when sending throws on the spot", async () => {
+  it.each([1, 2])("rejects %i calls when sending throws on the spot", async (count) => {
     const lost = new Error("Disallowed operation called within global scope.");
-    const batch = new Batch(() => {
+    const refuse = (): never => {
       throw lost;
-    });
-    await expect(batch.call(head("a"))).rejects.toBe(lost);
+    };
+    const batch = new Batch({ send: refuse, sendAlone: refuse });
+    const calls = Array.from({ length: count }, () => batch.call(head("a")));
+    for (const call of calls) await expect(call).rejects.toStrictEqual(internal(lost));
   });
 
   // What one operation carries at most, by the limits of the service: see `limits.ts`.

@@ -7,8 +7,14 @@
  */
 import { inlineBytesMax, keyBytesMax, listPageBytesMax, metadataBytesMax } from "../core/limits.ts";
 import type { Method, Operation, Outcome, Request } from "../core/operations.ts";
+import { internalError } from "./failure.ts";
 
-export type SendBatch = (operations: Operation[]) => Promise<Outcome[]>;
+/** How operations get to the bucket (`sender.ts`). */
+export interface Sender {
+  send(operations: Operation[]): Promise<Outcome[]>;
+  /** For an operation that travels alone: most do. */
+  sendAlone(operation: Operation): Promise<Outcome>;
+}
 
 /** An RPC carries 32 MiB at most, request or result; half of it leaves room for all but content. */
 const batchBytesMax = 16 * 1024 * 1024;
@@ -23,12 +29,12 @@ interface PendingCall {
 }
 
 export class Batch {
-  readonly #send: SendBatch;
+  readonly #sender: Sender;
   #pending: PendingCall[] = [];
   #bytes = 0;
 
-  constructor(send: SendBatch) {
-    this.#send = send;
+  constructor(sender: Sender) {
+    this.#sender = sender;
   }
 
   call<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
@@ -38,20 +44,29 @@ export class Batch {
       if (this.#bytes + bytes > batchBytesMax) this.#flush();
       if (this.#pending.length === 0) void endOfTurn.then(() => this.#flush());
       this.#bytes += bytes;
-      this.#pending.push({ operation, reject, resolve });
+      this.#pending.push({
+        operation,
+        resolve,
+        reject: (error) => reject(internalError(operation.method, error)),
+      });
     });
   }
 
   #flush(): void {
     const calls = this.#pending;
-    if (calls.length === 0) return;
+    const [first, second] = calls;
+    if (first === undefined) return;
     this.#pending = [];
     this.#bytes = 0;
     const fail = (error: unknown): void => {
       for (const call of calls) call.reject(error);
     };
     try {
-      this.#send(calls.map(({ operation }) => operation)).then((outcomes) => {
+      if (second === undefined) {
+        this.#sender.sendAlone(first.operation).then(first.resolve, first.reject);
+        return;
+      }
+      this.#sender.send(calls.map(({ operation }) => operation)).then((outcomes) => {
         for (let index = 0; index < calls.length; index++) {
           (calls[index] as PendingCall).resolve(outcomes[index] as Outcome);
         }

@@ -5,7 +5,6 @@
  * errors that read as the binding's callers know them.
  */
 import type { ByteRange } from "../core/byte-range.ts";
-import type { StoreAction } from "../core/errors.ts";
 import type { PartReference } from "../core/multipart.ts";
 import type { Method, ObjectRecord, Request, Result, UploadReference } from "../core/operations.ts";
 
@@ -36,7 +35,7 @@ export type Opened =
   | { readonly status: "condition failed"; readonly object: ObjectRecord };
 
 export interface BucketCalls {
-  call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>>;
+  call<M extends Method>(request: Request<M>): Promise<Result<M>>;
   get(request: GetRequest): Promise<Opened | null>;
   /** `null`: the condition did not hold, and nothing was stored */
   put(request: PutRequest): Promise<ObjectRecord | null>;

@@ -4,7 +4,7 @@
 import { BlobDamagedError, BlobDirectory } from "../blobs/blob-directory.ts";
 import type { BucketObject } from "../bucket/bucket-object.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
-import { bindingMessage, StoreError, type StoreAction } from "../core/errors.ts";
+import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
 import type { PartReference } from "../core/multipart.ts";
@@ -18,7 +18,7 @@ import type {
   Request,
   Result,
 } from "../core/operations.ts";
-import { Batch, type SendBatch } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import { bytesAtHand, openContent } from "./content-reader.ts";
 import type {
   BucketCalls,
@@ -29,9 +29,10 @@ import type {
   Value,
 } from "./bucket-calls.ts";
 import { ContentWriter } from "./content-writer.ts";
-import { decodeFrame, encodeFrame } from "./frame.ts";
+import { damagedError, internalError, refusal, settle } from "./failure.ts";
 import { brokenContent, suffer } from "./interference.ts";
 import { observation } from "./observation.ts";
+import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
 
 export interface BucketAccess {
   readonly buckets: DurableObjectNamespace<BucketObject>;
@@ -65,33 +66,26 @@ export class BucketClient implements BucketCalls {
     latencyMilliseconds,
   }: BucketAccess) {
     this.#bucketName = bucketName;
-    let id: DurableObjectId | undefined;
-    // A stub belongs to the request it was made in, so each batch has its own.
-    const send: SendBatch = (operations) => {
-      id ??= buckets.idFromName(bucketName);
-      const bucket = buckets.get(id);
-      return rpc ? bucket.execute(operations) : executeByFetch(bucket, operations);
-    };
-    this.#batch = new Batch(latencyMilliseconds === 0 ? send : delayed(send, latencyMilliseconds));
+    const sender = rpc ? senderByRpc(buckets, bucketName) : senderByFetch(buckets, bucketName);
+    this.#batch = new Batch(
+      latencyMilliseconds === 0 ? sender : delayed(sender, latencyMilliseconds),
+    );
     this.#blobs = new BlobDirectory(blobs, bucketName);
     this.#writer = new ContentWriter(this.#blobs, boot);
     this.#joiner = joiner;
   }
 
   /** Executes one operation. Failures read as the binding's callers know them. */
-  call<M extends Method>(action: StoreAction, request: Request<M>): Promise<Result<M>> {
-    // One step, for every promise between a script and its answer is time.
-    return this.#send(action, request).then((outcome) => {
-      const { interference } = outcome;
-      if (interference === undefined) return settle(action, outcome);
-      return suffer(interference).then(() => settle(action, outcome));
-    });
+  async call<M extends Method>(request: Request<M>): Promise<Result<M>> {
+    const outcome = await this.#send(request);
+    if (outcome.interference !== undefined) await suffer(outcome.interference);
+    return settle(request.method, outcome);
   }
 
   async get(request: GetRequest): Promise<Opened | null> {
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#send("get", { method: "get", ...request });
+      const outcome = await this.#send({ method: "get", ...request });
       const { interference } = outcome;
       if (interference !== undefined) await suffer(interference);
       const found = settle("get", outcome);
@@ -146,7 +140,7 @@ export class BucketClient implements BucketCalls {
 
   /** Takes in a value and commits it. Content that the bucket does not keep is removed again. */
   async #store<M extends "put" | "uploadPart">(
-    action: M,
+    method: M,
     value: Value,
     step: {
       algorithms: ReturnType<typeof requiredAlgorithms>;
@@ -163,76 +157,34 @@ export class BucketClient implements BucketCalls {
       content = await this.#writer.write(value, step.algorithms);
     } catch (error) {
       await giveUp(value, error);
-      throw error instanceof StoreError ? storeError(action, error) : error;
+      throw error instanceof StoreError ? refusal(method, error) : error;
     }
     // If this rejects, nobody knows whether the bucket has committed: then the file must stay,
     // and is collected on the next start if no row refers to it.
-    const outcome = await this.#send(action, step.request(content), layer);
+    const outcome = await this.#send(step.request(content), layer);
     if ("blob" in content && !(outcome.ok && step.keeps(outcome.value))) {
       await this.#blobs.remove(content.blob);
     }
     if (outcome.interference !== undefined) await suffer(outcome.interference);
-    return settle(action, outcome);
+    return settle(method, outcome);
   }
 
+  // Every promise between a script and its answer is time: outside of tests, this adds none.
   #send<M extends Method>(
-    action: StoreAction,
     request: Request<M>,
     layer = observation.current?.layer(),
   ): Promise<Outcome<M>> {
     const { current } = observation;
-    const sent =
-      current === undefined ? this.#batch.call(request) : this.#batch.call({ ...request, layer });
-    return sent.then(
-      (outcome) => {
-        current?.note(this.#bucketName, request as Operation, outcome);
-        return outcome;
-      },
-      (error: unknown) => {
-        throw internalError(action, error);
-      },
-    );
+    if (current === undefined) return this.#batch.call(request);
+    return this.#batch.call({ ...request, layer }).then((outcome) => {
+      current.note(this.#bucketName, request as Operation, outcome);
+      return outcome;
+    });
   }
-}
-
-/** Operations of one turn wait side by side, as they would on one line to a far-away store. */
-function delayed(send: SendBatch, milliseconds: number): SendBatch {
-  return async (operations) => {
-    await new Promise((resolve) => setTimeout(resolve, milliseconds));
-    return send(operations);
-  };
-}
-
-async function executeByFetch(bucket: Fetcher, operations: Operation[]): Promise<Outcome[]> {
-  const body = encodeFrame(operations);
-  const response = await bucket.fetch("http://bucket/", { method: "POST", body });
-  return decodeFrame(await response.arrayBuffer());
 }
 
 /** Tells the writer of a stream that nobody is going to read it. Node's proxy sees to its own. */
 async function giveUp(value: Value, reason: unknown): Promise<void> {
   if ("bytes" in value || value.sealed || value.stream.locked) return;
   await value.stream.cancel(reason).catch(() => {});
-}
-
-function settle<M extends Method>(action: StoreAction, outcome: Outcome<M>): Result<M> {
-  if (outcome.ok) return outcome.value;
-  throw new Error(bindingMessage(action, outcome));
-}
-
-function storeError(action: StoreAction, { code, message }: StoreError): Error {
-  return new Error(bindingMessage(action, { code, text: message }));
-}
-
-function internalError(action: StoreAction, cause: unknown): Error {
-  const { code, message } = new StoreError(10001);
-  return new Error(bindingMessage(action, { code, text: message }), { cause });
-}
-
-/** The object's row is there and its file is not, or not whole. It says so, and what to do. */
-function damagedError(key: string, cause: BlobDamagedError | undefined): Error {
-  const text =
-    `Cannot read the content of "${key}": ${cause?.message}. ` +
-    `The object is damaged; put it again or delete it.`;
-  return new Error(bindingMessage("get", { code: 10001, text }), { cause });
 }

@@ -105,16 +105,22 @@ export class ContentWriter {
 }
 
 async function inline(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Content> {
-  return { bytes, checksums: await hash(bytes, algorithms) };
+  return { bytes: alone(bytes), checksums: await hash(bytes, algorithms) };
 }
 
-/** Hashes of bytes that are all here. */
+/** Bytes in memory of their own: with a part of a buffer, all of it would travel. */
+function alone(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+}
+
+/** Hashes of bytes that are all here. One after the other: a digest keeps the isolate busy anyway. */
 async function hash(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Checksums> {
-  const entries = algorithms.map(async (algorithm) => {
-    const { name } = checksumAlgorithms[algorithm];
-    return [algorithm, toHex(new Uint8Array(await crypto.subtle.digest(name, bytes)))];
-  });
-  return Object.fromEntries(await Promise.all(entries));
+  const checksums: Partial<Record<ChecksumAlgorithm, string>> = {};
+  for (const algorithm of algorithms) {
+    const digest = await crypto.subtle.digest(checksumAlgorithms[algorithm].name, bytes);
+    checksums[algorithm] = toHex(new Uint8Array(digest));
+  }
+  return checksums;
 }
 
 /** A hash that is fed chunk by chunk. */

@@ -45,8 +45,12 @@ it("StoreError takes a text of its own in place of the table's", () => {
   expect(error).toMatchObject({ code: 10001, status: 500, s3Name: "InternalError" });
 });
 
-it("bindingMessage() is the action, the text and the code", () => {
-  expect(bindingMessage("completeMultipartUpload", { code: 10048, text: "No." })).toBe(
-    "completeMultipartUpload: No. (10048)",
-  );
-});
+it.each([
+  ["put", "put: No. (10048)"],
+  ["completeUpload", "completeMultipartUpload: No. (10048)"],
+] as const)(
+  "bindingMessage() of %s is what callers call it, the text and the code",
+  (method, message) => {
+    expect(bindingMessage(method, { code: 10048, text: "No." })).toBe(message);
+  },
+);

@@ -4,9 +4,10 @@
  * Deviation: 10058, too many requests for one object, is never raised.
  *
  * A code is what the bucket decides; the table says how each face of the store words it. The
- * binding rejects with a plain `Error` reading `<action>: <text> (<code>)`; an HTTP face answers
+ * binding rejects with a plain `Error` reading `<method>: <text> (<code>)`; an HTTP face answers
  * with the status and the name.
  */
+import type { Method } from "./operations.ts";
 
 interface StoreErrorEntry {
   /** The error's name on the S3-compatible interface. */
@@ -76,20 +77,6 @@ export const storeErrorTable = {
 
 export type StoreErrorCode = keyof typeof storeErrorTable;
 
-/** What the caller of the binding sees in front of the text. */
-export type StoreAction =
-  | "head"
-  | "get"
-  | "put"
-  | "delete"
-  | "list"
-  | "createMultipartUpload"
-  | "uploadPart"
-  | "completeMultipartUpload"
-  | "abortMultipartUpload"
-  | "listMultipartUploads"
-  | "listParts";
-
 /** An error of the store's rules. It crosses RPC as `{ code, text }`, not as an exception. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
@@ -112,8 +99,16 @@ export class StoreError extends Error {
 
 /** The message the binding rejects with. */
 export function bindingMessage(
-  action: StoreAction,
+  method: Method,
   error: { code: StoreErrorCode; text: string },
 ): string {
-  return `${action}: ${error.text} (${error.code})`;
+  return `${spokenMethods[method] ?? method}: ${error.text} (${error.code})`;
 }
+
+/** What callers of the binding know by another name. */
+const spokenMethods: Partial<Record<Method, string>> = {
+  createUpload: "createMultipartUpload",
+  completeUpload: "completeMultipartUpload",
+  abortUpload: "abortMultipartUpload",
+  listUploads: "listMultipartUploads",
+};
