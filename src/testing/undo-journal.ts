@@ -43,8 +43,7 @@ export class UndoJournal {
       if (layer === null) return;
       this.#create();
     }
-    this.#sql.exec(`DELETE FROM ${stateTable}`);
-    this.#sql.exec(`INSERT INTO ${stateTable} (layer, run) VALUES (?, ?)`, layer, run);
+    this.#sql.exec(`UPDATE ${stateTable} SET layer = ?, run = ?`, layer, run);
     this.#layer = layer;
   }
 
@@ -52,8 +51,13 @@ export class UndoJournal {
   leave(layer: number, run: string): void {
     if (!this.#exists()) return;
     this.enter(null, run);
-    for (const above of this.#layersFrom(layer)) {
-      for (const table of this.#journaled()) this.#restore(table, above);
+    for (;;) {
+      const tops = this.#topLayers();
+      const top = Math.max(...tops);
+      if (top < layer) return;
+      this.#journaled().forEach((table, index) => {
+        if (tops[index] === top) this.#restore(table, top);
+      });
     }
   }
 
@@ -108,6 +112,7 @@ export class UndoJournal {
 
   #create(): void {
     this.#sql.exec(`CREATE TABLE ${stateTable} (layer INTEGER, run TEXT NOT NULL)`);
+    this.#sql.exec(`INSERT INTO ${stateTable} (layer, run) VALUES (NULL, '')`);
     for (const table of this.#journaled()) {
       const keys = table.keys.map(quoted).join(", ");
       this.#sql.exec(
@@ -118,19 +123,13 @@ export class UndoJournal {
     }
   }
 
-  /** Highest first. */
-  #layersFrom(layer: number): number[] {
-    // One query a table: workerd's SQLite joins no more than five.
-    const found = this.#journaled().flatMap((table) =>
-      this.#sql
-        .exec<{ _layer: number }>(
-          `SELECT DISTINCT _layer FROM ${images(table)} WHERE _layer >= ?`,
-          layer,
-        )
-        .toArray(),
+  /** Of each table, the highest layer that has changed it; -1 for none. */
+  #topLayers(): number[] {
+    const tops = this.#journaled().map(
+      (table, index) => `coalesce((SELECT max(_layer) FROM ${images(table)}), -1) AS t${index}`,
     );
-    const layers = new Set(found.map(({ _layer }) => _layer));
-    return [...layers].sort((one, other) => other - one);
+    const [row] = this.#sql.exec(`SELECT ${tops.join(", ")}`).raw<number[]>();
+    return row ?? [];
   }
 
   #restore(table: JournaledTable, layer: number): void {

@@ -14,7 +14,7 @@ import { toHex } from "../core/checksum.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
 import { UndoJournal } from "../../testing/undo-journal.ts";
-import { Bucket } from "./bucket.ts";
+import { Bucket, writesNothing } from "./bucket.ts";
 import { MovableClock } from "./clock.ts";
 import { Rehearsal } from "./rehearsal.ts";
 
@@ -104,7 +104,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
   async #rehearse(operations: readonly Operation[]): Promise<Outcome[]> {
     const verdicts = operations.map((operation) => rehearsal.judge(this.#name, operation));
     const executed = operations.filter((_, index) => verdicts[index]?.execute);
-    this.#enterLayer();
+    this.#enterLayer(executed);
     const answers = Iterator.from(executed.length === 0 ? [] : await this.#execute(executed));
     return verdicts.map(({ execute, instead, interference }, index) => {
       const answer = execute ? (answers.next().value as Outcome) : undefined;
@@ -119,12 +119,13 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /** `execute`, for tests that fill a bucket or look at it: no fault meets it, nobody notes it. */
   async keep(operations: Operation[]): Promise<Outcome[]> {
-    this.#enterLayer();
+    this.#enterLayer(operations);
     return this.#execute(operations);
   }
 
-  #enterLayer(): void {
-    if (!rehearsal.active) return;
+  /** Before anything is written. A test that only reads leaves nothing to undo. */
+  #enterLayer(operations?: readonly Operation[]): void {
+    if (!rehearsal.active || (operations !== undefined && writesNothing(operations))) return;
     rehearsal.touch(this.#name);
     this.#journal.enter(rehearsal.layer, rehearsal.run);
   }
@@ -133,8 +134,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
   async leaveLayer(layer: number): Promise<void> {
     const made = this.#journal.added("blobs", layer);
     this.#journal.leave(layer, rehearsal.run);
-    // A new one: what the old one had in memory was true of another state.
-    this.#bucket = this.#openBucket();
+    this.#bucket.reread();
     this.#setAlarm();
     await this.#remove(made);
   }
@@ -147,7 +147,6 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /** Does what is due by the clock. Called when a test has moved it, too. */
   async housekeep(): Promise<void> {
-    this.#enterLayer();
     const expired = this.#expireUploads();
     this.#setAlarm();
     await this.#remove(expired);
@@ -224,7 +223,9 @@ export class BucketObject extends DurableObject<BucketEnv> {
   /** Costs one look into an index, and nothing more unless something is due. */
   #expireUploads(): readonly string[] {
     const deadline = this.#bucket.nextDeadline();
-    return deadline !== null && deadline <= clock.now() ? this.#bucket.expireUploads() : [];
+    if (deadline === null || deadline > clock.now()) return [];
+    this.#enterLayer();
+    return this.#bucket.expireUploads();
   }
 
   #setAlarm(): void {

@@ -80,9 +80,7 @@ export class Bucket {
   execute(operations: readonly Operation[]): Executed {
     const attempt = (): Outcome[] => operations.map((operation) => this.#attempt(operation));
     try {
-      const outcomes = operations.every(({ method }) => reads.has(method))
-        ? attempt()
-        : this.#transact(attempt);
+      const outcomes = writesNothing(operations) ? attempt() : this.#transact(attempt);
       return { outcomes, released: this.#store.takeReleased() };
     } catch (error) {
       console.error("Cannot execute a batch of operations:", error);
@@ -124,6 +122,12 @@ export class Bucket {
     });
     this.#deadline = undefined;
     return this.#store.takeReleased();
+  }
+
+  /** The tables have been given another state: what is in memory was true of the one before. */
+  reread(): void {
+    this.#store.rollBack();
+    this.#deadline = undefined;
   }
 
   /** When `expireUploads` next has something to do, by the store's clock. */
@@ -360,7 +364,11 @@ export class Bucket {
   }
 }
 
-/** Operations that write nothing and need no transaction. */
+/** Whether operations need neither a transaction nor to be undone. */
+export function writesNothing(operations: readonly Operation[]): boolean {
+  return operations.every(({ method }) => reads.has(method));
+}
+
 const reads: ReadonlySet<Method> = new Set([
   "head",
   "get",
