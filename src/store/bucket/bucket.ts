@@ -70,7 +70,9 @@ export class Bucket {
     this.#objects = new ObjectTable(sql);
     this.#contents = new ContentTable(sql);
     this.#uploads = new UploadTable(sql);
-    this.#store = new ObjectStore(this.#objects, this.#contents);
+    this.#store = new ObjectStore(this.#objects, this.#contents, (write) =>
+      host.storage.transactionSync(write),
+    );
   }
 
   /**
@@ -80,7 +82,7 @@ export class Bucket {
   execute(operations: readonly Operation[]): Executed {
     const attempt = (): Outcome[] => operations.map((operation) => this.#attempt(operation));
     try {
-      const outcomes = writesNothing(operations) ? attempt() : this.#transact(attempt);
+      const outcomes = needTransaction(operations) ? this.#transact(attempt) : this.#guard(attempt);
       return { outcomes, released: this.#store.takeReleased() };
     } catch (error) {
       console.error("Cannot execute a batch of operations:", error);
@@ -90,8 +92,13 @@ export class Bucket {
   }
 
   #transact<T>(write: () => T): T {
+    return this.#guard(() => this.#host.storage.transactionSync(write));
+  }
+
+  /** What breaks on the way is not remembered. */
+  #guard<T>(write: () => T): T {
     try {
-      return this.#host.storage.transactionSync(write);
+      return write();
     } catch (error) {
       this.#store.rollBack();
       throw error;
@@ -364,7 +371,13 @@ export class Bucket {
   }
 }
 
-/** Whether operations need neither a transaction nor to be undone. */
+/** Reads need none, and a put is safe by the order of its steps (`object-store.ts`). */
+function needTransaction(operations: readonly Operation[]): boolean {
+  const alone = operations.length === 1 && operations[0]?.method === "put";
+  return !alone && !writesNothing(operations);
+}
+
+/** Whether there is nothing to undo in operations. */
 export function writesNothing(operations: readonly Operation[]): boolean {
   return operations.every(({ method }) => reads.has(method));
 }

@@ -43,16 +43,15 @@ export class ContentTable {
     this.bytesTaken = lastId === null ? 0 : Infinity;
   }
 
-  /** An id for a body. */
-  newId(): number {
-    return ++this.#lastId;
-  }
-
-  addBody(id: number, bytes: Uint8Array): void {
+  /** Keeps a body, and returns its id. */
+  addBody(bytes: Uint8Array): number {
+    const id = ++this.#lastId;
     this.bytesTaken += bytes.length;
     this.#sql.exec("INSERT INTO bodies (id, bytes) VALUES (?, ?)", id, bytes);
+    return id;
   }
 
+  /** Keeps a body in place of another. */
   replaceBody(id: number, bytes: Uint8Array): void {
     this.bytesTaken += bytes.length;
     this.#sql.exec("UPDATE bodies SET bytes = ? WHERE id = ?", bytes, id);
@@ -68,9 +67,7 @@ export class ContentTable {
       this.addBlob(content.blob);
       return { size, place: content.blob };
     }
-    const place = this.newId();
-    this.addBody(place, content.bytes);
-    return { size, place };
+    return { size, place: this.addBody(content.bytes) };
   }
 
   /** Forgets content. Returns the files that nothing refers to any more, to be removed. */

@@ -2,8 +2,12 @@
  * Objects and their content, kept in step: whatever an object no longer refers to is forgotten in
  * the same step.
  *
- * How many statements a call takes is most of what it costs, so a new object is two: its row, and
- * the row of its body. Only when the first says that the key is taken is the old one looked up.
+ * How many statements a call takes is most of what it costs, so a new object is two: the row of its
+ * body, and its own. Only when the second says that the key is taken is the old one looked up.
+ * Content comes first, then the row that refers to it, then old content is forgotten: wherever that
+ * breaks, all that is left over is content that nobody refers to. So a new object needs no
+ * savepoint, which would cost as much as a statement. A body that takes the place of one whose id is
+ * at hand does, for it is written over the old one.
  *
  * Objects that were stored or read a moment ago take none to be read: they are remembered. All that
  * changes a bucket's objects goes through here, for no other process has the database.
@@ -27,11 +31,13 @@ export class ObjectStore {
   readonly #objects: ObjectTable;
   readonly #contents: ContentTable;
   readonly #recent = new Recent<KnownObject>(recentBytesMax, weigh);
+  readonly #transact: (write: () => void) => void;
   #released: string[] = [];
 
-  constructor(objects: ObjectTable, contents: ContentTable) {
+  constructor(objects: ObjectTable, contents: ContentTable, transact: (write: () => void) => void) {
     this.#objects = objects;
     this.#contents = contents;
+    this.#transact = transact;
   }
 
   get bytesTaken(): number {
@@ -76,43 +82,34 @@ export class ObjectStore {
 
   /** `put`, with content that is kept already. */
   putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): ObjectText {
-    const row = objectRow(record, segments, null);
-    const old = this.#insert(row);
-    if (old !== null) {
-      this.release([old]);
-      this.#objects.update(row);
-    }
-    return this.#remember(row, null);
+    return this.#putRow(objectRow(record, segments, null), null);
   }
 
   #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): ObjectText {
     const kept = splitBody(bytes.length);
     const body = bytes.subarray(0, kept);
-    const id = this.#contents.newId();
-    const row = objectRow(record, id, kept < bytes.length ? bytes.subarray(kept) : null);
-    const old = this.#insert(row);
-    if (typeof old === "number") {
-      const inPlace = { ...row, place: old };
-      this.#objects.update(inPlace);
-      this.#contents.replaceBody(old, body);
-      return this.#remember(inPlace, ownBuffer(bytes));
+    const tail = kept < bytes.length ? bytes.subarray(kept) : null;
+    const known = this.#recent.get(record.key)?.place;
+    if (typeof known !== "number") {
+      const id = this.#contents.addBody(body);
+      return this.#putRow(objectRow(record, id, tail), ownBuffer(bytes));
     }
-    if (old !== null) {
-      this.release([old]);
+    const row = objectRow(record, known, tail);
+    this.#transact(() => {
       this.#objects.update(row);
-    }
-    this.#contents.addBody(id, body);
+      this.#contents.replaceBody(known, body);
+    });
     return this.#remember(row, ownBuffer(bytes));
   }
 
-  /** Stores an object if there is none of its key; where there is, says where its content is. */
-  #insert(row: ObjectRow): Place | null {
-    const known = this.#recent.get(row.key)?.place;
-    if (known !== undefined) return known;
-    if (this.#objects.insert(row)) return null;
-    const place = this.#objects.place(row.key);
-    if (place === null) throw new Error("Cannot find an object that must be there");
-    return place;
+  #putRow(row: ObjectRow, bytes: ArrayBuffer | null): ObjectText {
+    if (!this.#objects.insert(row)) {
+      const old = this.#objects.place(row.key);
+      if (old === null) throw new Error("Cannot find an object that must be there");
+      this.#objects.update(row);
+      this.release([old]);
+    }
+    return this.#remember(row, bytes);
   }
 
   #remember({ key, fields, metadata, place }: ObjectRow, bytes: ArrayBuffer | null): ObjectText {
