@@ -155,7 +155,6 @@ function bucketsWorker({ bindings = [], ...worker }: Worker): Service {
     name: bucketsService,
     worker: {
       compatibilityDate: "2026-08-01",
-      compatibilityFlags: ["nodejs_compat"],
       ...worker,
       bindings: [
         { name: "blobs", service: { name: blobsService } },
