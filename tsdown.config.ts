@@ -15,7 +15,7 @@ function workerdModule(name: string, entry: string): UserConfig {
     outExtensions: () => ({ js: ".js" }),
     // Miniflare copies these modules some sixty times on their way to workerd: small ones start sooner.
     minify: { compress: { keepNames }, mangle: { keepNames }, codegen: true },
-    deps: { neverBundle: [/^cloudflare:/, /^node:/], alwaysBundle: ["mrmime"] },
+    deps: { neverBundle: [/^cloudflare:/, /^node:/] },
   };
 }
 

@@ -14,7 +14,7 @@ import {
   type Worker_Module,
 } from "miniflare";
 import { bucketFolder } from "../store/core/blob-name.ts";
-import { amendNote, noteBoot, type Door } from "./boot.ts";
+import { amendNote, noteBoot, removeNotes, type Door } from "./boot.ts";
 import { claimStore } from "./claim.ts";
 import { doorOf, openDoor, storeService } from "./door.ts";
 import { whenRuntimeStarts } from "./orphan.ts";
@@ -81,21 +81,38 @@ export async function storeServices(
   ];
   const more: Worker_Binding[] = [
     { name: "boot", text: boot },
-    ...(project === undefined ? [] : [{ name: "project", service: { name: projectService } }]),
+    ...(project === undefined ? [] : await projectBindings()),
   ];
   // A folder that goes with the runtime is nobody else's.
   if (sharedOptions.resourcePersistencePath === undefined) {
     await noteBoot(boot, boots, owner);
     return [...shared, ...hostServices(databases, more)];
   }
-  const door = await doorOf(loopbackPort);
-  const host = await claimStore({ boot, folder, owner: { ...owner, door } });
-  void removePartialFiles(blobs, boots);
+  const { host, outlived } = await claimStore({
+    boot,
+    folder,
+    owner,
+    door: () => doorOf(loopbackPort),
+  });
+  // Goes on while the runtime starts, which takes longer. Who is in the way of it, stays.
+  void removeNotes(boots, outlived)
+    .catch(() => {})
+    .then(() => removePartialFiles(blobs, boots));
   if (host?.door !== undefined) return [...shared, ...guestServices(host.door, more)];
+  const door = await doorOf(loopbackPort);
   openDoor(worker, door);
   whenRuntimeStarts((runtimeProcessId) => amendNote(boot, boots, { runtimeProcessId }));
   const forDoor: Worker_Binding[] = [joinerBinding, { name: "secret", text: door.secret }];
   return [...shared, ...hostServices(databases, [...more, ...forDoor])];
+}
+
+/** What reads the project's folder also says of what type the files are. */
+async function projectBindings(): Promise<Worker_Binding[]> {
+  const { mimes } = await import("mrmime");
+  return [
+    { name: "project", service: { name: projectService } },
+    { name: "contentTypes", json: JSON.stringify(mimes) },
+  ];
 }
 
 /** The boot that each Miniflare, known by its own port, has begun last. */

@@ -22,13 +22,18 @@ const turns = [
   [6, 10, 15, 21],
 ] as const;
 
-const sines = Int32Array.from({ length: 64 }, (_, step) => Math.abs(Math.sin(step + 1)) * 2 ** 32);
-
 /** The hash in lower-case hexadecimal. */
 export function md5(content: Uint8Array): string {
   const words = new DataView(padded(content).buffer);
   const state = Int32Array.from(initialState);
-  for (let offset = 0; offset < words.byteLength; offset += blockBytes) mix(state, words, offset);
+  // Not made before it is needed: seldom, and never while a worker starts.
+  const sines = Int32Array.from(
+    { length: 64 },
+    (_, step) => Math.abs(Math.sin(step + 1)) * 2 ** 32,
+  );
+  for (let offset = 0; offset < words.byteLength; offset += blockBytes) {
+    mix(state, words, offset, sines);
+  }
   const hash = new DataView(new ArrayBuffer(16));
   for (const [index, word] of state.entries()) hash.setInt32(index * 4, word, true);
   return toHex(new Uint8Array(hash.buffer));
@@ -46,7 +51,7 @@ function padded(content: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /** Mixes one block into the state. */
-function mix(state: Int32Array, words: DataView, offset: number): void {
+function mix(state: Int32Array, words: DataView, offset: number, sines: Int32Array): void {
   let [a, b, c, d] = state as unknown as [number, number, number, number];
   for (let step = 0; step < 64; step++) {
     const round = step >> 4;
