@@ -45,23 +45,30 @@ interface Claimed {
 }
 
 /** Makes the runtime the host of the folder, or finds the host it is a guest of. */
-export async function claimStore({ boot, folder, owner, door }: Claim): Promise<Claimed> {
-  const notes = join(folder, "boots");
+export async function claimStore(claim: Claim): Promise<Claimed> {
   for (;;) {
-    const { host, found } = await alone(folder, async () => {
-      // Asking who is there takes as long as getting a port.
-      const [found, ownDoor] = await Promise.all([findNotes(notes), door()]);
-      await Promise.all(found.map((note) => note.owner !== null && endOrphan(note.owner)));
-      const host = hostAmong(running(found), owner);
-      // A guest leaves a note as well: it writes files.
-      if (host === null) writeNote(boot, notes, { ...owner, door: ownDoor });
-      else if (host.handover === undefined) writeNote(boot, notes, owner);
-      return { host, found };
-    });
-    if (host !== null && owner.handover !== undefined) throw new HostPresentError();
-    if (host?.handover === undefined) return { host, outlived: outlived(found, owner) };
-    await takeOver(host, notes);
+    const claimed = await alone(claim.folder, () => claimOnce(claim));
+    const { host } = claimed;
+    if (host !== null && claim.owner.handover !== undefined) throw new HostPresentError();
+    if (host?.handover === undefined) return claimed;
+    await takeOver(host, notesOf(claim.folder));
   }
+}
+
+async function claimOnce({ boot, folder, owner, door }: Claim): Promise<Claimed> {
+  const notes = notesOf(folder);
+  // Asking who is there takes as long as getting a port.
+  const [found, ownDoor] = await Promise.all([findNotes(notes), door()]);
+  await Promise.all(found.map((note) => endOrphan(note)));
+  const host = hostAmong(running(found), owner);
+  // A guest leaves a note as well: it writes files.
+  if (host === null) writeNote(boot, notes, { ...owner, door: ownDoor });
+  else if (host.handover === undefined) writeNote(boot, notes, owner);
+  return { host, outlived: outlived(found, owner) };
+}
+
+function notesOf(folder: string): string {
+  return join(folder, "boots");
 }
 
 /** The runtime that the databases belong to. */

@@ -4,22 +4,23 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  getPersistPath,
-  kVoid,
-  type PluginServicesOptions,
-  type Service,
-  type Worker,
-  type Worker_Binding,
-  type Worker_Module,
+import type {
+  PluginServicesOptions,
+  Service,
+  Worker,
+  Worker_Binding,
+  Worker_Module,
 } from "miniflare";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import { amendNote, noteBoot, removeNotes, type Door } from "./boot.ts";
 import { claimStore } from "./claim.ts";
 import { doorOf, openDoor, storeService } from "./door.ts";
 import { whenRuntimeStarts } from "./orphan.ts";
+import { loadMiniflare } from "./packages.ts";
 import { removePartialFiles } from "./partial-files.ts";
 import { workerdModule } from "./workerd-module.ts";
+
+const miniflare = loadMiniflare();
 
 export const bucketsService = storeService;
 const databasesService = "store:databases";
@@ -57,7 +58,11 @@ export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
   { pluginName, boot, bucketNames, project, handover }: StoreRun,
 ): Promise<Service[]> {
-  const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
+  const folder = miniflare.getPersistPath(
+    pluginName,
+    tmpPath,
+    sharedOptions.resourcePersistencePath,
+  );
   const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
     const path = `${folder}/${name}`;
     mkdirSync(path, { recursive: true });
@@ -148,7 +153,7 @@ function guestServices({ port, secret }: Door, bindings: Worker_Binding[]): Serv
       durableObjectNamespaces: [
         { className: bucketNamespace.className, uniqueKey: "ledge-store-relay" },
       ],
-      durableObjectStorage: { inMemory: kVoid },
+      durableObjectStorage: { inMemory: miniflare.kVoid },
       bindings: [
         { name: "host", service: { name: hostService } },
         { name: "secret", text: secret },
