@@ -15,6 +15,9 @@ const benchmarks: Record<string, string> = {
   pool: "./pool.ts",
 };
 
+/** Room enough that garbage is collected between measurements, and not in the midst of one. */
+const heapFlags = ["--expose-gc", "--initial-old-space-size=512"];
+
 const given = process.argv.slice(2);
 const isNamed = given[0] !== undefined && !given[0].startsWith("-");
 const [name = "store", ...options] = isNamed ? given : ["store", ...given];
@@ -27,6 +30,8 @@ for (const [key, program] of Object.entries(benchmarks)) {
   if (name !== "all" && name !== key) continue;
   console.log(`\n# ${key}\n`);
   const path = fileURLToPath(new URL(program, import.meta.url));
-  const { status } = spawnSync(process.execPath, [path, ...options], { stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, [...heapFlags, path, ...options], {
+    stdio: "inherit",
+  });
   if (status !== 0) process.exit(status ?? 1);
 }

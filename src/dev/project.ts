@@ -7,11 +7,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import { getDefaultDevRegistryPath } from "miniflare";
 import type { unstable_readConfig } from "wrangler";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
 import type { RemoteOptions } from "../plugin/dns-plugin.ts";
+import { loadMiniflare } from "../plugin/packages.ts";
 import { pluginPath } from "../plugin/plugin-path.ts";
 import { UserError } from "../plugin/user-error.ts";
 import type { WorkerInput } from "./dev-worker.ts";
@@ -118,7 +118,7 @@ export function workerInput(
       inspector: { hostname: "127.0.0.1", port: inspectorPort },
       persist: persistFolder(config, options),
       // Dev servers of one machine find each other's scripts here, wrangler's among them.
-      registry: getDefaultDevRegistryPath(),
+      registry: loadMiniflare().getDefaultDevRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),
       logLevel,
       structuredLogsHandler: (message: ConsoleMessage) => console.say(message),

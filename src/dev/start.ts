@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import type * as WranglerModule from "wrangler";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
 import { removeEndedNotes } from "../plugin/boot.ts";
+import { loadWrangler } from "../plugin/packages.ts";
 import { UserError } from "../plugin/user-error.ts";
 import { watchConfig } from "./config-watch.ts";
 import { DevWorker } from "./dev-worker.ts";
@@ -56,7 +57,9 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   const config = readProjectConfig(options);
   const dns = dnsBeside(config, options);
   // Both take their time.
-  const [wrangler] = await Promise.all([import("wrangler"), dns?.start()]);
+  const starting = dns?.start();
+  const wrangler = loadWrangler();
+  await starting;
   let server: DevServer | undefined;
   try {
     server = new DevServer(options, wrangler, dns);

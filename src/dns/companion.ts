@@ -1,5 +1,6 @@
 /** The companion worker (`worker/`) in a runtime of its own. */
-import { Miniflare } from "miniflare";
+import type { Miniflare } from "miniflare";
+import { loadMiniflare } from "../plugin/packages.ts";
 import { workerdModule } from "../plugin/workerd-module.ts";
 import type { ConfigVariables } from "../../worker/config.ts";
 
@@ -16,7 +17,8 @@ export function startCompanion(
   variables: ConfigVariables,
   { host, port, folder, listeners }: CompanionOptions,
 ): Miniflare {
-  return new Miniflare({
+  const { Miniflare: Runtime } = loadMiniflare();
+  return new Runtime({
     host,
     port: 0,
     resourcePersistencePath: folder,

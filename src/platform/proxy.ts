@@ -13,6 +13,7 @@ import {
   unsafeBindings,
   type UnsafeBindingEntry,
 } from "../config/wrangler-config.ts";
+import { loadWrangler } from "../plugin/packages.ts";
 
 export interface PlatformProxyOptions {
   /** The configuration file; the nearest one without it. */
@@ -45,7 +46,7 @@ export async function getPlatformProxy<
     ...(envFiles !== undefined && { envFiles }),
     ...(remoteBindings !== undefined && { remoteBindings }),
   };
-  const wrangler = await import("wrangler");
+  const wrangler = loadWrangler();
   const table = toWranglerTable(config, compatibleBindings(config));
   const proxy = await withDerivedFile(config, table, (configPath) =>
     wrangler.getPlatformProxy<Env, CfProperties>({ ...wranglerOptions, configPath }),

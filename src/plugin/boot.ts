@@ -7,15 +7,8 @@
  * without a note has left half-done may be collected (`core/blob-name.ts`).
  */
 import { randomBytes } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 
@@ -43,20 +36,29 @@ export interface RunningBoot extends Owner {
   readonly boot: string;
 }
 
+/** A note as it was found. */
+export interface FoundNote {
+  readonly boot: string;
+  /** `null` for what is no note, or was cut short: its run ended before it began. */
+  readonly owner: Owner | null;
+  readonly isRunning: boolean;
+}
+
 export function newBoot(): string {
   return randomBytes(8).toString("hex");
 }
 
 /** Leaves a note of `boot` in `notes`, and takes those away whose runs have ended. */
 export async function noteBoot(boot: string, notes: string, owner: Owner): Promise<void> {
-  mkdirSync(notes, { recursive: true });
+  const found = await findNotes(notes);
   writeNote(boot, notes, owner);
+  await removeNotes(notes, outlived(found, owner));
+}
+
+/** The notes that mean nothing any more once `owner` has begun. */
+export function outlived(found: readonly FoundNote[], owner: Owner): FoundNote[] {
   // A runtime that restarts has another boot, and the owner it had before.
-  await removeNotes(
-    notes,
-    async (name, other) =>
-      name === boot || (!isSameOwner(other, owner) && (await isRunning(other))),
-  );
+  return found.filter((note) => !note.isRunning || isSameOwner(note.owner, owner));
 }
 
 /**
@@ -64,24 +66,15 @@ export async function noteBoot(boot: string, notes: string, owner: Owner): Promi
  * of its own. Those of other processes may lead to a runtime that they left (`orphan.ts`).
  */
 export async function removeEndedNotes(notes: string): Promise<void> {
-  if (!existsSync(notes)) return;
-  await removeNotes(
-    notes,
-    async (_, owner) => owner.processId !== process.pid || (await isRunning(owner)),
+  const ended = (await findNotes(notes)).filter(
+    ({ owner, isRunning }) => (owner === null || owner.processId === process.pid) && !isRunning,
   );
+  await removeNotes(notes, ended);
 }
 
-async function removeNotes(
-  notes: string,
-  stays: (name: string, owner: Owner) => Promise<boolean>,
-): Promise<void> {
+export async function removeNotes(notes: string, found: readonly FoundNote[]): Promise<void> {
   await Promise.all(
-    readdirSync(notes).map(async (name) => {
-      const path = join(notes, name);
-      const owner = readNote(path);
-      if (owner !== null && (await stays(name, owner))) return;
-      rmSync(path, { recursive: true, force: true });
-    }),
+    found.map(({ boot }) => rm(join(notes, boot), { recursive: true, force: true })),
   );
 }
 
@@ -95,7 +88,8 @@ export function amendNote(boot: string, notes: string, addition: Partial<Owner>)
  * Whole or not at all: another process would take half a note for that of a run that never began.
  * The secret of the door is nobody else's.
  */
-function writeNote(boot: string, notes: string, owner: Owner): void {
+export function writeNote(boot: string, notes: string, owner: Owner): void {
+  mkdirSync(notes, { recursive: true });
   const temporary = join(dirname(notes), `${boot}.note`);
   writeFileSync(temporary, JSON.stringify(owner), { mode: 0o600 });
   renameSync(temporary, join(notes, boot));
@@ -103,20 +97,27 @@ function writeNote(boot: string, notes: string, owner: Owner): void {
 
 /** The runs that are going on. */
 export async function runningBoots(notes: string): Promise<RunningBoot[]> {
-  const boots = readNotes(notes).map(async (note) => ((await isRunning(note)) ? [note] : []));
-  return (await Promise.all(boots)).flat();
+  return running(await findNotes(notes));
+}
+
+export function running(found: readonly FoundNote[]): RunningBoot[] {
+  return found.flatMap(({ boot, owner, isRunning }) =>
+    owner !== null && isRunning ? [{ boot, ...owner }] : [],
+  );
 }
 
 /** All notes, of runs that have ended as well. */
-export function readNotes(notes: string): RunningBoot[] {
-  return noteNames(notes).flatMap((boot) => {
-    const owner = readNote(join(notes, boot));
-    return owner === null ? [] : [{ boot, ...owner }];
-  });
+export function findNotes(notes: string): Promise<FoundNote[]> {
+  return Promise.all(
+    noteNames(notes).map(async (boot) => {
+      const owner = readNote(join(notes, boot));
+      return { boot, owner, isRunning: owner !== null && (await goesOn(owner)) };
+    }),
+  );
 }
 
-export function isSameOwner(left: Owner, right: Owner): boolean {
-  return left.processId === right.processId && left.port === right.port;
+export function isSameOwner(left: Owner | null, right: Owner): boolean {
+  return left?.processId === right.processId && left.port === right.port;
 }
 
 /** The boots that left a note. */
@@ -128,7 +129,6 @@ function noteNames(notes: string): string[] {
   }
 }
 
-/** `null` for what is no note, or was cut short: its run ended before it began. */
 function readNote(path: string): Owner | null {
   try {
     const note = JSON.parse(readFileSync(path, "utf8")) as Partial<Owner> | null;
@@ -142,7 +142,7 @@ function readNote(path: string): Owner | null {
   }
 }
 
-async function isRunning({ processId, host, port }: Owner): Promise<boolean> {
+async function goesOn({ processId, host, port }: Owner): Promise<boolean> {
   return isRunningProcess(processId) && (await listens(host, port));
 }
 

@@ -13,11 +13,14 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import {
+  findNotes,
   isSameOwner,
-  noteBoot,
-  readNotes,
+  outlived,
+  running,
   runningBoots,
+  writeNote,
   type Door,
+  type FoundNote,
   type Owner,
   type RunningBoot,
 } from "./boot.ts";
@@ -29,33 +32,52 @@ interface Claim {
   readonly boot: string;
   /** The store's folder; notes are in `boots`. */
   readonly folder: string;
-  readonly owner: Owner & { readonly door: Door };
+  readonly owner: Owner;
+  /** Where the runtime would take orders, if it is the host. */
+  readonly door: () => Promise<Door>;
 }
 
-/** Makes the runtime the host of the folder, or returns the host it is a guest of. */
-export async function claimStore({ boot, folder, owner }: Claim): Promise<RunningBoot | null> {
-  const notes = join(folder, "boots");
-  const { door: _, ...guest } = owner;
+interface Claimed {
+  /** The runtime that this one is a guest of, if it is not the host itself. */
+  readonly host: RunningBoot | null;
+  /** Notes of others, that may be taken away. */
+  readonly outlived: readonly FoundNote[];
+}
+
+/** Makes the runtime the host of the folder, or finds the host it is a guest of. */
+export async function claimStore(claim: Claim): Promise<Claimed> {
   for (;;) {
-    const host = await alone(folder, async () => {
-      await Promise.all(readNotes(notes).map(endOrphan));
-      const found = await findHost(notes, owner);
-      // A guest leaves a note as well: it writes files.
-      if (found === null) await noteBoot(boot, notes, owner);
-      else if (found.handover === undefined) await noteBoot(boot, notes, guest);
-      return found;
-    });
-    if (host === null) return null;
-    if (owner.handover !== undefined) throw new HostPresentError();
-    if (host.handover === undefined) return host;
-    await takeOver(host, notes);
+    const claimed = await alone(claim.folder, () => claimOnce(claim));
+    const { host } = claimed;
+    if (host !== null && claim.owner.handover !== undefined) throw new HostPresentError();
+    if (host?.handover === undefined) return claimed;
+    await takeOver(host, notesOf(claim.folder));
   }
 }
 
+async function claimOnce({ boot, folder, owner, door }: Claim): Promise<Claimed> {
+  const notes = notesOf(folder);
+  // Asking who is there takes as long as getting a port.
+  const [found, ownDoor] = await Promise.all([findNotes(notes), door()]);
+  await Promise.all(found.map((note) => endOrphan(note)));
+  const host = hostAmong(running(found), owner);
+  // A guest leaves a note as well: it writes files.
+  if (host === null) writeNote(boot, notes, { ...owner, door: ownDoor });
+  else if (host.handover === undefined) writeNote(boot, notes, owner);
+  return { host, outlived: outlived(found, owner) };
+}
+
+function notesOf(folder: string): string {
+  return join(folder, "boots");
+}
+
 /** The runtime that the databases belong to. */
-export async function findHost(notes: string, except?: Owner): Promise<RunningBoot | null> {
-  const running = await runningBoots(notes);
-  const host = running.find(
+export async function findHost(notes: string): Promise<RunningBoot | null> {
+  return hostAmong(await runningBoots(notes));
+}
+
+function hostAmong(boots: readonly RunningBoot[], except?: Owner): RunningBoot | null {
+  const host = boots.find(
     (other) => other.door !== undefined && !(except !== undefined && isSameOwner(other, except)),
   );
   return host ?? null;

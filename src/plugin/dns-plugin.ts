@@ -11,16 +11,13 @@
  */
 import { mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import {
-  getPersistPath,
-  ProxyNodeBinding,
-  type ParsedWorkerOptions,
-  type Plugin,
-  type Service,
-} from "miniflare";
+import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
+import { loadMiniflare } from "./packages.ts";
 import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
 import { UserError } from "./user-error.ts";
 import { workerdModule } from "./workerd-module.ts";
+
+const { getPersistPath, ProxyNodeBinding } = loadMiniflare();
 
 const pluginName = "dns";
 const workerService = "dns:worker";

@@ -5,7 +5,7 @@
  * `writeHttpMetadata(headers)` changes its argument or that a stream from Node has no length. So
  * Node runs the same `StoreBucket` as a script does, and only its calls to the bucket cross over.
  */
-import { ProxyNodeBinding } from "miniflare";
+import type { ProxyNodeBinding } from "miniflare";
 import type { BucketSettings } from "../store/binding/settings.ts";
 import { StoreBucket } from "../store/binding/store-bucket.ts";
 import type {
@@ -17,6 +17,7 @@ import type {
 } from "../store/client/bucket-calls.ts";
 import { inlineBytesMax } from "../store/core/limits.ts";
 import { readFramedAnswer } from "./framed-answer.ts";
+import { loadMiniflare } from "./packages.ts";
 import { SealedStream } from "./sealed-stream.ts";
 
 /** What is known of an opened object before its body. */
@@ -41,7 +42,8 @@ export function nodeBinding(settings: BucketSettings): ProxyNodeBinding {
     }
     return bucket;
   };
-  return new ProxyNodeBinding({
+  const { ProxyNodeBinding: NodeBinding } = loadMiniflare();
+  return new NodeBinding({
     get(remote: object, property) {
       const bucket = bucketOf(remote);
       const value: unknown = Reflect.get(bucket, property);

@@ -8,7 +8,7 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { isRunningProcess, type Owner } from "./boot.ts";
+import { isRunningProcess, type FoundNote } from "./boot.ts";
 
 /** Calls `found` with the number of the next workerd that this process starts. */
 export function whenRuntimeStarts(found: (processId: number) => void): void {
@@ -31,8 +31,9 @@ let watching = false;
 const waiting = new Set<(processId: number) => void>();
 
 /** Ends the runtime of an owner that is gone, if it is still there. */
-export async function endOrphan({ processId, door, runtimeProcessId }: Owner): Promise<void> {
-  if (door === undefined || runtimeProcessId === undefined) return;
+export async function endOrphan({ owner }: FoundNote): Promise<void> {
+  if (owner?.door === undefined || owner.runtimeProcessId === undefined) return;
+  const { processId, door, runtimeProcessId } = owner;
   if (isRunningProcess(processId) || !isRunningProcess(runtimeProcessId)) return;
   // A process may have got the number of one that has ended: only the runtime knows the secret.
   if (!(await answers(door.port, door.secret)) || !isWorkerd(runtimeProcessId)) return;

@@ -7,20 +7,18 @@
  * One service holds the objects of all buckets, one disk service all blobs; a binding only says
  * which bucket it means.
  */
-import {
-  ProxyNodeBinding,
-  type ParsedWorkerOptions,
-  type Plugin,
-  type Worker_Binding,
-} from "miniflare";
+import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { newBoot, type Door } from "./boot.ts";
 import type { BucketSettings } from "../store/binding/settings.ts";
 import { parseBucketOptions, type BucketOptions } from "./bucket-options.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
 import { nodeBinding } from "./node-binding.ts";
+import { loadMiniflare } from "./packages.ts";
 import { bucketsService, clientBindings, storeServices } from "./store-services.ts";
 import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
 import { workerdModule } from "./workerd-module.ts";
+
+const { ProxyNodeBinding } = loadMiniflare();
 
 const pluginName = "store";
 const bindingModule = "ledge-internal:store-binding";

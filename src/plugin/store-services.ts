@@ -4,22 +4,23 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  getPersistPath,
-  kVoid,
-  type PluginServicesOptions,
-  type Service,
-  type Worker,
-  type Worker_Binding,
-  type Worker_Module,
+import type {
+  PluginServicesOptions,
+  Service,
+  Worker,
+  Worker_Binding,
+  Worker_Module,
 } from "miniflare";
 import { bucketFolder } from "../store/core/blob-name.ts";
-import { amendNote, noteBoot, type Door } from "./boot.ts";
+import { amendNote, noteBoot, removeNotes, type Door } from "./boot.ts";
 import { claimStore } from "./claim.ts";
 import { doorOf, openDoor, storeService } from "./door.ts";
 import { whenRuntimeStarts } from "./orphan.ts";
+import { loadMiniflare } from "./packages.ts";
 import { removePartialFiles } from "./partial-files.ts";
 import { workerdModule } from "./workerd-module.ts";
+
+const miniflare = loadMiniflare();
 
 export const bucketsService = storeService;
 const databasesService = "store:databases";
@@ -57,7 +58,11 @@ export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
   { pluginName, boot, bucketNames, project, handover }: StoreRun,
 ): Promise<Service[]> {
-  const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
+  const folder = miniflare.getPersistPath(
+    pluginName,
+    tmpPath,
+    sharedOptions.resourcePersistencePath,
+  );
   const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
     const path = `${folder}/${name}`;
     mkdirSync(path, { recursive: true });
@@ -81,21 +86,38 @@ export async function storeServices(
   ];
   const more: Worker_Binding[] = [
     { name: "boot", text: boot },
-    ...(project === undefined ? [] : [{ name: "project", service: { name: projectService } }]),
+    ...(project === undefined ? [] : await projectBindings()),
   ];
   // A folder that goes with the runtime is nobody else's.
   if (sharedOptions.resourcePersistencePath === undefined) {
     await noteBoot(boot, boots, owner);
     return [...shared, ...hostServices(databases, more)];
   }
-  const door = await doorOf(loopbackPort);
-  const host = await claimStore({ boot, folder, owner: { ...owner, door } });
-  void removePartialFiles(blobs, boots);
+  const { host, outlived } = await claimStore({
+    boot,
+    folder,
+    owner,
+    door: () => doorOf(loopbackPort),
+  });
+  // Goes on while the runtime starts, which takes longer. Who is in the way of it, stays.
+  void removeNotes(boots, outlived)
+    .catch(() => {})
+    .then(() => removePartialFiles(blobs, boots));
   if (host?.door !== undefined) return [...shared, ...guestServices(host.door, more)];
+  const door = await doorOf(loopbackPort);
   openDoor(worker, door);
   whenRuntimeStarts((runtimeProcessId) => amendNote(boot, boots, { runtimeProcessId }));
   const forDoor: Worker_Binding[] = [joinerBinding, { name: "secret", text: door.secret }];
   return [...shared, ...hostServices(databases, [...more, ...forDoor])];
+}
+
+/** What reads the project's folder also says of what type the files are. */
+async function projectBindings(): Promise<Worker_Binding[]> {
+  const { mimes } = await import("mrmime");
+  return [
+    { name: "project", service: { name: projectService } },
+    { name: "contentTypes", json: JSON.stringify(mimes) },
+  ];
 }
 
 /** The boot that each Miniflare, known by its own port, has begun last. */
@@ -131,7 +153,7 @@ function guestServices({ port, secret }: Door, bindings: Worker_Binding[]): Serv
       durableObjectNamespaces: [
         { className: bucketNamespace.className, uniqueKey: "ledge-store-relay" },
       ],
-      durableObjectStorage: { inMemory: kVoid },
+      durableObjectStorage: { inMemory: miniflare.kVoid },
       bindings: [
         { name: "host", service: { name: hostService } },
         { name: "secret", text: secret },
@@ -155,7 +177,6 @@ function bucketsWorker({ bindings = [], ...worker }: Worker): Service {
     name: bucketsService,
     worker: {
       compatibilityDate: "2026-08-01",
-      compatibilityFlags: ["nodejs_compat"],
       ...worker,
       bindings: [
         { name: "blobs", service: { name: blobsService } },

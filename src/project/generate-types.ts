@@ -10,6 +10,7 @@ import { isTable, type Table } from "../config/config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { toWranglerTable } from "../config/wrangler-config.ts";
 import { isStoreFlag } from "../plugin/compatibility.ts";
+import { loadWrangler } from "../plugin/packages.ts";
 import { UserError } from "../plugin/user-error.ts";
 
 export interface GenerateTypesOptions {
@@ -45,7 +46,7 @@ export async function generateTypes(options: GenerateTypesOptions = {}): Promise
   const table = withoutStoreFlags(
     environments.length === 0 ? toWranglerTable(config) : allTogether(config, environments),
   );
-  const { experimental_generateTypes: generate } = await import("wrangler");
+  const { experimental_generateTypes: generate } = loadWrangler();
   const { content } = await withDerivedFile(config, table, (configPath) =>
     generate({
       config: configPath,

@@ -83,7 +83,7 @@ export class FileContent implements LocalContent {
       const length = Math.min(partSize, this.size - start);
       parts.push({ etag: await this.#hashPart("md5", start, length) });
     }
-    return multipartEtag(parts, (hex) => createHash("md5").update(hex, "hex").digest("hex"));
+    return multipartEtag(parts);
   }
 
   async #hashPart(algorithm: ChecksumAlgorithm, start: number, length: number): Promise<string> {

@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { Miniflare } from "miniflare";
 import type { Door } from "../../plugin/boot.ts";
+import { loadMiniflare } from "../../plugin/packages.ts";
 
 export class OwnRuntime {
   readonly #miniflare: Miniflare;
@@ -31,7 +32,7 @@ export class OwnRuntime {
     handover.unref();
     const { port } = handover.address() as AddressInfo;
     // Loading it takes longer than most of what a command does through the door of another.
-    const { Log, LogLevel, Miniflare } = await import("miniflare");
+    const { Log, LogLevel, Miniflare } = loadMiniflare();
     const miniflare = new Miniflare({
       resourcePersistencePath: persistPath,
       log: new Log(LogLevel.NONE),

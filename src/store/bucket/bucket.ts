@@ -7,7 +7,6 @@
  * An operation may leave files that nothing refers to any more; `execute` hands their names back,
  * and they may be removed once the writes are durable.
  */
-import { createHash } from "node:crypto";
 import { resolveRange } from "../core/byte-range.ts";
 import { conditionHolds } from "../core/conditional.ts";
 import { decodeCursor } from "../core/cursor.ts";
@@ -301,7 +300,7 @@ export class Bucket {
     const record: Required<ObjectRecord> = {
       ...this.#newVersion(upload.key),
       size: selected.reduce((sum, part) => sum + part.size, 0),
-      etag: multipartEtag(selected, md5OfHex),
+      etag: multipartEtag(selected),
       checksums: {},
       storageClass: description.storageClass,
       http: description.http,
@@ -394,8 +393,4 @@ const reads: ReadonlySet<Method> = new Set([
 /** @throws StoreError 10022 */
 function validateLimit(limit: number): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > listLimitMax) throw new StoreError(10022);
-}
-
-function md5OfHex(hex: string): string {
-  return createHash("md5").update(hex, "hex").digest("hex");
 }

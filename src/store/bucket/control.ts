@@ -13,8 +13,9 @@ import { filesBelow, readFiles } from "./project-folder.ts";
 interface ControlEnv {
   readonly buckets: DurableObjectNamespace<BucketObject>;
   readonly blobs: Fetcher;
-  /** The project's folder, where the binding was given one */
+  /** The project's folder, where the binding was given one, and the types of its files */
   readonly project?: Fetcher;
+  readonly contentTypes?: Readonly<Record<string, string>>;
   readonly boot: string;
 }
 
@@ -84,7 +85,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
 
   /** Puts the files of a folder of the project into a bucket. Returns what is wrong. */
   async seedFolder(bucketName: string, path: string): Promise<string | null> {
-    const { project } = this.env;
+    const { project, contentTypes = {} } = this.env;
     if (project === undefined) {
       return `Cannot read "${path}": this runtime was not given a project's folder.`;
     }
@@ -95,7 +96,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
         "Give a path from the folder of the configuration file."
       );
     }
-    for await (const objects of readFiles(project, path, keys)) {
+    for await (const objects of readFiles({ disk: project, contentTypes }, path, keys)) {
       const problem = await this.seed(bucketName, objects);
       if (problem !== null) return problem;
     }

@@ -1,9 +1,14 @@
 /** Files of the project that tests run in, through workerd's disk service. */
-import { lookup } from "mrmime";
 import type { SeedObject } from "../../testing/objects.ts";
 
 /** So many files are in memory at a time. */
 const filesMax = 64;
+
+export interface ProjectFolder {
+  readonly disk: Fetcher;
+  /** By the endings of names. Node has them, for scripts start sooner without. */
+  readonly contentTypes: Readonly<Record<string, string>>;
+}
 
 interface Entry {
   readonly name: string;
@@ -32,7 +37,7 @@ export async function filesBelow(disk: Fetcher, path: string): Promise<string[] 
 
 /** Files as objects: the path is the key, and the name's ending says what type the content is. */
 export async function* readFiles(
-  disk: Fetcher,
+  { disk, contentTypes }: ProjectFolder,
   path: string,
   keys: readonly string[],
 ): AsyncGenerator<SeedObject[]> {
@@ -40,11 +45,13 @@ export async function* readFiles(
     yield await Promise.all(
       keys.slice(start, start + filesMax).map(async (key) => {
         const response = await disk.fetch(address(`${path}/${key}`));
-        const type = lookup(key);
+        const ending = key.slice(key.lastIndexOf(".") + 1).toLowerCase();
         return {
           key,
           bytes: await response.bytes(),
-          ...(type !== undefined && { http: { contentType: type } }),
+          ...(Object.hasOwn(contentTypes, ending) && {
+            http: { contentType: contentTypes[ending] as string },
+          }),
         };
       }),
     );

@@ -67,11 +67,11 @@ export function requiredAlgorithms(expected: ExpectedChecksum | undefined): Chec
     : ["md5", expected.algorithm];
 }
 
-const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const hexDigits = "0123456789abcdef";
 
 export function toHex(bytes: Uint8Array): string {
   let hex = "";
-  for (const byte of bytes) hex += hexDigits[byte];
+  for (const byte of bytes) hex += hexDigits.charAt(byte >> 4) + hexDigits.charAt(byte & 15);
   return hex;
 }
 

@@ -5,6 +5,7 @@
  * counts as aborted, whether or not anybody has written that down yet. A finished upload is
  * remembered for seven more days, so that aborting it again is no error, and then forgotten.
  */
+import { fromHex } from "./checksum.ts";
 import { StoreError } from "./errors.ts";
 import {
   objectBytesMax,
@@ -13,6 +14,7 @@ import {
   uploadBytesMax,
   uploadLifetimeMilliseconds,
 } from "./limits.ts";
+import { md5 } from "./md5.ts";
 
 export type UploadState = "in progress" | "completed" | "aborted";
 
@@ -78,9 +80,6 @@ export function selectParts<Part extends StoredPart>(
 }
 
 /** The object's tag: the md5 of the parts' md5s, and how many there are. */
-export function multipartEtag(
-  parts: readonly Pick<StoredPart, "etag">[],
-  md5OfHex: (hex: string) => string,
-): string {
-  return `${md5OfHex(parts.map((part) => part.etag).join(""))}-${parts.length}`;
+export function multipartEtag(parts: readonly Pick<StoredPart, "etag">[]): string {
+  return `${md5(fromHex(parts.map((part) => part.etag).join("")))}-${parts.length}`;
 }
