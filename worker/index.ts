@@ -54,10 +54,15 @@ export class DnsApi extends WorkerEntrypoint<Env> {
     rehearsal.open(layer);
   }
 
-  /** Closes a layer and those above it, and the faults that were set. */
-  async closeLayer(layer: number): Promise<void> {
+  /**
+   * Closes a layer and those above it, and the faults that were set.
+   *
+   * @param next a layer to open then
+   */
+  async closeLayer(layer: number, next?: number): Promise<void> {
     api(this.env).endFaults();
     await rehearsal.close(layer, this.env);
+    if (next !== undefined) await this.openLayer(next);
   }
 }
 

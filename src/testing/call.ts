@@ -1,5 +1,10 @@
 /** What a script did to a bucket, as tests look at it. */
-import type { Method, Operation, Outcome, Result } from "../store/core/operations.ts";
+import {
+  methodNames,
+  type Operation,
+  type Outcome,
+  type Result,
+} from "../store/core/operations.ts";
 
 export interface Call {
   /** The bucket's name */
@@ -31,25 +36,14 @@ export type CallMethod =
   | "listMultipartUploads"
   | "listParts";
 
-const methods: Record<Exclude<Method, "stats">, CallMethod> = {
-  head: "head",
-  get: "get",
-  put: "put",
-  delete: "delete",
-  list: "list",
-  createUpload: "createMultipartUpload",
-  uploadPart: "uploadPart",
-  completeUpload: "completeMultipartUpload",
-  abortUpload: "abortMultipartUpload",
-  listUploads: "listMultipartUploads",
-  listParts: "listParts",
-};
-
-export const callMethods: ReadonlySet<string> = new Set(Object.values(methods));
+export const callMethods: ReadonlySet<string> = new Set<CallMethod>(
+  Object.values(methodNames).filter((name) => name !== "stats"),
+);
 
 /** `null` for what no script can do. */
 export function callMethod({ method }: Operation): CallMethod | null {
-  return method === "stats" ? null : methods[method];
+  const name = methodNames[method];
+  return name === "stats" ? null : name;
 }
 
 export function keysOf(operation: Operation): readonly string[] {

@@ -8,7 +8,8 @@ export interface StoreControls {
   advance(milliseconds: number): Promise<void>;
   resetClock(): Promise<void>;
   openLayer(layer: number, snapshot?: boolean): Promise<void>;
-  closeLayer(layer: number): Promise<void>;
+  /** @param next a layer to open as soon as this one is closed */
+  closeLayer(layer: number, next?: number): Promise<void>;
   armFault(fault: Fault): Promise<void>;
   disarmFaults(): Promise<void>;
   injections(): Promise<readonly Injection[]>;
@@ -29,7 +30,7 @@ export interface DnsControls {
     json(): Promise<unknown>;
   }>;
   openLayer(layer: number): Promise<void>;
-  closeLayer(layer: number): Promise<void>;
+  closeLayer(layer: number, next?: number): Promise<void>;
 }
 
 export interface Controls {

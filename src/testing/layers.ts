@@ -20,9 +20,16 @@ export class Layers {
   }
 
   /** Undoes what was written in this layer and in those above it, and ends them. */
-  async close(layer: number): Promise<void> {
+  async close(layer: number, next?: number): Promise<void> {
     const { store, dns } = this.#controls;
-    await Promise.all([store.closeLayer(layer), dns?.closeLayer(layer)]);
+    await Promise.all([store.closeLayer(layer, next), dns?.closeLayer(layer, next)]);
+  }
+
+  /** Closes a layer and opens another in its place, which takes no longer than one of the two. */
+  async replace(layer: number): Promise<number> {
+    const next = ++this.#last;
+    await this.close(layer, next);
+    return next;
   }
 
   /** Back to how things were when the snapshot was taken, as often as one likes. */

@@ -13,6 +13,10 @@ function noted() {
     async close(layer) {
       notes.push(`close ${layer}`);
     },
+    async replace(layer) {
+      notes.push(`close ${layer}, open ${++last}`);
+      return last;
+    },
   });
   return { notes, tasks };
 }
@@ -32,7 +36,42 @@ describe("TaskLayers", () => {
     await tasks.end(test);
     await tasks.end(block);
     await tasks.end(file);
-    expect(notes).toEqual(["open 1", "open 2", "open 3", "close 3", "close 2", "close 1"]);
+    expect(notes).toEqual([
+      "open 1",
+      "open 2",
+      "open 3",
+      "close 3, open 4",
+      "close 2, open 5",
+      "close 1",
+    ]);
+  });
+
+  it("opens the layer of the next test in the step that closes the one before", async () => {
+    const { notes, tasks } = noted();
+    const [one, two] = [inFile(), inFile()];
+    await tasks.begin(file);
+    await tasks.begin(one);
+    await tasks.end(one);
+    expect(tasks.current).toBe(1);
+    await tasks.begin(two);
+    expect(tasks.current).toBe(3);
+    await tasks.end(two);
+    await tasks.endAll();
+    expect(notes).toEqual(["open 1", "open 2", "close 2, open 3", "close 3, open 4", "close 1"]);
+  });
+
+  it("does not use a spare layer that something has begun above in the meantime", async () => {
+    const { notes, tasks } = noted();
+    const [one, two, three] = [inFile(), inFile(), inFile()];
+    await tasks.begin(file);
+    await tasks.begin(one);
+    const ended = tasks.end(one);
+    await tasks.begin(two);
+    await ended;
+    await tasks.end(two);
+    await tasks.begin(three);
+    expect(notes).toEqual(["open 1", "open 2", "close 2, open 3", "open 4", "close 4, open 5"]);
+    expect(tasks.current).toBe(5);
   });
 
   it("closes what has not ended, when something begins beside it", async () => {
@@ -60,7 +99,7 @@ describe("TaskLayers", () => {
     await tasks.begin(test);
     await tasks.again(test);
     await tasks.end(test);
-    expect(notes).toEqual(["open 1", "open 2", "close 2", "open 3", "close 3"]);
+    expect(notes).toEqual(["open 1", "open 2", "close 2, open 3", "close 3, open 4"]);
   });
 
   it("gives tests that run at the same time one layer, until the last has ended", async () => {
@@ -72,7 +111,7 @@ describe("TaskLayers", () => {
     await tasks.end(one);
     expect(notes).toEqual(["open 1", "open 2"]);
     await tasks.end(two);
-    expect(notes).toEqual(["open 1", "open 2", "close 2"]);
+    expect(notes).toEqual(["open 1", "open 2", "close 2, open 3"]);
   });
 
   it("lays nothing above a block that runs at the same time as others", async () => {
@@ -84,6 +123,6 @@ describe("TaskLayers", () => {
     await tasks.begin(test);
     await tasks.end(test);
     await tasks.end(block);
-    expect(notes).toEqual(["open 1", "open 2", "close 2"]);
+    expect(notes).toEqual(["open 1", "open 2", "close 2, open 3"]);
   });
 });

@@ -21,6 +21,8 @@ export interface Task {
 export interface LayerStore {
   open(): Promise<number>;
   close(layer: number): Promise<void>;
+  /** Closes a layer and opens another, in one step. */
+  replace(layer: number): Promise<number>;
 }
 
 interface Entry {
@@ -36,6 +38,8 @@ interface Company {
 export class TaskLayers {
   readonly #layers: LayerStore;
   readonly #entries: Entry[] = [];
+  /** A layer above all entries that is open for whatever begins next. */
+  #spare: number | undefined;
   /** Tasks that run at the same time, by what they are in */
   readonly #companies = new Map<Task | null, Company>();
 
@@ -65,8 +69,7 @@ export class TaskLayers {
 
   async end(task: Task): Promise<void> {
     const shared = outermostConcurrent(task);
-    if (shared === null)
-      return this.#close(this.#entries.findIndex((entry) => entry.task === task));
+    if (shared === null) return this.#end(this.#entries.findIndex((entry) => entry.task === task));
     const parent = parentOf(task);
     const company = this.#companies.get(parent);
     if (shared !== task || company === undefined) return;
@@ -74,7 +77,7 @@ export class TaskLayers {
     if (company.members.size > 0) return;
     this.#companies.delete(parent);
     const layer = await company.layer;
-    await this.#close(this.#entries.findIndex((entry) => entry.layer === layer));
+    await this.#end(this.#entries.findIndex((entry) => entry.layer === layer));
   }
 
   /** Undoes what the task has done so far, because it is going to be tried again. */
@@ -91,15 +94,31 @@ export class TaskLayers {
 
   async #open(task: Task, parent: Task | null): Promise<void> {
     if (this.#entries.some((entry) => entry.task === task)) return;
-    await this.#close(this.#entries.findIndex((entry) => entry.task === parent) + 1);
-    this.#entries.push({ task, layer: await this.#layers.open() });
+    const index = this.#entries.findIndex((entry) => entry.task === parent) + 1;
+    if (index < this.#entries.length) await this.#close(index);
+    const spare = this.#spare;
+    this.#spare = undefined;
+    this.#entries.push({ task, layer: spare ?? (await this.#layers.open()) });
+  }
+
+  /** Most that end are followed by another in the same block, so its layer is opened on the way. */
+  async #end(index: number): Promise<void> {
+    const lowest = this.#entries[index];
+    if (lowest === undefined) return;
+    if (index === 0) return this.#close(0);
+    this.#entries.splice(index);
+    this.#spare = undefined;
+    const spare = await this.#layers.replace(lowest.layer);
+    // Unless something has begun in the meantime: then the spare layer lies below it.
+    if (this.#entries.length === index) this.#spare = spare;
   }
 
   async #close(index: number): Promise<void> {
-    const lowest = this.#entries[index];
+    const lowest = this.#entries[index]?.layer ?? this.#spare;
     if (lowest === undefined) return;
     this.#entries.splice(index);
-    await this.#layers.close(lowest.layer);
+    this.#spare = undefined;
+    await this.#layers.close(lowest);
   }
 }
 

@@ -43,6 +43,7 @@ export default class IsolatingRunner extends TestRunner {
     this.#tasks = new TaskLayers({
       open: () => layers.open(),
       close: (layer) => layers.close(layer),
+      replace: (layer) => layers.replace(layer),
     });
     this.#state.layerOfCall = () => this.#layerOfCall();
   }

@@ -73,7 +73,9 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
   execute(operations: Operation[]): Outcome[] | Promise<Outcome[]> {
-    return rehearsal.active ? this.#rehearse(operations) : this.#execute(operations);
+    if (rehearsal.active && !rehearsal.leavesAlone(operations)) return this.#rehearse(operations);
+    this.#enterLayer(operations);
+    return this.#execute(operations);
   }
 
   /** `execute`, for one operation in its short form. */

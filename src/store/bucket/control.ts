@@ -45,10 +45,15 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     rehearsal.open(layer, snapshot);
   }
 
-  /** Closes a layer and those above it, and undoes what was written in them. */
-  async closeLayer(layer: number): Promise<void> {
+  /**
+   * Closes a layer and those above it, and undoes what was written in them.
+   *
+   * @param next a layer to open then
+   */
+  async closeLayer(layer: number, next?: number): Promise<void> {
     const buckets = rehearsal.close(layer);
     await Promise.all(buckets.map((name) => this.env.buckets.getByName(name).leaveLayer(layer)));
+    if (next !== undefined) rehearsal.open(next, false);
   }
 
   armFault(fault: Fault): void {
@@ -66,8 +71,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
 
   /** From now on calls are listed, if they were not. */
   watchCalls(): void {
-    rehearsal.activate();
-    rehearsal.forgetCalls();
+    rehearsal.watch();
   }
 
   calls(): readonly Call[] {

@@ -34,6 +34,8 @@ interface Verdict {
 export class Rehearsal {
   /** Whether layers, faults or calls are looked at, since somebody has asked for one. */
   active = false;
+  /** Whether calls are listed. The pool's tests list their own. */
+  #watching = false;
   /** Tells the layers of this runtime from those that a crashed one left in a database. */
   run = "";
   readonly #clock: MovableClock;
@@ -49,6 +51,12 @@ export class Rehearsal {
     if (this.active) return;
     this.active = true;
     this.run = crypto.randomUUID();
+  }
+
+  watch(): void {
+    this.activate();
+    this.#watching = true;
+    this.#task().calls.length = 0;
   }
 
   /** The layer that writes belong to; `null` outside of all. */
@@ -95,14 +103,18 @@ export class Rehearsal {
     for (const layer of this.#layers) layer.faults.length = 0;
   }
 
-  forgetCalls(): void {
-    this.#task().calls.length = 0;
+  /** Whether nothing can happen to operations but what the bucket does with them. */
+  leavesAlone(operations: readonly Operation[]): boolean {
+    return (
+      !this.#watching &&
+      this.#layers.every(({ faults }) => faults.length === 0) &&
+      operations.every(({ layer }) => this.#isOpen(layer))
+    );
   }
 
   /** What faults and the end of tests make of an operation that has arrived. */
   judge(bucketName: string, operation: Operation): Verdict {
-    const { layer } = operation;
-    if (layer !== undefined && !this.#layers.some(({ id }) => id === layer)) {
+    if (!this.#isOpen(operation.layer)) {
       return { execute: false, instead: refusal, interference: { late: true } };
     }
     const injection = this.#meet(bucketName, operation);
@@ -126,7 +138,7 @@ export class Rehearsal {
   }
 
   record(bucketName: string, operation: Operation, outcome: Outcome): void {
-    if (outcome.interference?.late) return;
+    if (!this.#watching || outcome.interference?.late) return;
     const call = describeCall(bucketName, operation, outcome);
     if (call !== null) this.#task().calls.push(call);
   }
@@ -146,6 +158,11 @@ export class Rehearsal {
       }
     }
     return null;
+  }
+
+  /** What says nothing of a layer belongs to whichever is open. */
+  #isOpen(layer: number | undefined): boolean {
+    return layer === undefined || this.#layers.some(({ id }) => id === layer);
   }
 
   #task(): Layer {

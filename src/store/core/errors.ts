@@ -7,7 +7,7 @@
  * binding rejects with a plain `Error` reading `<method>: <text> (<code>)`; an HTTP face answers
  * with the status and the name.
  */
-import type { Method } from "./operations.ts";
+import { methodNames, type Method } from "./operations.ts";
 
 interface StoreErrorEntry {
   /** The error's name on the S3-compatible interface. */
@@ -102,13 +102,5 @@ export function bindingMessage(
   method: Method,
   error: { code: StoreErrorCode; text: string },
 ): string {
-  return `${spokenMethods[method] ?? method}: ${error.text} (${error.code})`;
+  return `${methodNames[method]}: ${error.text} (${error.code})`;
 }
-
-/** What callers of the binding know by another name. */
-const spokenMethods: Partial<Record<Method, string>> = {
-  createUpload: "createMultipartUpload",
-  completeUpload: "completeMultipartUpload",
-  abortUpload: "abortMultipartUpload",
-  listUploads: "listMultipartUploads",
-};

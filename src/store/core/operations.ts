@@ -131,6 +131,23 @@ interface Operations {
 }
 
 export type Method = keyof Operations;
+
+/** What callers of the binding call them. */
+export const methodNames = {
+  head: "head",
+  get: "get",
+  put: "put",
+  delete: "delete",
+  list: "list",
+  createUpload: "createMultipartUpload",
+  uploadPart: "uploadPart",
+  completeUpload: "completeMultipartUpload",
+  abortUpload: "abortMultipartUpload",
+  listUploads: "listMultipartUploads",
+  listParts: "listParts",
+  stats: "stats",
+} as const satisfies Record<Method, string>;
+
 export type Request<M extends Method> = { readonly method: M } & Operations[M]["request"];
 export type Result<M extends Method> = Operations[M]["result"];
 export type Operation = { [M in Method]: Request<M> }[Method] & {
