@@ -11,10 +11,9 @@ class Bucket {
       this.batches.push(operations);
       return this.answer(operations);
     },
-    sendAlone: async (operation) => {
+    sendAlone: (operation, resolve, reject) => {
       this.batches.push([operation]);
-      const [outcome] = await this.answer([operation]);
-      return outcome as Outcome;
+      this.answer([operation]).then(([outcome]) => resolve(outcome as Outcome), reject);
     },
   });
 

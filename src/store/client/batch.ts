@@ -13,7 +13,11 @@ import { internalError } from "./failure.ts";
 export interface Sender {
   send(operations: Operation[]): Promise<Outcome[]>;
   /** For an operation that travels alone: most do. */
-  sendAlone(operation: Operation): Promise<Outcome>;
+  sendAlone(
+    operation: Operation,
+    resolve: (outcome: Outcome) => void,
+    reject: (error: unknown) => void,
+  ): void;
 }
 
 /** An RPC carries 32 MiB at most, request or result; half of it leaves room for all but content. */
@@ -44,11 +48,7 @@ export class Batch {
       if (this.#bytes + bytes > batchBytesMax) this.#flush();
       if (this.#pending.length === 0) void endOfTurn.then(() => this.#flush());
       this.#bytes += bytes;
-      this.#pending.push({
-        operation,
-        resolve,
-        reject: (error) => reject(internalError(operation.method, error)),
-      });
+      this.#pending.push({ operation, reject, resolve });
     });
   }
 
@@ -59,11 +59,11 @@ export class Batch {
     this.#pending = [];
     this.#bytes = 0;
     const fail = (error: unknown): void => {
-      for (const call of calls) call.reject(error);
+      for (const { operation, reject } of calls) reject(internalError(operation.method, error));
     };
     try {
       if (second === undefined) {
-        this.#sender.sendAlone(first.operation).then(first.resolve, first.reject);
+        this.#sender.sendAlone(first.operation, first.resolve, fail);
         return;
       }
       this.#sender.send(calls.map(({ operation }) => operation)).then((outcomes) => {

@@ -76,10 +76,12 @@ export class BucketClient implements BucketCalls {
   }
 
   /** Executes one operation. Failures read as the binding's callers know them. */
-  async call<M extends Method>(request: Request<M>): Promise<Result<M>> {
-    const outcome = await this.#send(request);
-    if (outcome.interference !== undefined) await suffer(outcome.interference);
-    return settle(request.method, outcome);
+  call<M extends Method>(request: Request<M>): Promise<Result<M>> {
+    return this.#send(request).then((outcome) => {
+      const { interference } = outcome;
+      if (interference === undefined) return settle(request.method, outcome);
+      return suffer(interference).then(() => settle(request.method, outcome));
+    });
   }
 
   async get(request: GetRequest): Promise<Opened | null> {

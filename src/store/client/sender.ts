@@ -11,13 +11,13 @@ export function senderByRpc(buckets: Buckets, bucketName: string): Sender {
   const bucket = stubs(buckets, bucketName);
   return {
     send: (operations) => bucket().execute(operations),
-    sendAlone(operation) {
+    sendAlone(operation, resolve, reject) {
       const call = shortCall(operation);
-      return call === null
-        ? alone(bucket().execute([operation]))
-        : bucket()
-            .executeShort(...call)
-            .then((answer) => outcomeOf(answer as ShortAnswer));
+      if (call === null) alone(bucket().execute([operation])).then(resolve, reject);
+      else {
+        const answered = bucket().executeShort(...call);
+        answered.then((answer) => resolve(outcomeOf(answer as ShortAnswer)), reject);
+      }
     },
   };
 }
@@ -30,7 +30,10 @@ export function senderByFetch(buckets: Buckets, bucketName: string): Sender {
     const response = await bucket().fetch("http://bucket/", { method: "POST", body });
     return decodeFrame(await response.arrayBuffer());
   };
-  return { send, sendAlone: (operation) => alone(send([operation])) };
+  return {
+    send,
+    sendAlone: (operation, resolve, reject) => void alone(send([operation])).then(resolve, reject),
+  };
 }
 
 /** Operations of one turn wait side by side, as they would on one line to a far-away store. */
@@ -38,7 +41,8 @@ export function delayed(sender: Sender, milliseconds: number): Sender {
   const wait = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
   return {
     send: (operations) => wait().then(() => sender.send(operations)),
-    sendAlone: (operation) => wait().then(() => sender.sendAlone(operation)),
+    sendAlone: (operation, resolve, reject) =>
+      void wait().then(() => sender.sendAlone(operation, resolve, reject)),
   };
 }
 
