@@ -1,6 +1,6 @@
 /** Ports for servers on this machine. */
 import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { reservePort } from "../plugin/reserved-port.ts";
 
 /** How many are tried, one after the other, before any port at all is taken. */
 const triesMax = 20;
@@ -14,7 +14,7 @@ export async function freePort(wanted: number, host: string): Promise<number> {
       if (await isFree(port, hosts)) return port;
     }
   }
-  return (await listen(0, hosts[0] as string)) as number;
+  return reservePort();
 }
 
 /** A name may stand for two addresses, and a runtime may take either. */
@@ -26,24 +26,21 @@ function addresses(host: string): string[] {
 
 async function isFree(port: number, hosts: readonly string[]): Promise<boolean> {
   for (const host of hosts) {
-    if ((await listen(port, host)) === null) return false;
+    if (!(await canListen(port, host))) return false;
   }
   return true;
 }
 
-/** Listens for a moment. Gives the port, or `null` where somebody else does already. */
-function listen(port: number, host: string): Promise<number | null> {
+/** Listens for a moment. */
+function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRINUSE") resolve(null);
+      if (error.code === "EADDRINUSE") resolve(false);
       // A machine without IPv6: nobody can be there.
-      else if (error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT") resolve(port);
+      else if (error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT") resolve(true);
       else reject(error);
     });
-    server.listen({ port, host, exclusive: true }, () => {
-      const { port: taken } = server.address() as AddressInfo;
-      server.close(() => resolve(taken));
-    });
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
