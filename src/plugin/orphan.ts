@@ -10,25 +10,27 @@ import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { isRunningProcess, type FoundNote } from "./boot.ts";
 
-/** Calls `found` with the number of the next workerd that this process starts. */
-export function whenRuntimeStarts(found: (processId: number) => void): void {
-  if (waiting.size === 0 && !watching) {
-    watching = true;
-    subscribe("child_process", (message) => {
-      const { process: child } = message as { process: ChildProcess };
-      // It is told of before it is started.
-      setImmediate(() => {
-        if (child.pid === undefined || !child.spawnfile?.includes("workerd")) return;
-        for (const tell of waiting) tell(child.pid);
-        waiting.clear();
-      });
-    });
-  }
-  waiting.add(found);
+/** Whom to tell of the runtimes of each Miniflare, known by its own port. */
+const listeners = new Map<number, (processId: number) => void>();
+
+/** Calls `found` with the number of every workerd that a Miniflare starts from now on. */
+export function whenRuntimeStarts(loopbackPort: number, found: (processId: number) => void): void {
+  if (listeners.size === 0) subscribe("child_process", lookAtChild);
+  listeners.set(loopbackPort, found);
 }
 
-let watching = false;
-const waiting = new Set<(processId: number) => void>();
+function lookAtChild(message: unknown): void {
+  const { process: child } = message as { process: ChildProcess };
+  // It is told of before it is started.
+  setImmediate(() => {
+    // workerd has to know how to reach its Miniflare, so that is among its arguments.
+    const loopback = child.spawnargs?.find((argument) => argument.startsWith(loopbackArgument));
+    if (child.pid === undefined || loopback === undefined) return;
+    listeners.get(Number(loopback.slice(loopback.lastIndexOf(":") + 1)))?.(child.pid);
+  });
+}
+
+const loopbackArgument = "--external-addr=loopback=";
 
 /** Ends the runtime of an owner that is gone, if it is still there. */
 export async function endOrphan({ owner }: FoundNote): Promise<void> {

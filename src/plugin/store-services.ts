@@ -106,7 +106,9 @@ export async function storeServices(
   if (host?.door !== undefined) return [...shared, ...guestServices(host.door, more)];
   const door = await doorOf(loopbackPort);
   openDoor(worker, door);
-  whenRuntimeStarts((runtimeProcessId) => amendNote(boot, boots, { runtimeProcessId }));
+  whenRuntimeStarts(loopbackPort, (runtimeProcessId) =>
+    amendNote(boot, boots, { runtimeProcessId }),
+  );
   const forDoor: Worker_Binding[] = [joinerBinding, { name: "secret", text: door.secret }];
   return [...shared, ...hostServices(databases, [...more, ...forDoor])];
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { startStore, temporaryFolder } from "./support/store.ts";
 import { bucketEntry, worker } from "./support/worker.ts";
 
@@ -153,6 +153,38 @@ describe("two runtimes on one folder", () => {
     expect(won.filter((object) => object !== null)).toHaveLength(1);
     await left.bucket.delete("race");
     expect(await right.bucket.head("race")).toBeNull();
+  });
+});
+
+/** The note of the run before goes while the next one starts. */
+function runtimeOf(folder: string): Promise<number> {
+  const boots = join(folder, "store", "boots");
+  return vi.waitFor(() => {
+    const [name, other] = readdirSync(boots) as [string, string | undefined];
+    expect(other).toBeUndefined();
+    const note = readFileSync(join(boots, name), "utf8");
+    return (JSON.parse(note) as { runtimeProcessId: number }).runtimeProcessId;
+  });
+}
+
+describe("two runtimes of one process", () => {
+  it("that start at once leave notes that name each its own, and so do those after them", async () => {
+    const folders = [temporaryFolder(), temporaryFolder()];
+    const stores = await Promise.all(folders.map((folder) => startStore(folder)));
+    const runtimes = await Promise.all(folders.map(runtimeOf));
+    expect(new Set(runtimes).size).toBe(2);
+    await Promise.all(
+      stores.map(({ miniflare }, index) =>
+        miniflare.setOptions({
+          resourcePersistencePath: folders[index],
+          workers: [worker("export default { edited: true };")],
+        }),
+      ),
+    );
+    const next = await Promise.all(folders.map(runtimeOf));
+    expect(new Set([...runtimes, ...next]).size).toBe(4);
+    // They are there, or this throws.
+    for (const processId of next) process.kill(processId, 0);
   });
 });
 

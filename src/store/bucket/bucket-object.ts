@@ -184,16 +184,11 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /**
    * Gives the disk back what an emptied bucket has taken. SQLite keeps the pages of what was
-   * deleted for what comes next, and an object may not have it vacuum; but it may start anew.
-   *
-   * Not while another runtime uses the folder: it may have the old file open. A runtime leaves its
-   * note before it starts, and opens a bucket long after that.
+   * deleted for what comes next, and an object may not have it vacuum; but it may start anew. No
+   * other runtime has the file open, for one at a time is the host of the folder.
    */
   async #reclaim(): Promise<void> {
     if (!this.#bucket.isEmpty()) return;
-    const runningBoots = await fileNames(this.env.boots, "http://boots/");
-    // In the meantime there may have been calls. From here on there are none.
-    if (runningBoots.length > 1 || !this.#bucket.isEmpty()) return;
     const deleted = this.ctx.storage.deleteAll();
     this.#bucket = this.#openBucket();
     this.#alarmTime = Infinity;
