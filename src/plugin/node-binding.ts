@@ -82,13 +82,15 @@ function remoteCalls(remote: RemoteBucket): BucketCalls {
     }
   };
   return {
-    call: (request) => ask("call", request),
-    async get(request) {
+    call: (request, make) => ask("call", request).then(make),
+    async get(request, make) {
       const answer = await readFramedAnswer<OpenedHead | null>(await ask("get", request));
       const { head } = answer;
-      return head?.status === "found"
-        ? { ...head, content: answer.body(request.key, head.range.length) }
-        : head;
+      return make(
+        head?.status === "found"
+          ? { ...head, content: answer.body(request.key, head.range.length) }
+          : head,
+      );
     },
     put: (request) => send("put", request),
     uploadPart: (request) => send("uploadPart", request),

@@ -4,8 +4,15 @@
  *
  * They find it under names that no script will use, and that do not show.
  */
-import type { BucketCalls, GetRequest, Opened } from "../client/bucket-calls.ts";
+import type {
+  BucketCalls,
+  GetRequest,
+  Opened,
+  PartRequest,
+  PutRequest,
+} from "../client/bucket-calls.ts";
 import { observation, type Observer } from "../client/observation.ts";
+import type { Operation } from "../core/operations.ts";
 
 export function answeringRemote<Binding extends object>(
   binding: Binding,
@@ -16,7 +23,7 @@ export function answeringRemote<Binding extends object>(
   // Node throws.
   return Object.defineProperties(binding, {
     "ledge:bucket": {
-      value: (name: keyof BucketCalls, ...args: unknown[]) => answer(bucket, name, args),
+      value: (name: keyof BucketCalls, request: unknown) => answer(bucket, name, request),
       configurable: true,
     },
     "ledge:name": { value: bucketName, configurable: true },
@@ -32,11 +39,18 @@ export function answeringRemote<Binding extends object>(
 async function answer(
   bucket: BucketCalls,
   name: keyof BucketCalls,
-  args: unknown[],
+  request: unknown,
 ): Promise<unknown> {
-  if (name === "get") return frameOpened(await bucket.get(...(args as [GetRequest])));
-  const call = bucket[name] as (...args: unknown[]) => Promise<unknown>;
-  return call.apply(bucket, args);
+  switch (name) {
+    case "get":
+      return bucket.get(request as GetRequest, frameOpened);
+    case "call":
+      return bucket.call(request as Operation, (result) => result);
+    case "put":
+      return bucket.put(request as PutRequest);
+    case "uploadPart":
+      return bucket.uploadPart(request as PartRequest);
+  }
 }
 
 /**

@@ -143,25 +143,27 @@ export class StoreBucket implements types.StoreBucket {
     return #bucket in value;
   }
 
-  async #head(key: string): Promise<StoreObject | null> {
-    const text = await this.#bucket.call({ method: "head", key });
-    if (text === null) return null;
-    const record = decodeObject(key, text);
-    return new StoreObject(record, wholeRange(record));
+  #head(key: string): Promise<StoreObject | null> {
+    return this.#bucket.call({ method: "head", key }, (text) => {
+      if (text === null) return null;
+      const record = decodeObject(key, text);
+      return new StoreObject(record, wholeRange(record));
+    });
   }
 
-  async #get(
+  #get(
     request: GetRequest,
     overrides?: HttpMetadata,
   ): Promise<StoreObjectBody | StoreObject | null> {
-    const opened = await this.#bucket.get(request);
-    if (opened === null) return null;
-    const { object } = opened;
-    const record =
-      overrides === undefined ? object : { ...object, http: { ...object.http, ...overrides } };
-    return opened.status === "found"
-      ? new StoreObjectBody(record, opened.range, opened.content)
-      : new StoreObject(record, wholeRange(record));
+    return this.#bucket.get(request, (opened) => {
+      if (opened === null) return null;
+      const { object } = opened;
+      const record =
+        overrides === undefined ? object : { ...object, http: { ...object.http, ...overrides } };
+      return opened.status === "found"
+        ? new StoreObjectBody(record, opened.range, opened.content)
+        : new StoreObject(record, wholeRange(record));
+    });
   }
 
   /**
@@ -196,8 +198,8 @@ export class StoreBucket implements types.StoreBucket {
     return record === null ? null : new StoreObject(record);
   }
 
-  async #delete(keys: string[]): Promise<void> {
-    await this.#bucket.call({ method: "delete", keys });
+  #delete(keys: string[]): Promise<void> {
+    return this.#bucket.call({ method: "delete", keys }, () => {});
   }
 
   #listRequest(options: Record<string, unknown>): ListRequest {
@@ -217,29 +219,28 @@ export class StoreBucket implements types.StoreBucket {
     };
   }
 
-  async #list(request: ListRequest): Promise<types.StoreObjects> {
-    const { objectsJson, prefixes, cursor } = await this.#bucket.call({
-      method: "list",
-      ...request,
-    });
-    const include = { http: request.includeHttp, custom: request.includeCustom };
-    const page = {
-      objects: decodeObjects(objectsJson, include).map((record) => new StoreObject(record)),
-      delimitedPrefixes: prefixes.map((prefix) =>
-        presentPrefix(prefix, request.delimiter, this.#settings.trailingDelimiter),
-      ),
-    };
-    return cursor === undefined
-      ? { ...page, truncated: false }
-      : { ...page, truncated: true, cursor };
+  #list(request: ListRequest): Promise<types.StoreObjects> {
+    return this.#bucket.call(
+      { method: "list", ...request },
+      ({ objectsJson, prefixes, cursor }) => {
+        const include = { http: request.includeHttp, custom: request.includeCustom };
+        const page = {
+          objects: decodeObjects(objectsJson, include).map((record) => new StoreObject(record)),
+          delimitedPrefixes: prefixes.map((prefix) =>
+            presentPrefix(prefix, request.delimiter, this.#settings.trailingDelimiter),
+          ),
+        };
+        return cursor === undefined
+          ? { ...page, truncated: false }
+          : { ...page, truncated: true, cursor };
+      },
+    );
   }
 
-  async #createUpload(request: ObjectDescription & { key: string }): Promise<StoreMultipartUpload> {
-    const { uploadId } = await this.#bucket.call({
-      method: "createUpload",
-      ...request,
-    });
-    return this.#upload(request.key, uploadId);
+  #createUpload(request: ObjectDescription & { key: string }): Promise<StoreMultipartUpload> {
+    return this.#bucket.call({ method: "createUpload", ...request }, ({ uploadId }) =>
+      this.#upload(request.key, uploadId),
+    );
   }
 
   #upload(key: string, uploadId: string): StoreMultipartUpload {

@@ -50,11 +50,8 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
     return #bucket in value;
   }
 
-  async #abort(): Promise<void> {
-    await this.#bucket.call({
-      method: "abortUpload",
-      ...this.#reference(),
-    });
+  #abort(): Promise<void> {
+    return this.#bucket.call({ method: "abortUpload", ...this.#reference() }, () => {});
   }
 
   complete(uploadedParts: types.StoreUploadedPart[]): Promise<StoreObject> {
@@ -66,13 +63,11 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
     });
   }
 
-  async #complete(parts: PartReference[]): Promise<StoreObject> {
-    const text = await this.#bucket.call({
-      method: "completeUpload",
-      ...this.#reference(),
-      parts,
-    });
-    return new StoreObject(decodeObject(this.key, text));
+  #complete(parts: PartReference[]): Promise<StoreObject> {
+    return this.#bucket.call(
+      { method: "completeUpload", ...this.#reference(), parts },
+      (text) => new StoreObject(decodeObject(this.key, text)),
+    );
   }
 
   #reference(): UploadReference {

@@ -36,6 +36,10 @@ function internal(cause: Error): Error {
   return new Error(message, { cause });
 }
 
+function asItIs<Value>(value: Value): Value {
+  return value;
+}
+
 function head(key: string): Request<"head"> {
   return { method: "head", key };
 }
@@ -49,14 +53,16 @@ const blob = { blob: "b", size: 5_000_000_000, checksums: {} };
 describe("Batch.call()", () => {
   it("sends the calls of one turn together, in their order", async () => {
     const bucket = new Bucket();
-    const answers = await Promise.all(["a", "b", "c"].map((key) => bucket.batch.call(head(key))));
+    const answers = await Promise.all(
+      ["a", "b", "c"].map((key) => bucket.batch.call(head(key), asItIs)),
+    );
     expect(bucket.batches).toStrictEqual([[head("a"), head("b"), head("c")]]);
     expect(answers).toStrictEqual([head("a"), head("b"), head("c")].map(succeed));
   });
 
   it("sends nothing before the turn has ended, and waits for nothing after it", async () => {
     const bucket = new Bucket();
-    const answer = bucket.batch.call(head("a"));
+    const answer = bucket.batch.call(head("a"), asItIs);
     expect(bucket.sizes).toStrictEqual([]);
     await Promise.resolve();
     expect(bucket.sizes).toStrictEqual([1]);
@@ -67,9 +73,9 @@ describe("Batch.call()", () => {
     const bucket = new Bucket();
     const answers = Promise.withResolvers<Outcome[]>();
     bucket.answer = () => answers.promise;
-    const calls = [bucket.batch.call(head("a"))];
+    const calls = [bucket.batch.call(head("a"), asItIs)];
     await Promise.resolve();
-    calls.push(bucket.batch.call(head("b")));
+    calls.push(bucket.batch.call(head("b"), asItIs));
     await Promise.resolve();
     expect(bucket.batches).toStrictEqual([[head("a")], [head("b")]]);
     answers.resolve([succeed(head("x"))]);
@@ -84,8 +90,27 @@ describe("Batch.call()", () => {
       failure,
       succeed(third as Operation),
     ];
-    const answers = await Promise.all(["a", "", "c"].map((key) => bucket.batch.call(head(key))));
+    const answers = await Promise.all(
+      ["a", "", "c"].map((key) => bucket.batch.call(head(key), asItIs)),
+    );
     expect(answers).toStrictEqual([succeed(head("a")), failure, succeed(head("c"))]);
+  });
+
+  it("rejects a call of whose answer nothing can be made, and no other", async () => {
+    const bucket = new Bucket();
+    const odd = new Error("Cannot read the answer.");
+    const read = (outcome: Outcome): Outcome => {
+      if (outcome.ok && (outcome.value as { uploadId: string }).uploadId === "b") throw odd;
+      return outcome;
+    };
+    const keys = ["a", "b", "c"];
+    const calls = await Promise.allSettled(keys.map((key) => bucket.batch.call(head(key), read)));
+    expect(calls).toStrictEqual([
+      { status: "fulfilled", value: succeed(head("a")) },
+      { status: "rejected", reason: odd },
+      { status: "fulfilled", value: succeed(head("c")) },
+    ]);
+    await expect(bucket.batch.call(head("b"), read)).rejects.toBe(odd);
   });
 
   it("rejects all calls of a batch that could not be sent, and none of the next", async () => {
@@ -95,20 +120,20 @@ describe("Batch.call()", () => {
       throw lost;
     };
     const calls = await Promise.allSettled(
-      [head("a"), head("b")].map((call) => bucket.batch.call(call)),
+      [head("a"), head("b")].map((call) => bucket.batch.call(call, asItIs)),
     );
     expect(calls).toStrictEqual([
       { status: "rejected", reason: internal(lost) },
       { status: "rejected", reason: internal(lost) },
     ]);
     bucket.answer = async (operations) => operations.map(succeed);
-    await expect(bucket.batch.call(head("c"))).resolves.toStrictEqual(succeed(head("c")));
+    await expect(bucket.batch.call(head("c"), asItIs)).resolves.toStrictEqual(succeed(head("c")));
   });
 
   it("sends a batch that is full at once, and answers each call of both", async () => {
     const bucket = new Bucket();
     const keys = Array.from({ length: 130 }, (_, index) => `${index}`);
-    const calls = keys.map((key) => bucket.batch.call({ method: "get", key }));
+    const calls = keys.map((key) => bucket.batch.call({ method: "get", key }, asItIs));
     expect(bucket.sizes).toStrictEqual([112]);
     const answers = await Promise.all(calls);
     expect(bucket.sizes).toStrictEqual([112, 18]);
@@ -124,7 +149,7 @@ describe("Batch.call()", () => {
       throw lost;
     };
     const batch = new Batch({ send: refuse, sendAlone: refuse });
-    const calls = Array.from({ length: count }, () => batch.call(head("a")));
+    const calls = Array.from({ length: count }, () => batch.call(head("a"), asItIs));
     for (const call of calls) await expect(call).rejects.toStrictEqual(internal(lost));
   });
 
@@ -183,5 +208,5 @@ describe("Batch.call()", () => {
 });
 
 async function callTimes(bucket: Bucket, count: number, operation: Operation): Promise<void> {
-  await Promise.all(Array.from({ length: count }, () => bucket.batch.call(operation)));
+  await Promise.all(Array.from({ length: count }, () => bucket.batch.call(operation, asItIs)));
 }

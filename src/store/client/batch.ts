@@ -41,9 +41,20 @@ export class Batch {
     this.#sender = sender;
   }
 
-  call<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
+  /** @param make makes something of the outcome, in the step in which it arrives */
+  call<M extends Method, Made>(
+    request: Request<M>,
+    make: (outcome: Outcome<M>) => Made | Promise<Made>,
+  ): Promise<Made> {
     const operation = request as Operation;
-    return new Promise((resolve, reject) => {
+    return new Promise((settle, reject) => {
+      const resolve = (outcome: Outcome): void => {
+        try {
+          settle(make(outcome));
+        } catch (error) {
+          reject(error);
+        }
+      };
       const bytes = bytesCarried(operation);
       if (this.#bytes + bytes > batchBytesMax) this.#flush();
       if (this.#pending.length === 0) void endOfTurn.then(() => this.#flush());

@@ -34,9 +34,16 @@ export type Opened =
     }
   | { readonly status: "condition failed"; readonly object: ObjectRecord };
 
+/**
+ * Answers are handed to `make` in the step in which they arrive: a promise between the two would be
+ * a good part of what a small call costs.
+ */
 export interface BucketCalls {
-  call<M extends Method>(request: Request<M>): Promise<Result<M>>;
-  get(request: GetRequest): Promise<Opened | null>;
+  call<M extends Method, Made>(
+    request: Request<M>,
+    make: (result: Result<M>) => Made,
+  ): Promise<Made>;
+  get<Made>(request: GetRequest, make: (opened: Opened | null) => Made): Promise<Made>;
   /** `null`: the condition did not hold, and nothing was stored */
   put(request: PutRequest): Promise<ObjectRecord | null>;
   uploadPart(request: PartRequest): Promise<PartReference>;

@@ -76,44 +76,59 @@ export class BucketClient implements BucketCalls {
   }
 
   /** Executes one operation. Failures read as the binding's callers know them. */
-  call<M extends Method>(request: Request<M>): Promise<Result<M>> {
-    return this.#send(request).then((outcome) => {
+  call<M extends Method, Made>(
+    request: Request<M>,
+    make: (result: Result<M>) => Made,
+  ): Promise<Made> {
+    const { method } = request;
+    return this.#send(request, (outcome) => {
       const { interference } = outcome;
-      if (interference === undefined) return settle(request.method, outcome);
-      return suffer(interference).then(() => settle(request.method, outcome));
+      if (interference === undefined) return make(settle(method, outcome));
+      return suffer(interference).then(() => make(settle(method, outcome)));
     });
   }
 
-  async get(request: GetRequest): Promise<Opened | null> {
+  get<Made>(request: GetRequest, make: (opened: Opened | null) => Made): Promise<Made> {
+    return this.#send({ method: "get", ...request }, (outcome) => {
+      if (outcome.interference === undefined) {
+        const opened = openedAtOnce(request.key, settle("get", outcome));
+        if (opened !== undefined) return make(opened);
+      }
+      return this.#open(request, outcome).then(make);
+    });
+  }
+
+  /** Fetches content that has not come with the answer. */
+  async #open(request: GetRequest, answer: Outcome<"get">): Promise<Opened | null> {
+    let outcome = answer;
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#send({ method: "get", ...request });
       const { interference } = outcome;
       if (interference !== undefined) await suffer(interference);
       const found = settle("get", outcome);
-      if (found === null) return null;
-      const object = decodeObject(request.key, found.object);
-      if (found.status === "condition failed") return { status: found.status, object };
-      const { range, content } = found;
-      const bytes = interference === undefined ? bytesAtHand(content) : null;
-      if (bytes !== null) return { status: "found", object, range, content: bytes };
+      const opened = openedAtOnce(request.key, found);
+      if (opened === null || opened?.status === "condition failed") return opened;
+      if (opened !== undefined && interference === undefined) return opened;
+      const { object: text, range, content } = found as Found;
+      const object = decodeObject(request.key, text);
       if (damaged?.version === object.version || attempt > readAttemptsMax) {
         throw damagedError(request.key, damaged?.error);
       }
       try {
-        const opened = await openContent(this.#blobs, this.#joiner, content);
+        const whole = await openContent(this.#blobs, this.#joiner, content);
         return {
           status: "found",
           object,
           range,
           content:
-            interference === undefined ? opened : brokenContent(opened, range.length, interference),
+            interference === undefined ? whole : brokenContent(whole, range.length, interference),
         };
       } catch (error) {
         if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
         // A file that is gone may only mean that the object was replaced a moment ago.
         damaged = { version: object.version, error };
       }
+      outcome = await this.#send({ method: "get", ...request }, asItIs);
     }
   }
 
@@ -163,7 +178,7 @@ export class BucketClient implements BucketCalls {
     }
     // If this rejects, nobody knows whether the bucket has committed: then the file must stay,
     // and is collected on the next start if no row refers to it.
-    const outcome = await this.#send(step.request(content), layer);
+    const outcome = await this.#send(step.request(content), asItIs, layer);
     if ("blob" in content && !(outcome.ok && step.keeps(outcome.value))) {
       await this.#blobs.remove(content.blob);
     }
@@ -171,18 +186,36 @@ export class BucketClient implements BucketCalls {
     return settle(method, outcome);
   }
 
-  // Every promise between a script and its answer is time: outside of tests, this adds none.
-  #send<M extends Method>(
+  #send<M extends Method, Made>(
     request: Request<M>,
+    make: (outcome: Outcome<M>) => Made | Promise<Made>,
     layer = observation.current?.layer(),
-  ): Promise<Outcome<M>> {
+  ): Promise<Made> {
     const { current } = observation;
-    if (current === undefined) return this.#batch.call(request);
-    return this.#batch.call({ ...request, layer }).then((outcome) => {
+    if (current === undefined) return this.#batch.call(request, make);
+    return this.#batch.call({ ...request, layer }, (outcome) => {
       current.note(this.#bucketName, request as Operation, outcome);
-      return outcome;
+      return make(outcome);
     });
   }
+}
+
+type Found = Extract<Result<"get">, { status: "found" }>;
+
+/** What an answer says, if that is all there is to it; `undefined` if content has to be fetched. */
+function openedAtOnce(key: string, found: Result<"get">): Opened | null | undefined {
+  if (found === null) return null;
+  if (found.status === "condition failed") {
+    return { status: found.status, object: decodeObject(key, found.object) };
+  }
+  const content = bytesAtHand(found.content);
+  if (content === null) return undefined;
+  const { status, range } = found;
+  return { status, object: decodeObject(key, found.object), range, content };
+}
+
+function asItIs<Given>(value: Given): Given {
+  return value;
 }
 
 /** Tells the writer of a stream that nobody is going to read it. Node's proxy sees to its own. */

@@ -60,7 +60,10 @@ export class LedgeStoreDoor extends WorkerEntrypoint<DoorEnv> {
         return new Response(encodeFrame(outcomes));
       }
       case "get":
-        return new Response(frameOpened(await this.#client(bucketName).get(await body())));
+        return this.#client(bucketName).get(
+          await body<GetRequest>(),
+          (opened) => new Response(frameOpened(opened)),
+        );
       case "put":
         return Response.json(
           await this.#client(bucketName).put({
@@ -89,7 +92,7 @@ export class LedgeStoreDoor extends WorkerEntrypoint<DoorEnv> {
   /** `null` when there is nothing to copy. */
   async #copy(bucketName: string, { from, key, ...changes }: CopyRequest): Promise<unknown> {
     const request: GetRequest = { key: from.key };
-    const opened = await this.#client(from.bucketName).get(request);
+    const opened = await this.#client(from.bucketName).get(request, (object) => object);
     if (opened === null || opened.status !== "found") return null;
     const { object, content } = opened;
     const [algorithm, hex] =
