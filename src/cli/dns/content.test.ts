@@ -54,6 +54,12 @@ describe("parseContent()", () => {
     expect(() => parse("CAA", '0 issue "x')).toThrow(UsageError);
   });
 
+  it("takes white space in a parameter for part of it", () => {
+    const accepted = { data: { priority: "1", target: "a.example.org", value: 'key667=" "' } };
+    expect(parse("SVCB", "1", "a.example.org", 'key667=" "')).toMatchObject(accepted);
+    expect(parse("SVCB", '1 a.example.org key667=" "')).toMatchObject(accepted);
+  });
+
   it("reads what a zone file says of any record, as one word and as many", () => {
     const rules = {
       zoneName,

@@ -72,8 +72,11 @@ function tokensOf(words: readonly string[], { fieldNames }: RecordType): readonl
 function tokenOf(text: string): Token {
   return isQuoted(text)
     ? { text: text.slice(1, -1), quoted: true }
-    : { text, quoted: /\s/.test(text) };
+    : { text, quoted: /\s/.test(text.replaceAll(quotedPart, "")) };
 }
+
+/** In a word such as `alpn="h2, h3"`, where it is not the word that was quoted. */
+const quotedPart = /"(?:[^"\\]|\\.)*"/g;
 
 function isQuoted(text: string): boolean {
   return text.length > 1 && text.startsWith('"') && text.endsWith('"');
