@@ -1,4 +1,7 @@
-/** Stock wrangler and Vite run the project that docs/stock-tools.md shows, word for word. */
+/**
+ * Stock wrangler and Vite run the project that docs/stock-tools.md shows, word for word: but for the
+ * inspectors' port, which is 9229 for all of them, and somebody else may have it.
+ */
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,7 +29,11 @@ function installed(): string {
 
 describe("docs/stock-tools.md", { timeout: 180_000 }, () => {
   it.each([
-    ["ledge dev", ["dist/cli.js", "dev", "--port", "0", "--no-dns"], /^Ready +(\S+)/m],
+    [
+      "ledge dev",
+      ["dist/cli.js", "dev", "--port", "0", "--inspector-port", "0", "--no-dns"],
+      /^Ready +(\S+)/m,
+    ],
     [
       "wrangler dev",
       ["node_modules/wrangler/bin/wrangler.js", "dev", "--port", "0", "--inspector-port", "0"],
@@ -36,7 +43,16 @@ describe("docs/stock-tools.md", { timeout: 180_000 }, () => {
   ])("holds for %s", async (_, [tool, ...args], address) => {
     const files = documented();
     expect(Object.keys(files)).toEqual(["wrangler.jsonc", "src/index.ts", "vite.config.ts"]);
-    const folder = project({ ...files, "package.json": { name: "photos", type: "module" } });
+    const viteConfig = files["vite.config.ts"]?.replace(
+      "cloudflare()",
+      "cloudflare({ inspectorPort: false })",
+    );
+    expect(viteConfig).toContain("inspectorPort");
+    const folder = project({
+      ...files,
+      "vite.config.ts": viteConfig as string,
+      "package.json": { name: "photos", type: "module" },
+    });
     const server = new DevProcess(process.execPath, [join(root, tool as string), ...args], folder, {
       NODE_PATH: installed(),
     });
