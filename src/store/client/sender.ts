@@ -42,7 +42,9 @@ export function delayed(sender: Sender, milliseconds: number): Sender {
   return {
     send: (operations) => wait().then(() => sender.send(operations)),
     sendAlone: (operation, resolve, reject) =>
-      void wait().then(() => sender.sendAlone(operation, resolve, reject)),
+      void wait()
+        .then(() => sender.sendAlone(operation, resolve, reject))
+        .catch(reject),
   };
 }
 
