@@ -11,39 +11,33 @@ export default defineConfig({
     projects: [
       // Pure functions need no walls between their tests, and building walls takes longer than they.
       {
-        test: { name: "unit", include: ["src/**/*.test.ts"], isolate: false, pool: "threads" },
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "worker/**/*.test.ts"],
+          isolate: false,
+          pool: "threads",
+        },
       },
-      "./test/conformance/vitest.workerd.config.ts",
+      "./test/store/conformance/vitest.workerd.config.ts",
       // Each example is a project of its own, as one that uses Ledge would be.
       "./examples/*/vitest.config.ts",
-      {
+      ...["store", "dns", "dev", "cli", "docs"].map((subject) => ({
         test: {
-          name: "node",
-          include: ["test/node/**/*.test.ts"],
-          exclude: [
-            ...configDefaults.exclude,
-            ...(hasTerminal ? [] : ["test/node/dev-keys.test.ts"]),
-          ],
+          name: subject,
+          include: [`test/${subject}/*.test.ts`],
+          exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
           // Runtimes start and stop here, on machines that have other things to do.
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
-      },
+      })),
       {
         test: {
-          name: "pool",
-          include: ["test/pool/*.test.ts"],
-          // Each starts vitest, which starts runtimes.
+          name: "tools",
+          include: ["test/tools/*.test.ts"],
+          // Some start vitest, which starts runtimes.
           testTimeout: 120_000,
           hookTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          name: "dns",
-          include: ["worker/**/*.test.ts", "test/dns/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
     ],

@@ -37,7 +37,7 @@ console.log(`  isolated, on a bucket        ${store.toFixed(0).padStart(8)}`);
 console.log(`  reset(), on the pool's R2    ${r2.toFixed(0).padStart(8)}`);
 console.log(`  ${(r2 / store).toFixed(1)} times as fast`);
 
-const many = run("../test/pool/fixtures/many", {});
+const many = run("../test/tools/fixtures/many", {});
 console.log("\n200 tests that write, milliseconds");
 for (const block of ["none", "100,000", "none again"]) {
   const durations = many.testResults

@@ -1,5 +1,5 @@
 /** `ledge`: the dev server, bindings for Miniflare with their types, and DNS on its own. */
-import { pluginPath } from "./plugin/plugin-path.ts";
+import { pluginPath } from "./base/plugin-path.ts";
 
 export {
   readConfig,
@@ -10,8 +10,8 @@ export {
 } from "./config/read-config.ts";
 export { startDev, type RunningDev } from "./dev/start.ts";
 export type { StartDevOptions } from "./dev/options.ts";
-export { getPlatformProxy, type PlatformProxyOptions } from "./platform/proxy.ts";
-export { startDns, type RunningDns, type StartDnsOptions } from "./dns/start.ts";
+export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-proxy.ts";
+export { startDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";
 export { callMatchers, type CallMatchers } from "./testing/matchers.ts";
 export type * from "./types/store.ts";

@@ -8,11 +8,11 @@ import { acceptFaults } from "./api/fault-control.ts";
 import { failure } from "./api/envelope.ts";
 import { Api, type Origin } from "./api/serve.ts";
 import { DOH_PATH, serveDoh } from "./doh/serve.ts";
-import { FaultPlan } from "./fault.ts";
+import { FaultPlan } from "../src/dns/rules/api-fault.ts";
 import type { Env } from "./objects/environment.ts";
 import { isReplicationPath, serveState } from "./replication/serve-state.ts";
-import { rehearsal } from "./objects/rehearsal.ts";
-import { problem } from "./zone/errors.ts";
+import { rehearsal } from "./objects/test-session.ts";
+import { problem } from "../src/dns/record/problem.ts";
 
 export { IndexObject } from "./objects/index-object.ts";
 export { ZoneObject } from "./objects/zone-object.ts";

@@ -6,8 +6,8 @@
  * option that nobody knows is an error with a suggestion, never ignored.
  */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { nearest } from "../config/nearest.ts";
-import { UserError } from "../plugin/user-error.ts";
+import { nearest } from "../base/nearest.ts";
+import { UserError } from "../base/user-error.ts";
 
 export interface Option {
   readonly summary: string;

@@ -16,7 +16,7 @@ export const init: LeafCommand = {
   examples: ["ledge init photos", "ledge init . --name photos"],
 
   async run({ arguments: [folder], options: { name } }) {
-    const { initProject } = await import("../project/init-project.ts");
+    const { initProject } = await import("./project/init-project.ts");
     const project = initProject({
       ...(folder !== undefined && { folder }),
       ...(typeof name === "string" && { name }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { UserError } from "../plugin/user-error.ts";
+import { UserError } from "../base/user-error.ts";
 import type { Command, Invocation } from "./command.ts";
 import { runCommand } from "./run.ts";
 

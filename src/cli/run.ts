@@ -1,6 +1,6 @@
 /** From the words of a command line to a command that runs, and from its errors to an exit code. */
-import { nearest } from "../config/nearest.ts";
-import { UserError } from "../plugin/user-error.ts";
+import { nearest } from "../base/nearest.ts";
+import { UserError } from "../base/user-error.ts";
 import { exitCode, NotFoundError, parseInvocation, UsageError, type Command } from "./command.ts";
 import { renderHelp } from "./help.ts";
 

@@ -45,7 +45,7 @@ export const types: LeafCommand = {
   async run(invocation) {
     const { existsSync, readFileSync, writeFileSync } = await import("node:fs");
     const { shownPath } = await import("../config/config-file.ts");
-    const { generateTypes } = await import("../project/generate-types.ts");
+    const { generateTypes } = await import("./project/generate-types.ts");
     const { path, content } = await generateTypes(typesOptions(invocation));
     if (invocation.options["check"] === undefined) {
       writeFileSync(path, content);

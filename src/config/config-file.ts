@@ -13,7 +13,7 @@ import {
   type ParseError,
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
-import { UserError } from "../plugin/user-error.ts";
+import { UserError } from "../base/user-error.ts";
 import { placeAt, type Path, type Place } from "./place.ts";
 import { tomlPlaces } from "./toml-places.ts";
 

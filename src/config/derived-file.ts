@@ -8,7 +8,7 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Table } from "./config-file.ts";
-import { speakOf } from "./derived-speech.ts";
+import { speakOf } from "./derived-file-warnings.ts";
 import type { ProjectConfig } from "./read-config.ts";
 
 const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;

@@ -2,16 +2,11 @@
  * `[dns]`. Its meaning is the companion worker's, which checks it by rules of its own; here are
  * the keys for what stands around that worker, and the places of its complaints.
  */
-import {
-  ConfigError,
-  readConfig,
-  type ConfigVariables,
-  type DnsConfig,
-} from "../../worker/config.ts";
-import { acceptRecord } from "../../worker/zone/draft.ts";
-import { readListenConfig, type ListenConfig } from "../dns/listen-config.ts";
-import { readTransferConfig, type TransferConfig } from "../dns/transfer/transfer-config.ts";
-import { UserError } from "../plugin/user-error.ts";
+import { ConfigError, readConfig, type ConfigVariables, type DnsConfig } from "./dns-config.ts";
+import { acceptRecord } from "../dns/rules/accept-record.ts";
+import { readListenConfig, type ListenConfig } from "./dns-listen.ts";
+import { readTransferConfig, type TransferConfig } from "./dns-transfers.ts";
+import { UserError } from "../base/user-error.ts";
 import type { BoundNames } from "./bound-names.ts";
 import { isTable, type Table } from "./config-file.ts";
 import { isIdentifier, notIdentifier } from "./identifier.ts";

@@ -6,9 +6,9 @@
  * write to the same objects without anybody having said so. DNS is inherited, for a machine has
  * one, whatever environment runs on it.
  */
-import { UserError } from "../plugin/user-error.ts";
+import { UserError } from "../base/user-error.ts";
 import { isTable, shownPath, type ConfigFile, type Table } from "./config-file.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import type { Path } from "./place.ts";
 import { notInherited } from "./wrangler-keys.ts";
 

@@ -1,7 +1,7 @@
 /** Keys at the top of the file that are nearly ours. Others are for wrangler to judge. */
 import type { Table } from "./config-file.ts";
 import type { Report } from "./mistakes.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { wranglerKeys } from "./wrangler-keys.ts";
 
 const ourKeys = ["store_buckets", "dns"];

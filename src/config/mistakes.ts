@@ -2,7 +2,7 @@
  * The mistakes of a configuration file. They are collected, so that one run shows them all, and
  * said in the order of the file.
  */
-import { UserError } from "../plugin/user-error.ts";
+import { UserError } from "../base/user-error.ts";
 import { shownPath, type ConfigFile } from "./config-file.ts";
 import { fieldName, type Path, type Place } from "./place.ts";
 

@@ -4,7 +4,7 @@
  * wrangler.
  */
 import { dirname, resolve } from "node:path";
-import { UserError } from "../plugin/user-error.ts";
+import { UserError } from "../base/user-error.ts";
 import { BoundNames } from "./bound-names.ts";
 import { readConfigFile, type ConfigFile, type Table } from "./config-file.ts";
 import { readDevVariables } from "./dev-variables.ts";

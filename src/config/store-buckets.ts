@@ -1,10 +1,10 @@
 /** `store_buckets`: the buckets of a script, each with the name that `env` has for it. */
-import { bucketNameRule, isBucketName } from "../plugin/bucket-options.ts";
+import { bucketNameRule, isBucketName } from "./bucket-options.ts";
 import type { BoundNames } from "./bound-names.ts";
 import { isTable, type Table } from "./config-file.ts";
 import { isIdentifier, notIdentifier } from "./identifier.ts";
 import { kindOf, sentence, type Report } from "./mistakes.ts";
-import { nearest, unknownKey } from "./nearest.ts";
+import { nearest, unknownKey } from "../base/nearest.ts";
 import type { Path } from "./place.ts";
 
 export interface BucketBinding {

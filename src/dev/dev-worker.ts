@@ -9,10 +9,10 @@
  * Changes of state happen one after the other, whoever asks for them.
  */
 import type * as WranglerModule from "wrangler";
-import { watchRuntimes } from "./child-processes.ts";
+import { watchRuntimes } from "../base/child-processes.ts";
 import type { ScriptConsole } from "./script-console.ts";
 import { onceSourcesChange } from "./source-watch.ts";
-import { stopMilliseconds, within } from "./within.ts";
+import { stopMilliseconds, within } from "../base/timeout.ts";
 
 export type WorkerInput = Parameters<typeof WranglerModule.unstable_startWorker>[0];
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv">;

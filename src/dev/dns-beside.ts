@@ -1,9 +1,9 @@
 /** The companion worker beside a script: started again when what the configuration says of it changes. */
 import { isDeepStrictEqual } from "node:util";
-import { readConfig } from "../../worker/config.ts";
+import { readConfig } from "../config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
-import { startDns, type RunningDns } from "../dns/start.ts";
-import { ZonesTakenError } from "../dns/zones-claim.ts";
+import { startDns, type RunningDns } from "../dns/server/start-dns.ts";
+import { ZonesTakenError } from "../dns/server/zones-owner.ts";
 import type { RemoteOptions } from "../plugin/dns-plugin.ts";
 
 export interface DnsBesideOptions {

@@ -1,6 +1,6 @@
 /** What a dev server can be told. */
-import { isLatency, latencyMillisecondsMax } from "../plugin/bucket-options.ts";
-import { UserError } from "../plugin/user-error.ts";
+import { isLatency, latencyMillisecondsMax } from "../config/bucket-options.ts";
+import { UserError } from "../base/user-error.ts";
 
 /** From nothing to everything, as wrangler has them. */
 export const logLevels = ["none", "error", "warn", "info", "log", "debug"] as const;

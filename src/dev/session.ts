@@ -2,13 +2,13 @@
  * A dev server in a terminal: it runs until a key or a signal ends it, and then leaves nothing
  * behind.
  */
-import { ChildProcesses } from "./child-processes.ts";
+import { ChildProcesses } from "../base/child-processes.ts";
 import { listenForKeys, renderKeys, type KeyBinding } from "./keys.ts";
 import { openBrowser } from "./open-browser.ts";
 import type { StartDevOptions } from "./options.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 import { startDev, type RunningDev } from "./start.ts";
-import { stopMilliseconds, within } from "./within.ts";
+import { stopMilliseconds, within } from "../base/timeout.ts";
 
 /** Settles when the session has ended. */
 export async function runDevSession(

@@ -8,13 +8,13 @@
 import { join, resolve } from "node:path";
 import type * as WranglerModule from "wrangler";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
-import { removeEndedNotes } from "../plugin/boot.ts";
-import { loadWrangler } from "../plugin/packages.ts";
-import { UserError } from "../plugin/user-error.ts";
+import { removeEndedNotes } from "../base/run-record.ts";
+import { loadWrangler } from "../base/packages.ts";
+import { UserError } from "../base/user-error.ts";
 import { watchConfig } from "./config-watch.ts";
 import { DevWorker } from "./dev-worker.ts";
 import { DnsBeside } from "./dns-beside.ts";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../base/free-port.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
 import {
   persistFolder,
@@ -25,7 +25,7 @@ import {
 } from "./project.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { renderSummary } from "./summary.ts";
-import { stopMilliseconds, within } from "./within.ts";
+import { stopMilliseconds, within } from "../base/timeout.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compatibilitySettings, isStoreFlag } from "./compatibility.ts";
-import { UserError } from "./user-error.ts";
+import { UserError } from "../base/user-error.ts";
 
 describe("compatibilitySettings()", () => {
   it.each([

@@ -4,7 +4,7 @@
  * Our own flags begin with `store_`. They stand among the ordinary ones, but workerd refuses
  * flags it does not know, so they are taken out before it sees them.
  */
-import { UserError } from "./user-error.ts";
+import { UserError } from "../base/user-error.ts";
 
 export interface CompatibilitySettings {
   readonly honorInclude: boolean;

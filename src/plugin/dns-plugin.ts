@@ -12,10 +12,10 @@
 import { mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
-import { loadMiniflare } from "./packages.ts";
+import { loadMiniflare } from "../base/packages.ts";
 import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
-import { UserError } from "./user-error.ts";
-import { workerdModule } from "./workerd-module.ts";
+import { UserError } from "../base/user-error.ts";
+import { workerdModule } from "../base/workerd-module.ts";
 
 const { getPersistPath, ProxyNodeBinding } = loadMiniflare();
 

@@ -8,15 +8,15 @@
  * which bucket it means.
  */
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { newBoot, type Door } from "./boot.ts";
+import { newBoot, type Door } from "../base/run-record.ts";
 import type { BucketSettings } from "../store/binding/settings.ts";
-import { parseBucketOptions, type BucketOptions } from "./bucket-options.ts";
+import { parseBucketOptions, type BucketOptions } from "../config/bucket-options.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
-import { nodeBinding } from "./node-binding.ts";
-import { loadMiniflare } from "./packages.ts";
+import { nodeBinding } from "../store/node/node-binding.ts";
+import { loadMiniflare } from "../base/packages.ts";
 import { bucketsService, clientBindings, storeServices } from "./store-services.ts";
 import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
-import { workerdModule } from "./workerd-module.ts";
+import { workerdModule } from "../base/workerd-module.ts";
 
 const { ProxyNodeBinding } = loadMiniflare();
 

@@ -12,13 +12,13 @@ import type {
   Worker_Module,
 } from "miniflare";
 import { bucketFolder } from "../store/core/blob-name.ts";
-import { amendNote, noteBoot, removeNotes, type Door } from "./boot.ts";
-import { claimStore } from "./claim.ts";
-import { doorOf, openDoor, storeService } from "./door.ts";
-import { whenRuntimeStarts } from "./orphan.ts";
-import { loadMiniflare } from "./packages.ts";
-import { removePartialFiles } from "./partial-files.ts";
-import { workerdModule } from "./workerd-module.ts";
+import { amendNote, noteBoot, removeNotes, type Door } from "../base/run-record.ts";
+import { claimStore } from "../base/folder-owner.ts";
+import { doorOf, openDoor, storeService } from "./endpoint-socket.ts";
+import { whenRuntimeStarts } from "../base/orphan-runtime.ts";
+import { loadMiniflare } from "../base/packages.ts";
+import { removePartialFiles } from "../store/node/partial-files.ts";
+import { workerdModule } from "../base/workerd-module.ts";
 
 const miniflare = loadMiniflare();
 

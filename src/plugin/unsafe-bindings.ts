@@ -1,6 +1,6 @@
 /** The bindings of a script that name one of our plugins. */
 import type { ParsedWorkerOptions } from "miniflare";
-import { UserError } from "./user-error.ts";
+import { UserError } from "../base/user-error.ts";
 
 export interface UnsafeBinding<Kind extends string> {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** What the controls of a runtime can do: `StoreControl` and `DnsApi`, as they are called. */
-import type { KeptObject, SeedObject } from "./objects.ts";
-import type { Call } from "./call.ts";
-import type { Fault, Injection } from "./fault.ts";
+import type { KeptObject, SeedObject } from "../store/core/fixture.ts";
+import type { Call } from "../store/core/recorded-call.ts";
+import type { Fault, Injection } from "../store/core/injected-fault.ts";
 
 export interface StoreControls {
   now(): Promise<number>;

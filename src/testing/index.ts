@@ -3,14 +3,14 @@
  * and contents under control. Whatever a test does here is over when it ends.
  */
 import { expect } from "vitest";
-import type { Call } from "./call.ts";
+import type { Call } from "../store/core/recorded-call.ts";
 import { callMatchers, type CallMatchers } from "./matchers.ts";
 import { poolState } from "./pool-state.ts";
 import type { BucketReference, SeedValue, Snapshot, TestStore } from "./test-store.ts";
 
-export type { Call, CallMethod } from "./call.ts";
-export type { Duration } from "./duration.ts";
-export type { FaultTarget } from "./fault.ts";
+export type { Call, CallMethod } from "../store/core/recorded-call.ts";
+export type { Duration } from "../base/duration.ts";
+export type { FaultTarget } from "../store/core/injected-fault.ts";
 export type { CallDetails, CallMatchers } from "./matchers.ts";
 export type { TestRecord } from "./dns-zones.ts";
 export type { PresentedObject } from "./presented-content.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Call } from "./call.ts";
+import type { Call } from "../store/core/recorded-call.ts";
 import { callMatchers } from "./matchers.ts";
 
 const call = (fields: Partial<Call>): Call => ({

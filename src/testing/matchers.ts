@@ -1,6 +1,6 @@
 /** Matchers for what a script did to its buckets: `expect(calls).toHavePut("a.png")`. */
-import type { Call, CallMethod } from "./call.ts";
-import { matchesPattern, toPlainPattern, type KeyPattern } from "./key-pattern.ts";
+import type { Call, CallMethod } from "../store/core/recorded-call.ts";
+import { matchesPattern, toPlainPattern, type KeyPattern } from "../store/core/key-pattern.ts";
 
 /** What else has to be true of a call. */
 export interface CallDetails {

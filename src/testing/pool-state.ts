@@ -5,9 +5,9 @@
  * hangs on the global object. It lives as long as the isolate, in which the script runs as well.
  */
 import { env } from "cloudflare:workers";
-import type { Observer } from "../store/client/observation.ts";
+import type { Observer } from "../store/client/call-observer.ts";
 import { controlBinding, dnsBinding } from "./bindings.ts";
-import { describeCall, type Call } from "./call.ts";
+import { describeCall, type Call } from "../store/core/recorded-call.ts";
 import type { Controls, DnsControls, StoreControls } from "./controls.ts";
 import { TestStore } from "./test-store.ts";
 

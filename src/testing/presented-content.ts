@@ -1,5 +1,5 @@
 /** Objects as assertions and inline snapshots show them: the same every time, and readable. */
-import type { KeptObject } from "./objects.ts";
+import type { KeptObject } from "../store/core/fixture.ts";
 
 export interface PresentedObject {
   /** The text, or what stands for bytes that are none */

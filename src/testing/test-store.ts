@@ -2,12 +2,12 @@
  * What a test can do to the store of a runtime, wherever the test runs: beside the script in
  * workerd, or in Node.
  */
-import type { SeedObject } from "./objects.ts";
+import type { SeedObject } from "../store/core/fixture.ts";
 import type { StoreHTTPMetadata, StoreStorageClass } from "../types/store.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "../store/core/recorded-call.ts";
 import type { Controls } from "./controls.ts";
 import { DnsZones } from "./dns-zones.ts";
-import { toMilliseconds, type Duration } from "./duration.ts";
+import { toMilliseconds, type Duration } from "../base/duration.ts";
 import {
   describeInjection,
   failEffect,
@@ -15,7 +15,7 @@ import {
   slowEffect,
   type FaultEffect,
   type FaultTarget,
-} from "./fault.ts";
+} from "../store/core/injected-fault.ts";
 import { Layers } from "./layers.ts";
 import { presentContent, type PresentedObject } from "./presented-content.ts";
 

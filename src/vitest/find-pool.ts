@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
-import { UserError } from "../plugin/user-error.ts";
+import { UserError } from "../base/user-error.ts";
 
 /** As much of the pool as we use. */
 export interface Pool {

@@ -1,6 +1,6 @@
 /**
  * The runner of tests in the pool: vitest's own, and a layer of isolation around every file, block
- * and test (`testing/task-layers.ts`).
+ * and test (`vitest/task-layers.ts`).
  *
  * A hook of a setup file would not do: it sees tests, but not the blocks between them, and its
  * order among the hooks of the project is not its own to choose. A runner sees all of them begin
@@ -14,9 +14,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
 import { TestRunner } from "vitest";
 import { optionsKey, type RunnerOptions } from "../testing/bindings.ts";
-import { describeInjection } from "../testing/fault.ts";
+import { describeInjection } from "../store/core/injected-fault.ts";
 import { poolState } from "../testing/pool-state.ts";
-import { TaskLayers } from "../testing/task-layers.ts";
+import { TaskLayers } from "./task-layers.ts";
 
 type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
 type Suite = Parameters<TestRunner["onBeforeRunSuite"]>[0];

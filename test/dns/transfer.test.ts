@@ -7,17 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startDns } from "../../dist/index.js";
-import { fetchZone } from "../../src/dns/transfer/fetch-zone.ts";
-import { frame, Frames } from "../../src/dns/listener/frames.ts";
-import { blankMessage } from "../../worker/wire/blank-message.ts";
+import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
+import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
+import { blankMessage } from "../../src/dns/wire/blank-message.ts";
 import {
   decodeMessage,
   encodeMessage,
   type Message,
   type ResourceRecord,
-} from "../../worker/wire/message.ts";
-import { CLASS, OPCODE, RCODE, TYPE } from "../../worker/wire/numbers.ts";
-import { recordType } from "../../worker/zone/record/registry.ts";
+} from "../../src/dns/wire/message.ts";
+import { CLASS, OPCODE, RCODE, TYPE } from "../../src/dns/wire/numbers.ts";
+import { recordType } from "../../src/dns/record/registry.ts";
 import { Client } from "./support/client.ts";
 
 const secret = Buffer.from("a secret of thirty-two octets...");

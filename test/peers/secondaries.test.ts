@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { fetchZone } from "../../src/dns/transfer/fetch-zone.ts";
+import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
 import { Client } from "../dns/support/client.ts";
 import { anyRecord } from "../dns/support/record-arbitrary.ts";
 import { acceptable } from "./acceptable.ts";

@@ -1,7 +1,7 @@
 /** Who is asking, and what they may do. */
-import { EMAIL, KEY, TOKEN } from "../credential.ts";
-import type { DnsConfig } from "../config.ts";
-import { problem, ZoneError } from "../zone/errors.ts";
+import { EMAIL, KEY, TOKEN } from "../../src/dns/rules/credential.ts";
+import type { DnsConfig } from "../../src/config/dns-config.ts";
+import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
 export interface Access {
   /** `null` for the owner, who has the key. */

@@ -1,6 +1,6 @@
 /** Reading what a client sends, never more of it than allowed. */
-import { concatBytes } from "../wire/bytes.ts";
-import { problem, ZoneError } from "../zone/errors.ts";
+import { concatBytes } from "../../src/dns/wire/bytes.ts";
+import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
 /** Room for the largest batch of ordinary records. */
 const JSON_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** {result, success, errors, messages, result_info}, in this order: clients parse loosely. */
 import type { Reply } from "../objects/reply.ts";
-import { problem, type Problem } from "../zone/errors.ts";
+import { problem, type Problem } from "../../src/dns/record/problem.ts";
 
 /** Seconds; a client that waits as told is not refused again by a fault that is over. */
 const RETRY_AFTER_SECONDS = 1;

@@ -1,6 +1,6 @@
 /** The test control: GET shows the faults in force, PUT replaces them, DELETE ends them. */
-import { acceptFault, FaultPlan, type Fault } from "../fault.ts";
-import { problem, ZoneError } from "../zone/errors.ts";
+import { acceptFault, FaultPlan, type Fault } from "../../src/dns/rules/api-fault.ts";
+import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { requireAllZones, requireWriting, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
 import { success } from "./envelope.ts";

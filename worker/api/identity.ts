@@ -1,8 +1,8 @@
-import { encodeHex } from "../wire/hex.ts";
-import { describePage } from "../zone/list/page.ts";
-import { problem, ZoneError, type Problem } from "../zone/errors.ts";
-import { readPage } from "../zone/list/parameters.ts";
-import type { Account } from "../zone/zone.ts";
+import { encodeHex } from "../../src/base/hex.ts";
+import { describePage } from "../../src/dns/rules/list/page.ts";
+import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { readPage } from "../../src/dns/rules/list/record-query.ts";
+import type { Account } from "../../src/dns/rules/zone.ts";
 import type { Handler } from "./call.ts";
 import { success } from "./envelope.ts";
 

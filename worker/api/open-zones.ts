@@ -1,5 +1,5 @@
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
-import type { Zone } from "../zone/zone.ts";
+import type { Zone } from "../../src/dns/rules/zone.ts";
 
 /** More zones than this are looked up anew. */
 const ZONES_KEPT_MAX = 10_000;

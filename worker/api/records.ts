@@ -1,7 +1,7 @@
 /** /zones/{zone}/dns_records: everything but the zone file. */
 import { zoneObject } from "../objects/environment.ts";
-import { problem, ZoneError, type Problem } from "../zone/errors.ts";
-import { readListQuery } from "../zone/list/parameters.ts";
+import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { readListQuery } from "../../src/dns/rules/list/record-query.ts";
 import { readJson } from "./body.ts";
 import type { Call, Handler } from "./call.ts";
 import { respond } from "./envelope.ts";

@@ -2,10 +2,10 @@
  * The way of a request: credentials, faults on demand, route, zone, handler. Expected failures
  * arrive here as ZoneErrors; anything else is logged and becomes "Internal error".
  */
-import { readConfig, type DnsConfig } from "../config.ts";
-import { describeFault, FaultPlan, type Fault } from "../fault.ts";
+import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { describeFault, FaultPlan, type Fault } from "../../src/dns/rules/api-fault.ts";
 import { indexObject, type Env } from "../objects/environment.ts";
-import { problem, ZoneError } from "../zone/errors.ts";
+import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import {
   authenticate,
   hasCredentials,

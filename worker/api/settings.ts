@@ -1,6 +1,6 @@
 import { zoneObject } from "../objects/environment.ts";
-import { SWITCHES, type SwitchName } from "../objects/zone-facts.ts";
-import { problem, ZoneError } from "../zone/errors.ts";
+import { SWITCHES, type SwitchName } from "../objects/zone-state.ts";
+import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { readJson } from "./body.ts";
 import type { Handler } from "./call.ts";
 import { respond } from "./envelope.ts";

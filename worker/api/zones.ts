@@ -1,7 +1,7 @@
 import { indexObject } from "../objects/environment.ts";
-import { problem, ZoneError, type Problem } from "../zone/errors.ts";
-import { readZoneQuery } from "../zone/list/zone-query.ts";
-import { acceptZoneName, acceptZoneType, describeZone } from "../zone/zone.ts";
+import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { readZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
+import { acceptZoneName, acceptZoneType, describeZone } from "../../src/dns/rules/zone.ts";
 import { requireAllZones } from "./access.ts";
 import { readJson } from "./body.ts";
 import type { Handler } from "./call.ts";

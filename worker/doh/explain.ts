@@ -1,8 +1,8 @@
 /** Why an answer is as it is: the rules that `answer()` applied, for people and programs. */
-import { isMetaType, TYPE } from "../wire/numbers.ts";
-import { answer, isOutsideNeeded, type AnswerContext } from "../zone/answer.ts";
-import { Query } from "../zone/query.ts";
-import { explainRule, ruleName } from "../zone/rule.ts";
+import { isMetaType, TYPE } from "../../src/dns/wire/numbers.ts";
+import { answer, isOutsideNeeded, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { Query } from "../../src/dns/answer/query.ts";
+import { explainRule, ruleName } from "../../src/dns/answer/explanation.ts";
 
 export interface Reason {
   readonly rule: string;

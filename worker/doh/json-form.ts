@@ -2,9 +2,9 @@
  * A message in the JSON form of the deployed service: numbers for types and status, names without
  * their final dot, data in presentation form.
  */
-import { encodeHex } from "../wire/hex.ts";
-import type { Message, ResourceRecord } from "../wire/message.ts";
-import { recordTypes } from "../zone/record/registry.ts";
+import { encodeHex } from "../../src/base/hex.ts";
+import type { Message, ResourceRecord } from "../../src/dns/wire/message.ts";
+import { recordTypes } from "../../src/dns/record/registry.ts";
 
 const typeByCode = new Map([...recordTypes.values()].map((type) => [type.code, type]));
 

@@ -1,9 +1,9 @@
 /** What is asked over HTTP, as a DNS message. */
-import { decodeBase64 } from "../wire/base64.ts";
-import { concatBytes } from "../wire/bytes.ts";
-import { encodeMessage } from "../wire/message.ts";
-import { WireError } from "../wire/wire-error.ts";
-import { recordTypes } from "../zone/record/registry.ts";
+import { decodeBase64 } from "../../src/dns/wire/base64.ts";
+import { concatBytes } from "../../src/dns/wire/bytes.ts";
+import { encodeMessage } from "../../src/dns/wire/message.ts";
+import { WireError } from "../../src/dns/wire/wire-error.ts";
+import { recordTypes } from "../../src/dns/record/registry.ts";
 
 export const MESSAGE_TYPE = "application/dns-message";
 export const JSON_TYPE = "application/dns-json";

@@ -5,13 +5,13 @@
  */
 import type { Env } from "../objects/environment.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
-import { decodeMessage, type Message } from "../wire/message.ts";
-import { OutsideAnswers } from "../zone/outside.ts";
-import { respondFully } from "../zone/respond-fully.ts";
-import { Responder, type Asker } from "../zone/respond.ts";
+import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
+import { OutsideAnswers } from "../../src/dns/answer/external-addresses.ts";
+import { respondFully } from "../../src/dns/answer/respond-fully.ts";
+import { Responder, type Asker } from "../../src/dns/answer/responder.ts";
 import { describeMessage } from "./json-form.ts";
 import { explainQuery } from "./explain.ts";
-import { askListeners } from "./outside.ts";
+import { askListeners } from "./external-resolver.ts";
 import {
   DohError,
   JSON_TYPE,

@@ -1,5 +1,5 @@
 /** The operations of a batch, each kind in its order. */
-import type { RecordRequest } from "../zone/draft.ts";
+import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 
 export interface BatchRequest {
   readonly deletes: readonly RecordRequest[];

@@ -1,5 +1,5 @@
-import { nextSerial } from "../zone/serial.ts";
-import type { ZoneRecord } from "../zone/record.ts";
+import { nextSerial } from "../../src/dns/rules/serial.ts";
+import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 
 /** Enough for a secondary that was away for a while; one that was away longer takes the whole zone. */
 const CHANGES_KEPT = 10_000;

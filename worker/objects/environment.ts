@@ -1,4 +1,4 @@
-import type { ConfigVariables } from "../config.ts";
+import type { ConfigVariables } from "../../src/config/dns-config.ts";
 import type { Listeners } from "../replication/publisher.ts";
 import type { IndexObject } from "./index-object.ts";
 import type { ZoneObject } from "./zone-object.ts";

@@ -1,13 +1,13 @@
 /** The index of zones: which exist, under which id. One object, so that names cannot clash. */
 import { DurableObject } from "cloudflare:workers";
-import { readConfig, type DnsConfig } from "../config.ts";
-import { encodeHex } from "../wire/hex.ts";
-import { problem, ZoneError, type Problem } from "../zone/errors.ts";
-import { describePage } from "../zone/list/page.ts";
-import { composeZoneFilter, type ZoneQuery } from "../zone/list/zone-query.ts";
-import { describeZone, editZone, type Account, type Zone } from "../zone/zone.ts";
+import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { encodeHex } from "../../src/base/hex.ts";
+import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { describePage } from "../../src/dns/rules/list/page.ts";
+import { composeZoneFilter, type ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
+import { describeZone, editZone, type Account, type Zone } from "../../src/dns/rules/zone.ts";
 import { zoneObject, type Env } from "./environment.ts";
-import { ObjectJournal } from "./rehearsal.ts";
+import { ObjectJournal } from "./test-session.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
 
 type Row = { zone: string };

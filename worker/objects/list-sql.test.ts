@@ -1,7 +1,7 @@
 /** How SQLite answers lists: which index serves which filter and order. */
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readListQuery } from "../zone/list/parameters.ts";
+import { readListQuery } from "../../src/dns/rules/list/record-query.ts";
 import { onlyType, orderSql, whereSql } from "./list-sql.ts";
 import { zoneTables } from "./schema.ts";
 

@@ -5,7 +5,7 @@ import type {
   Match,
   TextOperator,
   TextTest,
-} from "../zone/list/parameters.ts";
+} from "../../src/dns/rules/list/record-query.ts";
 
 export interface SqlCondition {
   readonly sql: string;

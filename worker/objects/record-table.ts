@@ -1,7 +1,7 @@
-import type { Neighbour } from "../zone/conflict.ts";
-import type { ListQuery } from "../zone/list/parameters.ts";
-import type { RecordSettings, ZoneRecord } from "../zone/record.ts";
-import { joinStrings, parseStrings } from "../zone/text/quoting.ts";
+import type { Neighbour } from "../../src/dns/rules/conflict.ts";
+import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
+import { joinStrings, parseStrings } from "../../src/dns/record/text/quoting.ts";
 import { onlyType, orderSql, whereSql } from "./list-sql.ts";
 
 type Row = {

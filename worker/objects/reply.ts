@@ -2,8 +2,8 @@
  * What an object answers across isolates. Expected failures are values, because an error that
  * crosses keeps neither its class nor its fields; results are JSON text, ready for the envelope.
  */
-import { ZoneError, type Problem } from "../zone/errors.ts";
-import type { ResultInfo } from "../zone/list/page.ts";
+import { ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import type { ResultInfo } from "../../src/dns/rules/list/page.ts";
 
 export type Reply =
   | {

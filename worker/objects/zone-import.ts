@@ -1,7 +1,7 @@
-import { atLine, problem, ZoneError, type Problem } from "../zone/errors.ts";
-import type { RecordRequest } from "../zone/draft.ts";
-import { parseZoneFile } from "../zone/zone-file/parse.ts";
-import type { ZoneSeed } from "./zone-facts.ts";
+import { atLine, problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
+import { parseZoneFile } from "../../src/dns/zone-file/parse.ts";
+import type { ZoneSeed } from "./zone-state.ts";
 import type { ZoneWrites } from "./zone-writes.ts";
 
 /** More than a reader would go through. */

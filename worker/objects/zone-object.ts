@@ -4,31 +4,35 @@
  * leaves only once the transaction is on disk and whoever serves the zone from memory has it.
  */
 import { DurableObject } from "cloudflare:workers";
-import { readConfig, type DnsConfig } from "../config.ts";
-import type { Found } from "../zone/cname-chain.ts";
-import type { RecordRequest } from "../zone/draft.ts";
-import { problem, ZoneError, type Problem } from "../zone/errors.ts";
-import { describePage } from "../zone/list/page.ts";
-import type { ListQuery } from "../zone/list/parameters.ts";
-import type { ZoneRecord } from "../zone/record.ts";
-import { recordType } from "../zone/record/registry.ts";
-import { describeRecord } from "../zone/response.ts";
-import type { ZoneData, ZoneHead } from "../zone/served-zone.ts";
-import { editSettings, type DnsSettings } from "../zone/settings.ts";
+import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import type { Found } from "../../src/dns/rules/proxied-target.ts";
+import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
+import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { describePage } from "../../src/dns/rules/list/page.ts";
+import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
+import { recordType } from "../../src/dns/record/registry.ts";
+import { describeRecord } from "../../src/dns/rules/record-json.ts";
+import type { ZoneData, ZoneHead } from "../../src/dns/answer/served-zone.ts";
+import { editSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
-import { netChange, servedRecord, type Publication } from "../replication/publication.ts";
+import {
+  netChange,
+  servedRecord,
+  type Publication,
+} from "../../src/dns/replication/publication.ts";
 import { Publisher } from "../replication/publisher.ts";
 import { stateStream } from "../replication/state-stream.ts";
-import { composeZoneFile } from "../zone/zone-file/compose.ts";
+import { composeZoneFile } from "../../src/dns/zone-file/compose.ts";
 import { idOf, type BatchRequest } from "./batch-request.ts";
 import { ChangeLog, type Change } from "./change-log.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
-import { ObjectJournal } from "./rehearsal.ts";
+import { ObjectJournal } from "./test-session.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
 import { createZoneTables } from "./schema.ts";
 import { SharedTurn } from "./shared-turn.ts";
-import { SWITCHES, ZoneFacts, type SwitchName, type ZoneSeed } from "./zone-facts.ts";
+import { SWITCHES, ZoneFacts, type SwitchName, type ZoneSeed } from "./zone-state.ts";
 import { importZoneFile } from "./zone-import.ts";
 import { lookUpName, OutsideUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
 

@@ -3,16 +3,29 @@
  * left it; `finish` then checks what only the whole can satisfy and takes one serial for all. A
  * ZoneError thrown anywhere rolls everything back.
  */
-import { findBrokenTarget, namesBelowApex, wildcardsFor, type Found } from "../zone/cname-chain.ts";
-import { findConflict } from "../zone/conflict.ts";
-import { acceptRecord, type RecordRequest, type RecordRules } from "../zone/draft.ts";
-import { overlayRequest } from "../zone/edit.ts";
-import { problem, ZoneError, type Problem } from "../zone/errors.ts";
-import { isInZone } from "../zone/name.ts";
-import { isSameDraft, type RecordDraft, type ZoneRecord } from "../zone/record.ts";
+import {
+  findBrokenTarget,
+  namesBelowApex,
+  wildcardsFor,
+  type Found,
+} from "../../src/dns/rules/proxied-target.ts";
+import { findConflict } from "../../src/dns/rules/conflict.ts";
+import {
+  acceptRecord,
+  type RecordRequest,
+  type RecordRules,
+} from "../../src/dns/rules/accept-record.ts";
+import { overlayRequest } from "../../src/dns/rules/edit-record.ts";
+import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { isInZone } from "../../src/dns/record/record-name.ts";
+import {
+  isSameDraft,
+  type RecordDraft,
+  type ZoneRecord,
+} from "../../src/dns/record/zone-record.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { RecordTable } from "./record-table.ts";
-import type { ZoneFacts, ZoneSeed } from "./zone-facts.ts";
+import type { ZoneFacts, ZoneSeed } from "./zone-state.ts";
 
 export interface WriteContext {
   readonly seed: ZoneSeed;

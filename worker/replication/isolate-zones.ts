@@ -3,12 +3,12 @@
  * as the worker that answers: they change this memory in the turn of their commit, so it is never
  * behind. It is empty, and costs nothing, until DoH is asked for the first time.
  */
-import { readConfig } from "../config.ts";
+import { readConfig } from "../../src/config/dns-config.ts";
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
-import type { ZoneData } from "../zone/served-zone.ts";
-import { ServedZones } from "../zone/served-zones.ts";
-import { takePublication } from "./follow.ts";
-import type { Publication } from "./publication.ts";
+import type { ZoneData } from "../../src/dns/answer/served-zone.ts";
+import { ServedZones } from "../../src/dns/answer/served-zones.ts";
+import { takePublication } from "../../src/dns/replication/follow.ts";
+import type { Publication } from "../../src/dns/replication/publication.ts";
 
 class IsolateZones {
   #zones: ServedZones | null = null;

@@ -9,8 +9,12 @@
  * Listeners that cannot be reached do not fail the write, which has happened: they find the gap in
  * the serials at the next message, and ask for the zone.
  */
-import type { Publication } from "./publication.ts";
-import { LISTENERS_ORIGIN, PUBLICATION_PATH, SECRET_HEADER } from "./protocol.ts";
+import type { Publication } from "../../src/dns/replication/publication.ts";
+import {
+  LISTENERS_ORIGIN,
+  PUBLICATION_PATH,
+  SECRET_HEADER,
+} from "../../src/dns/replication/protocol.ts";
 
 /** Longer than a listener needs for the largest batch; a write must not hang on one that is stuck. */
 const ANSWER_MILLISECONDS_MAX = 10_000;

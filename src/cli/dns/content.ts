@@ -5,11 +5,11 @@
  * word is one, whatever is in it, and a single one may hold all. Host names are whole names, as in
  * the API, and not relative, as in a zone file; only one without a dot belongs to the zone.
  */
-import { TEXT_KINDS, isTextKind } from "../../../worker/zone/draft.ts";
-import { recordTypes } from "../../../worker/zone/record/registry.ts";
-import type { RdataRequest, RecordType } from "../../../worker/zone/record/record-type.ts";
-import { ScanError, splitTokens, type Token } from "../../../worker/zone/zone-file/scan.ts";
-import { nearest } from "../../config/nearest.ts";
+import { TEXT_KINDS, isTextKind } from "../../dns/rules/accept-record.ts";
+import { recordTypes } from "../../dns/record/registry.ts";
+import type { RdataRequest, RecordType } from "../../dns/record/record-type.ts";
+import { ScanError, splitTokens, type Token } from "../../dns/zone-file/scan.ts";
+import { nearest } from "../../base/nearest.ts";
 import { UsageError } from "../command.ts";
 
 export interface ContentWords {

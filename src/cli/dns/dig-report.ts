@@ -1,9 +1,9 @@
 /** An answer for people, in the words of a zone file: what is not a record stands in a comment. */
-import type { Message, ResourceRecord } from "../../../worker/wire/message.ts";
-import { rcodeName } from "../../../worker/wire/numbers.ts";
-import { formatData } from "../../../worker/zone/record/presentation.ts";
-import type { AskedQuestion, Reply } from "../../dns/ask.ts";
-import { formatTable } from "../format.ts";
+import type { Message, ResourceRecord } from "../../dns/wire/message.ts";
+import { rcodeName } from "../../dns/wire/numbers.ts";
+import { formatData } from "../../dns/record/presentation.ts";
+import type { AskedQuestion, Reply } from "../../dns/client/ask.ts";
+import { formatTable } from "../../base/format.ts";
 import { shownType } from "./shown-type.ts";
 
 export interface Reason {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordType } from "../../../worker/zone/record/registry.ts";
-import { parseZoneFile } from "../../../worker/zone/zone-file/parse.ts";
+import { recordType } from "../../dns/record/registry.ts";
+import { parseZoneFile } from "../../dns/zone-file/parse.ts";
 import { partsOf, placeProblem, planFile, planTransfer } from "./import-plan.ts";
 
 const zoneName = "example.org";

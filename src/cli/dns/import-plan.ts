@@ -3,18 +3,18 @@
  * left out and why, and the parts in which the rest is sent. A part is a zone file with a record a
  * line, so that what the server says of a line is known to be about a record.
  */
-import type { ResourceRecord } from "../../../worker/wire/message.ts";
-import { CLASS, TYPE } from "../../../worker/wire/numbers.ts";
-import { WireError } from "../../../worker/wire/wire-error.ts";
-import { acceptRecord, type RecordRequest } from "../../../worker/zone/draft.ts";
-import { ZoneError, type Problem } from "../../../worker/zone/errors.ts";
-import type { RecordDraft } from "../../../worker/zone/record.ts";
-import { formatData } from "../../../worker/zone/record/presentation.ts";
-import { toRecordRequest } from "../../../worker/zone/transfer/record-request.ts";
-import { TTL_SECONDS_MAX, TTL_SECONDS_MIN } from "../../../worker/zone/ttl.ts";
-import { composeLine } from "../../../worker/zone/zone-file/compose.ts";
-import { parseZoneFile } from "../../../worker/zone/zone-file/parse.ts";
-import { UserError } from "../../plugin/user-error.ts";
+import type { ResourceRecord } from "../../dns/wire/message.ts";
+import { CLASS, TYPE } from "../../dns/wire/numbers.ts";
+import { WireError } from "../../dns/wire/wire-error.ts";
+import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.ts";
+import { ZoneError, type Problem } from "../../dns/record/problem.ts";
+import type { RecordDraft } from "../../dns/record/zone-record.ts";
+import { formatData } from "../../dns/record/presentation.ts";
+import { toRecordRequest } from "../../dns/transfer/record-request.ts";
+import { TTL_SECONDS_MAX, TTL_SECONDS_MIN } from "../../dns/rules/ttl.ts";
+import { composeLine } from "../../dns/zone-file/compose.ts";
+import { parseZoneFile } from "../../dns/zone-file/parse.ts";
+import { UserError } from "../../base/user-error.ts";
 import { shownType } from "./shown-type.ts";
 
 export interface PlannedRecord {

@@ -1,7 +1,7 @@
 /** Records as lines of text. */
-import { recordTypes } from "../../../worker/zone/record/registry.ts";
-import type { ApiRecord } from "./api.ts";
-import { formatTable } from "../format.ts";
+import { recordTypes } from "../../dns/record/registry.ts";
+import type { ApiRecord } from "../../dns/client/api-client.ts";
+import { formatTable } from "../../base/format.ts";
 
 const TTL_AUTO = 1;
 

@@ -1,5 +1,5 @@
 /** Names of types for people: also of those that the record API does not have. */
-import { typeCode, typeName } from "../../../worker/zone/record/presentation.ts";
+import { typeCode, typeName } from "../../dns/record/presentation.ts";
 
 /** IANA's registry; what is found in zones, and no more. */
 const OTHERS: Readonly<Record<string, number>> = {

@@ -1,7 +1,7 @@
 /** `--tsig`: a key of the configuration by its name, or one in full. */
-import { isTsigAlgorithm, type TsigKey } from "../../../worker/wire/tsig-mac.ts";
-import { normaliseHostname } from "../../../worker/zone/hostname.ts";
-import { parseSecret } from "../../dns/transfer/transfer-config.ts";
+import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig-mac.ts";
+import { normaliseHostname } from "../../dns/record/hostname.ts";
+import { parseSecret } from "../../config/dns-transfers.ts";
 import { UsageError } from "../command.ts";
 
 /** `NAME`, `NAME:SECRET` or `NAME:ALGORITHM:SECRET`; the secret is base64. */

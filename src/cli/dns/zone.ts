@@ -1,8 +1,8 @@
 /** Zones by name or id, and names in them. */
-import { acceptZoneName } from "../../../worker/zone/zone.ts";
-import { nearest } from "../../config/nearest.ts";
+import { acceptZoneName } from "../../dns/rules/zone.ts";
+import { nearest } from "../../base/nearest.ts";
 import { NotFoundError } from "../command.ts";
-import type { Api, ApiZone } from "./api.ts";
+import type { Api, ApiZone } from "../../dns/client/api-client.ts";
 
 const ID = /^[0-9a-f]{32}$/;
 

@@ -9,14 +9,14 @@ import { createWriteStream, type WriteStream } from "node:fs";
 import { rename } from "node:fs/promises";
 import { once } from "node:events";
 import { join } from "node:path";
-import { UserError } from "../../plugin/user-error.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
-import type { RemoteBucket } from "./bucket.ts";
+import type { RemoteBucket } from "../../store/node/endpoint-bucket.ts";
 import { FilePaths, manifestName } from "./file-path.ts";
 import { ExportFolder } from "./folder.ts";
 import type { Transferred } from "./import-folder.ts";
-import { inLanes } from "./lanes.ts";
-import { FileContent } from "./local-content.ts";
+import { inLanes } from "../../base/map-concurrent.ts";
+import { FileContent } from "../../store/node/local-content.ts";
 import { encodeEntry, manifestHead, type ManifestEntry } from "./manifest.ts";
 import { readManifest } from "./manifest-file.ts";
 

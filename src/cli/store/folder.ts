@@ -5,9 +5,9 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { UserError } from "../../plugin/user-error.ts";
+import { UserError } from "../../base/user-error.ts";
 import { partialFolder } from "./file-path.ts";
-import type { FetchedObject } from "./bucket.ts";
+import type { FetchedObject } from "../../store/node/endpoint-bucket.ts";
 
 export class ExportFolder {
   readonly root: string;

@@ -6,15 +6,15 @@
  */
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { UserError } from "../../plugin/user-error.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm, ExpectedChecksum } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
 import type { ObjectDescription, ObjectRecord, StorageClass } from "../../store/core/operations.ts";
-import { partBytes, type RemoteBucket } from "./bucket.ts";
+import { partBytes, type RemoteBucket } from "../../store/node/endpoint-bucket.ts";
 import { guessedMetadata } from "./content-type.ts";
 import { filesBelow } from "./folder.ts";
-import { inLanes } from "./lanes.ts";
-import { FileContent } from "./local-content.ts";
+import { inLanes } from "../../base/map-concurrent.ts";
+import { FileContent } from "../../store/node/local-content.ts";
 import type { ManifestEntry } from "./manifest.ts";
 import { readManifest } from "./manifest-file.ts";
 

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bucketFolder } from "../../store/core/blob-name.ts";
-import { parseAddress } from "./address.ts";
-import { formatBytes } from "../format.ts";
+import { parseAddress } from "./object-address.ts";
+import { formatBytes } from "../../base/format.ts";
 import { bucketOfFolder, findBucket, mergeBuckets } from "./known-buckets.ts";
-import { progressLine } from "./progress.ts";
+import { progressLine } from "../../base/progress.ts";
 
 const buckets = mergeBuckets(
   [

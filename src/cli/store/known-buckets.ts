@@ -1,5 +1,5 @@
 /** The buckets that can be named on the command line: those configured, and those on disk. */
-import { nearest } from "../../config/nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
 import { NotFoundError } from "../command.ts";
 

@@ -3,7 +3,7 @@
  * for each, behind a first line that says what it is.
  */
 import { isAbsolute } from "node:path";
-import { UserError } from "../../plugin/user-error.ts";
+import { UserError } from "../../base/user-error.ts";
 import { checksumAlgorithms, type Checksums } from "../../store/core/checksum.ts";
 import {
   httpMetadataFields,

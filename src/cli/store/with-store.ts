@@ -3,10 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { bucketFolder } from "../../store/core/blob-name.ts";
 import type { Invocation } from "../command.ts";
-import { RemoteBucket } from "./bucket.ts";
+import { RemoteBucket } from "../../store/node/endpoint-bucket.ts";
 import type { KnownBucket } from "./known-buckets.ts";
 import { bucketOf, findProject, type StoreProject } from "./project.ts";
-import { StoreSession } from "./session.ts";
+import { StoreSession } from "../../store/node/store-session.ts";
 
 export interface OpenStore {
   readonly project: StoreProject;

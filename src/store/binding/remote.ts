@@ -11,7 +11,7 @@ import type {
   PartRequest,
   PutRequest,
 } from "../client/bucket-calls.ts";
-import { observation, type Observer } from "../client/observation.ts";
+import { observation, type Observer } from "../client/call-observer.ts";
 import type { Operation } from "../core/operations.ts";
 
 export function answeringRemote<Binding extends object>(

@@ -7,21 +7,21 @@
  * when it starts, and what the crash left is collected even if no script asks for the bucket.
  */
 import { DurableObject } from "cloudflare:workers";
-import { BlobDirectory, fileNames } from "../blobs/blob-directory.ts";
+import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
 import { decodeFrame, encodeFrame } from "../client/frame.ts";
 import { isAbandoned } from "../core/blob-name.ts";
 import { toHex } from "../core/checksum.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
-import { UndoJournal } from "../../testing/undo-journal.ts";
+import { UndoJournal } from "../../base/workerd/undo-journal.ts";
 import { Bucket, writesNothing } from "./bucket.ts";
 import { MovableClock } from "./clock.ts";
-import { Rehearsal } from "./rehearsal.ts";
+import { Rehearsal } from "./test-session.ts";
 
 export interface BucketEnv {
   /** The folder that holds each bucket's blobs in a folder of its name. */
   readonly blobs: Fetcher;
-  /** The folder with the notes of the runs that use the store (`plugin/boot.ts`). */
+  /** The folder with the notes of the runs that use the store (`base/run-record.ts`). */
   readonly boots: Fetcher;
 }
 

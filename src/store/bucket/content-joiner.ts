@@ -6,9 +6,9 @@
  * the script gets a response's body.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { BlobDamagedError, BlobDirectory } from "../blobs/blob-directory.ts";
-import { StreamSource } from "../client/byte-source.ts";
-import { openSlice, type JoinRequest } from "../client/content-reader.ts";
+import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
+import { StreamSource } from "../content/byte-source.ts";
+import { openSlice, type JoinRequest } from "../content/content-reader.ts";
 import { decodeFrame } from "../client/frame.ts";
 import type { ContentSlice } from "../core/operations.ts";
 

@@ -16,7 +16,7 @@ import { splitBody } from "../core/body-split.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 import { encodeFields, encodeMetadata, joinText, type ObjectText } from "../core/object-text.ts";
 import type { ContentSlice, ObjectRecord } from "../core/operations.ts";
-import { Recent } from "../core/recent.ts";
+import { Recent } from "../core/generational-cache.ts";
 import { sliceSegments, type Segment } from "../core/segment.ts";
 import type { CheckedContent, ContentTable } from "./content-table.ts";
 import type { ObjectRow, ObjectTable, Place, StoredObject } from "./object-table.ts";

@@ -1,7 +1,7 @@
 /**
  * A bucket, as the faces of the store use it: operations by RPC, content of any size by stream.
  */
-import { BlobDamagedError, BlobDirectory } from "../blobs/blob-directory.ts";
+import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
 import type { BucketObject } from "../bucket/bucket-object.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
@@ -19,7 +19,7 @@ import type {
   Result,
 } from "../core/operations.ts";
 import { Batch } from "./batch.ts";
-import { bytesAtHand, openContent } from "./content-reader.ts";
+import { bytesAtHand, openContent } from "../content/content-reader.ts";
 import type {
   BucketCalls,
   GetRequest,
@@ -28,10 +28,10 @@ import type {
   PutRequest,
   Value,
 } from "./bucket-calls.ts";
-import { ContentWriter } from "./content-writer.ts";
+import { ContentWriter } from "../content/content-writer.ts";
 import { damagedError, internalError, refusal, settle } from "./failure.ts";
-import { brokenContent, suffer } from "./interference.ts";
-import { observation } from "./observation.ts";
+import { brokenContent, suffer } from "./apply-fault.ts";
+import { observation } from "./call-observer.ts";
 import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
 
 export interface BucketAccess {

@@ -1,9 +1,9 @@
 /** Queries as octets. */
-import { decodeMessage, encodeMessage, type Message } from "../../../worker/wire/message.ts";
-import { OutsideAnswers } from "../../../worker/zone/outside.ts";
-import { typeCode } from "../../../worker/zone/record/presentation.ts";
-import { Responder, type Asker, type ResponderOptions } from "../../../worker/zone/respond.ts";
-import type { ServedZones } from "../../../worker/zone/served-zones.ts";
+import { decodeMessage, encodeMessage, type Message } from "../../../src/dns/wire/message.ts";
+import { OutsideAnswers } from "../../../src/dns/answer/external-addresses.ts";
+import { typeCode } from "../../../src/dns/record/presentation.ts";
+import { Responder, type Asker, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
+import type { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 
 export const PLAIN_EDNS = { udpBytesMax: 1232, version: 0, dnssecOk: false, options: [] };
 

@@ -2,18 +2,18 @@
  * Zones out of text, and answers as text: what the tables of cases are written in. Records go the
  * way of a POST, so that no zone can be served here that the API would not take.
  */
-import { answer, isOutsideNeeded, type Answer } from "../../../worker/zone/answer.ts";
-import { encodeName, formatName } from "../../../worker/wire/name.ts";
-import { rcodeName } from "../../../worker/wire/numbers.ts";
-import type { RecordSet } from "../../../worker/wire/record-set.ts";
-import { acceptRecord } from "../../../worker/zone/draft.ts";
-import type { Problem } from "../../../worker/zone/errors.ts";
-import { OutsideAnswers } from "../../../worker/zone/outside.ts";
-import { formatData, typeCode, typeName } from "../../../worker/zone/record/presentation.ts";
-import type { ServedRecord, ZoneData } from "../../../worker/zone/served-zone.ts";
-import { ServedZones } from "../../../worker/zone/served-zones.ts";
-import { defaultSettings } from "../../../worker/zone/settings.ts";
-import { parseZoneFile } from "../../../worker/zone/zone-file/parse.ts";
+import { answer, isOutsideNeeded, type Answer } from "../../../src/dns/answer/answer.ts";
+import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
+import { rcodeName } from "../../../src/dns/wire/numbers.ts";
+import type { RecordSet } from "../../../src/dns/wire/record-set.ts";
+import { acceptRecord } from "../../../src/dns/rules/accept-record.ts";
+import type { Problem } from "../../../src/dns/record/problem.ts";
+import { OutsideAnswers } from "../../../src/dns/answer/external-addresses.ts";
+import { formatData, typeCode, typeName } from "../../../src/dns/record/presentation.ts";
+import type { ServedRecord, ZoneData } from "../../../src/dns/answer/served-zone.ts";
+import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
+import { defaultSettings } from "../../../src/dns/rules/dns-settings.ts";
+import { parseZoneFile } from "../../../src/dns/zone-file/parse.ts";
 
 const PLATFORM = ["198.18.0.1", "2001:2::1"];
 const NAME_SERVERS = ["ns1.ledge.local", "ns2.ledge.local"];

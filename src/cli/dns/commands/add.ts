@@ -2,7 +2,7 @@ import type { Invocation } from "../../command.ts";
 import { print } from "../output.ts";
 import { recordFields, recordWords } from "../record-request.ts";
 import { recordText } from "../record-text.ts";
-import { withDns } from "../session.ts";
+import { withDns } from "../dns-session.ts";
 import { findZone } from "../zone.ts";
 
 export function addRecord(invocation: Invocation): Promise<void> {

@@ -1,15 +1,15 @@
-import { isTextKind } from "../../../../worker/zone/draft.ts";
-import { expandName } from "../../../../worker/zone/name.ts";
-import { recordType } from "../../../../worker/zone/record/registry.ts";
-import { nearest } from "../../../config/nearest.ts";
-import { UserError } from "../../../plugin/user-error.ts";
+import { isTextKind } from "../../../dns/rules/accept-record.ts";
+import { expandName } from "../../../dns/record/record-name.ts";
+import { recordType } from "../../../dns/record/registry.ts";
+import { nearest } from "../../../base/nearest.ts";
+import { UserError } from "../../../base/user-error.ts";
 import { NotFoundError, type Invocation } from "../../command.ts";
-import type { Api, ApiRecord, ApiZone } from "../api.ts";
+import type { Api, ApiRecord, ApiZone } from "../../../dns/client/api-client.ts";
 import { parseContent, parseType } from "../content.ts";
-import { counted } from "../../format.ts";
+import { counted } from "../../../base/format.ts";
 import { print } from "../output.ts";
 import { contentText, recordsText } from "../record-text.ts";
-import { withDns } from "../session.ts";
+import { withDns } from "../dns-session.ts";
 import { findZone } from "../zone.ts";
 
 /** Far below what a batch may hold. */

@@ -1,17 +1,17 @@
 import { isIP, isIPv6 } from "node:net";
-import { TYPE } from "../../../../worker/wire/numbers.ts";
-import { encodeName } from "../../../../worker/wire/name.ts";
-import { WireError } from "../../../../worker/wire/wire-error.ts";
-import { parseIpv4, parseIpv6 } from "../../../../worker/zone/address.ts";
-import { toAsciiName } from "../../../../worker/zone/punycode.ts";
-import { recordTypes } from "../../../../worker/zone/record/registry.ts";
-import { nearest } from "../../../config/nearest.ts";
-import { askHttps, askServer, type AskedQuestion, type Reply } from "../../../dns/ask.ts";
-import { lookUpServer, type ServerAddress } from "../../../dns/server-address.ts";
+import { TYPE } from "../../../dns/wire/numbers.ts";
+import { encodeName } from "../../../dns/wire/name.ts";
+import { WireError } from "../../../dns/wire/wire-error.ts";
+import { parseIpv4, parseIpv6 } from "../../../dns/record/ip-address.ts";
+import { toAsciiName } from "../../../dns/record/punycode.ts";
+import { recordTypes } from "../../../dns/record/registry.ts";
+import { nearest } from "../../../base/nearest.ts";
+import { askHttps, askServer, type AskedQuestion, type Reply } from "../../../dns/client/ask.ts";
+import { lookUpServer, type ServerAddress } from "../../../dns/client/server-address.ts";
 import { UsageError, type Invocation } from "../../command.ts";
 import { digJson, digText, type DigResult, type Reason } from "../dig-report.ts";
 import { print, textOption } from "../output.ts";
-import { withDns } from "../session.ts";
+import { withDns } from "../dns-session.ts";
 import { askedType, otherTypes } from "../shown-type.ts";
 
 export async function dig(invocation: Invocation): Promise<void> {

@@ -1,8 +1,8 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { UserError } from "../../../plugin/user-error.ts";
+import { UserError } from "../../../base/user-error.ts";
 import type { Invocation } from "../../command.ts";
 import { print } from "../output.ts";
-import { withDns } from "../session.ts";
+import { withDns } from "../dns-session.ts";
 import { findZone } from "../zone.ts";
 
 export function exportRecords(invocation: Invocation): Promise<void> {

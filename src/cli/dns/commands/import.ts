@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { acceptZoneName } from "../../../../worker/zone/zone.ts";
-import { lookUpServer } from "../../../dns/server-address.ts";
-import { fetchZone } from "../../../dns/transfer/fetch-zone.ts";
-import { UserError } from "../../../plugin/user-error.ts";
+import { acceptZoneName } from "../../../dns/rules/zone.ts";
+import { lookUpServer } from "../../../dns/client/server-address.ts";
+import { fetchZone } from "../../../dns/client/fetch-zone.ts";
+import { UserError } from "../../../base/user-error.ts";
 import { NotFoundError, UsageError, type Invocation } from "../../command.ts";
-import { ApiError, type Api } from "../api.ts";
+import { ApiError, type Api } from "../../../dns/client/api-client.ts";
 import {
   partsOf,
   placeProblem,
@@ -13,10 +13,10 @@ import {
   type ImportPlan,
   type LeftOut,
 } from "../import-plan.ts";
-import { counted, formatTable } from "../../format.ts";
+import { counted, formatTable } from "../../../base/format.ts";
 import { print, remark, textOption } from "../output.ts";
 import { Progress } from "../progress.ts";
-import { withDns, type DnsSession } from "../session.ts";
+import { withDns, type DnsSession } from "../dns-session.ts";
 import { parseTransferKey } from "../transfer-key.ts";
 import { findZone, findZoneNamed } from "../zone.ts";
 

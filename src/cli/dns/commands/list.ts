@@ -1,10 +1,10 @@
-import { expandName } from "../../../../worker/zone/name.ts";
-import { isTextKind } from "../../../../worker/zone/draft.ts";
+import { expandName } from "../../../dns/record/record-name.ts";
+import { isTextKind } from "../../../dns/rules/accept-record.ts";
 import type { Invocation } from "../../command.ts";
 import { parseType } from "../content.ts";
 import { print, textOption } from "../output.ts";
 import { recordsText } from "../record-text.ts";
-import { withDns } from "../session.ts";
+import { withDns } from "../dns-session.ts";
 import { findZone } from "../zone.ts";
 
 export function listRecords(invocation: Invocation): Promise<void> {

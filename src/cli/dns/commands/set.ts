@@ -1,11 +1,11 @@
-import { isTextKind } from "../../../../worker/zone/draft.ts";
-import { expandName } from "../../../../worker/zone/name.ts";
+import { isTextKind } from "../../../dns/rules/accept-record.ts";
+import { expandName } from "../../../dns/record/record-name.ts";
 import type { Invocation } from "../../command.ts";
-import type { Api, ApiRecord, ApiZone } from "../api.ts";
+import type { Api, ApiRecord, ApiZone } from "../../../dns/client/api-client.ts";
 import { print } from "../output.ts";
 import { recordFields, recordWords, type RecordWords } from "../record-request.ts";
 import { recordText } from "../record-text.ts";
-import { withDns } from "../session.ts";
+import { withDns } from "../dns-session.ts";
 import { findZone } from "../zone.ts";
 
 interface Outcome {

@@ -1,7 +1,7 @@
 import { UsageError, type Invocation } from "../../command.ts";
-import { counted, formatTable } from "../../format.ts";
+import { counted, formatTable } from "../../../base/format.ts";
 import { print, textOption } from "../output.ts";
-import { withDns } from "../session.ts";
+import { withDns } from "../dns-session.ts";
 import { findZone } from "../zone.ts";
 
 export function manageZones(invocation: Invocation): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Invocation } from "../../command.ts";
-import { formatTable } from "../../format.ts";
+import { formatTable } from "../../../base/format.ts";
 import { findProject } from "../project.ts";
 import { print } from "../with-store.ts";
 

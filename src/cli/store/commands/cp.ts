@@ -1,6 +1,6 @@
 import type { Invocation } from "../../command.ts";
-import { parseAddress } from "../address.ts";
-import { formatBytes } from "../../format.ts";
+import { parseAddress } from "../object-address.ts";
+import { formatBytes } from "../../../base/format.ts";
 import { toObjectJson } from "../object-json.ts";
 import { print, withStore } from "../with-store.ts";
 import { noObject } from "./head.ts";

@@ -1,8 +1,8 @@
 import { UsageError, type Invocation } from "../../command.ts";
 import { deleteKeysMax } from "../../../store/core/limits.ts";
-import { parseAddress } from "../address.ts";
-import type { RemoteBucket } from "../bucket.ts";
-import { counted } from "../../format.ts";
+import { parseAddress } from "../object-address.ts";
+import type { RemoteBucket } from "../../../store/node/endpoint-bucket.ts";
+import { counted } from "../../../base/format.ts";
 import { print, textOption, withStore } from "../with-store.ts";
 
 export function deleteObjects(invocation: Invocation): Promise<void> {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Invocation } from "../../command.ts";
 import { exportFolder } from "../export-folder.ts";
-import { Progress } from "../progress.ts";
+import { Progress } from "../../../base/progress.ts";
 import { textOption, withStore } from "../with-store.ts";
 import { reportTransfer } from "./import.ts";
 

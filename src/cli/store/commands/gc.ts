@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { runningBoots } from "../../../plugin/boot.ts";
-import { removePartialFiles } from "../../../plugin/partial-files.ts";
+import { runningBoots } from "../../../base/run-record.ts";
+import { removePartialFiles } from "../../../store/node/partial-files.ts";
 import { bucketFolder, isAbandoned } from "../../../store/core/blob-name.ts";
 import type { Invocation } from "../../command.ts";
-import { counted, formatBytes } from "../../format.ts";
+import { counted, formatBytes } from "../../../base/format.ts";
 import type { StoreProject } from "../project.ts";
 import { print, withStore } from "../with-store.ts";
 import { filesIn } from "./stats.ts";

@@ -1,6 +1,6 @@
 import { NotFoundError, type Invocation } from "../../command.ts";
-import { parseAddress } from "../address.ts";
-import { formatTable } from "../../format.ts";
+import { parseAddress } from "../object-address.ts";
+import { formatTable } from "../../../base/format.ts";
 import { toObjectJson, type ObjectJson } from "../object-json.ts";
 import { print, withStore } from "../with-store.ts";
 

@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { NotFoundError, exitCode, type Invocation } from "../../command.ts";
-import { counted, formatBytes } from "../../format.ts";
+import { counted, formatBytes } from "../../../base/format.ts";
 import { filesBelow } from "../folder.ts";
 import { importFolder, type Transferred } from "../import-folder.ts";
-import { Progress } from "../progress.ts";
+import { Progress } from "../../../base/progress.ts";
 import { print, textOption, withStore } from "../with-store.ts";
 import { storageClassOption } from "./put.ts";
 

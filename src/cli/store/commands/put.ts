@@ -6,10 +6,10 @@ import { pipeline } from "node:stream/promises";
 import { UsageError, type Invocation } from "../../command.ts";
 import type { HttpMetadata } from "../../../store/core/http-metadata.ts";
 import type { StorageClass } from "../../../store/core/operations.ts";
-import { parseAddress } from "../address.ts";
+import { parseAddress } from "../object-address.ts";
 import { guessedMetadata } from "../content-type.ts";
-import { formatBytes } from "../../format.ts";
-import { FileContent } from "../local-content.ts";
+import { formatBytes } from "../../../base/format.ts";
+import { FileContent } from "../../../store/node/local-content.ts";
 import { toObjectJson } from "../object-json.ts";
 import { print, textOption, withStore } from "../with-store.ts";
 

@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import { UsageError, exitCode, type Invocation } from "../../command.ts";
 import { listLimitMax } from "../../../store/core/limits.ts";
-import type { RemoteBucket } from "../bucket.ts";
-import { counted } from "../../format.ts";
+import type { RemoteBucket } from "../../../store/node/endpoint-bucket.ts";
+import { counted } from "../../../base/format.ts";
 import { print, withStore } from "../with-store.ts";
 import { deleteBelow } from "./delete.ts";
 

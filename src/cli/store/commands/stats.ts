@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bucketFolder } from "../../../store/core/blob-name.ts";
 import type { Invocation } from "../../command.ts";
-import { formatBytes, formatTable } from "../../format.ts";
+import { formatBytes, formatTable } from "../../../base/format.ts";
 import { print, withStore, type OpenStore } from "../with-store.ts";
 
 interface BucketStats {

@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { localDefaults, readConfig } from "./dns-config.ts";
+
+test("readConfig() has the local defaults without a value", () => {
+  expect(readConfig({})).toEqual(localDefaults);
+  expect(readConfig({ DNS_CONFIG: "{}" })).toEqual(localDefaults);
+});
+
+test("readConfig() reads every key of [dns]", () => {
+  const given = {
+    api_port: 8788,
+    port: 8053,
+    binding: "DNS",
+    email: "a@b.test",
+    key: "kkkkkkkkkkkkkkkk",
+    tokens: [
+      { token: "first-token", zones: ["Example.org."], read_only: true },
+      { token: "other-token" },
+    ],
+    platform_addresses: ["127.0.0.1", "2001:DB8::0:1"],
+    name_rules: "dns",
+    name_servers: ["NS.Example.org."],
+    zones: [{ name: "Bücher.example", records: [{ type: "A" }] }, { name: "x.test" }],
+    comment_length: 500,
+    tag_quota: 5,
+    record_quota: 10,
+    batch_quota: 20,
+    faults: [{ status: 429, times: 1 }],
+  };
+  expect(readConfig({ DNS_CONFIG: JSON.stringify(given) })).toEqual({
+    email: "a@b.test",
+    key: "kkkkkkkkkkkkkkkk",
+    tokens: [
+      { token: "first-token", zones: ["example.org"], readOnly: true },
+      { token: "other-token", zones: null, readOnly: false },
+    ],
+    platformAddresses: ["127.0.0.1", "2001:db8::1"],
+    nameRules: "dns",
+    nameServers: ["ns.example.org"],
+    zones: [
+      { name: "xn--bcher-kva.example", records: [{ type: "A" }] },
+      { name: "x.test", records: [] },
+    ],
+    commentCharactersMax: 500,
+    tagsMax: 5,
+    recordQuota: 10,
+    batchQuota: 20,
+    faults: [
+      {
+        method: null,
+        path: "*",
+        status: 429,
+        delayMilliseconds: 0,
+        after: 0,
+        times: 1,
+        when: "before",
+      },
+    ],
+  });
+});
+
+test.each([
+  ["{", "DNS_CONFIG is not JSON"],
+  ["[]", "dns must be a table"],
+  ['{"emial":"x"}', "dns.emial is not a key"],
+  ['{"__proto__":"x"}', "dns.__proto__ is not a key"],
+  ['{"email":""}', "dns.email must be a string"],
+  ['{"email":"nobody"}', "dns.email must be an e-mail address"],
+  ['{"key":"too short"}', "dns.key must have 16 to 128 letters"],
+  ['{"tokens":[{"token":"short"}]}', "dns.tokens[0].token must have 8 to 512 characters"],
+  ['{"tokens":{}}', "dns.tokens must be a list"],
+  ['{"tokens":[{"read_only":true}]}', "dns.tokens[0].token must be a string"],
+  ['{"tokens":[{"token":"some-token","read_only":1}]}', "dns.tokens[0].read_only"],
+  ['{"platform_addresses":["x"]}', "dns.platform_addresses[0] must be an IPv4"],
+  ['{"name_rules":"loose"}', "dns.name_rules"],
+  ['{"zones":[{}]}', "dns.zones[0].name must be a hostname"],
+  ['{"zones":[{"name":"x","records":[1]}]}', "dns.zones[0].records[0] must be a table"],
+  ['{"comment_length":-1}', "dns.comment_length must be a whole number"],
+  ['{"faults":[{}]}', "dns.faults[0] needs a status"],
+])("readConfig() refuses %s", (json, reason) =>
+  expect(() => readConfig({ DNS_CONFIG: json })).toThrow(reason),
+);
+
+test("readConfig() takes secrets from variables of their own", () => {
+  const config = readConfig({
+    DNS_CONFIG: '{"email":"a@b.test","tokens":[{"token":"token-one"}]}',
+    DNS_EMAIL: "c@d.test",
+    DNS_KEY: "secret-0123456789",
+    DNS_TOKENS: '[{"token":"token-two","read_only":true}]',
+  });
+  expect(config).toMatchObject({ email: "c@d.test", key: "secret-0123456789" });
+  expect(config.tokens).toEqual([
+    { token: "token-one", zones: null, readOnly: false },
+    { token: "token-two", zones: null, readOnly: true },
+  ]);
+  expect(() => readConfig({ DNS_KEY: "short" })).toThrow("DNS_KEY must have 16 to 128 letters");
+  expect(() => readConfig({ DNS_EMAIL: "nobody" })).toThrow("DNS_EMAIL must be an e-mail address");
+  expect(() => readConfig({ DNS_TOKENS: "x" })).toThrow("DNS_TOKENS is not JSON");
+  expect(() => readConfig({ DNS_TOKENS: "[{}]" })).toThrow("DNS_TOKENS[0].token");
+});

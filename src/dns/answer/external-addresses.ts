@@ -1,0 +1,67 @@
+/**
+ * What a resolver said about names that no zone here has: flattening needs their addresses. An
+ * answer is believed for its TTL, a failure for a moment only. The number of names is bounded, and
+ * only a zone's own targets get here: who asks cannot fill it.
+ */
+import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+
+export interface OutsideQuestion {
+  readonly name: string;
+  readonly type: "A" | "AAAA";
+}
+
+export type OutsideResult =
+  /** No addresses: the name has none of that family, or does not exist. */
+  { readonly addresses: readonly string[]; readonly ttlSeconds: number } | "failed";
+
+export interface OutsideAddresses {
+  readonly data: readonly Uint8Array[];
+  readonly ttlSeconds: number;
+}
+
+/** RFC 2308 section 7.1 allows up to five minutes; a local network comes back sooner. */
+const FAILURE_SECONDS = 5;
+const ENTRIES_MAX = 10_000;
+/** An answer must live until the question that waits for it is asked again. */
+const TTL_SECONDS_MIN = 1;
+
+interface Entry {
+  readonly data: readonly Uint8Array[] | null;
+  readonly expiresSeconds: number;
+}
+
+function keyOf({ name, type }: OutsideQuestion): string {
+  return `${type} ${name.toLowerCase()}`;
+}
+
+export class OutsideAnswers {
+  readonly #entries = new Map<string, Entry>();
+
+  put(question: OutsideQuestion, result: OutsideResult, nowSeconds: number): void {
+    const key = keyOf(question);
+    this.#entries.delete(key);
+    // The first is the one that was put longest ago.
+    if (this.#entries.size >= ENTRIES_MAX) {
+      for (const oldest of this.#entries.keys()) {
+        this.#entries.delete(oldest);
+        break;
+      }
+    }
+    if (result === "failed") {
+      this.#entries.set(key, { data: null, expiresSeconds: nowSeconds + FAILURE_SECONDS });
+      return;
+    }
+    const parse = question.type === "A" ? parseIpv4 : parseIpv6;
+    const data = result.addresses.map(parse).filter((octets) => octets !== null);
+    const ttl = Math.max(TTL_SECONDS_MIN, result.ttlSeconds);
+    this.#entries.set(key, { data, expiresSeconds: nowSeconds + ttl });
+  }
+
+  /** `undefined`: nobody has asked yet, or too long ago. */
+  get(question: OutsideQuestion, nowSeconds: number): OutsideAddresses | "failed" | undefined {
+    const entry = this.#entries.get(keyOf(question));
+    if (entry === undefined || entry.expiresSeconds <= nowSeconds) return undefined;
+    if (entry.data === null) return "failed";
+    return { data: entry.data, ttlSeconds: Math.floor(entry.expiresSeconds - nowSeconds) };
+  }
+}

@@ -1,0 +1,33 @@
+/** An answer that may need others' answers first: asks for them, remembers them, and tries again. */
+import type { OutsideAnswers, OutsideQuestion, OutsideResult } from "./external-addresses.ts";
+import type { Asker, Responder, Response } from "./responder.ts";
+
+/** A chain can leave the zones and come back only so often before it is a loop. */
+const ROUNDS_MAX = 8;
+
+export type ResolveOutside = (question: OutsideQuestion) => Promise<OutsideResult>;
+
+export async function respondFully(
+  query: Uint8Array,
+  asker: Asker,
+  options: {
+    readonly responder: Responder;
+    readonly outside: OutsideAnswers;
+    readonly resolve: ResolveOutside;
+    readonly nowSeconds: () => number;
+  },
+): Promise<Exclude<Response, { kind: "outside" }>> {
+  const { responder, outside, resolve, nowSeconds } = options;
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const response = responder.respond(query, asker, nowSeconds());
+    if (response === null || response instanceof Uint8Array || response.kind === "transfer") {
+      return response;
+    }
+    await Promise.all(
+      response.questions.map(async (question) => {
+        outside.put(question, await resolve(question), nowSeconds());
+      }),
+    );
+  }
+  return null;
+}

@@ -1,0 +1,142 @@
+/** Hundreds of thousands of packets that were good once. The seed is in the name of each test. */
+import { expect, test } from "vitest";
+import {
+  composeQuery,
+  PLAIN_EDNS,
+  respondFrom,
+  TCP,
+  UDP,
+} from "../../../test/dns/support/query.ts";
+import { serve } from "../../../test/dns/support/served.ts";
+import { decodeMessage } from "../wire/message.ts";
+import { WireError } from "../wire/wire-error.ts";
+
+const PACKETS = 60_000;
+const SEEDS = [1, 20_261_115];
+
+/** xorshift: the same numbers on every machine. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed | 0 || 1;
+  return (below) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % below;
+  };
+}
+
+const zones = serve({
+  "example.org": `
+    @      300 MX 10 mail
+    www    300 A 192.0.2.1
+    ftp    300 CNAME www
+    *.wild 300 TXT "wild"
+    flat   300 CNAME www ; cf_tags=cf-flatten-cname:true
+    proxy  1   A 192.0.2.1 ; cf_tags=cf-proxied:true
+    sub    300 NS ns.sub
+    ns.sub 300 A 192.0.2.2
+  `,
+});
+
+const record = {
+  name: "x.example.org",
+  type: 6,
+  class: 1,
+  ttlSeconds: 1,
+  data: new Uint8Array(22),
+};
+const tsig = {
+  keyName: "key",
+  algorithm: "hmac-sha256",
+  timeSignedSeconds: 1,
+  fudgeSeconds: 300,
+  mac: new Uint8Array(32),
+  originalId: 1,
+  error: 0,
+  other: new Uint8Array(),
+};
+const options = [
+  { code: 3, data: new Uint8Array() },
+  { code: 10, data: new Uint8Array(24) },
+];
+const good = [
+  composeQuery("www.example.org A"),
+  composeQuery("a.wild.example.org TXT", { edns: PLAIN_EDNS }),
+  composeQuery("ftp.example.org A", { edns: { ...PLAIN_EDNS, options } }),
+  composeQuery("x.sub.example.org AAAA", { edns: PLAIN_EDNS, recursionDesired: true }),
+  composeQuery("flat.example.org A", { authorities: [record], additionals: [record] }),
+  composeQuery("proxy.example.org HTTPS", { tsig, edns: PLAIN_EDNS }),
+  composeQuery("example.org IXFR", { authorities: [record] }),
+  composeQuery(null, { edns: { ...PLAIN_EDNS, options } }),
+  ...["www.example.org A", "x.sub.example.org A"].map(
+    (question) =>
+      respondFrom(zones).responder.respond(composeQuery(question), UDP, 0) as Uint8Array,
+  ),
+];
+
+function mutate(random: (below: number) => number): Uint8Array {
+  const packet = good[random(good.length)]!;
+  const grown = new Uint8Array(packet.length + random(8) * random(4));
+  grown.set(packet);
+  const bytes = random(4) === 0 ? grown.subarray(0, random(grown.length + 1)) : grown;
+  for (let count = random(6); count > 0 && bytes.length > 0; count--) {
+    const at = random(bytes.length);
+    const kinds = [random(256), 0xc0 | random(64), bytes[at]! ^ (1 << random(8)), 0, 0xff];
+    bytes[at] = kinds[random(kinds.length)]!;
+  }
+  // Responses are met with silence; most packets should get further.
+  if (bytes.length > 2 && random(8) > 0) bytes[2]! &= 0x7f;
+  return bytes;
+}
+
+test.each(SEEDS)("respond() never throws, and what it says can be read: seed %d", (seed) => {
+  const random = randomFrom(seed);
+  const { responder } = respondFrom(zones, {
+    cookieSecret: new Uint8Array(16),
+    nsid: Uint8Array.of(1),
+    transfers: true,
+    tsig: { findKey: () => undefined, hmac: () => new Uint8Array(32) },
+  });
+  const kinds = new Set<string>();
+  for (let count = 0; count < PACKETS; count++) {
+    const packet = mutate(random);
+    const asker = random(2) === 0 ? UDP : TCP;
+    const response = responder.respond(packet, asker, 1000);
+    if (response instanceof Uint8Array) {
+      const { id, response: isResponse, rcode } = decodeMessage(response);
+      const isWrong =
+        !isResponse ||
+        id !== ((packet[0]! << 8) | packet[1]!) ||
+        (asker === UDP && response.length > 1232);
+      if (isWrong) throw new Error(Buffer.from(packet).toString("hex"));
+      kinds.add(`rcode ${rcode}`);
+    } else kinds.add(response === null ? "silence" : response.kind);
+  }
+  expect([...kinds].sort()).toEqual([
+    "rcode 0",
+    "rcode 1",
+    "rcode 16",
+    "rcode 23",
+    "rcode 3",
+    "rcode 4",
+    "rcode 5",
+    "rcode 9",
+    "silence",
+    "transfer",
+  ]);
+});
+
+test.each(SEEDS)("decodeMessage() throws WireError and nothing else: seed %d", (seed) => {
+  const random = randomFrom(seed);
+  let refused = 0;
+  for (let count = 0; count < PACKETS; count++) {
+    try {
+      decodeMessage(mutate(random));
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      refused += 1;
+    }
+  }
+  expect(refused).toBeGreaterThan(PACKETS / 10);
+  expect(refused).toBeLessThan(PACKETS);
+});

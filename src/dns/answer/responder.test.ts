@@ -1,0 +1,354 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import {
+  composeQuery,
+  PLAIN_EDNS,
+  respondFrom,
+  TCP,
+  UDP,
+} from "../../../test/dns/support/query.ts";
+import { readRecords, serve, zoneData } from "../../../test/dns/support/served.ts";
+import { decodeMessage } from "../wire/message.ts";
+import { RCODE, TYPE } from "../wire/numbers.ts";
+import { signMessage, verifyMessage, type TsigKey } from "../wire/tsig-mac.ts";
+import { OutsideAnswers } from "./external-addresses.ts";
+import { Responder } from "./responder.ts";
+
+const many = Array.from({ length: 60 }, (_, index) => `many 300 A 192.0.2.${index}`).join("\n");
+const zones = serve({
+  "example.org": `
+    www  300 A 192.0.2.1
+    out  300 CNAME far.example.com. ; cf_tags=cf-flatten-cname:true
+    big  300 TXT "${"x".repeat(255)}" "${"y".repeat(255)}" "${"z".repeat(255)}"
+    ${many}
+    sub  300 NS ns.sub
+    ${many.replaceAll("many", "ns.sub")}
+  `,
+});
+const cookieSecret = Uint8Array.from({ length: 16 }, (_, index) => index);
+const { ask, responder } = respondFrom(zones, { cookieSecret, nsid: Uint8Array.of(0x6e, 0x31) });
+
+describe("a response", () => {
+  test("has the identifier, RD and CD of the query, and QR, AA and no RA of its own", () => {
+    const query = composeQuery("www.example.org A", {
+      recursionDesired: true,
+      checkingDisabled: true,
+      authenticData: true,
+    });
+    expect(ask(query)).toMatchObject({
+      id: 0xbeef,
+      response: true,
+      authoritative: true,
+      recursionDesired: true,
+      recursionAvailable: false,
+      authenticData: false,
+      checkingDisabled: true,
+      rcode: RCODE.NOERROR,
+    });
+    expect(ask(composeQuery("www.example.org A")).recursionDesired).toBe(false);
+  });
+
+  test("keeps the case of the question, in the name of the record as well, also when prepared", () => {
+    for (const name of ["wWw.eXample.ORG", "WWW.example.org", "wWw.eXample.ORG"]) {
+      const { questions, answers } = ask(composeQuery(`${name} A`));
+      expect([questions[0]!.name, answers[0]!.name]).toEqual([name, name]);
+    }
+  });
+
+  test("sees a change at once", () => {
+    const own = serve({ "example.org": "www 300 A 192.0.2.1" });
+    const { ask: askOwn } = respondFrom(own);
+    const [record] = readRecords("example.org", "www 300 A 192.0.2.1");
+    const query = composeQuery("www.example.org A");
+    for (let last = 1; last < 200; last++) {
+      const added = [{ ...record!, content: `192.0.2.${last}` }];
+      own.apply("example.org", { serial: last, removed: [record!], added });
+      expect(askOwn(query).answers.map(({ data }) => data[3])).toEqual([last]);
+      expect(askOwn(query).answers.map(({ data }) => data[3])).toEqual([last]);
+    }
+  });
+
+  test("asks for what only a resolver knows, and uses it", () => {
+    const outside = new OutsideAnswers();
+    const own = respondFrom(zones, { outside });
+    const query = composeQuery("out.example.org A");
+    expect(own.responder.respond(query, UDP, 0)).toEqual({
+      kind: "outside",
+      questions: [{ name: "far.example.com", type: "A" }],
+    });
+    const question = { name: "far.example.com", type: "A" } as const;
+    outside.put(question, { addresses: ["192.0.2.9"], ttlSeconds: 100 }, 0);
+    expect(own.ask(query, UDP, 40).answers[0]).toMatchObject({ ttlSeconds: 60 });
+    // Nothing that runs out is prepared.
+    expect(own.responder.respond(query, UDP, 100)).toMatchObject({ kind: "outside" });
+  });
+});
+
+const size = (udpBytesMax: number) => ({ edns: { ...PLAIN_EDNS, udpBytesMax } });
+
+const truncated = (bytes: number, question = "big.example.org TXT") =>
+  ask(composeQuery(question, size(bytes))).truncated;
+
+describe("sizes", () => {
+  test("without EDNS a response by UDP has 512 octets, and is truncated above (RFC 1035)", () => {
+    for (let round = 0; round < 2; round++) {
+      const response = responder.respond(composeQuery("many.example.org A"), UDP, 0) as Uint8Array;
+      expect(response.length).toBeLessThanOrEqual(512);
+      expect(decodeMessage(response)).toMatchObject({ truncated: true, answers: [] });
+    }
+    expect(ask(composeQuery("many.example.org A"), TCP).answers).toHaveLength(60);
+    expect(ask(composeQuery("many.example.org A"), TCP).truncated).toBe(false);
+  });
+
+  test("with EDNS it has what was offered, from 512 to 1232 octets (RFC 6891)", () => {
+    expect([0, 512, 800, 823, 824, 4096].map((bytes) => truncated(bytes))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(truncated(65_535, "many.example.org A")).toBe(false);
+  });
+
+  test("without room for the glue of a referral it is truncated (RFC 9471)", () => {
+    expect(ask(composeQuery("x.sub.example.org A"))).toMatchObject({ truncated: true });
+    expect(ask(composeQuery("x.sub.example.org A", size(1232))).additionals).toHaveLength(60);
+  });
+});
+
+const withOption = (code: number, data: number[] | Uint8Array) => ({
+  edns: { ...PLAIN_EDNS, options: [{ code, data: Uint8Array.from(data) }] },
+});
+
+const cookieOf = (query: Uint8Array) => ask(query, UDP, 1000).edns!.options[0]!.data;
+
+describe("EDNS", () => {
+  test("is answered with EDNS, DO as it came; and not without being asked", () => {
+    expect(ask(composeQuery("www.example.org A")).edns).toBeNull();
+    expect(ask(composeQuery("x.example.org A", { edns: PLAIN_EDNS })).edns).toEqual(PLAIN_EDNS);
+    const edns = { ...PLAIN_EDNS, dnssecOk: true, udpBytesMax: 4096 };
+    expect(ask(composeQuery("www.example.org A", { edns })).edns).toEqual({
+      ...PLAIN_EDNS,
+      dnssecOk: true,
+    });
+  });
+
+  test("of another version is BADVERS", () => {
+    const edns = { ...PLAIN_EDNS, version: 1 };
+    expect(ask(composeQuery("www.example.org A", { edns }))).toMatchObject({
+      rcode: RCODE.BADVERS,
+      answers: [],
+      questions: [{ name: "www.example.org" }],
+      edns: { version: 0 },
+    });
+  });
+
+  test("NSID is given to those who ask for it (RFC 5001)", () => {
+    const { edns } = ask(composeQuery("www.example.org A", withOption(3, [])));
+    expect(edns!.options).toEqual([{ code: 3, data: Uint8Array.of(0x6e, 0x31) }]);
+    expect(
+      respondFrom(zones).ask(composeQuery("www.example.org A", withOption(3, []))).edns,
+    ).toEqual(PLAIN_EDNS);
+  });
+
+  test("unknown options are passed over", () => {
+    expect(ask(composeQuery("www.example.org A", withOption(65_001, [1]))).edns).toEqual(
+      PLAIN_EDNS,
+    );
+  });
+
+  const client = [1, 2, 3, 4, 5, 6, 7, 8];
+
+  test("a cookie is completed (RFC 7873)", () => {
+    const cookie = cookieOf(composeQuery("www.example.org A", withOption(10, client)));
+    expect(Array.from(cookie.subarray(0, 8))).toEqual(client);
+    expect(cookie).toHaveLength(24);
+    expect(cookieOf(composeQuery("www.example.org A", withOption(10, cookie)))).toEqual(cookie);
+  });
+
+  test("a cookie may come without a question, to be learnt or proved", () => {
+    const learn = composeQuery(null, withOption(10, client));
+    expect(ask(learn)).toMatchObject({ rcode: RCODE.NOERROR, questions: [] });
+    const cookie = cookieOf(learn);
+    const prove = (data: Uint8Array) => ask(composeQuery(null, withOption(10, data)), UDP, 1000);
+    expect(prove(cookie).rcode).toBe(RCODE.NOERROR);
+    cookie[20]! ^= 1;
+    expect(prove(cookie).rcode).toBe(RCODE.BADCOOKIE);
+    expect(ask(composeQuery(null, { edns: PLAIN_EDNS })).rcode).toBe(RCODE.FORMERR);
+  });
+
+  test.each([0, 7, 9, 15, 41])("a cookie of %d octets is a format error", (length) => {
+    const query = composeQuery("www.example.org A", withOption(10, new Uint8Array(length)));
+    expect(ask(query).rcode).toBe(RCODE.FORMERR);
+  });
+});
+
+const fromHex = (hex: string) => Uint8Array.from(Buffer.from(hex.replaceAll(" ", ""), "hex"));
+
+describe("what is not answered", () => {
+  test("a response, and what is shorter than a header, gets silence", () => {
+    const query = composeQuery("www.example.org A");
+    expect(responder.respond(query.slice(0, 11), UDP, 0)).toBeNull();
+    expect(responder.respond(new Uint8Array(), UDP, 0)).toBeNull();
+    const response = query.slice();
+    response[2]! |= 0x80;
+    expect(responder.respond(response, UDP, 0)).toBeNull();
+  });
+
+  test.each([
+    ["STATUS", 2, RCODE.NOTIMP],
+    ["NOTIFY", 4, RCODE.NOTIMP],
+    ["UPDATE", 5, RCODE.REFUSED],
+    ["an opcode that nobody has", 9, RCODE.NOTIMP],
+  ])("%s", (_, opcode, rcode) => {
+    expect(ask(composeQuery("www.example.org A", { opcode }))).toMatchObject({
+      id: 0xbeef,
+      opcode,
+      rcode,
+    });
+  });
+
+  test.each([
+    ["MAILA", RCODE.NOTIMP],
+    ["TYPE249", RCODE.FORMERR],
+    ["TSIG", RCODE.FORMERR],
+    ["OPT", RCODE.FORMERR],
+    ["TYPE128", RCODE.FORMERR],
+  ])("the type %s", (type, rcode) => {
+    expect(ask(composeQuery(`www.example.org ${type}`)).rcode).toBe(rcode);
+  });
+
+  test.each([
+    ["no question", "beef 0000 0000 0000 0000 0000"],
+    ["two questions", "beef 0000 0002 0000 0000 0000 00 0001 0001 00 0001 0001"],
+    ["a question that is cut", "beef 0000 0001 0000 0000 0000 03 777777 00 0001"],
+    ["a name that is compressed", "beef 0000 0001 0000 0000 0000 c000 0001 0001"],
+    ["octets after the end", "beef 0000 0001 0000 0000 0000 00 0001 0001 00"],
+    [
+      "two OPT records",
+      `beef 0000 0001 0000 0000 0002 00 0001 0001 ${"00 0029 04d0 00000000 0000".repeat(2)}`,
+    ],
+    ["OPT that is cut", "beef 0000 0001 0000 0000 0001 00 0001 0001 00 0029 04d0 00000000"],
+    ["a record that is not there", "beef 0000 0001 0001 0000 0000 00 0001 0001"],
+  ])("%s is a format error", (_, hex) => {
+    const response = responder.respond(fromHex(hex), UDP, 0) as Uint8Array;
+    expect(Buffer.from(response).toString("hex")).toBe("beef80010000000000000000");
+  });
+
+  test.each([
+    [0, RCODE.FORMERR],
+    [3, RCODE.REFUSED],
+    [255, RCODE.FORMERR],
+  ])("class %d", (questionClass, rcode) => {
+    const questions = [{ name: "www.example.org", type: TYPE.A, class: questionClass }];
+    expect(ask(composeQuery(null, { questions }))).toMatchObject({ rcode, questions, answers: [] });
+  });
+
+  test("records beside the question are read and passed over", () => {
+    const record = { name: "x", type: TYPE.A, class: 1, ttlSeconds: 0, data: new Uint8Array(4) };
+    const query = composeQuery("www.example.org A", {
+      authorities: [record],
+      additionals: [record],
+      edns: PLAIN_EDNS,
+    });
+    expect(ask(query)).toMatchObject({ rcode: RCODE.NOERROR, edns: PLAIN_EDNS });
+    expect(ask(query).answers).toHaveLength(1);
+  });
+
+  test("a mistake of ours is SERVFAIL, and is told", () => {
+    const errors: unknown[] = [];
+    const broken = serve({ "example.org": "" });
+    const record = { ...readRecords("example.org", "www 300 A 192.0.2.1")[0]!, content: "?" };
+    broken.put(zoneData("example.org", [record]));
+    const own = new Responder({
+      zones: broken,
+      outside: new OutsideAnswers(),
+      onError: (error) => errors.push(error),
+    });
+    const response = own.respond(composeQuery("www.example.org A"), UDP, 0) as Uint8Array;
+    expect(decodeMessage(response).rcode).toBe(RCODE.SERVFAIL);
+    expect(errors).toHaveLength(1);
+  });
+});
+
+describe("transfers", () => {
+  test("are refused unless someone makes them", () => {
+    expect(ask(composeQuery("example.org AXFR"), TCP).rcode).toBe(RCODE.REFUSED);
+    expect(ask(composeQuery("example.org IXFR"), UDP).rcode).toBe(RCODE.REFUSED);
+    expect(ask(composeQuery("example.org AXFR"), UDP).rcode).toBe(RCODE.REFUSED);
+  });
+
+  test("are handed on, by TCP", () => {
+    const own = respondFrom(zones, { transfers: true });
+    const zone = zones.get("example.org");
+    for (const type of ["AXFR", "IXFR"]) {
+      expect(own.responder.respond(composeQuery(`Example.org ${type}`), TCP, 0)).toMatchObject({
+        kind: "transfer",
+        zone,
+        signer: null,
+        query: { questions: [{ name: "Example.org" }] },
+      });
+    }
+    expect(own.ask(composeQuery("www.example.org AXFR"), TCP).rcode).toBe(RCODE.NOTAUTH);
+    expect(own.ask(composeQuery("example.org AXFR"), UDP).rcode).toBe(RCODE.FORMERR);
+    const https = { ...TCP, transport: "https" } as const;
+    expect(own.ask(composeQuery("example.org AXFR"), https).rcode).toBe(RCODE.REFUSED);
+  });
+
+  test("by UDP, IXFR gets the SOA alone (RFC 1995 section 2)", () => {
+    const own = respondFrom(zones, { transfers: true });
+    expect(own.ask(composeQuery("example.org IXFR"))).toMatchObject({
+      authoritative: true,
+      answers: [{ type: TYPE.SOA }],
+    });
+  });
+});
+
+const hmac = (_: string, secret: Uint8Array, data: Uint8Array) =>
+  new Uint8Array(createHmac("sha256", secret).update(data).digest());
+
+describe("signatures", () => {
+  const key: TsigKey = { name: "key.example", algorithm: "hmac-sha256", secret: cookieSecret };
+  const findKey = (name: string) => (name === key.name ? key : undefined);
+  const own = respondFrom(zones, { tsig: { findKey, hmac }, transfers: true });
+  const nowSeconds = 5000;
+  const sign = (question: string, changes: object = {}) =>
+    signMessage(composeQuery(question, { edns: PLAIN_EDNS }), {
+      key,
+      hmac,
+      nowSeconds,
+      ...changes,
+    });
+
+  test("a query that is signed gets a response that is, within its size", () => {
+    const { bytes, mac } = sign("many.example.org A");
+    const response = own.responder.respond(bytes, UDP, nowSeconds) as Uint8Array;
+    expect(response.length).toBeLessThanOrEqual(1232);
+    const verdict = verifyMessage(response, { findKey, hmac, nowSeconds, priorMac: mac });
+    expect(verdict).toMatchObject({ kind: "good", message: { rcode: RCODE.NOERROR } });
+    expect(verdict.message.answers).toHaveLength(60);
+  });
+
+  test("a transfer tells who signed it", () => {
+    const { bytes, mac } = sign("example.org AXFR");
+    expect(own.responder.respond(bytes, TCP, nowSeconds)).toMatchObject({
+      kind: "transfer",
+      signer: { key, mac },
+    });
+  });
+
+  test("an unknown key, a wrong signature and a wrong clock are NOTAUTH", () => {
+    const rest = { rcode: RCODE.NOTAUTH, answers: [] };
+    const unknown = sign("www.example.org A", { key: { ...key, name: "other.example" } });
+    expect(own.ask(unknown.bytes, UDP, nowSeconds)).toMatchObject({ ...rest, tsig: { error: 17 } });
+    expect(ask(sign("www.example.org A").bytes)).toMatchObject({ ...rest, tsig: { error: 17 } });
+    const forged = sign("www.example.org A", { key: { ...key, secret: new Uint8Array(16) } });
+    expect(own.ask(forged.bytes, UDP, nowSeconds)).toMatchObject({ ...rest, tsig: { error: 16 } });
+    const late = own.ask(sign("www.example.org A").bytes, UDP, nowSeconds + 301);
+    expect(late).toMatchObject({ ...rest, tsig: { error: 18 } });
+    expect(late.tsig!.mac).toHaveLength(32);
+    expect(late.tsig!.other).toEqual(Uint8Array.of(0, 0, 0, 0, 0x14, 0xb5));
+  });
+});

@@ -1,0 +1,208 @@
+/** The record API, as the commands use it. What it says of a mistake is passed on, with its code. */
+import { UserError } from "../../base/user-error.ts";
+import { NotFoundError } from "../../cli/command.ts";
+
+export interface Credentials {
+  readonly email: string;
+  readonly key: string;
+  /** Instead of both. */
+  readonly token?: string;
+}
+
+export interface ApiZone {
+  readonly id: string;
+  readonly name: string;
+  readonly name_servers: readonly string[];
+}
+
+export interface ApiRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+  readonly priority?: number;
+  readonly ttl: number;
+  readonly proxied: boolean;
+  readonly comment: string | null;
+  readonly tags: readonly string[];
+  readonly modified_on: string;
+}
+
+export interface ApiProblem {
+  readonly code: number;
+  readonly message: string;
+  readonly error_chain?: readonly ApiProblem[];
+}
+
+/** What a call was refused for. */
+export class ApiError extends UserError {
+  readonly problems: readonly ApiProblem[];
+
+  constructor(problems: readonly ApiProblem[]) {
+    super(describeProblems(problems));
+    this.problems = problems;
+  }
+}
+
+interface Envelope {
+  readonly result: unknown;
+  readonly success: boolean;
+  readonly errors: readonly ApiProblem[];
+  readonly result_info?: { readonly total_pages?: number };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A page must not be so large that its reply is refused on its way. */
+const RECORDS_PER_PAGE = 5000;
+const ZONES_PER_PAGE = 1000;
+/** Missing, malformed, unknown or not allowed. */
+const CREDENTIAL_CODES = new Set([6003, 9103, 9106, 9109, 10000]);
+
+function describeProblems(problems: readonly ApiProblem[]): string {
+  const lines = problems.flatMap((problem) =>
+    [problem, ...(problem.error_chain ?? [])].map(({ message, code }) => `${message} (${code})`),
+  );
+  if (problems.some(({ code }) => CREDENTIAL_CODES.has(code))) {
+    lines.push("Give the server's --email and --key, or a --token that may do this.");
+  }
+  return lines.join("\n");
+}
+
+export class Api {
+  readonly url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** @param url with `/client/v4` */
+  constructor(url: string, { email, key, token }: Credentials) {
+    this.url = url;
+    this.#headers =
+      token === undefined
+        ? { "x-auth-email": email, "x-auth-key": key }
+        : { authorization: `Bearer ${token}` };
+  }
+
+  async zones(): Promise<ApiZone[]> {
+    return (await this.#pages(`/zones?per_page=${ZONES_PER_PAGE}`)) as ApiZone[];
+  }
+
+  async zoneNamed(name: string): Promise<ApiZone | null> {
+    // A name alone may be read as one with an operator.
+    const query = new URLSearchParams({ name: `equal:${name}` });
+    const { result } = await this.#call("GET", `/zones?${query.toString()}`);
+    return (result as ApiZone[])[0] ?? null;
+  }
+
+  async zone(id: string): Promise<ApiZone> {
+    return (await this.#call("GET", `/zones/${id}`)).result as ApiZone;
+  }
+
+  async createZone(name: string): Promise<ApiZone> {
+    return (await this.#call("POST", "/zones", { name })).result as ApiZone;
+  }
+
+  async deleteZone(id: string): Promise<void> {
+    await this.#call("DELETE", `/zones/${id}`);
+  }
+
+  async recordCount(zoneId: string): Promise<number> {
+    const { result } = await this.#call("GET", `/zones/${zoneId}/dns_records/usage`);
+    return (result as { record_usage: number }).record_usage;
+  }
+
+  async records(zoneId: string, filter: Readonly<Record<string, string>>): Promise<ApiRecord[]> {
+    const query = new URLSearchParams({
+      ...filter,
+      order: "name",
+      per_page: String(RECORDS_PER_PAGE),
+    });
+    const path = `/zones/${zoneId}/dns_records?${query.toString()}`;
+    return (await this.#pages(path)) as ApiRecord[];
+  }
+
+  async createRecord(zoneId: string, record: Json): Promise<ApiRecord> {
+    const { result } = await this.#call("POST", `/zones/${zoneId}/dns_records`, record);
+    return result as ApiRecord;
+  }
+
+  /** Everything or nothing. */
+  async batch(
+    zoneId: string,
+    batch: { readonly deletes?: readonly Json[]; readonly patches?: readonly Json[] },
+  ): Promise<{ readonly patches: readonly ApiRecord[] }> {
+    const { result } = await this.#call("POST", `/zones/${zoneId}/dns_records/batch`, batch);
+    return { patches: (result as { patches?: ApiRecord[] }).patches ?? [] };
+  }
+
+  async importFile(
+    zoneId: string,
+    text: string,
+    { proxied }: { readonly proxied: boolean },
+  ): Promise<{ readonly recs_added: number; readonly total_records_parsed: number }> {
+    const form = new FormData();
+    form.set("file", new Blob([text]), "zone");
+    form.set("proxied", String(proxied));
+    const { result } = await this.#send("POST", `/zones/${zoneId}/dns_records/import`, {
+      body: form,
+    });
+    return result as { recs_added: number; total_records_parsed: number };
+  }
+
+  async exportFile(zoneId: string): Promise<string> {
+    const response = await this.#fetch(`/zones/${zoneId}/dns_records/export`, { method: "GET" });
+    if (response.ok) return response.text();
+    return (await this.#read(response)).result as string;
+  }
+
+  async #pages(path: string): Promise<unknown[]> {
+    const all: unknown[] = [];
+    for (let page = 1; ; page++) {
+      const { result, result_info } = await this.#call("GET", `${path}&page=${page}`);
+      all.push(...(result as unknown[]));
+      if (page >= (result_info?.total_pages ?? 1)) return all;
+    }
+  }
+
+  #call(method: string, path: string, body?: Json): Promise<Envelope> {
+    if (body === undefined) return this.#send(method, path, {});
+    const headers = { "content-type": "application/json" };
+    return this.#send(method, path, { headers, body: JSON.stringify(body) });
+  }
+
+  async #send(method: string, path: string, init: RequestInit): Promise<Envelope> {
+    return this.#read(await this.#fetch(path, { ...init, method }));
+  }
+
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    try {
+      const headers = { ...this.#headers, ...(init.headers as Record<string, string>) };
+      return await fetch(`${this.url}${path}`, { ...init, headers });
+    } catch (error) {
+      const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException };
+      const reason = cause?.code ?? cause?.message ?? message;
+      throw new UserError(`Cannot reach the DNS API at ${this.url}: ${reason}.`, { cause: error });
+    }
+  }
+
+  async #read(response: Response): Promise<Envelope> {
+    const text = await response.text();
+    const envelope = parseEnvelope(text);
+    if (envelope === null) {
+      throw new UserError(
+        `${this.url} does not answer as the DNS API does (HTTP ${response.status}). Is --url right?`,
+      );
+    }
+    if (envelope.success) return envelope;
+    if (response.status === 404) throw new NotFoundError(describeProblems(envelope.errors));
+    throw new ApiError(envelope.errors);
+  }
+}
+
+function parseEnvelope(text: string): Envelope | null {
+  try {
+    const body = JSON.parse(text) as Envelope | null;
+    return typeof body === "object" && body !== null && Array.isArray(body.errors) ? body : null;
+  } catch {
+    return null;
+  }
+}

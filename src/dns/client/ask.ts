@@ -1,0 +1,133 @@
+/** One question to one name server: by UDP, and by TCP when the answer does not fit (RFC 7766). */
+import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { connect, isIPv6 } from "node:net";
+import { blankMessage } from "../wire/blank-message.ts";
+import { decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { CLASS } from "../wire/numbers.ts";
+import { WireError } from "../wire/wire-error.ts";
+import { UserError } from "../../base/user-error.ts";
+import { frame, Frames } from "../wire/tcp-frames.ts";
+import type { ServerAddress } from "./server-address.ts";
+
+export interface AskedQuestion {
+  readonly name: string;
+  readonly type: number;
+}
+
+export interface Reply {
+  readonly message: Message;
+  readonly transport: "udp" | "tcp" | "https";
+  readonly octets: number;
+}
+
+/** What passes through every network unbroken (DNS flag day 2020). */
+const UDP_BYTES_MAX = 1232;
+const QUERY_BYTES_MAX = 512;
+const UDP_TRIES = 3;
+const UDP_MILLISECONDS = 2_000;
+const TCP_MILLISECONDS = 10_000;
+
+/** Throws WireError for what is no name. */
+function encodeQuery({ name, type }: AskedQuestion): Uint8Array {
+  const edns = { udpBytesMax: UDP_BYTES_MAX, version: 0, dnssecOk: false, options: [] };
+  const questions = [{ name, type, class: CLASS.IN }];
+  const query = { ...blankMessage, id: randomInt(65_536), recursionDesired: true, questions, edns };
+  return encodeMessage(query, { bytesMax: QUERY_BYTES_MAX });
+}
+
+export async function askServer(
+  question: AskedQuestion,
+  server: ServerAddress,
+  { tcp = false }: { tcp?: boolean } = {},
+): Promise<Reply> {
+  const query = encodeQuery(question);
+  const reply = tcp ? null : await askUdp(query, server);
+  return reply === null || reply.message.truncated ? askTcp(query, server) : reply;
+}
+
+/** RFC 8484, beside the API at `url`. */
+export async function askHttps(question: AskedQuestion, url: string): Promise<Reply> {
+  const query = encodeQuery(question);
+  try {
+    const response = await fetch(new URL("/dns-query", url), {
+      method: "POST",
+      headers: { "content-type": "application/dns-message" },
+      body: query as Uint8Array<ArrayBuffer>,
+    });
+    if (!response.ok) throw new UserError(`${url} answers with HTTP ${response.status}.`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { message: decodeMessage(bytes), transport: "https", octets: bytes.length };
+  } catch (error) {
+    if (error instanceof WireError) throw new UserError(`${url} answers with no DNS message.`);
+    if (error instanceof UserError || !(error instanceof TypeError)) throw error;
+    throw new UserError(`Cannot reach ${url}.`, { cause: error });
+  }
+}
+
+async function askUdp(query: Uint8Array, server: ServerAddress): Promise<Reply> {
+  const { host, port } = server;
+  const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  let tries = 0;
+  // Refusals come to a socket that is connected only.
+  const send = (): void => {
+    tries += 1;
+    if (tries > UDP_TRIES) reject(unanswered(server, "no answer came"));
+    else socket.send(query, (error) => error && reject(unanswered(server, error.message)));
+  };
+  const timer = setInterval(send, UDP_MILLISECONDS);
+  socket.on("error", (error: NodeJS.ErrnoException) => {
+    reject(unanswered(server, error.code ?? error.message));
+  });
+  socket.on("message", (bytes) => {
+    const message = answerTo(query, bytes);
+    if (message !== null) resolve({ message, transport: "udp", octets: bytes.length });
+  });
+  socket.connect(port, host, send);
+  try {
+    return await promise;
+  } finally {
+    clearInterval(timer);
+    socket.close();
+  }
+}
+
+async function askTcp(query: Uint8Array, server: ServerAddress): Promise<Reply> {
+  const socket = connect(server);
+  socket.setTimeout(TCP_MILLISECONDS, () => socket.destroy(new Error("no answer came")));
+  const frames = new Frames();
+  try {
+    socket.write(frame(query));
+    for await (const piece of socket) {
+      for (const bytes of frames.push(piece as Uint8Array)) {
+        const message = answerTo(query, bytes);
+        if (message !== null) return { message, transport: "tcp", octets: bytes.length };
+      }
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw unanswered(server, code ?? message);
+  } finally {
+    socket.destroy();
+  }
+  throw unanswered(server, "the server hung up");
+}
+
+/** `null` for what answers something else, or nothing: others may send to the port as well. */
+function answerTo(query: Uint8Array, bytes: Uint8Array): Message | null {
+  if (bytes[0] !== query[0] || bytes[1] !== query[1]) return null;
+  try {
+    const message = decodeMessage(bytes);
+    return message.response ? message : null;
+  } catch (error) {
+    if (error instanceof WireError) return null;
+    throw error;
+  }
+}
+
+function unanswered({ host, port }: ServerAddress, reason: string): UserError {
+  return new UserError(
+    `No answer from ${host}, port ${port}: ${reason}. Is a name server running there?`,
+  );
+}

@@ -1,0 +1,83 @@
+/** AXFR in: the records of a zone, from the server that has it. */
+import { randomInt } from "node:crypto";
+import { connect } from "node:net";
+import { blankMessage } from "../wire/blank-message.ts";
+import { encodeMessage, type Message, type ResourceRecord } from "../wire/message.ts";
+import { CLASS, TYPE } from "../wire/numbers.ts";
+import { signMessage, type TsigKey } from "../wire/tsig-mac.ts";
+import { WireError } from "../wire/wire-error.ts";
+import { IncomingZone, TransferError } from "../transfer/incoming.ts";
+import { UserError } from "../../base/user-error.ts";
+import { frame, Frames } from "../wire/tcp-frames.ts";
+import { hmac } from "../server/hmac.ts";
+
+export interface FetchZoneOptions {
+  readonly zoneName: string;
+  readonly host: string;
+  readonly port: number;
+  readonly key?: TsigKey;
+  /** Without anything arriving. */
+  readonly idleMilliseconds?: number;
+}
+
+const IDLE_MILLISECONDS = 10_000;
+const QUERY_BYTES_MAX = 512;
+
+/** The SOA first, and every other record. */
+export async function fetchZone(options: FetchZoneOptions): Promise<readonly ResourceRecord[]> {
+  const { zoneName, host, port, idleMilliseconds = IDLE_MILLISECONDS } = options;
+  const server = `${host}, port ${port}`;
+  const id = randomInt(65_536);
+  const { bytes, mac } = transferQuery(id, options);
+  const signed = options.key === undefined || mac === null ? null : { key: options.key, mac, hmac };
+  const incoming = new IncomingZone({ zoneName, id, signed });
+  const frames = new Frames();
+  const socket = connect({ host, port });
+  socket.setTimeout(idleMilliseconds, () => {
+    socket.destroy(new TransferError(`Nothing came for ${idleMilliseconds / 1000} seconds`));
+  });
+  try {
+    socket.write(frame(bytes));
+    for await (const piece of socket) {
+      for (const message of frames.push(piece as Uint8Array)) {
+        const records = incoming.take(message, Math.floor(Date.now() / 1000));
+        if (records !== null) return records;
+      }
+    }
+    throw new TransferError("The server ended the connection before the zone was whole");
+  } catch (error) {
+    throw explained(error, `Cannot transfer ${zoneName} from ${server}`);
+  } finally {
+    socket.destroy();
+  }
+}
+
+function transferQuery(
+  id: number,
+  { zoneName, key }: FetchZoneOptions,
+): { bytes: Uint8Array; mac: Uint8Array | null } {
+  const query: Message = {
+    ...blankMessage,
+    id,
+    questions: [{ name: zoneName, type: TYPE.AXFR, class: CLASS.IN }],
+  };
+  const bytes = encodeMessage(query, { bytesMax: QUERY_BYTES_MAX });
+  if (key === undefined) return { bytes, mac: null };
+  return signMessage(bytes, { key, hmac, nowSeconds: Math.floor(Date.now() / 1000) });
+}
+
+function explained(error: unknown, what: string): unknown {
+  if (error instanceof TransferError || error instanceof WireError) {
+    const hint = error.message.includes("REFUSED")
+      ? " Allow this address, or the key, to transfer the zone there (allow-transfer)."
+      : "";
+    return new UserError(`${what}: ${lowerFirst(error.message)}.${hint}`, { cause: error });
+  }
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  return new UserError(`${what}: ${code}. Is a name server running there?`, { cause: error });
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,40 @@
+import { problem } from "./problem.ts";
+import { integer } from "./field/integer.ts";
+import { text } from "./field/text.ts";
+import { normaliseHostname } from "./hostname.ts";
+import { defineRecordType } from "./record-type.ts";
+
+const ISSUER_TAGS = new Set(["issue", "issuewild", "issuemail", "issuevmc"]);
+
+/** RFC 8659 section 4. */
+export const caa = defineRecordType({
+  type: "CAA",
+  code: 257,
+  shape: "data",
+  fields: {
+    flags: integer(8),
+    tag: text({
+      pattern: /^[a-z0-9]{1,15}$/,
+      rule: "1 to 15 letters and digits",
+      quoted: false,
+      length: "prefixed",
+      lowerCase: true,
+    }),
+    value: text({
+      pattern: /^/,
+      rule: "printable ASCII",
+      quoted: true,
+      length: "rest",
+    }),
+  },
+  check({ tag, value }, _, report) {
+    // "issuer; parameters", where an empty issuer forbids everybody (RFC 8659 section 4.2).
+    const issuer = value.split(";")[0]!.trim();
+    if (ISSUER_TAGS.has(tag) && issuer !== "" && normaliseHostname(issuer) === null) {
+      report(problem.textInvalid("value", `a hostname with optional parameters for ${tag}`));
+    }
+    if (tag === "iodef" && !/^(?:mailto:[^@\s]+@\S+|https?:\/\/\S+)$/i.test(value)) {
+      report(problem.textInvalid("value", "a mailto:, http: or https: URL for iodef"));
+    }
+  },
+});

@@ -1,0 +1,26 @@
+import { problem } from "./problem.ts";
+import { integer } from "./field/integer.ts";
+import { hexadecimal } from "./field/octets.ts";
+import { defineRecordType } from "./record-type.ts";
+
+/** Digest lengths of the IANA registry; types not listed may be of any length. */
+const DIGEST_BYTES: Readonly<Record<number, number>> = { 1: 20, 2: 32, 3: 32, 4: 48 };
+
+/** RFC 4034 section 5. */
+export const ds = defineRecordType({
+  type: "DS",
+  code: 43,
+  shape: "data",
+  fields: {
+    key_tag: integer(16),
+    algorithm: integer(8),
+    digest_type: integer(8),
+    digest: hexadecimal,
+  },
+  check({ digest_type, digest }, _, report) {
+    const bytes = DIGEST_BYTES[digest_type];
+    if (bytes !== undefined && digest.length !== bytes * 2) {
+      report(problem.octetLength("digest", bytes));
+    }
+  },
+});

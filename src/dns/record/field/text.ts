@@ -1,0 +1,60 @@
+/** Text fields: ASCII that can be printed, quoted in `content` where the type's form quotes it. */
+import {
+  CHARACTER_STRING_BYTES_MAX,
+  quoteBytes,
+  unescapeBytes,
+} from "../../wire/character-string.ts";
+import { decodeUtf8, encodeUtf8 } from "../../wire/utf8.ts";
+import { WireError } from "../../wire/wire-error.ts";
+import { problem } from "../problem.ts";
+import type { Field } from "./field.ts";
+
+interface TextOptions {
+  readonly pattern: RegExp;
+  /** Completes "X must be …" when the pattern does not match. */
+  readonly rule: string;
+  readonly quoted: boolean;
+  /** With a length octet before it, or up to the end of the record. */
+  readonly length: "prefixed" | "rest";
+  readonly lowerCase?: boolean;
+  readonly fallback?: string;
+}
+
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+function decodeText(bytes: Uint8Array): string {
+  const decoded = decodeUtf8(bytes);
+  if (decoded === null || !PRINTABLE.test(decoded))
+    throw new WireError("A text is not printable ASCII");
+  return decoded;
+}
+
+export function text(options: TextOptions): Field<string> {
+  const prefixed = options.length === "prefixed";
+  return {
+    ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
+    accept(input, { field, report }) {
+      const value = typeof input === "string" && options.lowerCase ? input.toLowerCase() : input;
+      if (
+        typeof value === "string" &&
+        PRINTABLE.test(value) &&
+        options.pattern.test(value) &&
+        !(prefixed && value.length > CHARACTER_STRING_BYTES_MAX)
+      ) {
+        return value;
+      }
+      report(problem.textInvalid(field, options.rule));
+      return undefined;
+    },
+    compose: (value) => (options.quoted ? quoteBytes(encodeUtf8(value)) : value),
+    parse([token]) {
+      const bytes = unescapeBytes(token!.text);
+      return bytes === null ? null : decodeUtf8(bytes);
+    },
+    write(writer, value) {
+      if (prefixed) writer.characterString(encodeUtf8(value));
+      else writer.bytes(encodeUtf8(value));
+    },
+    take: (reader) => decodeText(prefixed ? reader.characterString() : reader.rest()),
+  };
+}

@@ -1,0 +1,137 @@
+/**
+ * RFC 1876. The data has degrees, minutes and seconds; the wire has thousandths of a second from
+ * the equator and the prime meridian, and lengths as one digit times a power of ten centimetres.
+ */
+import { Reader } from "../wire/reader.ts";
+import { WireError } from "../wire/wire-error.ts";
+import { Writer } from "../wire/writer.ts";
+import { problem } from "./problem.ts";
+import { choice, decimal } from "./field/decimal.ts";
+import type { Token } from "../zone-file/scan.ts";
+import { defineRecordType, type Rdata, type RecordType } from "./record-type.ts";
+
+const EQUATOR = 2 ** 31;
+const ALTITUDE_BASE_METRES = 100_000;
+/** 9 × 10^9 centimetres, the largest length the wire can hold. */
+const LENGTH_METRES_MAX = 90_000_000;
+
+const degrees = (max: number) => decimal({ min: 0, max, fractionDigits: 0 });
+const minutes = decimal({ min: 0, max: 59, fractionDigits: 0, fallback: 0 });
+const seconds = decimal({ min: 0, max: 59.999, fractionDigits: 3, fallback: 0 });
+const metres = (fallback: number) =>
+  decimal({ min: 0, max: LENGTH_METRES_MAX, fractionDigits: 2, unit: "m", fallback });
+
+const base = defineRecordType({
+  type: "LOC",
+  code: 29,
+  shape: "data",
+  fields: {
+    lat_degrees: degrees(90),
+    lat_minutes: minutes,
+    lat_seconds: seconds,
+    lat_direction: choice(["N", "S"]),
+    long_degrees: degrees(180),
+    long_minutes: minutes,
+    long_seconds: seconds,
+    long_direction: choice(["E", "W"]),
+    altitude: decimal({ min: -100_000, max: 42_849_672.95, fractionDigits: 2, unit: "m" }),
+    size: metres(1),
+    precision_horz: metres(10_000),
+    precision_vert: metres(10),
+  },
+  check(rdata, _, report) {
+    if (rdata.lat_degrees === 90 && rdata.lat_minutes + rdata.lat_seconds > 0) {
+      report(problem.decimalRange("latitude", 0, 90));
+    }
+    if (rdata.long_degrees === 180 && rdata.long_minutes + rdata.long_seconds > 0) {
+      report(problem.decimalRange("longitude", 0, 180));
+    }
+  },
+});
+
+function word(text: string): Token {
+  return { text, quoted: false };
+}
+
+/** Minutes, seconds and the lengths may be left out of a zone file. */
+function completeTokens(tokens: readonly Token[]): readonly Token[] | null {
+  const complete: Token[] = [];
+  let at = 0;
+  for (const directions of [/^[NS]$/i, /^[EW]$/i]) {
+    const end = tokens.findIndex(({ text }, index) => index >= at && directions.test(text));
+    if (end <= at || end > at + 3) return null;
+    const angle = tokens.slice(at, end);
+    while (angle.length < 3) angle.push(word("0"));
+    complete.push(...angle, tokens[end]!);
+    at = end + 1;
+  }
+  const lengths = tokens.slice(at);
+  const defaults = ["1", "10000", "10"].slice(Math.max(0, lengths.length - 1)).map(word);
+  return [...complete, ...lengths, ...defaults];
+}
+
+function encodeAngle(rdata: Rdata, axis: "lat" | "long", negative: string): number {
+  const part = (name: string) => rdata[`${axis}_${name}`] as number;
+  const thousandths =
+    (part("degrees") * 3600 + part("minutes") * 60) * 1000 + Math.round(part("seconds") * 1000);
+  return rdata[`${axis}_direction`] === negative ? EQUATOR - thousandths : EQUATOR + thousandths;
+}
+
+function decodeAngle(value: number, axis: "lat" | "long", directions: string): Rdata {
+  const distance = Math.abs(value - EQUATOR);
+  const limit = (axis === "lat" ? 90 : 180) * 3_600_000;
+  if (distance > limit) throw new WireError("A LOC angle is out of range");
+  return {
+    [`${axis}_degrees`]: Math.floor(distance / 3_600_000),
+    [`${axis}_minutes`]: Math.floor(distance / 60_000) % 60,
+    [`${axis}_seconds`]: (distance % 60_000) / 1000,
+    [`${axis}_direction`]: value < EQUATOR ? directions[1] : directions[0],
+  };
+}
+
+/** Lengths that are not one digit times a power of ten lose the digits after the first. */
+function encodeLength(metresLong: number): number {
+  let mantissa = Math.round(metresLong * 100);
+  let exponent = 0;
+  while (mantissa > 9) {
+    mantissa = Math.floor(mantissa / 10);
+    exponent += 1;
+  }
+  return (mantissa << 4) | exponent;
+}
+
+function decodeLength(octet: number): number {
+  if (octet >> 4 > 9 || (octet & 0xf) > 9) throw new WireError("A LOC length is out of range");
+  return ((octet >> 4) * 10 ** (octet & 0xf)) / 100;
+}
+
+export const loc: RecordType = {
+  ...base,
+  parse(tokens, origin) {
+    const complete = completeTokens(tokens);
+    return complete === null ? null : base.parse(complete, origin);
+  },
+  write(rdata) {
+    const writer = new Writer();
+    writer.uint8(0);
+    writer.uint8(encodeLength(rdata["size"] as number));
+    writer.uint8(encodeLength(rdata["precision_horz"] as number));
+    writer.uint8(encodeLength(rdata["precision_vert"] as number));
+    writer.uint32(encodeAngle(rdata, "lat", "S"));
+    writer.uint32(encodeAngle(rdata, "long", "W"));
+    writer.uint32(Math.round(((rdata["altitude"] as number) + ALTITUDE_BASE_METRES) * 100));
+    return writer.finish();
+  },
+  take(message, offset, end) {
+    const reader = new Reader(message, offset, end);
+    if (reader.uint8() !== 0) throw new WireError("Only version 0 of LOC is known");
+    const [size, precision_horz, precision_vert] = [1, 2, 3].map(() =>
+      decodeLength(reader.uint8()),
+    );
+    const latitude = decodeAngle(reader.uint32(), "lat", "NS");
+    const longitude = decodeAngle(reader.uint32(), "long", "EW");
+    const altitude = (reader.uint32() - ALTITUDE_BASE_METRES * 100) / 100;
+    reader.expectEnd();
+    return { ...latitude, ...longitude, altitude, size, precision_horz, precision_vert };
+  },
+};

@@ -1,0 +1,39 @@
+import { problem } from "./problem.ts";
+import { hostname } from "./field/hostname.ts";
+import { integer } from "./field/integer.ts";
+import { text } from "./field/text.ts";
+import { defineRecordType } from "./record-type.ts";
+
+/** RFC 3403 section 4.1. */
+export const naptr = defineRecordType({
+  type: "NAPTR",
+  code: 35,
+  shape: "data",
+  fields: {
+    order: integer(16),
+    preference: integer(16),
+    flags: text({
+      pattern: /^[a-z0-9]*$/i,
+      rule: "letters and digits",
+      quoted: true,
+      length: "prefixed",
+    }),
+    service: text({
+      pattern: /^[a-z0-9+:._-]*$/i,
+      rule: "at most 255 letters, digits and +:._-",
+      quoted: true,
+      length: "prefixed",
+    }),
+    regex: text({
+      pattern: /^/,
+      rule: "at most 255 characters of printable ASCII",
+      quoted: true,
+      length: "prefixed",
+      fallback: "",
+    }),
+    replacement: hostname({ rootAllowed: true }),
+  },
+  check({ regex, replacement }, _, report) {
+    if (regex !== "" && replacement !== ".") report(problem.exclusive("regex", "replacement"));
+  },
+});

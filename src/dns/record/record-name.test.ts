@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import type { Problem } from "./problem.ts";
+import { resolveName, type NameRules } from "./record-name.ts";
+
+const zoneName = "example.org";
+
+function resolve(input: unknown, type = "A", rules: NameRules = "strict"): string | number {
+  const problems: Problem[] = [];
+  const name = resolveName({ input, type, zoneName, rules }, (found) => problems.push(found));
+  return name ?? problems[0]!.code;
+}
+
+describe("resolveName() finds the full name", () => {
+  test.each([
+    ["@", "example.org"],
+    ["example.org", "example.org"],
+    ["EXAMPLE.org.", "example.org"],
+    ["www", "www.example.org"],
+    ["WWW.Example.ORG", "www.example.org"],
+    ["www.example.org.", "www.example.org"],
+    ["a.b", "a.b.example.org"],
+    ["*", "*.example.org"],
+    ["*.a", "*.a.example.org"],
+    ["*.example.org", "*.example.org"],
+    ["www.other.test", "www.other.test.example.org"],
+    ["notexample.org", "notexample.org.example.org"],
+    ["bücher", "xn--bcher-kva.example.org"],
+    ["BÜCHER.例え。example.org", "xn--bcher-kva.xn--r8jz45g.example.org"],
+    ["ｗｗｗ", "www.example.org"],
+    ["_acme-challenge.www", "_acme-challenge.www.example.org"],
+    ["a_b", "a_b.example.org"],
+    ["  www ", "www.example.org"],
+    ["a".repeat(63), `${"a".repeat(63)}.example.org`],
+  ])("%s", (input, name) => expect(resolve(input)).toBe(name));
+});
+
+describe("resolveName() refuses", () => {
+  test.each([
+    "",
+    "  ",
+    "1",
+    "1.www",
+    "-a",
+    "a-",
+    "a_",
+    "a..b",
+    ".a",
+    "www.other.test.",
+    "example.com.",
+    "a.*",
+    "*a",
+    "**",
+    "a b",
+    "a!b",
+    "a/b",
+    "a".repeat(64),
+    `${"a".repeat(60)}.`.repeat(4),
+    "@.@",
+    7,
+    {},
+    ["www"],
+    true,
+  ])("%j", (input) => expect(resolve(input)).toBe(9000));
+
+  test("a name that is missing", () => {
+    expect(resolve(undefined)).toBe(9100);
+    expect(resolve(null)).toBe(9100);
+  });
+});
+
+test('resolveName() takes any DNS label with the rules "dns"', () => {
+  expect(resolve("1", "A", "dns")).toBe("1.example.org");
+  expect(resolve("-a-", "A", "dns")).toBe("-a-.example.org");
+  expect(resolve("a b", "A", "dns")).toBe(9000);
+});
+
+test("resolveName() binds only A, AAAA and CNAME to the specification's form", () => {
+  for (const type of ["A", "AAAA", "CNAME"]) expect(resolve("1", type)).toBe(9000);
+  for (const type of ["TXT", "PTR", "NS"]) expect(resolve("1", type)).toBe("1.example.org");
+  expect(resolve("0/25", "NS")).toBe("0/25.example.org");
+});

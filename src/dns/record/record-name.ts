@@ -1,0 +1,73 @@
+/**
+ * Owner names. A request may write `@`, a relative name, or a full name with or without the final
+ * dot; the zone keeps lower-case punycode without it. The specification's form of a label (starts
+ * with a letter, ends with a letter or digit; underscores allowed) binds the part below the zone
+ * in A, AAAA and CNAME records; `name_rules = "dns"` relaxes it to what DNS carries. Deviation:
+ * the deployed service takes labels that start with a digit, which the specification does not.
+ */
+import { LABEL_BYTES_MAX } from "../wire/name.ts";
+import { problem, type Report } from "./problem.ts";
+import { toAsciiName } from "./punycode.ts";
+
+export type NameRules = "strict" | "dns";
+
+/** 255 octets on the wire leave 253 characters of text (RFC 1035 section 2.3.4). */
+const NAME_CHARACTERS_MAX = 253;
+
+/** The solidus stands in RFC 2317 delegations such as 0/25.2.0.192.in-addr.arpa. */
+const DNS_LABEL = /^[a-z0-9_/-]+$/;
+/** Underscores count as letters: _acme-challenge is the CNAME people make most. */
+const STRICT_LABEL = /^[a-z_](?:[a-z0-9_-]*[a-z0-9])?$/;
+const STRICT_TYPES = new Set(["A", "AAAA", "CNAME"]);
+
+export function isDnsName(name: string): boolean {
+  if (name.length > NAME_CHARACTERS_MAX) return false;
+  return name.split(".").every((label) => label.length <= LABEL_BYTES_MAX && DNS_LABEL.test(label));
+}
+
+export function isInZone(name: string, zoneName: string): boolean {
+  return name === zoneName || name.endsWith(`.${zoneName}`);
+}
+
+/** The full name that a request means, not yet checked. */
+export function expandName(input: string, zoneName: string): string {
+  const name = toAsciiName(input.trim());
+  if (name === "@" || name === `@.${zoneName}`) return zoneName;
+  if (name.endsWith(".")) return name.slice(0, -1);
+  return isInZone(name, zoneName) ? name : `${name}.${zoneName}`;
+}
+
+export interface NameRequest {
+  readonly input: unknown;
+  readonly type: string;
+  readonly zoneName: string;
+  readonly rules: NameRules;
+}
+
+export function resolveName(request: NameRequest, report: Report): string | undefined {
+  const { input, type, zoneName, rules } = request;
+  if (input === undefined || input === null) {
+    report(problem.requiredField("name"));
+    return undefined;
+  }
+  if (typeof input !== "string" || input.trim() === "") {
+    report(problem.nameInvalid());
+    return undefined;
+  }
+  const name = expandName(input, zoneName);
+  if (!isInZone(name, zoneName) || !isValidOwner(name, { type, zoneName, rules })) {
+    report(problem.nameInvalid());
+    return undefined;
+  }
+  return name;
+}
+
+function isValidOwner(name: string, options: Omit<NameRequest, "input">): boolean {
+  if (name === options.zoneName) return true;
+  const plain = name.startsWith("*.") ? name.slice(2) : name;
+  if (name.length > NAME_CHARACTERS_MAX || !isDnsName(plain)) return false;
+  if (options.rules === "dns" || !STRICT_TYPES.has(options.type)) return true;
+  if (plain === options.zoneName) return true;
+  const below = plain.slice(0, -options.zoneName.length - 1);
+  return below.split(".").every((label) => STRICT_LABEL.test(label));
+}

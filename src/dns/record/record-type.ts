@@ -1,0 +1,155 @@
+/**
+ * A record type is its fields in wire order and what must hold between them; everything else
+ * follows from the list. `shape` says where a request and a response carry the fields: as
+ * `content` alone (A, CNAME, TXT, …) or as `data`, with a `content` that is composed from it.
+ * With `topLevelPriority` the priority stands beside the content and not inside it.
+ */
+import { Reader } from "../wire/reader.ts";
+import { Writer } from "../wire/writer.ts";
+import { problem, ZoneError, type Problem, type Report } from "./problem.ts";
+import type { Field, FieldValue, TextForm } from "./field/field.ts";
+import { splitTokens, type Token } from "../zone-file/scan.ts";
+
+export type Rdata = Readonly<Record<string, unknown>>;
+
+/** The parts of a request that a type reads. */
+export interface RdataRequest {
+  readonly content?: unknown;
+  readonly data?: unknown;
+  readonly priority?: unknown;
+}
+
+export interface RecordType {
+  readonly type: string;
+  /** The number in the IANA registry of resource record types. */
+  readonly code: number;
+  readonly shape: "content" | "data";
+  readonly topLevelPriority: boolean;
+  readonly proxiable: boolean;
+  /** Where to change records that the zone makes itself, for types that a request cannot create. */
+  readonly managedBy: string | null;
+  /** The fields of presentation form, in their order. */
+  readonly fieldNames: readonly string[];
+  accept(request: RdataRequest, owner: string, report: Report): Rdata | undefined;
+  content(rdata: Rdata): string;
+  data(rdata: Rdata): Rdata | null;
+  parseContent(content: string, priority: number | null): Rdata;
+  compose(rdata: Rdata): string;
+  /** Reads presentation form into a request; `null` when the number of words is wrong. */
+  parse(tokens: readonly Token[], origin: string): RdataRequest | null;
+  write(rdata: Rdata): Uint8Array;
+  take(message: Uint8Array, offset?: number, end?: number): Rdata;
+}
+
+type Values<Fields> = { readonly [Name in keyof Fields]: FieldValue<Fields[Name]> };
+// The registry holds types with different fields; each definition checks its own.
+// oxlint-disable-next-line typescript/no-explicit-any
+type AnyField = Field<any>;
+
+interface Definition<Fields extends Readonly<Record<string, AnyField>>> {
+  readonly type: string;
+  readonly code: number;
+  readonly shape: "content" | "data";
+  readonly fields: Fields;
+  readonly topLevelPriority?: boolean;
+  readonly proxiable?: boolean;
+  readonly managedBy?: string;
+  /** What must hold between the fields, or between them and the owner name. */
+  readonly check?: (rdata: Values<Fields>, owner: string, report: Report) => void;
+}
+
+export function defineRecordType<const Fields extends Readonly<Record<string, AnyField>>>(
+  definition: Definition<Fields>,
+): RecordType {
+  const { type, shape, fields } = definition;
+  const topLevelPriority = definition.topLevelPriority === true;
+  const entries = Object.entries<AnyField>(fields);
+  const contentEntries = entries.filter(([name]) => !(topLevelPriority && name === "priority"));
+  const dataEntries = entries.filter(([name]) => !(name === "priority" && type === "URI"));
+
+  function source(request: RdataRequest, report: Report): Rdata | undefined {
+    if (shape === "content") return { content: request.content, priority: request.priority };
+    const { data = {} } = request;
+    if (typeof data !== "object" || data === null || Array.isArray(data)) {
+      report(problem.notAnObject("data"));
+      return undefined;
+    }
+    return topLevelPriority ? { priority: request.priority, ...data } : (data as Rdata);
+  }
+
+  function missing(name: string): Problem {
+    const inData = shape === "data" && dataEntries.some(([field]) => field === name);
+    return inData ? problem.requiredDataField(name) : problem.requiredField(name);
+  }
+
+  function accept(request: RdataRequest, owner: string, report: Report): Rdata | undefined {
+    const values = source(request, report);
+    if (values === undefined) return undefined;
+    const rdata: Record<string, unknown> = {};
+    for (const [name, field] of entries) {
+      const input = values[name] ?? field.fallback;
+      if (input === undefined) report(missing(name));
+      else rdata[name] = field.accept(input, { field: name, type, report });
+    }
+    if (entries.some(([name]) => rdata[name] === undefined)) return undefined;
+    definition.check?.(rdata as Values<Fields>, owner, report);
+    return rdata;
+  }
+
+  function composeFields(rdata: Rdata, list: typeof entries, form: TextForm): string {
+    return list
+      .map(([name, field]) => field.compose(rdata[name], form))
+      .filter((word) => word !== "")
+      .join(" ");
+  }
+
+  function parse(tokens: readonly Token[], origin: string, list = entries): RdataRequest | null {
+    const values: Record<string, unknown> = {};
+    let at = 0;
+    for (const [name, field] of list) {
+      const words = field.rest ? tokens.slice(at) : tokens.slice(at, at + 1);
+      if (words.length === 0 && field.fallback === undefined) return null;
+      values[name] = words.length === 0 ? field.fallback : field.parse(words, origin);
+      at += words.length;
+    }
+    if (at < tokens.length) return null;
+    return shape === "content" ? values : { data: values, priority: values["priority"] };
+  }
+
+  return {
+    type,
+    code: definition.code,
+    shape,
+    topLevelPriority,
+    proxiable: definition.proxiable === true,
+    managedBy: definition.managedBy ?? null,
+    fieldNames: entries.map(([name]) => name),
+    accept,
+    content: (rdata) => composeFields(rdata, contentEntries, "content"),
+    data: (rdata) =>
+      shape === "content"
+        ? null
+        : Object.fromEntries(dataEntries.map(([name]) => [name, rdata[name]])),
+    parseContent(content, priority) {
+      const request =
+        shape === "content" ? { content } : parse(splitTokens(content), "", contentEntries);
+      // Only content that was composed here comes back here, so a problem is a broken invariant.
+      const rdata = accept({ ...request, priority: priority ?? undefined }, "", () => {});
+      if (rdata === undefined) throw new ZoneError([problem.contentInvalid(type)]);
+      return rdata;
+    },
+    compose: (rdata) => composeFields(rdata, entries, "file"),
+    parse: (tokens, origin) => parse(tokens, origin),
+    write(rdata) {
+      const writer = new Writer();
+      for (const [name, field] of entries) field.write(writer, rdata[name]);
+      return writer.finish();
+    },
+    take(message, offset, end) {
+      const reader = new Reader(message, offset, end);
+      const rdata = Object.fromEntries(entries.map(([name, field]) => [name, field.take(reader)]));
+      reader.expectEnd();
+      return rdata;
+    },
+  };
+}

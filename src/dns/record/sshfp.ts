@@ -1,0 +1,21 @@
+import { problem } from "./problem.ts";
+import { integer } from "./field/integer.ts";
+import { hexadecimal } from "./field/octets.ts";
+import { defineRecordType } from "./record-type.ts";
+
+/** SHA-1 and SHA-256 (RFC 4255, RFC 6594). */
+const FINGERPRINT_BYTES: Readonly<Record<number, number>> = { 1: 20, 2: 32 };
+
+/** RFC 4255 section 3. */
+export const sshfp = defineRecordType({
+  type: "SSHFP",
+  code: 44,
+  shape: "data",
+  fields: { algorithm: integer(8), type: integer(8), fingerprint: hexadecimal },
+  check({ type, fingerprint }, _, report) {
+    const bytes = FINGERPRINT_BYTES[type];
+    if (bytes !== undefined && fingerprint.length !== bytes * 2) {
+      report(problem.octetLength("fingerprint", bytes));
+    }
+  },
+});

@@ -1,0 +1,67 @@
+import { parseIpv4, parseIpv6 } from "../ip-address.ts";
+
+/** RFC 7208 section 4.6.4: terms that cost a query. */
+const LOOKUPS_MAX = 10;
+/** A domain-spec may hold macros (RFC 7208 section 7). */
+const DOMAIN_SPEC = /^(?:[a-z0-9_.-]|%\{[slodiphcrtv][0-9]*r?[.\-+,/_=]*\}|%%|%_|%-)+$/i;
+const CIDR = /^(?:\/(?:[0-9]|[12][0-9]|3[0-2]))?(?:\/\/(?:[0-9]{1,2}|1[01][0-9]|12[0-8]))?$/;
+
+/** Also true of "v=spf1include:…", so that a forgotten space is said and not served. */
+export function looksLikeSpf(text: string): boolean {
+  return /^v=spf1/i.test(text);
+}
+
+function checkNetwork(value: string, parse: (text: string) => unknown, bits: number): boolean {
+  const [address, prefix, ...more] = value.split("/");
+  if (more.length > 0 || parse(address!) === null) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}
+
+/** `a`, `mx`: an optional domain and an optional pair of prefix lengths. */
+function checkDomainAndCidr(rest: string): boolean {
+  const slash = rest.search(/\/\d|\/\//);
+  const domain = slash < 0 ? rest : rest.slice(0, slash);
+  if (!CIDR.test(slash < 0 ? "" : rest.slice(slash))) return false;
+  return domain === "" || (domain.startsWith(":") && DOMAIN_SPEC.test(domain.slice(1)));
+}
+
+const MECHANISMS: ReadonlyMap<string, (rest: string) => boolean> = new Map([
+  ["all", (rest) => rest === ""],
+  ["include", (rest) => rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1))],
+  ["exists", (rest) => rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1))],
+  ["a", checkDomainAndCidr],
+  ["mx", checkDomainAndCidr],
+  ["ptr", (rest) => rest === "" || (rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1)))],
+  ["ip4", (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv4, 32)],
+  ["ip6", (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv6, 128)],
+]);
+const COSTS_A_LOOKUP = new Set(["include", "exists", "a", "mx", "ptr", "redirect"]);
+
+/** What is wrong with an SPF policy, or `null`. */
+export function checkSpf(text: string): string | null {
+  if (!/^v=spf1(?: |$)/i.test(text)) return "it must start with v=spf1 and a space";
+  let lookups = 0;
+  const modifiers = new Set<string>();
+  for (const term of text.trim().split(/ +/).slice(1)) {
+    const modifier = /^([a-z][a-z0-9_.-]*)=(.*)$/i.exec(term);
+    const mechanism = /^[+?~-]?([a-z0-9]+)(.*)$/i.exec(term);
+    if (modifier !== null) {
+      const name = modifier[1]!.toLowerCase();
+      if (name === "redirect" || name === "exp") {
+        if (modifiers.has(name)) return `${name}= is given twice`;
+        if (!DOMAIN_SPEC.test(modifier[2]!)) return `"${term}" has no valid domain`;
+        modifiers.add(name);
+      }
+      if (COSTS_A_LOOKUP.has(name)) lookups += 1;
+    } else {
+      const name = mechanism?.[1]!.toLowerCase() ?? "";
+      const check = MECHANISMS.get(name);
+      if (check === undefined) return `"${term}" is not a mechanism`;
+      if (!check(mechanism![2]!)) return `"${term}" is malformed`;
+      if (COSTS_A_LOOKUP.has(name)) lookups += 1;
+    }
+  }
+  return lookups > LOOKUPS_MAX
+    ? `it needs ${lookups} lookups and ${LOOKUPS_MAX} are allowed`
+    : null;
+}

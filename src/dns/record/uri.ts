@@ -1,0 +1,21 @@
+import { integer, priority } from "./field/integer.ts";
+import { text } from "./field/text.ts";
+import { defineRecordType } from "./record-type.ts";
+
+/** RFC 7553; the target runs to the end of the record without a length before it. */
+export const uri = defineRecordType({
+  type: "URI",
+  code: 256,
+  shape: "data",
+  topLevelPriority: true,
+  fields: {
+    priority,
+    weight: integer(16),
+    target: text({
+      pattern: /^[a-z][a-z0-9+.-]*:\S+$/i,
+      rule: "a URI with a scheme",
+      quoted: true,
+      length: "rest",
+    }),
+  },
+});

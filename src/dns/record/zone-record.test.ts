@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { isSameDraft, type RecordDraft } from "./zone-record.ts";
+
+const draft: RecordDraft = {
+  name: "www.example.org",
+  type: "MX",
+  content: "mail.example.org",
+  priority: 10,
+  ttl: 300,
+  proxied: false,
+  comment: null,
+  tags: ["a:b", "c:d"],
+  settings: {},
+};
+
+test("isSameDraft() holds for a copy", () => {
+  expect(isSameDraft(draft, structuredClone(draft))).toBe(true);
+});
+
+test.each<Partial<RecordDraft>>([
+  { name: "x.example.org" },
+  { type: "NS" },
+  { content: "x.example.org" },
+  { priority: 11 },
+  { ttl: 1 },
+  { proxied: true },
+  { comment: "x" },
+  { tags: ["a:b"] },
+  { tags: ["c:d", "a:b"] },
+  { settings: { ipv4_only: true } },
+])("isSameDraft() sees %j", (change) => {
+  expect(isSameDraft(draft, { ...draft, ...change })).toBe(false);
+});

@@ -1,0 +1,96 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { rdataOf, recordArbitrary } from "../../../test/dns/support/record-arbitrary.ts";
+import { acceptRecord, type RecordRules } from "./accept-record.ts";
+import type { Problem } from "../record/problem.ts";
+import { recordType } from "../record/registry.ts";
+
+const rules: RecordRules = {
+  zoneName: "example.org",
+  nameRules: "strict",
+  platformAddresses: ["198.18.0.1"],
+  commentCharactersMax: 100,
+  tagsMax: 20,
+};
+
+function accept(request: Readonly<Record<string, unknown>>) {
+  const problems: Problem[] = [];
+  const draft = acceptRecord(request, rules, (found) => problems.push(found));
+  return { draft, problems };
+}
+
+/** A good request in which some values, at the top or in the data, became any JSON at all. */
+const damaged = fc.constantFrom(...Object.keys(rdataOf)).chain((type) =>
+  fc
+    .tuple(
+      recordArbitrary(type),
+      fc.dictionary(
+        fc.constantFrom(
+          "name",
+          "type",
+          "content",
+          "data",
+          "priority",
+          "ttl",
+          "proxied",
+          "comment",
+          "tags",
+          "settings",
+        ),
+        fc.jsonValue(),
+        { maxKeys: 2 },
+      ),
+      fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }),
+      fc.nat(),
+      fc.jsonValue(),
+    )
+    .map(([request, top, unknown, which, value]) => {
+      const data = request["data"] as Record<string, unknown> | undefined;
+      const fields = Object.keys(data ?? {});
+      const field = fields[which % Math.max(1, fields.length)];
+      const inner = field === undefined ? {} : { data: { ...data, ...unknown, [field]: value } };
+      return Object.assign({ name: "x" }, request, unknown, inner, top) as typeof request;
+    }),
+);
+
+test("acceptRecord() has a draft or problems for any JSON, and never throws", () => {
+  fc.assert(
+    fc.property(damaged, (request) => {
+      const { draft, problems } = accept(request);
+      expect(draft !== undefined || problems.length > 0).toBe(true);
+      expect(problems.every(({ code, message }) => code > 0 && message !== "")).toBe(true);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test("acceptRecord() makes drafts that can be read back, sent and accepted again", () => {
+  fc.assert(
+    fc.property(damaged, (request) => {
+      const { draft, problems } = accept(request);
+      fc.pre(draft !== undefined && problems.length === 0);
+      const type = recordType(draft.type);
+      const rdata = type.parseContent(draft.content, draft.priority);
+      // LOC has lengths that the wire cannot hold in full; what it holds, it keeps.
+      const wire = type.write(rdata);
+      expect(type.write(type.take(wire))).toEqual(wire);
+      const data = type.data(rdata) ?? undefined;
+      expect(accept({ ...draft, data })).toEqual({ draft, problems: [] });
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("acceptRecord() reports everything that is wrong at once", () => {
+  const request = {
+    type: "SRV",
+    name: "a..b",
+    ttl: 2,
+    comment: 1,
+    proxied: true,
+    data: { port: -1, target: "x" },
+  };
+  expect(accept(request).problems.map(({ code }) => code)).toEqual([
+    9000, 9404, 9004, 9021, 9100, 9100, 9406,
+  ]);
+});

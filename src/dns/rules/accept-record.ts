@@ -1,0 +1,134 @@
+/**
+ * From a request's JSON to a record draft. Every check that needs nothing but the request itself
+ * is made here, and all of them are made, so that a caller hears of everything at once.
+ */
+import { acceptComment, acceptSettings, acceptTags } from "./annotation.ts";
+import { problem, type Report } from "../record/problem.ts";
+import { resolveName, type NameRules } from "../record/record-name.ts";
+import type { RecordDraft } from "../record/zone-record.ts";
+import { recordTypes } from "../record/registry.ts";
+import type { RecordType } from "../record/record-type.ts";
+import { legacyOwner } from "../record/srv.ts";
+import { isDkimName } from "../record/text/dkim.ts";
+import { isDmarcName } from "../record/text/dmarc.ts";
+import { joinStrings, parseStrings } from "../record/text/quoting.ts";
+import { looksLikeSpf } from "../record/text/spf.ts";
+import { acceptTtl } from "./ttl.ts";
+
+export interface RecordRules {
+  readonly zoneName: string;
+  readonly nameRules: NameRules;
+  readonly platformAddresses: readonly string[];
+  readonly commentCharactersMax: number;
+  readonly tagsMax: number;
+}
+
+/** A request's JSON object; nothing in it has been looked at yet. */
+export type RecordRequest = Readonly<Record<string, unknown>>;
+
+/** The deployed service's limit for TXT. */
+const TXT_WIRE_BYTES_MAX = 4096;
+/** Deviation: a limit of our own for the rest, so that an answer with one record fits a message. */
+const RDATA_WIRE_BYTES_MAX = 32_768;
+
+/** The specification lists these as types; they are TXT records with a name or a form of their own. */
+export const TEXT_KINDS = {
+  DKIM: { rule: "<selector>._domainkey", fits: isDkimName },
+  DMARC: { rule: "_dmarc", fits: isDmarcName },
+  SPF: { rule: "a name that sends mail and start with v=spf1", fits: () => true },
+} as const;
+
+export function isTextKind(type: string): type is keyof typeof TEXT_KINDS {
+  return Object.hasOwn(TEXT_KINDS, type);
+}
+
+function acceptType(input: unknown, report: Report): RecordType | undefined {
+  if (input === undefined || input === null) {
+    report(problem.requiredField("type"));
+    return undefined;
+  }
+  const name = typeof input === "string" ? input.toUpperCase() : "";
+  const type = recordTypes.get(isTextKind(name) ? "TXT" : name);
+  if (type === undefined) report(problem.typeUnknown(JSON.stringify(input)));
+  else if (type.managedBy !== null) report(problem.typeManaged(type.type, type.managedBy));
+  else return type;
+  return undefined;
+}
+
+function acceptProxied(input: unknown, type: RecordType, report: Report): boolean {
+  if (input === undefined || input === null) return false;
+  if (typeof input !== "boolean") {
+    report(problem.notABoolean("proxied"));
+    return false;
+  }
+  if (input && !type.proxiable) report(problem.notProxiable());
+  return input && type.proxiable;
+}
+
+/** Deviation: private addresses can be proxied, because a local origin has no other. */
+function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: Report): void {
+  if (draft.type !== "A" && draft.type !== "AAAA") return;
+  if (!rules.platformAddresses.includes(draft.content)) return;
+  report(
+    draft.proxied
+      ? problem.targetNotProxied(draft.content)
+      : problem.platformAddress(draft.content),
+  );
+}
+
+function checkTextKind(request: RecordRequest, draft: RecordDraft, report: Report): void {
+  const kind = String(request["type"]).toUpperCase();
+  if (!isTextKind(kind)) return;
+  const spf = kind === "SPF" && !looksLikeSpf(joinStrings(parseStrings(draft.content)!));
+  if (spf || !TEXT_KINDS[kind].fits(draft.name)) {
+    report(problem.wrongName(kind, TEXT_KINDS[kind].rule));
+  }
+}
+
+/** Reports everything that is wrong; the draft is only of use when nothing was. */
+export function acceptRecord(
+  request: RecordRequest,
+  rules: RecordRules,
+  report: Report,
+): RecordDraft | undefined {
+  const type = acceptType(request["type"], report);
+  const legacyName = type?.type === "SRV" ? legacyOwner(request["data"]) : undefined;
+  const name = resolveName(
+    {
+      input: request["name"] ?? legacyName,
+      type: type?.type ?? "",
+      zoneName: rules.zoneName,
+      rules: rules.nameRules,
+    },
+    report,
+  );
+  const comment = acceptComment(request["comment"], rules.commentCharactersMax, report);
+  const tags = acceptTags(request["tags"], rules.tagsMax, report);
+  const proxied = type === undefined ? false : acceptProxied(request["proxied"], type, report);
+  const ttl = acceptTtl(request["ttl"], proxied, report);
+  if (type === undefined) return undefined;
+  const settings = acceptSettings(request["settings"], type.type, report);
+  const rdata = type.accept(request, name ?? "", report);
+  if (name === undefined || rdata === undefined) return undefined;
+
+  const bytesMax = type.type === "TXT" ? TXT_WIRE_BYTES_MAX : RDATA_WIRE_BYTES_MAX;
+  if (type.write(rdata).length > bytesMax) report(problem.contentTooLong(bytesMax));
+  if (type.type === "DS" && name === rules.zoneName) report(problem.dsAtApex());
+  const priority = type.topLevelPriority ? (rdata["priority"] as number) : null;
+  const draft: RecordDraft = {
+    name,
+    type: type.type,
+    content: type.content(rdata),
+    priority,
+    ttl,
+    proxied,
+    comment,
+    tags,
+    settings,
+  };
+  checkPlatformAddress(draft, rules, report);
+  // An alias of itself leads nowhere, proxied or not.
+  if (type.type === "CNAME" && draft.content === name) report(problem.contentInvalid("CNAME"));
+  checkTextKind(request, draft, report);
+  return draft;
+}

@@ -1,0 +1,75 @@
+/** Comments, tags and settings: what a record carries beside its DNS data. */
+import { problem, type Report } from "../record/problem.ts";
+import type { RecordSettings } from "../record/zone-record.ts";
+
+/** Known limits of the deployed service; the configuration can change the first and the last. */
+export const COMMENT_CHARACTERS_MAX = 100;
+const TAG_NAME_CHARACTERS_MAX = 32;
+const TAG_VALUE_CHARACTERS_MAX = 100;
+export const TAGS_MAX = 20;
+
+const CONTROL = /\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u;
+/** A comma separates tags in a zone file. */
+const TAG = new RegExp(
+  `^[A-Za-z0-9_-]{1,${TAG_NAME_CHARACTERS_MAX}}:(?:[^\\s,](?:[^,]{0,${TAG_VALUE_CHARACTERS_MAX - 2}}[^\\s,])?)?$`,
+  "u",
+);
+/** Tags of this prefix carry proxied and settings in a zone file, so that nobody may choose them. */
+const RESERVED_TAG = /^cf-/i;
+
+export function acceptComment(
+  input: unknown,
+  charactersMax: number,
+  report: Report,
+): string | null {
+  if (input === undefined || input === null) return null;
+  if (typeof input !== "string") {
+    report(problem.notAString("comment"));
+    return null;
+  }
+  const comment = input.trim();
+  if (Array.from(comment).length > charactersMax) report(problem.commentTooLong(charactersMax));
+  else if (CONTROL.test(comment)) report(problem.commentInvalid());
+  return comment === "" ? null : comment;
+}
+
+export function acceptTags(input: unknown, tagsMax: number, report: Report): readonly string[] {
+  if (input === undefined || input === null) return [];
+  if (!Array.isArray(input) || !input.every((tag) => typeof tag === "string")) {
+    report(problem.notAList("tags", "strings"));
+    return [];
+  }
+  const tags = [...new Set(input.map((tag) => tag.trim()))];
+  if (tags.length > tagsMax) report(problem.tagQuota(tags.length, tagsMax));
+  for (const tag of tags) {
+    if (!TAG.test(tag) || CONTROL.test(tag) || RESERVED_TAG.test(tag)) {
+      report(problem.tagInvalid(tag));
+    }
+  }
+  return tags;
+}
+
+const SETTINGS = ["ipv4_only", "ipv6_only", "flatten_cname"] as const;
+
+/** Settings that are off are left out, so that naming one that is off changes nothing. */
+export function acceptSettings(input: unknown, type: string, report: Report): RecordSettings {
+  if (input === undefined || input === null) return {};
+  if (typeof input !== "object" || Array.isArray(input)) {
+    report(problem.notAnObject("settings"));
+    return {};
+  }
+  const given = input as Record<string, unknown>;
+  const settings: Record<string, true> = {};
+  for (const name of SETTINGS) {
+    const value = given[name] ?? false;
+    if (typeof value !== "boolean") report(problem.notABoolean(`settings.${name}`));
+    else if (value) settings[name] = true;
+  }
+  if (settings["flatten_cname"] && type !== "CNAME") {
+    report(problem.settingNotForType("flatten_cname", type));
+  }
+  if (settings["ipv4_only"] && settings["ipv6_only"]) {
+    report(problem.exclusive("settings.ipv4_only", "settings.ipv6_only"));
+  }
+  return settings;
+}

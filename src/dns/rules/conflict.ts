@@ -1,0 +1,42 @@
+/** Which records may stand at one name (RFC 1034 section 3.6.2, and the service's own rules). */
+import { problem, type Problem } from "../record/problem.ts";
+import type { RecordDraft } from "../record/zone-record.ts";
+
+/** As much of a neighbour as the rules look at. */
+export type Neighbour = Pick<RecordDraft, "type" | "content" | "priority">;
+
+export interface ApexFacts {
+  readonly zoneName: string;
+  /** The apex NS records that every zone has without a record for them. */
+  readonly nameServers: readonly string[];
+}
+
+const ADDRESS_TYPES = new Set(["A", "AAAA", "CNAME"]);
+/** A delegation carries its DS records (RFC 4034 section 5). */
+const MAY_JOIN_NS = new Set(["NS", "DS"]);
+
+/** `neighbours` are the other records at the draft's name. */
+export function findConflict(
+  draft: RecordDraft,
+  neighbours: readonly Neighbour[],
+  { zoneName, nameServers }: ApexFacts,
+): Problem | null {
+  const { type, content, priority } = draft;
+  const isIdentical = (other: Neighbour) =>
+    other.type === type && other.content === content && other.priority === priority;
+  if (neighbours.some(isIdentical)) return problem.identicalRecord();
+  const isApex = draft.name === zoneName;
+  if (isApex && type === "NS" && nameServers.includes(content)) return problem.identicalRecord();
+
+  const types = new Set(neighbours.map((other) => other.type));
+  if (type === "CNAME" && [...types].some((other) => ADDRESS_TYPES.has(other))) {
+    return problem.hostTaken();
+  }
+  if ((type === "A" || type === "AAAA") && types.has("CNAME")) return problem.cnameTaken();
+  if (isApex) return null;
+  if (!MAY_JOIN_NS.has(type) && types.has("NS")) return problem.nsTaken();
+  if (type === "NS" && [...types].some((other) => !MAY_JOIN_NS.has(other))) {
+    return problem.otherTypeTaken();
+  }
+  return null;
+}

@@ -1,0 +1,141 @@
+/** A zone's DNS settings: what `dns_settings` shows and changes. */
+import { problem, type Report } from "../record/problem.ts";
+import { readInteger } from "../record/field/integer.ts";
+import { normaliseHostname } from "../record/hostname.ts";
+
+interface SoaSettings {
+  readonly expire: number;
+  readonly min_ttl: number;
+  readonly mname: string;
+  readonly refresh: number;
+  readonly retry: number;
+  readonly rname: string;
+  readonly ttl: number;
+}
+
+export interface DnsSettings {
+  readonly flatten_all_cnames: boolean;
+  readonly foundation_dns: boolean;
+  readonly multi_provider: boolean;
+  readonly nameservers: { readonly type: string; readonly ns_set?: number };
+  readonly ns_ttl: number;
+  readonly secondary_overrides: boolean;
+  readonly soa: SoaSettings;
+  readonly zone_mode: string;
+}
+
+/** The values on the wire of the emulated API; clients validate against them. */
+const NAMESERVER_TYPES = [
+  "cloudflare.standard",
+  "cloudflare.advanced",
+  "custom.account",
+  "custom.tenant",
+  "custom.zone",
+];
+const ZONE_MODES = ["standard", "cdn_only", "dns_only"];
+
+/** The deployed service's ranges, in seconds. */
+const SOA_RANGES = {
+  expire: [86_400, 2_419_200],
+  min_ttl: [60, 86_400],
+  refresh: [600, 86_400],
+  retry: [600, 86_400],
+  ttl: [300, 86_400],
+} as const;
+const NS_TTL_RANGE = [30, 86_400] as const;
+
+export function defaultSettings(nameServers: readonly string[]): DnsSettings {
+  const [primary = "ns1.ledge.local"] = nameServers;
+  return {
+    flatten_all_cnames: false,
+    foundation_dns: false,
+    multi_provider: false,
+    nameservers: { type: NAMESERVER_TYPES[0]! },
+    ns_ttl: 86_400,
+    secondary_overrides: false,
+    soa: {
+      expire: 604_800,
+      min_ttl: 1800,
+      mname: primary,
+      refresh: 10_000,
+      retry: 2400,
+      rname: `dns.${primary.slice(primary.indexOf(".") + 1)}`,
+      ttl: 3600,
+    },
+    zone_mode: "standard",
+  };
+}
+
+function isObject(input: unknown): input is Readonly<Record<string, unknown>> {
+  return typeof input === "object" && input !== null && !Array.isArray(input);
+}
+
+function editSoa(current: SoaSettings, input: unknown, report: Report): SoaSettings {
+  if (!isObject(input)) {
+    report(problem.notAnObject("soa"));
+    return current;
+  }
+  const edited: Record<string, unknown> = { ...current };
+  for (const [name, [min, max]] of Object.entries(SOA_RANGES)) {
+    if (input[name] === undefined) continue;
+    const seconds = readInteger(input[name]);
+    if (seconds === null || seconds < min || seconds > max) {
+      report(problem.integerRange(`soa.${name}`, min, max));
+    }
+    edited[name] = seconds;
+  }
+  for (const name of ["mname", "rname"]) {
+    // The deployed service takes null for mname: back to the assigned name server.
+    if (input[name] === undefined || input[name] === null) continue;
+    const host = typeof input[name] === "string" ? normaliseHostname(input[name]) : null;
+    if (host === null) report(problem.notAHostname(`soa.${name}`));
+    edited[name] = host;
+  }
+  return edited as unknown as SoaSettings;
+}
+
+/** PATCH: fields that are absent stay; unknown fields are ignored, as everywhere in this API. */
+export function editSettings(current: DnsSettings, input: unknown, report: Report): DnsSettings {
+  if (!isObject(input)) {
+    report(problem.bodyNotAnObject());
+    return current;
+  }
+  const edited: Record<string, unknown> = { ...current };
+  for (const name of [
+    "flatten_all_cnames",
+    "foundation_dns",
+    "multi_provider",
+    "secondary_overrides",
+  ]) {
+    if (input[name] === undefined) continue;
+    if (typeof input[name] !== "boolean") report(problem.notABoolean(name));
+    edited[name] = input[name];
+  }
+  if (input["ns_ttl"] !== undefined) {
+    const seconds = readInteger(input["ns_ttl"]);
+    const [min, max] = NS_TTL_RANGE;
+    if (seconds === null || seconds < min || seconds > max) {
+      report(problem.integerRange("ns_ttl", min, max));
+    }
+    edited["ns_ttl"] = seconds;
+  }
+  if (input["zone_mode"] !== undefined) {
+    if (!ZONE_MODES.includes(input["zone_mode"] as string)) {
+      report(problem.notOneOf("zone_mode", ZONE_MODES));
+    }
+    edited["zone_mode"] = input["zone_mode"];
+  }
+  if (input["nameservers"] !== undefined) {
+    const { nameservers } = input;
+    const type = isObject(nameservers) ? nameservers["type"] : undefined;
+    const set = isObject(nameservers) ? readInteger(nameservers["ns_set"] ?? 1) : null;
+    if (!NAMESERVER_TYPES.includes(type as string)) {
+      report(problem.notOneOf("nameservers.type", NAMESERVER_TYPES));
+    }
+    if (set === null || set < 1 || set > 5)
+      report(problem.integerRange("nameservers.ns_set", 1, 5));
+    edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set: set } : { type };
+  }
+  if (input["soa"] !== undefined) edited["soa"] = editSoa(current.soa, input["soa"], report);
+  return edited as unknown as DnsSettings;
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { acceptRecord, type RecordRules } from "./accept-record.ts";
+import { overlayRequest } from "./edit-record.ts";
+import { ZoneError } from "../record/problem.ts";
+import type { RecordDraft } from "../record/zone-record.ts";
+
+const rules: RecordRules = {
+  zoneName: "example.org",
+  nameRules: "strict",
+  platformAddresses: [],
+  commentCharactersMax: 100,
+  tagsMax: 20,
+};
+
+function accept(request: Readonly<Record<string, unknown>>): RecordDraft {
+  return acceptRecord(request, rules, (found) => {
+    throw new ZoneError([found]);
+  })!;
+}
+
+function edit(
+  request: Readonly<Record<string, unknown>>,
+  patch: Readonly<Record<string, unknown>>,
+): RecordDraft {
+  const record = { ...accept(request), id: "1", createdOn: "", modifiedOn: "" };
+  return accept(overlayRequest(record, patch));
+}
+
+const common = { name: "x", ttl: 300, comment: "c", tags: ["a:b"] };
+const a = { ...common, type: "A", content: "192.0.2.1", settings: { ipv4_only: true } };
+const srv = { ...common, type: "SRV", data: { priority: 1, weight: 2, port: 3, target: "t.test" } };
+const uri = { ...common, type: "URI", priority: 1, data: { weight: 2, target: "https://t.test" } };
+const mx = { ...common, type: "MX", priority: 1, content: "t.test" };
+
+test.each<[Record<string, unknown>, Record<string, unknown>, Partial<RecordDraft>]>([
+  [a, {}, {}],
+  [a, { content: "192.0.2.2" }, { content: "192.0.2.2" }],
+  [a, { name: "y" }, { name: "y.example.org" }],
+  [a, { comment: null, tags: [], settings: {} }, { comment: null, tags: [], settings: {} }],
+  [a, { proxied: true }, { proxied: true, ttl: 1 }],
+  [a, { type: "TXT", content: "z", settings: {} }, { type: "TXT", content: '"z"', settings: {} }],
+  [a, { type: "a" }, {}],
+  [srv, { priority: 9 }, { priority: 9 }],
+  [srv, { data: { weight: 5, port: 6, target: "u.test" } }, { priority: 1, content: "5 6 u.test" }],
+  [
+    srv,
+    { data: { priority: 7, weight: 5, port: 6, target: "u.test" } },
+    { priority: 7, content: "5 6 u.test" },
+  ],
+  [uri, { priority: 9 }, { priority: 9 }],
+  [
+    uri,
+    { data: { weight: 5, target: "https://u.test" } },
+    { priority: 1, content: '5 "https://u.test"' },
+  ],
+  [mx, { priority: 9 }, { priority: 9 }],
+  [mx, { content: "u.test" }, { priority: 1, content: "u.test" }],
+])("overlayRequest(): %j edited with %j", (request, patch, change) => {
+  expect(edit(request, patch)).toEqual({ ...accept(request), ...change });
+});
+
+test("overlayRequest() replaces data whole and drops what belongs to another type", () => {
+  expect(() => edit(srv, { data: { weight: 5 } })).toThrow("port is a required data field.");
+  expect(() => edit(mx, { type: "A" })).toThrow("content is a required field.");
+});

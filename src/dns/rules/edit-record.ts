@@ -1,0 +1,41 @@
+import type { RecordRequest } from "./accept-record.ts";
+import type { ZoneRecord } from "../record/zone-record.ts";
+import { recordType } from "../record/registry.ts";
+
+/** The request that would write a record as it is now. */
+function asRequest(record: ZoneRecord): Record<string, unknown> {
+  const type = recordType(record.type);
+  const { name, content, ttl, proxied, comment, tags, settings } = record;
+  const data =
+    type.shape === "content" ? undefined : type.data(type.parseContent(content, record.priority));
+  const priority = record.priority ?? undefined;
+  return {
+    type: record.type,
+    name,
+    content,
+    data,
+    priority,
+    ttl,
+    proxied,
+    comment,
+    tags,
+    settings,
+  };
+}
+
+/**
+ * PATCH: fields that are absent stay as they are. Content belongs to the type, so that a new type
+ * starts without any; data is replaced whole, its priority alone staying when it is left out.
+ */
+export function overlayRequest(record: ZoneRecord, patch: RecordRequest): RecordRequest {
+  const current = asRequest(record);
+  const type = patch["type"];
+  if (typeof type === "string" && type.toUpperCase() !== record.type) {
+    for (const field of ["content", "data", "priority"]) delete current[field];
+  }
+  if (patch["data"] === undefined && patch["priority"] !== undefined && record.type === "SRV") {
+    const data = { ...(current["data"] as object), priority: patch["priority"] };
+    return { ...current, ...patch, data };
+  }
+  return { ...current, ...patch };
+}

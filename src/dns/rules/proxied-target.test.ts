@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { findBrokenTarget, wildcardsFor, type NameFacts } from "./proxied-target.ts";
+
+const zone: Readonly<Record<string, NameFacts>> = {
+  "address.test": { hasAddress: true, cname: null },
+  "one.test": { hasAddress: false, cname: "two.test" },
+  "two.test": { hasAddress: false, cname: "address.test" },
+  "text.test": { hasAddress: false, cname: null },
+  "dangling.test": { hasAddress: false, cname: "gone.test" },
+  "loop-a.test": { hasAddress: false, cname: "loop-b.test" },
+  "loop-b.test": { hasAddress: false, cname: "loop-a.test" },
+  "leaves.test": { hasAddress: false, cname: "www.outside.example" },
+};
+for (let index = 0; index < 30; index++) {
+  Object.assign(zone, {
+    [`long-${index}.test`]: { hasAddress: false, cname: `long-${index + 1}.test` },
+  });
+}
+
+function lookUp(name: string): NameFacts | null | "elsewhere" {
+  return name.endsWith(".test") ? (zone[name] ?? null) : "elsewhere";
+}
+
+test.each([
+  ["address.test", null],
+  ["one.test", null],
+  ["leaves.test", null],
+  ["www.outside.example", null],
+  ["gone.test", "gone.test"],
+  ["dangling.test", "gone.test"],
+  ["text.test", "text.test"],
+  ["loop-a.test", "loop-a.test"],
+  ["long-0.test", "long-0.test"],
+])("findBrokenTarget(%s) is %s", (target, broken) => {
+  expect(findBrokenTarget(target, lookUp)).toBe(broken);
+});
+
+test("wildcardsFor() goes up to the zone and no further", () => {
+  expect(wildcardsFor("a.b.example.org", "example.org")).toEqual([
+    "*.b.example.org",
+    "*.example.org",
+  ]);
+  expect(wildcardsFor("example.org", "example.org")).toEqual([]);
+});

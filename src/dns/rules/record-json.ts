@@ -1,0 +1,39 @@
+/** The record as a response shows it. Clients parse loosely: the order of the keys is part of it. */
+import type { ZoneRecord } from "../record/zone-record.ts";
+import { recordType } from "../record/registry.ts";
+
+export interface ZoneIdentity {
+  readonly id: string;
+  readonly name: string;
+}
+
+export function describeRecord(record: ZoneRecord, zone: ZoneIdentity): Record<string, unknown> {
+  const type = recordType(record.type);
+  const data =
+    type.shape === "content" ? null : type.data(type.parseContent(record.content, record.priority));
+  return {
+    id: record.id,
+    zone_id: zone.id,
+    zone_name: zone.name,
+    name: record.name,
+    type: record.type,
+    content: record.content,
+    proxiable: type.proxiable,
+    proxied: record.proxied,
+    ttl: record.ttl,
+    locked: false,
+    ...(type.topLevelPriority ? { priority: record.priority } : {}),
+    ...(data === null ? {} : { data }),
+    settings: record.settings,
+    meta: {
+      auto_added: false,
+      managed_by_apps: false,
+      managed_by_argo_tunnel: false,
+      source: "primary",
+    },
+    comment: record.comment,
+    tags: record.tags,
+    created_on: record.createdOn,
+    modified_on: record.modifiedOn,
+  };
+}

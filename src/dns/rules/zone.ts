@@ -1,0 +1,111 @@
+/** A zone as the index of zones keeps it, and as a response shows it. */
+import { problem, type Report } from "../record/problem.ts";
+import { normaliseHostname } from "../record/hostname.ts";
+import { isDnsName } from "../record/record-name.ts";
+import { toAsciiName } from "../record/punycode.ts";
+
+export interface Zone {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly paused: boolean;
+  readonly nameServers: readonly string[];
+  readonly vanityNameServers: readonly string[];
+  readonly createdOn: string;
+  readonly modifiedOn: string;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+const ZONE_TYPES = ["full", "partial", "secondary", "internal"];
+
+/** Lower-case punycode; a zone has at least one label and no wildcard. */
+export function acceptZoneName(input: unknown, report: Report): string | undefined {
+  if (input === undefined || input === null) {
+    report(problem.requiredField("name"));
+    return undefined;
+  }
+  const name = typeof input === "string" ? toAsciiName(input.trim()).replace(/\.$/, "") : "";
+  if (name === "" || !isDnsName(name) || normaliseHostname(name) === null) {
+    report(problem.zoneNameInvalid());
+    return undefined;
+  }
+  return name;
+}
+
+export function acceptZoneType(input: unknown, report: Report): string {
+  if (input === undefined || input === null) return "full";
+  const type = ZONE_TYPES.find((known) => known === input);
+  if (type === undefined) report(problem.notOneOf("type", ZONE_TYPES));
+  return type ?? "full";
+}
+
+/** PATCH of a zone: paused, type and vanity name servers. */
+export function editZone(
+  zone: Zone,
+  input: Readonly<Record<string, unknown>>,
+  report: Report,
+): Zone {
+  const paused = input["paused"] ?? zone.paused;
+  if (typeof paused !== "boolean") report(problem.notABoolean("paused"));
+  const given = input["vanity_name_servers"] ?? zone.vanityNameServers;
+  const servers: string[] = [];
+  if (!Array.isArray(given)) report(problem.notAList("vanity_name_servers", "hostnames"));
+  else {
+    for (const server of given) {
+      const name = typeof server === "string" ? normaliseHostname(server) : null;
+      if (name === null) report(problem.notAHostname("vanity_name_servers"));
+      else servers.push(name);
+    }
+  }
+  const type = acceptZoneType(input["type"] ?? zone.type, report);
+  return { ...zone, paused: paused as boolean, type, vanityNameServers: servers };
+}
+
+/** Deviation: a zone is active at once; there is no registrar to wait for, and one plan. */
+export function describeZone(zone: Zone, account: Account): Record<string, unknown> {
+  return {
+    id: zone.id,
+    name: zone.name,
+    status: "active",
+    paused: zone.paused,
+    type: zone.type,
+    development_mode: 0,
+    name_servers: zone.nameServers,
+    original_name_servers: null,
+    original_registrar: null,
+    original_dnshost: null,
+    modified_on: zone.modifiedOn,
+    created_on: zone.createdOn,
+    activated_on: zone.createdOn,
+    vanity_name_servers: zone.vanityNameServers,
+    vanity_name_servers_ips: null,
+    meta: {
+      step: 4,
+      custom_certificate_quota: 0,
+      page_rule_quota: 0,
+      phishing_detected: false,
+    },
+    owner: { id: account.id, type: "user", email: account.email },
+    account: { id: account.id, name: account.name },
+    tenant: { id: null, name: null },
+    tenant_unit: { id: null },
+    permissions: ["#dns_records:edit", "#dns_records:read", "#zone:edit", "#zone:read"],
+    plan: {
+      id: "0feeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+      name: "Local",
+      price: 0,
+      currency: "USD",
+      frequency: "",
+      is_subscribed: false,
+      can_subscribe: false,
+      legacy_id: "free",
+      legacy_discount: false,
+      externally_managed: false,
+    },
+  };
+}

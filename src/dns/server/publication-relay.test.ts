@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import { MessageChannel } from "node:worker_threads";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Publication } from "../replication/publication.ts";
+import { Relay } from "./publication-relay.ts";
+
+const publications: Publication[] = [{ kind: "removed", zoneId: "z" }];
+
+function channel(): MessageChannel {
+  const made = new MessageChannel();
+  onTestFinished(() => made.port1.close());
+  return made;
+}
+
+describe("Relay.send()", () => {
+  it("resolves when every thread has taken it, and not before", async () => {
+    const [one, other] = [channel(), channel()];
+    const relay = new Relay([one.port1, other.port1]);
+    const taking = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<readonly Publication[]>();
+    Relay.receive(one.port2, async () => {});
+    Relay.receive(other.port2, (given) => {
+      arrived.resolve(given);
+      return taking.promise;
+    });
+    let sent = false;
+    const sending = relay.send(publications).then(() => (sent = true));
+    expect(await arrived.promise).toEqual(publications);
+    // The first has long answered when a message more has come back from it.
+    const more = channel();
+    more.port2.postMessage(null);
+    await once(more.port1, "message");
+    expect(sent).toBe(false);
+    taking.resolve();
+    await sending;
+  });
+
+  it("does not wait for a thread that is gone, or that fails", async () => {
+    const [gone, failing] = [channel(), channel()];
+    const relay = new Relay([gone.port1, failing.port1]);
+    Relay.receive(failing.port2, () => Promise.reject(new Error("expected in this test")));
+    const sending = relay.send(publications);
+    gone.port2.close();
+    await expect(sending).resolves.toBeUndefined();
+    await expect(relay.send(publications)).resolves.toBeUndefined();
+  });
+});

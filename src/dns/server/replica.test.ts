@@ -1,0 +1,108 @@
+/** A listener's zones against a worker that can be made to lie. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SECRET_HEADER, stateLines, ZONES_PATH } from "../replication/protocol.ts";
+import type { Publication } from "../replication/publication.ts";
+import { ServedZones } from "../answer/served-zones.ts";
+import type { ServedRecord, ZoneData } from "../answer/served-zone.ts";
+import { defaultSettings } from "../rules/dns-settings.ts";
+import { Replica } from "./replica.ts";
+
+function record(id: string): ServedRecord {
+  const name = `${id}.example.org`;
+  const rest = { priority: null, ttl: 60, proxied: false, settings: {} };
+  return { id, name, type: "A", content: "192.0.2.1", ...rest };
+}
+
+function data(serial: number, ids: readonly string[]): ZoneData {
+  const nameServers = ["ns1.example.net"];
+  const head = { nameServers, settings: defaultSettings(nameServers), http2: true, http3: true };
+  const zone = { id: "z", name: "example.org", serial, paused: false };
+  return { ...zone, ...head, records: ids.map(record) };
+}
+
+function change(from: number, added: string): Publication {
+  const made = { serial: from + 1, removed: [], added: [record(added)] };
+  return { kind: "change", zoneId: "z", from, change: made };
+}
+
+/** A worker with one zone, which counts how often it is asked for it. */
+async function start(initial: ZoneData | null) {
+  const worker = { zone: initial, asked: 0, hold: Promise.resolve() };
+  const server = createServer(async (request, response) => {
+    if (request.headers[SECRET_HEADER] !== "secret") return response.writeHead(404).end();
+    if (request.url === ZONES_PATH) return response.end('["z"]');
+    worker.asked += 1;
+    const { zone } = worker;
+    await worker.hold;
+    if (zone === null) return response.writeHead(404).end();
+    return response.end([...stateLines(zone)].join(""));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const zones = new ServedZones({ platformAddresses: [] });
+  const replica = new Replica(zones, { secret: "secret", changed: () => {} });
+  onTestFinished(() => {
+    replica.stop();
+    server.close();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const serial = () => zones.get("z")?.serial ?? null;
+  return { worker, zones, replica, origin, serial };
+}
+
+describe("Replica", () => {
+  it("follows change after change without asking", async () => {
+    const { worker, replica, origin, serial } = await start(data(1, ["a"]));
+    await replica.start(origin);
+    await replica.take([change(1, "b"), change(2, "c")]);
+    expect(serial()).toBe(3);
+    expect(worker.asked).toBe(1);
+  });
+
+  it("asks for the zone when a message was lost, and passes over what it has", async () => {
+    const { worker, replica, origin, serial } = await start(data(1, ["a"]));
+    await replica.start(origin);
+    worker.zone = data(5, ["a", "b"]);
+    await replica.take([change(4, "b")]);
+    expect(serial()).toBe(5);
+    expect(worker.asked).toBe(2);
+    await replica.take([change(3, "x"), change(4, "b")]);
+    expect(serial()).toBe(5);
+    expect(worker.asked).toBe(2);
+  });
+
+  it("applies what comes while it loads after what it loads", async () => {
+    const { worker, replica, origin, serial } = await start(data(1, ["a"]));
+    const held = Promise.withResolvers<void>();
+    worker.hold = held.promise;
+    const starting = replica.start(origin);
+    while (worker.asked === 0) await new Promise(setImmediate);
+    const taking = replica.take([change(1, "b")]);
+    held.resolve();
+    await Promise.all([starting, taking]);
+    expect(serial()).toBe(2);
+    expect(worker.asked).toBe(1);
+  });
+
+  it("makes and removes zones as it is told, and as it finds", async () => {
+    const { worker, replica, origin, serial } = await start(null);
+    await replica.start(origin);
+    expect(serial()).toBe(null);
+    await replica.take([{ kind: "state", data: data(7, []) }]);
+    expect(serial()).toBe(7);
+    await replica.take([{ kind: "removed", zoneId: "z" }]);
+    expect(serial()).toBe(null);
+    await replica.take([change(8, "a")]);
+    expect(serial()).toBe(null);
+    expect(worker.asked).toBe(2);
+  });
+
+  it("is read over again when the zone is larger than a line", async () => {
+    const ids = Array.from({ length: 2500 }, (_, index) => `r${index}`);
+    const { zones, replica, origin } = await start(data(1, ids));
+    await replica.start(origin);
+    expect(zones.get("z")?.serial).toBe(1);
+    expect([...stateLines(data(1, ids))]).toHaveLength(4);
+  });
+});

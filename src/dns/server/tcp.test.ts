@@ -1,0 +1,186 @@
+/** Connections, by clients that behave and by clients that do not. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { decode, encode } from "dns-packet";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { OutsideAnswers, type OutsideResult } from "../answer/external-addresses.ts";
+import { Responder } from "../answer/responder.ts";
+import { ServedZones } from "../answer/served-zones.ts";
+import { defaultSettings } from "../rules/dns-settings.ts";
+import { Answerer } from "./answerer.ts";
+import { frame, Frames } from "../wire/tcp-frames.ts";
+import { openTcp, type TcpOptions } from "./tcp.ts";
+
+const nameServers = ["ns1.example.net"];
+const zones = new ServedZones({ platformAddresses: [] });
+const rest = { priority: null, ttl: 60, proxied: false, settings: {} };
+zones.put({
+  id: "z",
+  name: "example.org",
+  serial: 1,
+  paused: false,
+  nameServers,
+  settings: defaultSettings(nameServers),
+  http2: true,
+  http3: true,
+  records: [
+    // An apex CNAME is flattened, so it waits for the resolver.
+    { ...rest, id: "1", name: "example.org", type: "CNAME", content: "far.example.net" },
+    ...Array.from({ length: 200 }, (_, index) => ({
+      ...rest,
+      id: `t${index}`,
+      name: "big.example.org",
+      type: "TXT",
+      content: `"${String(index).padEnd(200, "x")}"`,
+    })),
+    { ...rest, id: "2", name: "www.example.org", type: "A", content: "192.0.2.1" },
+  ],
+});
+
+/** Transfers have tests of their own. */
+function noTransfer(): never {
+  throw new Error("A transfer was asked for");
+}
+
+async function open(
+  options: Partial<TcpOptions> = {},
+  resolve: () => Promise<OutsideResult> = async () => "failed",
+): Promise<number> {
+  const outside = new OutsideAnswers();
+  const responder = new Responder({ zones, outside });
+  const answerer = new Answerer({ responder, outside, resolve, transfer: noTransfer });
+  const listener = await openTcp({ host: "127.0.0.1", port: 0, answerer, ...options });
+  onTestFinished(() => listener.close());
+  return listener.port;
+}
+
+async function dial(port: number, allowHalfOpen = false): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen, noDelay: true });
+  socket.on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
+
+/** However: clients that are let go may see it as an error. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once("close", () => resolve()));
+}
+
+function query(id: number, name = "www.example.org", type: "A" | "TXT" = "A"): Uint8Array {
+  return frame(encode({ type: "query", id, questions: [{ name, type }] }));
+}
+
+/** The identifiers of so many answers, in the order in which they come. */
+async function answers(socket: Socket, count: number): Promise<number[]> {
+  const frames = new Frames();
+  const ids: number[] = [];
+  for await (const piece of socket) {
+    for (const message of frames.push(piece as Uint8Array)) {
+      ids.push(decode(Buffer.from(message)).id!);
+    }
+    if (ids.length >= count) break;
+  }
+  return ids;
+}
+
+describe("openTcp()", () => {
+  it("answers queries that come octet by octet, and many that come at once", async () => {
+    const port = await open();
+    const slow = await dial(port);
+    for (const octet of query(7)) slow.write(Uint8Array.of(octet));
+    expect(await answers(slow, 1)).toEqual([7]);
+
+    const fast = await dial(port);
+    const ids = Array.from({ length: 1000 }, (_, id) => id);
+    fast.write(Buffer.concat(ids.map((id) => query(id))));
+    expect(await answers(fast, ids.length)).toEqual(ids);
+  });
+
+  it("answers as answers are ready, not in the order of the queries", async () => {
+    const resolved = Promise.withResolvers<OutsideResult>();
+    const socket = await dial(await open({}, () => resolved.promise));
+    socket.write(Buffer.concat([query(1, "example.org"), query(2)]));
+    const found = answers(socket, 2);
+    // The resolver says something once the second answer is there.
+    socket.once("data", () => resolved.resolve({ addresses: ["192.0.2.9"], ttlSeconds: 60 }));
+    expect(await found).toEqual([2, 1]);
+  });
+
+  it("answers what was asked before the client closed its half", async () => {
+    const resolved = Promise.withResolvers<OutsideResult>();
+    const socket = await dial(await open({}, () => resolved.promise), true);
+    socket.end(Buffer.concat([query(1, "example.org"), query(2)]));
+    const found = answers(socket, 3);
+    socket.once("data", () => resolved.resolve("failed"));
+    // Three were never asked: the stream ends after two.
+    expect(await found).toEqual([2, 1]);
+  });
+
+  it("stops reading from a client that takes no answers, and lets it go", async () => {
+    const socket = await dial(await open({ idleMilliseconds: 500 }));
+    socket.pause();
+    const flood = Buffer.concat(
+      Array.from({ length: 500 }, () => query(1, "big.example.org", "TXT")),
+    );
+    const before = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
+    const gone = closed(socket);
+    // Each query is for 40 KiB of answer; as many are sent as the server takes.
+    const send = (): void => {
+      while (!socket.destroyed && socket.write(flood));
+    };
+    socket.on("drain", send);
+    send();
+    await gone;
+    const after = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
+    expect(after - before).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("lets a client go that never finishes a query", async () => {
+    const socket = await dial(await open({ idleMilliseconds: 300 }));
+    const gone = closed(socket);
+    // It goes on sending: octets alone do not keep it.
+    const sending = setInterval(() => socket.write(Uint8Array.of(1)), 20);
+    onTestFinished(() => clearInterval(sending));
+    socket.write(Uint8Array.of(255, 255));
+    await expect(gone).resolves.toBeUndefined();
+  });
+
+  it("gives the place of the client that has been silent for longest to a new one", async () => {
+    const port = await open({ connectionsMax: 2 });
+    const [first, second] = [await dial(port), await dial(port)];
+    first.write(query(1));
+    await once(first, "data");
+    second.write(query(2));
+    await once(second, "data");
+    first.write(query(3));
+    await once(first, "data");
+    const gone = closed(second);
+    const third = await dial(port);
+    third.write(query(4));
+    expect(await answers(third, 1)).toEqual([4]);
+    second.resume();
+    await gone;
+    first.write(query(5));
+    expect(await answers(first, 1)).toEqual([5]);
+  });
+
+  it("reads no more from a client with a hundred queries at the resolver", async () => {
+    const resolved = Promise.withResolvers<OutsideResult>();
+    let asked = 0;
+    const port = await open({}, () => {
+      asked += 1;
+      return resolved.promise;
+    });
+    const socket = await dial(port);
+    const ids = Array.from({ length: 150 }, (_, id) => id);
+    socket.write(Buffer.concat(ids.map((id) => query(id, "example.org"))));
+    const other = await dial(port);
+    other.write(query(1));
+    expect(await answers(other, 1)).toEqual([1]);
+    expect(asked).toBeLessThanOrEqual(100);
+    const found = answers(socket, ids.length);
+    resolved.resolve({ addresses: ["192.0.2.9"], ttlSeconds: 60 });
+    expect((await found).sort((one, two) => one - two)).toEqual(ids);
+  });
+});

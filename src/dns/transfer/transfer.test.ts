@@ -1,0 +1,136 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { blankMessage } from "../wire/blank-message.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type Message,
+  type ResourceRecord,
+} from "../wire/message.ts";
+import { CLASS, TYPE } from "../wire/numbers.ts";
+import { difference } from "./difference.ts";
+import { ZoneJournal, type ZoneDelta } from "./journal.ts";
+import { changedRecords, transferMessages, wholeZone } from "./sequence.ts";
+
+function record(name: string, data: number, ttlSeconds = 300): ResourceRecord {
+  return { name, type: TYPE.A, class: CLASS.IN, ttlSeconds, data: Uint8Array.of(192, 0, 2, data) };
+}
+
+function soa(serial: number): ResourceRecord {
+  const data = new Uint8Array(22);
+  new DataView(data.buffer).setUint32(2, serial);
+  return { name: "example.org", type: TYPE.SOA, class: CLASS.IN, ttlSeconds: 3600, data };
+}
+
+function delta(from: number, records = 1): ZoneDelta {
+  const removed = Array.from({ length: records }, (_, index) => record("a.example.org", index));
+  return { from, to: from + 1, soaBefore: soa(from), soaAfter: soa(from + 1), removed, added: [] };
+}
+
+const query: Message = {
+  ...blankMessage,
+  id: 7,
+  questions: [{ name: "example.org", type: TYPE.AXFR, class: CLASS.IN }],
+};
+
+describe("ZoneJournal", () => {
+  it("gives the deltas from a serial to the last", () => {
+    const journal = new ZoneJournal({ recordsMax: 100 });
+    for (const from of [1, 2, 3]) journal.append(delta(from));
+    expect(journal.since(2)?.map(({ from }) => from)).toEqual([2, 3]);
+    expect(journal.since(4)).toBeNull();
+    expect(journal.since(0)).toBeNull();
+  });
+
+  it("lets the oldest go when it is full, even all of them", () => {
+    const journal = new ZoneJournal({ recordsMax: 10 });
+    for (const from of [1, 2, 3]) journal.append(delta(from, 3));
+    expect(journal.since(1)).toBeNull();
+    expect(journal.since(2)?.map(({ from }) => from)).toEqual([2, 3]);
+    journal.append(delta(4, 20));
+    expect(journal.since(4)).toBeNull();
+  });
+
+  it("forgets what a gap in the serials cuts off", () => {
+    const journal = new ZoneJournal({ recordsMax: 100 });
+    journal.append(delta(1));
+    journal.append(delta(5));
+    expect(journal.since(1)).toBeNull();
+    expect(journal.since(5)).toHaveLength(1);
+  });
+});
+
+describe("difference()", () => {
+  it("takes a new TTL for a removal and an addition", () => {
+    expect(difference([record("a", 1, 60)], [record("a", 1, 61)])).toEqual({
+      removed: [record("a", 1, 60)],
+      added: [record("a", 1, 61)],
+    });
+  });
+
+  it("takes names for equal whatever their case", () => {
+    expect(difference([record("A.example", 1)], [record("a.EXAMPLE", 1)])).toEqual({
+      removed: [],
+      added: [],
+    });
+  });
+
+  it("makes one list of the other", () => {
+    const lists = fc.uniqueArray(fc.nat(30)).map((data) => data.map((octet) => record("a", octet)));
+    fc.assert(
+      fc.property(lists, lists, (before, after) => {
+        const { removed, added } = difference(before, after);
+        const left = before.filter((each) => !removed.includes(each));
+        const made = [...left, ...added].map(({ data }) => data[3]!).sort((a, b) => a - b);
+        expect(made).toEqual(after.map(({ data }) => data[3]!).sort((a, b) => a - b));
+        expect(removed.length + added.length).toBe(
+          new Set([...before, ...after].map(({ data }) => data[3])).size * 2 -
+            before.length -
+            after.length,
+        );
+      }),
+    );
+  });
+});
+
+/** Serials of SOAs, and the last octet of other records. */
+const serials = (records: readonly ResourceRecord[]) =>
+  records.map(({ type, data }) => (type === TYPE.SOA ? `SOA ${data[5]}` : data[3]));
+
+describe("transferMessages()", () => {
+  it("begins and ends a whole zone with its SOA", () => {
+    const [message] = [...transferMessages(query, wholeZone(soa(9), [record("a", 1)]))];
+    expect(serials(message!.answers)).toEqual(["SOA 9", 1, "SOA 9"]);
+    expect(message).toMatchObject({ id: 7, response: true, authoritative: true, rcode: 0 });
+  });
+
+  it("puts what is removed after the old SOA and what is added after the new one", () => {
+    const deltas = [delta(1), { ...delta(2, 0), added: [record("b", 8)] }];
+    const [message] = [...transferMessages(query, changedRecords(soa(3), deltas))];
+    expect(serials(message!.answers)).toEqual([
+      "SOA 3",
+      "SOA 1",
+      0,
+      "SOA 2",
+      "SOA 2",
+      "SOA 3",
+      8,
+      "SOA 3",
+    ]);
+  });
+
+  it("divides a long one into messages that fit, with the question in the first alone", () => {
+    const records = Array.from({ length: 5000 }, (_, index) =>
+      record(`${"n".repeat(50)}${index}.example.org`, index % 256),
+    );
+    const messages = [...transferMessages(query, wholeZone(soa(1), records))].map((message) =>
+      decodeMessage(encodeMessage(message, { bytesMax: 65_535 })),
+    );
+    expect(messages.length).toBeGreaterThan(10);
+    expect(messages.map(({ questions }) => questions.length)).toEqual(
+      messages.map((_, index) => (index === 0 ? 1 : 0)),
+    );
+    expect(messages.some(({ truncated }) => truncated)).toBe(false);
+    expect(messages.flatMap(({ answers }) => answers)).toEqual([soa(1), ...records, soa(1)]);
+  });
+});

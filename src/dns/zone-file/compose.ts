@@ -1,0 +1,42 @@
+import type { RecordDraft } from "../record/zone-record.ts";
+import { recordType } from "../record/registry.ts";
+import { composeNote } from "./line-comment.ts";
+
+export interface ZoneHead {
+  readonly zoneName: string;
+  readonly nameServers: readonly string[];
+  readonly nsTtlSeconds: number;
+  readonly soaTtlSeconds: number;
+  /** SOA rdata in presentation form. */
+  readonly soa: string;
+  readonly exportedOn: string;
+}
+
+export function composeLine(record: RecordDraft): string {
+  const type = recordType(record.type);
+  const rdata = type.compose(type.parseContent(record.content, record.priority));
+  const note = composeNote(record);
+  const line = `${record.name}.\t${record.ttl}\tIN\t${record.type}\t${rdata}`;
+  return note === "" ? line : `${line} ; ${note}`;
+}
+
+/** Records grouped by type, each group under a heading; TTL 1 stands for Auto. */
+export function composeZoneFile(head: ZoneHead, records: readonly RecordDraft[]): string {
+  const lines = [
+    `;; Domain:     ${head.zoneName}.`,
+    `;; Exported:   ${head.exportedOn}`,
+    "",
+    ";; SOA Record",
+    `${head.zoneName}.\t${head.soaTtlSeconds}\tIN\tSOA\t${head.soa}`,
+    "",
+    ";; NS Records",
+    ...head.nameServers.map(
+      (server) => `${head.zoneName}.\t${head.nsTtlSeconds}\tIN\tNS\t${server}.`,
+    ),
+  ];
+  const groups = Map.groupBy(records, ({ type }) => type);
+  for (const [type, group] of [...groups].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    lines.push("", `;; ${type} Records`, ...group.map(composeLine));
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,207 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anyRecord } from "../../../test/dns/support/record-arbitrary.ts";
+import { acceptRecord, type RecordRules } from "../rules/accept-record.ts";
+import { ZoneError } from "../record/problem.ts";
+import type { RecordDraft } from "../record/zone-record.ts";
+import { composeZoneFile } from "./compose.ts";
+import { parseZoneFile } from "./parse.ts";
+
+const rules: RecordRules = {
+  zoneName: "example.org",
+  nameRules: "dns",
+  platformAddresses: [],
+  commentCharactersMax: 100,
+  tagsMax: 20,
+};
+
+function draft(request: Readonly<Record<string, unknown>>): RecordDraft {
+  return acceptRecord(request, rules, (found) => {
+    throw new ZoneError([found]);
+  })!;
+}
+
+function parse(text: string, proxied = false): RecordDraft[] {
+  const options = { zoneName: "example.org", proxied, recordsMax: 1000 };
+  return parseZoneFile(text, options).map(({ request }) => draft(request));
+}
+
+function short(text: string): string[] {
+  return parse(text).map(({ name, ttl, type, content, priority }) =>
+    [name, ttl, type, priority, content].filter((word) => word !== null).join(" "),
+  );
+}
+
+describe("parseZoneFile() reads", () => {
+  test.each<[string, string, string[]]>([
+    [
+      "owners, blanks and @",
+      "@ A 192.0.2.1\n  AAAA ::1\nwww A 192.0.2.2",
+      ["example.org 1 A 192.0.2.1", "example.org 1 AAAA ::1", "www.example.org 1 A 192.0.2.2"],
+    ],
+    [
+      "TTL and class in either order",
+      "a 60 IN A 192.0.2.1\nb IN 60 A 192.0.2.1\nc 1h A 192.0.2.1\nd in A 192.0.2.1",
+      [
+        "a.example.org 60 A 192.0.2.1",
+        "b.example.org 60 A 192.0.2.1",
+        "c.example.org 3600 A 192.0.2.1",
+        "d.example.org 1 A 192.0.2.1",
+      ],
+    ],
+    [
+      "$TTL and $ORIGIN",
+      "$TTL 1h30m\n$ORIGIN sub\na A 192.0.2.1\n$ORIGIN example.org.\n$TTL 60\nb CNAME a.sub",
+      ["a.sub.example.org 5400 A 192.0.2.1", "b.example.org 60 CNAME a.sub.example.org"],
+    ],
+    [
+      "parentheses and comments",
+      "@ SOA ns1 dns ( 1 ; serial\n 2 3\n 4 5 )\nm MX ( 10\n mail ) ; kept",
+      ["m.example.org 1 MX 10 mail.example.org"],
+    ],
+    [
+      "relative, absolute and @ targets",
+      "a CNAME b\nc CNAME d.test.\ne MX 5 @",
+      [
+        "a.example.org 1 CNAME b.example.org",
+        "c.example.org 1 CNAME d.test",
+        "e.example.org 1 MX 5 example.org",
+      ],
+    ],
+    ["quoted strings with ; and ( inside", 't TXT "a;b" "(c"', ['t.example.org 1 TXT "a;b" "(c"']],
+    ["words without quotation marks", "t TXT v=1 two", ['t.example.org 1 TXT "v=1" "two"']],
+    [
+      "$GENERATE",
+      "$GENERATE 1-3 host-$ A 192.0.2.$",
+      [
+        "host-1.example.org 1 A 192.0.2.1",
+        "host-2.example.org 1 A 192.0.2.2",
+        "host-3.example.org 1 A 192.0.2.3",
+      ],
+    ],
+    [
+      "$GENERATE with step, offset, width and base",
+      "$GENERATE 8-12/4 h${0,3,x} 60 IN CNAME t${-8,2,d}",
+      ["h008.example.org 60 CNAME t00.example.org", "h00c.example.org 60 CNAME t04.example.org"],
+    ],
+    [
+      "lines that end in CRLF, and a byte order mark",
+      "\uFEFFa A 192.0.2.1\r\nb A 192.0.2.2\r\n",
+      ["a.example.org 1 A 192.0.2.1", "b.example.org 1 A 192.0.2.2"],
+    ],
+    [
+      "hexadecimal in several words",
+      "a SSHFP 1 1 ( 0123456789abcdef0123\n 456789abcdef01234567 )",
+      ["a.example.org 1 SSHFP 1 1 0123456789abcdef0123456789abcdef01234567"],
+    ],
+    ["CERT mnemonics", "a CERT PKIX 1 8 AQID", ["a.example.org 1 CERT 1 1 8 AQID"]],
+    [
+      "LOC with parts left out",
+      "a LOC 42 N 71 6 W 10m\nb LOC 42 21 54 N 71 6 18 W -24m 30m",
+      [
+        "a.example.org 1 LOC 42 0 0.000 N 71 6 0.000 W 10.00m 1.00m 10000.00m 10.00m",
+        "b.example.org 1 LOC 42 21 54.000 N 71 6 18.000 W -24.00m 30.00m 10000.00m 10.00m",
+      ],
+    ],
+    ["nothing", "", []],
+    ["only comments", "; a\n\n   ; b\n", []],
+  ])("%s", (_, text, records) => expect(short(text)).toEqual(records));
+
+  test("comments, tags and proxied", () => {
+    const [record] = parse(
+      "a A 192.0.2.1 ; web server; old cf_tags=team:web,env:prod,cf-proxied:true",
+    );
+    expect(record).toMatchObject({
+      comment: "web server; old",
+      tags: ["team:web", "env:prod"],
+      proxied: true,
+      ttl: 1,
+    });
+  });
+
+  test("proxied from the form where a line does not say, and only where it can be", () => {
+    const text = "a A 192.0.2.1\nb A 192.0.2.1 ; cf_tags=cf-proxied:false\nc TXT x";
+    expect(parse(text, true).map(({ proxied }) => proxied)).toEqual([true, false, false]);
+  });
+});
+
+describe("parseZoneFile() refuses, with the line", () => {
+  test.each([
+    ["$INCLUDE other.zone", 1, "$INCLUDE is not allowed"],
+    ["a A 192.0.2.1\n$include x", 2, "$INCLUDE is not allowed"],
+    ["$ORIGIN", 1, "$ORIGIN needs a value"],
+    ["$TTL soon", 1, "soon is not a TTL"],
+    ["$MAGIC 1", 1, "$MAGIC is not a directive"],
+    ["$GENERATE x a A 192.0.2.1", 1, "range"],
+    ["$GENERATE 5-1 a A 192.0.2.$", 1, "range"],
+    ["$GENERATE 0-999999 a A 192.0.2.1", 1, "range"],
+    ["$GENERATE 0-1 a${-5} A 192.0.2.1", 1, "fill in"],
+    ["$GENERATE 0-1", 1, "missing"],
+    ["  A 192.0.2.1", 1, "no owner"],
+    ["a CH TXT x", 1, "class CH"],
+    ["a DNAME b", 1, "DNAME"],
+    ["a", 1, "not supported"],
+    ["a MX 10", 1, "incomplete"],
+    ["a A", 1, "incomplete"],
+    ["a A 192.0.2.1 192.0.2.2", 1, "too long"],
+    ['\na TXT "open\nb A 192.0.2.1', 2, "quotation mark is not closed"],
+    ["a A ( 192.0.2.1\n", 1, "parenthesis is not closed"],
+    ["a A 192.0.2.1 )", 1, "not opened"],
+    ["a LOC 1 2 3 4 N 5 E 1m", 1, "incomplete"],
+  ])("%j", (text, line, reason) => {
+    expect(() => parse(text)).toThrow(`Line ${line}: `);
+    expect(() => parse(text)).toThrow(reason);
+  });
+
+  test("more records than allowed, however they are made", () => {
+    expect(() => parse("$GENERATE 1-2000 h$ A 192.0.2.1")).toThrow("quota");
+  });
+});
+
+test("composeZoneFile() and parseZoneFile() lose nothing of any record", () => {
+  const head = {
+    zoneName: "example.org",
+    nameServers: [],
+    nsTtlSeconds: 86_400,
+    soaTtlSeconds: 3600,
+    soa: "ns1.ledge.local. dns.ledge.local. 1 2 3 4 5",
+    exportedOn: "2026-01-01T00:00:00.000Z",
+  };
+  fc.assert(
+    fc.property(anyRecord, (request) => {
+      const record = draft({ ...request, name: "owner" });
+      expect(parse(composeZoneFile(head, [record]))).toEqual([record]);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+/** Any error that is not a refusal goes on up. */
+function isParsedOrRefused(text: string): boolean {
+  try {
+    parseZoneFile(text, { zoneName: "example.org", proxied: false, recordsMax: 100 });
+  } catch (error) {
+    if (!(error instanceof ZoneError)) throw error;
+  }
+  return true;
+}
+
+test("parseZoneFile() throws nothing but ZoneError", () => {
+  const noise = fc.string({
+    unit: fc.constantFrom(
+      ...'aA1 \t\n;"()\\$.@'.split(""),
+      "A",
+      "IN",
+      "TXT",
+      "$TTL ",
+      "$GENERATE 1-2 ",
+    ),
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(noise, (text) => {
+      expect(isParsedOrRefused(text)).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
+});

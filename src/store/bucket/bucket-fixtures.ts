@@ -1,0 +1,101 @@
+/**
+ * A bucket as tests fill it and look at it: all at once, and past what concerns scripts (faults,
+ * and the list of calls).
+ */
+import { BlobDirectory } from "../content/blob-directory.ts";
+import { openSlice } from "../content/content-reader.ts";
+import { ContentWriter } from "../content/content-writer.ts";
+import { requiredAlgorithms } from "../core/checksum.ts";
+import { listLimitMax } from "../core/limits.ts";
+import { decodeObject, decodeObjects } from "../core/object-text.ts";
+import type { Operation, Outcome, Result } from "../core/operations.ts";
+import type { KeptObject, SeedObject } from "../core/fixture.ts";
+import type { BucketObject } from "./bucket-object.ts";
+
+/** An RPC carries 32 MiB; values that are not in files are at most 128 KiB each. */
+const operationsMax = 100;
+
+export class BucketKeeper {
+  readonly #bucket: DurableObjectStub<BucketObject>;
+  readonly #blobs: BlobDirectory;
+  readonly #writer: ContentWriter;
+
+  constructor(access: {
+    bucket: DurableObjectStub<BucketObject>;
+    blobs: Fetcher;
+    bucketName: string;
+    boot: string;
+  }) {
+    this.#bucket = access.bucket;
+    this.#blobs = new BlobDirectory(access.blobs, access.bucketName);
+    this.#writer = new ContentWriter(this.#blobs, access.boot);
+  }
+
+  /** Returns what is wrong, if anything is: an exception would be logged on its way, too. */
+  async seed(objects: readonly SeedObject[]): Promise<string | null> {
+    const puts = await Promise.all(
+      objects.map(async ({ key, bytes, http = {}, custom = {}, storageClass = "Standard" }) => ({
+        method: "put" as const,
+        key,
+        content: await this.#writer.write({ bytes }, requiredAlgorithms(undefined)),
+        http,
+        custom,
+        storageClass,
+      })),
+    );
+    for (const [index, outcome] of (await this.#execute(puts)).entries()) {
+      if (outcome.ok) continue;
+      const { key } = objects[index] as SeedObject;
+      return `Cannot seed "${key}": ${outcome.text} (${outcome.code})`;
+    }
+    return null;
+  }
+
+  /** In the order of their keys. */
+  async contents(prefix: string): Promise<KeptObject[]> {
+    const kept: KeptObject[] = [];
+    for (let cursor: string | undefined; ;) {
+      const [listed] = (await this.#execute([
+        {
+          method: "list",
+          prefix,
+          delimiter: "",
+          limit: listLimitMax,
+          includeHttp: false,
+          includeCustom: false,
+          ...(cursor !== undefined && { cursor }),
+        },
+      ])) as [Outcome<"list">];
+      if (!listed.ok) throw new Error(`Cannot list a bucket: ${listed.text}`);
+      const keys = decodeObjects(listed.value.objectsJson, { http: false, custom: false }).map(
+        ({ key }) => key,
+      );
+      const gets = await this.#execute(keys.map((key) => ({ method: "get", key })));
+      for (const [index, outcome] of gets.entries()) {
+        const key = keys[index] as string;
+        const found = outcome.ok ? (outcome.value as Result<"get">) : null;
+        if (found?.status !== "found") continue;
+        const { http, custom } = decodeObject(key, found.object);
+        kept.push({ key, bytes: await this.#read(found.content), http, custom });
+      }
+      ({ cursor } = listed.value);
+      if (cursor === undefined) return kept;
+    }
+  }
+
+  async #read(content: Extract<Result<"get">, { status: "found" }>["content"]) {
+    const parts = await Promise.all(
+      content.map(async (slice) => new Response(await openSlice(this.#blobs, slice)).bytes()),
+    );
+    return new Blob(parts).bytes();
+  }
+
+  async #execute(operations: Operation[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (let start = 0; start < operations.length; start += operationsMax) {
+      const some = operations.slice(start, start + operationsMax);
+      outcomes.push(...((await this.#bucket.keep(some)) as Outcome[]));
+    }
+    return outcomes;
+  }
+}

@@ -1,0 +1,68 @@
+/** Reading a stream in large pieces, into memory that is used again. */
+import { seal } from "../core/stream-end.ts";
+
+interface ByteSource {
+  /** Fills `buffer` with the next bytes; it stays partly empty only at the end. */
+  read(buffer: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>>;
+  cancel(reason: unknown): Promise<void>;
+}
+
+export class StreamSource implements ByteSource {
+  readonly #reader: ReadableStreamBYOBReader;
+
+  constructor(stream: ReadableStream) {
+    this.#reader = stream.getReader({ mode: "byob" });
+  }
+
+  async read(buffer: ArrayBuffer, offset = 0): Promise<Uint8Array<ArrayBuffer>> {
+    const view = new Uint8Array(buffer, offset);
+    const { value } = await this.#reader.readAtLeast(view.length, view);
+    // At the end some versions hand the memory back empty, others not at all.
+    return value ?? new Uint8Array(new ArrayBuffer(1), 0, 0);
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    return this.#reader.cancel(reason);
+  }
+}
+
+/** A stream that ends in a seal: the last byte read is always held back, for it may be the seal. */
+export class SealedSource implements ByteSource {
+  readonly #source: StreamSource;
+  #held: number | undefined;
+
+  constructor(stream: ReadableStream) {
+    this.#source = new StreamSource(stream);
+  }
+
+  async read(buffer: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>> {
+    const size = buffer.byteLength;
+    const first = this.#held ?? (await this.#readByte());
+    const rest = await this.#source.read(buffer, 1);
+    const following = rest.length === size - 1 ? await this.#readByte() : undefined;
+    const bytes = new Uint8Array(rest.buffer, 0, rest.length + 1);
+    if (first !== undefined) bytes[0] = first;
+    if (following !== undefined) {
+      this.#held = following;
+      return bytes;
+    }
+    // That was the end: the last byte is the seal, and stays here.
+    this.#held = bytes.at(-1);
+    if (first === undefined || this.#held !== seal.whole) {
+      throw new Error("The stream broke before its end");
+    }
+    return bytes.subarray(0, -1);
+  }
+
+  async #readByte(): Promise<number | undefined> {
+    return (await this.#source.read(new ArrayBuffer(1)))[0];
+  }
+
+  /** Reads to the end all the same: cut off, the proxy would fail the call for reasons of its own. */
+  async cancel(): Promise<void> {
+    let bytes = await this.#source.read(new ArrayBuffer(drainBytes));
+    while (bytes.length > 0) bytes = await this.#source.read(bytes.buffer);
+  }
+}
+
+const drainBytes = 64 * 1024;

@@ -1,0 +1,193 @@
+/** `ledge dns dig`: the answer, and the rules that made it. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDns, type RunningDns } from "../../dist/index.js";
+import { Client } from "../dns/support/client.ts";
+import { Project } from "../support/dns-command.ts";
+
+const project = new Project({
+  zones: [
+    {
+      name: "example.org",
+      records: [
+        { type: "CNAME", name: "@", content: "flat.example.com", ttl: 60 },
+        { type: "A", name: "www", content: "192.0.2.1", proxied: true },
+        { type: "A", name: "plain", content: "192.0.2.2", ttl: 120 },
+        { type: "CNAME", name: "alias", content: "plain.example.org", ttl: 60 },
+        { type: "CNAME", name: "away", content: "www.elsewhere.test", ttl: 60 },
+        { type: "TXT", name: "*.wild", content: "any", ttl: 60 },
+        { type: "A", name: "host.deep", content: "192.0.2.3", ttl: 60 },
+        { type: "NS", name: "child", content: "ns.child.example.org", ttl: 60 },
+        { type: "A", name: "ns.child", content: "192.0.2.4", ttl: 60 },
+        ...Array.from({ length: 40 }, (_, index) => ({
+          type: "TXT",
+          name: "long",
+          content: `${index} ${"x".repeat(200)}`,
+          ttl: 60,
+        })),
+      ],
+    },
+    {
+      name: "example.com",
+      records: [{ type: "A", name: "flat", content: "192.0.2.5", ttl: 60 }],
+    },
+    {
+      name: "2.0.192.in-addr.arpa",
+      records: [{ type: "PTR", name: "1", content: "www.example.org", ttl: 60 }],
+    },
+  ],
+});
+let running: RunningDns;
+
+beforeAll(async () => {
+  const configPath = join(project.folder, "wrangler.json");
+  running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
+});
+afterAll(async () => {
+  await running.stop();
+  project.remove();
+});
+
+/** The data of the answers, the status, and the rules by name. */
+const table: [string, string[], string[], string, string[]][] = [
+  ["an ordinary name", ["plain.example.org"], ["192.0.2.2"], "NOERROR", ["zone", "exact"]],
+  [
+    "a proxied name",
+    ["www.example.org.", "aaaa"],
+    ["2001:2::1", "2001:2::2"],
+    "NOERROR",
+    ["zone", "proxied"],
+  ],
+  [
+    "an HTTPS record that is made",
+    ["www.example.org", "TYPE65"],
+    ['1 . alpn="h3,h2" ipv4hint="198.18.0.1,198.18.0.2" ipv6hint="2001:2::1,2001:2::2"'],
+    "NOERROR",
+    ["zone", "https-made"],
+  ],
+  [
+    "a wildcard",
+    ["a.b.wild.example.org", "TXT"],
+    ['"any"'],
+    "NOERROR",
+    ["zone", "wildcard", "exact"],
+  ],
+  ["no such name", ["gone.example.org"], [], "NXDOMAIN", ["zone", "no-name"]],
+  ["no such type", ["plain.example.org", "MX"], [], "NOERROR", ["zone", "no-data"]],
+  ["an empty non-terminal", ["deep.example.org"], [], "NOERROR", ["zone", "empty-non-terminal"]],
+  ["a flattened name", ["example.org"], ["192.0.2.5"], "NOERROR", ["zone", "flattened", "exact"]],
+  ["a delegated name", ["x.child.example.org"], [], "NOERROR", ["zone", "delegated"]],
+  [
+    "a chain",
+    ["alias.example.org"],
+    ["plain.example.org.", "192.0.2.2"],
+    "NOERROR",
+    ["zone", "alias", "exact"],
+  ],
+  [
+    "a chain that leaves",
+    ["away.example.org"],
+    ["www.elsewhere.test."],
+    "NOERROR",
+    ["zone", "alias", "alias-leaves"],
+  ],
+  ["ANY", ["plain.example.org", "ANY"], ['"RFC8482" ""'], "NOERROR", ["zone", "any-minimal"]],
+  ["a name in no zone", ["www.elsewhere.test"], [], "REFUSED", ["no-zone"]],
+  ["an address", ["192.0.2.1"], ["www.example.org."], "NOERROR", ["zone", "exact"]],
+];
+
+describe("ledge dns dig explains", () => {
+  it.each(table)("%s", async (_, words, data, status, rules) => {
+    const found = await project.json("dig", ...words);
+    expect(found.status).toBe(status);
+    expect(found.answers.map((answer: { data: string }) => answer.data)).toEqual(data);
+    expect(found.reasons.map(({ rule }: { rule: string }) => rule)).toEqual(rules);
+  });
+
+  it("the answer as a zone file, with the rules in sentences", async () => {
+    const port = running.dnsPort as number;
+    const said = await project.ok("dig", "x.child.example.org", "A");
+    expect(said.replace(/\d+ octets in \d+ ms/, "N octets in N ms")).toBe(
+      [
+        ";; x.child.example.org. A: NOERROR, flags qr rd",
+        `;; 127.0.0.1:${port} by UDP, N octets in N ms`,
+        "",
+        ";; Authority",
+        "child.example.org.  60  IN  NS  ns.child.example.org.",
+        "",
+        ";; Additional",
+        "ns.child.example.org.  60  IN  A  192.0.2.4",
+        "",
+        ";; Why",
+        ";;   the zone is example.org",
+        ";;   child.example.org is delegated: its servers are named in place of an answer",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("what the change before did", async () => {
+    const client = new Client(running.url);
+    const [{ id }] = await client.ok("GET", "/zones?name=example.com");
+    await client.ok("POST", `/zones/${id}/dns_records`, {
+      type: "A",
+      name: "new",
+      content: "192.0.2.9",
+    });
+    expect(await project.json("dig", "new.example.com")).toMatchObject({
+      answers: [{ data: "192.0.2.9" }],
+      reasons: [{ rule: "zone" }, { rule: "exact" }],
+    });
+  });
+});
+
+describe("ledge dns dig asks", () => {
+  it("over TCP when the answer is too long, or when told to", async () => {
+    const long = await project.json("dig", "long.example.org", "TXT");
+    expect(long).toMatchObject({ transport: "tcp", status: "NOERROR" });
+    expect(long.answers).toHaveLength(40);
+    expect(long.flags).not.toContain("tc");
+    expect(await project.json("dig", "plain.example.org", "--tcp")).toMatchObject({
+      transport: "tcp",
+      answers: [{ data: "192.0.2.2" }],
+    });
+  });
+
+  it("any server, which explains nothing", async () => {
+    for (const host of ["127.0.0.1", "localhost"]) {
+      const server = `${host}:${running.dnsPort}`;
+      const found = await project.json("dig", "plain.example.org", "--server", server);
+      expect(found).toMatchObject({ answers: [{ data: "192.0.2.2" }], reasons: null });
+    }
+    const said = await project.ok(
+      "dig",
+      "plain.example.org",
+      "--server",
+      `127.0.0.1:${running.dnsPort}`,
+    );
+    expect(said).toContain("plain.example.org.  120  IN  A  192.0.2.2");
+    expect(said).not.toContain("Why");
+  });
+});
+
+async function ask(query: string): Promise<Record<string, unknown>> {
+  const response = await fetch(new URL(`/dns-query?${query}`, running.url));
+  return (await response.json()) as Record<string, unknown>;
+}
+
+describe("the JSON form of DNS over HTTPS", () => {
+  it("says its reasons when asked to, and only then", async () => {
+    expect(await ask("name=gone.example.org&explain=true")).toMatchObject({
+      Status: 3,
+      Reasons: [
+        { rule: "zone", name: "example.org", text: "the zone is example.org" },
+        { rule: "no-name", name: "gone.example.org", text: "gone.example.org does not exist" },
+      ],
+    });
+    expect(await ask("name=gone.example.org")).not.toHaveProperty("Reasons");
+    expect(await ask("name=example.org&type=AXFR&explain=1")).toMatchObject({
+      Status: 5,
+      Reasons: [],
+    });
+  });
+});

@@ -1,0 +1,251 @@
+/** `ledge store`, with a runtime on the folder and without. */
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Miniflare } from "miniflare";
+import { describe, expect, it, vi } from "vitest";
+import type { StoreBucket } from "../../src/types/store.ts";
+import { bytesOf, sameBytes } from "../support/bytes.ts";
+import { Project } from "../support/store-command.ts";
+
+/** The runtime as a script sees it. */
+async function bucketOf(miniflare: Miniflare): Promise<StoreBucket> {
+  const { BUCKET } = await miniflare.getBindings<{ BUCKET: StoreBucket }>();
+  return BUCKET;
+}
+
+interface ListedJson {
+  key?: string;
+  prefix?: string;
+  size?: number;
+}
+
+function lines(text: string): ListedJson[] {
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as ListedJson);
+}
+
+describe.each(["with a runtime on the folder", "without one"])("ledge store, %s", (how) => {
+  async function project(): Promise<Project> {
+    const made = new Project();
+    if (how === "with a runtime on the folder") await made.serve();
+    return made;
+  }
+
+  it("puts, shows, lists, gets, copies and deletes", async () => {
+    const here = await project();
+    // Above and below the limit up to which values stay in the database.
+    const small = here.write("cat.png", bytesOf(1000));
+    const large = here.write("movie.mp4", bytesOf(3_000_000, 2));
+
+    const words = `put photos/2026/cat.png ${small} --metadata owner=me --metadata a=b=c`;
+    const caching = "--cache-control no-store --expires 2030-01-31T12:00:00Z";
+    const put = await here.store(...`${words} ${caching}`.split(" "));
+    expect(put).toMatchObject({ code: 0, errors: "" });
+    expect(put.text).toMatch(/^photos\/2026\/cat\.png: 1000 bytes, etag [0-9a-f]{32}\n$/);
+    expect(await here.store("put", "ARCHIVE/movie", large, "--json")).toMatchObject({ code: 0 });
+
+    expect(await here.json("head", "PHOTOS/2026/cat.png")).toMatchObject({
+      key: "2026/cat.png",
+      size: 1000,
+      httpMetadata: {
+        contentType: "image/png",
+        cacheControl: "no-store",
+        cacheExpiry: "2030-01-31T12:00:00.000Z",
+      },
+      customMetadata: { owner: "me", a: "b=c" },
+      storageClass: "Standard",
+    });
+    expect(await here.json("head", "archive/movie")).toMatchObject({
+      size: 3_000_000,
+      httpMetadata: { contentType: "video/mp4" },
+      storageClass: "InfrequentAccess",
+    });
+
+    const copied = await here.store("cp", "archive/movie", "photos/movie.mp4");
+    expect(copied).toMatchObject({ code: 0, errors: "" });
+    expect(await here.json("head", "photos/movie.mp4")).toMatchObject({
+      httpMetadata: { contentType: "video/mp4" },
+      storageClass: "InfrequentAccess",
+    });
+
+    const listed = await here.store("list", "photos", "--delimiter", "/", "--json");
+    expect(lines(listed.text)).toMatchObject([{ prefix: "2026/" }, { key: "movie.mp4" }]);
+    const below = await here.store("list", "photos", "--prefix", "2026/");
+    expect(below.text).toMatch(/^ +1000 {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}2026\/cat\.png\n$/);
+
+    expect(await here.store("get", "photos/2026/cat.png")).toMatchObject({
+      code: 0,
+      text: "cat.png: 1000 bytes\n",
+    });
+    expect(sameBytes(readFileSync(here.path("cat.png")), bytesOf(1000))).toBe(true);
+    const { output } = await here.store("get", "photos/movie.mp4", "-");
+    expect(sameBytes(output, bytesOf(3_000_000, 2))).toBe(true);
+
+    const deleted = await here.store("delete", "photos/movie.mp4", "photos/nothing");
+    expect(deleted).toMatchObject({ code: 0, text: "Deleted 1 object.\n" });
+    const gone = await here.store("head", "photos/movie.mp4");
+    expect(gone).toMatchObject({
+      code: 3,
+      text: "",
+      errors: 'There is no object "movie.mp4" in "photos".\n',
+    });
+  });
+});
+
+describe("ledge store", () => {
+  it("counts, deletes by prefix and resets, each with a dry run", async () => {
+    const here = new Project();
+    await here.serve();
+    here.write("files/a/1.txt", "one");
+    here.write("files/a/2.txt", "two");
+    here.write("files/b/3.txt", "three");
+    await here.store("import", "photos", "files");
+
+    expect(await here.json("stats")).toMatchObject([
+      { name: "archive", objects: 0, bytes: 0, uploads: 0 },
+      { name: "photos", objects: 3, bytes: 11, uploads: 0 },
+    ]);
+    const [{ bytesOnDisk }] = await here.json<[{ bytesOnDisk: number }]>("stats", "PHOTOS");
+    expect(bytesOnDisk).toBeGreaterThan(4096);
+
+    const prefix = ["delete", "photos", "--prefix", "a/"];
+    expect((await here.store(...prefix, "--dry-run")).text).toBe("2 objects would be deleted.\n");
+    expect((await here.store(...prefix)).text).toBe("Deleted 2 objects.\n");
+    expect((await here.store(...prefix)).text).toBe("Deleted 0 objects.\n");
+
+    expect(await here.store("reset")).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining("This deletes everything: say --yes"),
+    });
+    expect(await here.json("reset", "photos", "--dry-run")).toEqual([
+      { name: "photos", objects: 1, uploads: 0, dryRun: true },
+    ]);
+    expect((await here.store("reset", "--yes")).text).toBe(
+      "archive: deleted 0 objects and 0 uploads.\nphotos: deleted 1 object and 0 uploads.\n",
+    );
+    expect((await here.store("list", "photos")).text).toBe("");
+  });
+
+  it("reads standard input, and goes through the runtime that has the folder", async () => {
+    const here = new Project();
+    const bucket = await bucketOf(await here.serve());
+    const content = bytesOf(500_000);
+    const command = here.start("put", "photos/stream", "-", "--content-type", "x/y");
+    expect(await command.end(content)).toMatchObject({ code: 0 });
+    const object = await bucket.get("stream");
+    expect(object?.httpMetadata).toEqual({ contentType: "x/y" });
+    expect(sameBytes(await object?.bytes(), content)).toBe(true);
+
+    await bucket.put("from the script", "text");
+    expect((await here.store("get", "photos/from the script", "-")).text).toBe("text");
+    expect(await here.json("reset", "photos", "--yes")).toMatchObject([{ objects: 2 }]);
+    expect(await bucket.head("stream")).toBeNull();
+  });
+
+  it("aborts the uploads of a bucket it resets", async () => {
+    const here = new Project();
+    const bucket = await bucketOf(await here.serve());
+    const upload = await bucket.createMultipartUpload("half");
+    await upload.uploadPart(1, "part");
+    expect(await here.json("stats", "photos")).toMatchObject([{ uploads: 1 }]);
+    expect(await here.json("reset", "photos", "--yes")).toMatchObject([{ uploads: 1 }]);
+    await expect(upload.complete([])).rejects.toThrow("(10024)");
+  });
+
+  it("collects what crashes have left, and says how much", async () => {
+    const here = new Project();
+    here.write("large.bin", bytesOf(200_000));
+    await here.store("put", "photos/kept", "large.bin");
+    const blobs = join(here.persistPath, "store/blobs/photos");
+    const [kept] = readdirSync(blobs) as [string];
+    const orphan = `${"e".repeat(16)}.${"f".repeat(32)}`;
+    writeFileSync(join(blobs, orphan), "orphan");
+    writeFileSync(join(blobs, `.kj-tmp.1.1.${orphan}.partial`), "half");
+    expect(await here.json("gc")).toEqual({ files: 2, bytes: 10 });
+    expect(readdirSync(blobs)).toEqual([kept]);
+    expect((await here.store("gc")).text).toBe(
+      "Removed 0 files that nothing refers to: 0 bytes.\n",
+    );
+  });
+
+  it("knows the buckets on disk as well, and where the state is", async () => {
+    const here = new Project();
+    here.write("other.jsonc", '{ "name": "other" }');
+    here.write("a.txt", "a");
+    await here.store("put", "photos/a.txt", "a.txt");
+    const configured = await here.store("buckets");
+    expect(configured.text).toBe("archive  env.ARCHIVE\nphotos   env.PHOTOS\n");
+    const unconfigured = ["--config", "other.jsonc"];
+    expect((await here.store("buckets", ...unconfigured)).text).toBe("photos  (not configured)\n");
+    const found = await here.store("list", "photos", ...unconfigured, "--json");
+    expect(lines(found.text)).toMatchObject([{ key: "a.txt" }]);
+
+    await here.store("put", "photos/a.txt", "a.txt", "--persist-to", "elsewhere");
+    expect(existsSync(here.path("elsewhere/v3/store"))).toBe(true);
+  });
+
+  it.each([
+    [["list", "fotos"], 3, 'There is no bucket "fotos". Did you mean "photos"?'],
+    [["list", "nothing-like-it"], 3, 'There are "archive", "photos".'],
+    [["get", "photos/none"], 3, 'There is no object "none" in "photos".'],
+    [["cp", "photos/none", "photos/b"], 3, 'There is no object "none" in "photos".'],
+    [["import", "photos", "no-folder"], 3, "There is no folder"],
+    [["put", "photos/a", "no-file"], 1, "There is no file no-file."],
+    [["put", "photos/a", "."], 1, ". is not a file."],
+    [["list", "photos", "--env", "x"], 1, '"x"'],
+    [["head", "photos"], 2, '"photos" does not name an object: write BUCKET/KEY.'],
+    [["get", "photos/a/"], 2, "say which FILE to write"],
+    [["put", "photos/a", "-", "--metadata", "x"], 2, '--metadata "x" is not NAME=VALUE.'],
+    [["put", "photos/a", "-", "--expires", "soon"], 2, '--expires "soon" is not a date'],
+    [["put", "photos/a", "-", "--storage-class", "x"], 2, "is not Standard or"],
+    [["delete", "photos/a", "--prefix", "b"], 2, "name the bucket alone"],
+    [["list", "photos", "--delimeter", "/"], 2, "Did you mean --delimiter?"],
+  ])("ends %j with exit code %i", async (words, code, message) => {
+    const here = new Project();
+    if (code === 3 && words[0] !== "list") await here.serve();
+    const ended = await here.store(...words);
+    expect(ended).toMatchObject({ code, text: "" });
+    expect(ended.errors).toContain(message);
+  });
+
+  it("refuses metadata that is too large, with the bucket's words", async () => {
+    const here = new Project();
+    await here.serve();
+    here.write("a", "a");
+    const ended = await here.store("put", "photos/a", "a", "--metadata", `x=${"y".repeat(9000)}`);
+    expect(ended).toMatchObject({ code: 1, errors: expect.stringContaining("(10012)") });
+  });
+
+  it("leaves no process and no lock behind when it is interrupted", async () => {
+    const here = new Project();
+    mkdirSync(here.path("files"));
+    for (let n = 0; n < 3; n++) here.write(`files/${n}.bin`, bytesOf(40_000_000, n));
+    const command = here.start("import", "photos", "files");
+    const notes = join(here.persistPath, "store/boots");
+    const note = await vi.waitFor(
+      () => {
+        const [name] = readdirSync(notes) as [string];
+        const read = JSON.parse(readFileSync(join(notes, name), "utf8")) as Record<string, number>;
+        expect(read["runtimeProcessId"]).toBeGreaterThan(0);
+        return read;
+      },
+      { timeout: 30_000 },
+    );
+    command.child.kill("SIGINT");
+    expect((await command.end()).code).toBe(130);
+    expect(isAlive(note["runtimeProcessId"] as number)).toBe(false);
+    expect((await here.store("import", "photos", "files")).code).toBe(0);
+    expect(await here.json("stats", "photos")).toMatchObject([{ objects: 3 }]);
+  });
+});
+
+function isAlive(processId: number): boolean {
+  try {
+    // One that has ended stays in the table until somebody asks for it.
+    return !readFileSync(`/proc/${processId}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}

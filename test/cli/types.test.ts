@@ -1,0 +1,144 @@
+/** `ledge types`: what it writes compiles with a script, and `--check` tells when it is old. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { generateTypes } from "../../src/cli/project/generate-types.ts";
+import { run, temporaryProject } from "../support/project.ts";
+
+const configuration = {
+  name: "photos",
+  main: "src/index.ts",
+  compatibility_date: "2026-08-01",
+  compatibility_flags: ["store_list_honor_include", "nodejs_compat"],
+  vars: { GREETING: "hello" },
+  kv_namespaces: [{ binding: "KV", id: "kv" }],
+  store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+  dns: { binding: "DNS" },
+};
+
+const script = `
+export default {
+  async fetch(request, env): Promise<Response> {
+    const greeting: "hello" = env.GREETING;
+    const known: string | null = await env.KV.get("known");
+    if (request.body !== null) {
+      const { etag } = await env.PHOTOS.put("photo", request.body, { storageClass: "Standard" });
+      return new Response(etag + greeting + known);
+    }
+    // @ts-expect-error -- no such class
+    await env.PHOTOS.put("photo", "", { storageClass: "Cold" });
+    // @ts-expect-error -- no such bucket
+    await env.PHOTO.head("photo");
+    const object: StoreObjectBody | null = await env.PHOTOS.get("photo");
+    if (object === null) return env.DNS.fetch("http://dns/client/v4/zones");
+    const headers = new Headers({ etag: object.httpEtag });
+    object.writeHttpMetadata(headers);
+    return new Response(object.body, { headers });
+  },
+} satisfies ExportedHandler<Env>;
+`;
+
+const tsconfig = {
+  compilerOptions: {
+    target: "ES2024",
+    lib: ["ES2024"],
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    strict: true,
+    noEmit: true,
+    types: ["./worker-configuration.d.ts"],
+  },
+  include: ["src"],
+};
+
+function bucket(binding: string) {
+  return { binding, bucket_name: "x" };
+}
+
+function project(changes: object = {}): string {
+  return temporaryProject({
+    "wrangler.jsonc": JSON.stringify({ ...configuration, ...changes }, null, 2),
+    "tsconfig.json": JSON.stringify(tsconfig),
+    "src/index.ts": script,
+  });
+}
+
+// The compiler and wrangler take their time on a busy machine.
+describe("ledge types", { timeout: 120_000 }, () => {
+  it("writes types that a script compiles with, and that catch its mistakes", async () => {
+    const folder = project();
+    expect(await run(folder, "ledge", "types")).toEqual({
+      code: 0,
+      out: "Wrote worker-configuration.d.ts.\n",
+      error: "",
+    });
+    expect(await run(folder, "tsc", "-p", ".")).toMatchObject({ code: 0, out: "" });
+  });
+
+  it("tells whether the file is up to date", async () => {
+    const folder = project();
+    const check = () => run(folder, "ledge", "types", "--check", "--include-runtime", "false");
+    const command = "ledge types --include-runtime false";
+    const made = await generateTypes({ folder, includeRuntime: false, command });
+    writeFileSync(made.path, made.content);
+    expect(await check()).toMatchObject({
+      code: 0,
+      out: "worker-configuration.d.ts is up to date.\n",
+    });
+
+    const more = [...configuration.store_buckets, { binding: "MORE", bucket_name: "more" }];
+    writeFileSync(
+      join(folder, "wrangler.jsonc"),
+      JSON.stringify({ ...configuration, store_buckets: more }),
+    );
+    expect(await check()).toEqual({
+      code: 1,
+      out: "",
+      error: `worker-configuration.d.ts is out of date: run "${command}" and commit it.\n`,
+    });
+  });
+
+  it("has what all environments have, and of one only its own", async () => {
+    const folder = project({
+      vars: undefined,
+      env: {
+        staging: { kv_namespaces: [], store_buckets: [bucket("PHOTOS"), bucket("ONLY")] },
+        other: { kv_namespaces: [], store_buckets: [bucket("KV")] },
+      },
+    });
+    const types = async (environment?: string) => {
+      const { content } = await generateTypes({
+        folder,
+        envInterface: "MyEnv",
+        includeRuntime: false,
+        ...(environment !== undefined && { environment }),
+      });
+      return content;
+    };
+    const warn = vi.spyOn(console, "warn");
+    onTestFinished(() => warn.mockRestore());
+    const all = await types();
+    expect(all).toMatch(/^\tPHOTOS\?: StoreBucket;$/m);
+    expect(all).toMatch(/^\tONLY\?: StoreBucket;$/m);
+    expect(all).toMatch(/^\tKV\?: StoreBucket \| KVNamespace;$/m);
+    expect(all).toMatch(/^\tDNS: Fetcher;$/m);
+    expect(all).toContain("interface MyEnv");
+    const one = await types("staging");
+    expect(one).toMatch(/^\tONLY: StoreBucket;$/m);
+    expect(one).not.toContain("KV");
+    // wrangler's own warning, of the file that the user knows.
+    expect(String(warn.mock.calls[0])).toContain("/wrangler.jsonc configuration");
+  });
+
+  it.each([
+    [["types", "env.ts"], 1, "env.ts does not end in .d.ts: name a declaration file."],
+    [["types", "--env-interface", "a-b"], 1, '"a-b" is not a name for an interface'],
+    [["types", "--include-env", "false", "--include-runtime", "false"], 1, "Nothing would be"],
+    [["types", "--include-env", "no"], 2, '--include-env must be true or false, not "no".'],
+    [["types", "--env", "x"], 1, 'wrangler.jsonc has no environment "x"'],
+  ])("%j fails and says why", async (words, code, message) => {
+    const finished = await run(project(), "ledge", ...words);
+    expect(finished.error).toContain(message);
+    expect(finished.code).toBe(code);
+  });
+});

@@ -1,0 +1,185 @@
+/** `ledge dev` with everything a script can be bound to, in two environments; and with DNS. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answers, ledgeDev, project, write } from "../support/dev-process.ts";
+
+const script = `
+  import { DurableObject } from "cloudflare:workers";
+
+  export class Counter extends DurableObject {
+    async increment() {
+      const count = ((await this.ctx.storage.get("count")) ?? 0) + 1;
+      await this.ctx.storage.put("count", count);
+      return count;
+    }
+  }
+
+  export default {
+    async fetch(request: Request, env: any): Promise<Response> {
+      await env.PHOTOS.put("cat", "photo of " + env.PLACE);
+      await env.VIDEOS.put("cat", "video of " + env.PLACE);
+      await env.CACHE.put("key", "cached in " + env.PLACE);
+      const counter = env.COUNTERS.get(env.COUNTERS.idFromName("one"));
+      return Response.json({
+        photo: await (await env.PHOTOS.get("cat")).text(),
+        video: await (await env.VIDEOS.get("cat")).text(),
+        cached: await env.CACHE.get("key"),
+        count: await counter.increment(),
+        given: env.GIVEN,
+        secret: env.SECRET,
+        asset: await (await env.ASSETS.fetch("http://assets/hello.txt")).text(),
+      });
+    },
+  };`;
+
+const bindings = (place: string) => ({
+  vars: { PLACE: place, GIVEN: "by the file" },
+  kv_namespaces: [{ binding: "CACHE", id: `cache-${place}` }],
+  durable_objects: { bindings: [{ name: "COUNTERS", class_name: "Counter" }] },
+  store_buckets: [
+    { binding: "PHOTOS", bucket_name: `photos-${place}` },
+    { binding: "VIDEOS", bucket_name: `videos-${place}`, storage_class: "InfrequentAccess" },
+  ],
+});
+
+const everything = (): string =>
+  project({
+    "wrangler.jsonc": {
+      name: "everything",
+      main: "src/index.ts",
+      compatibility_date: "2026-08-01",
+      assets: { directory: "public", binding: "ASSETS", run_worker_first: ["/worker"] },
+      migrations: [{ tag: "v1", new_sqlite_classes: ["Counter"] }],
+      ...bindings("here"),
+      env: { staging: bindings("there") },
+    },
+    "src/index.ts": script,
+    "public/hello.txt": "hello from the folder",
+    ".dev.vars": "SECRET=common",
+    ".dev.vars.staging": "SECRET=staged",
+  });
+
+const expected = (place: string, secret: string, count: number) => ({
+  photo: `photo of ${place}`,
+  video: `video of ${place}`,
+  cached: `cached in ${place}`,
+  count,
+  given: "by hand",
+  secret,
+  asset: "hello from the folder",
+});
+
+describe("ledge dev with every kind of binding", { timeout: 180_000 }, () => {
+  it("has them at the top level and in an environment, apart from each other", async () => {
+    const folder = everything();
+    for (const [place, secret, ...args] of [
+      ["here", "common"],
+      ["there", "staged", "--env", "staging"],
+    ] as [string, string, ...string[]][]) {
+      const dev = ledgeDev(folder, "--no-dns", "--var", "GIVEN:by hand", ...args);
+      const url = await dev.url();
+      expect(await (await fetch(`${url}/hello.txt`)).text()).toBe("hello from the folder");
+      expect(await (await fetch(`${url}/worker`)).json()).toEqual(expected(place, secret, 1));
+      expect(await (await fetch(`${url}/worker`)).json()).toEqual(expected(place, secret, 2));
+      expect(dev.output).toContain(`env.PHOTOS  photos-${place}`);
+      expect(dev.output).not.toMatch(/warning|unsafe|unexpected/i);
+      expect(await dev.end()).toBe(0);
+    }
+  });
+});
+
+const dnsScript = `
+  export default {
+    async fetch(request, env) {
+      const { pathname, search } = new URL(request.url);
+      if (pathname === "/fault") {
+        await env.DNS.setFaults([{ path: "/client/v4/zones", status: 503 }]);
+        return Response.json("set");
+      }
+      const { method, body } = request;
+      const headers = { "content-type": "application/json" };
+      return env.DNS.fetch("http://dns/client/v4" + pathname + search, { method, headers, body });
+    },
+  };`;
+
+interface Answer {
+  readonly result: { readonly id: string; readonly name: string }[];
+}
+
+describe("ledge dev with DNS", { timeout: 180_000 }, () => {
+  it("binds the script to the zones that the API serves, through reloads", async () => {
+    const folder = project({
+      "wrangler.toml": `
+        name = "names"
+        main = "src/index.js"
+        compatibility_date = "2026-08-01"
+        [dns]
+        binding = "DNS"
+        [[dns.zones]]
+        name = "example.com"
+      `,
+      "src/index.js": dnsScript,
+    });
+    const dev = ledgeDev(folder);
+    const url = await dev.url();
+    const [, api] = await dev.said(/DNS API +(\S+)/);
+    const [, email] = await dev.said(/e-mail +(\S+)/);
+    const [, key] = await dev.said(/key +(\S+)/);
+    const credentials = { "x-auth-email": email as string, "x-auth-key": key as string };
+    const ask = async (address: string): Promise<Answer> =>
+      (await fetch(address, { headers: credentials })).json() as Promise<Answer>;
+
+    // Without credentials, for the binding has the owner's.
+    const { result: zones } = (await (await fetch(`${url}/zones`)).json()) as Answer;
+    expect(zones.map(({ name }) => name)).toEqual(["example.com"]);
+    const records = `/zones/${zones[0]?.id}/dns_records`;
+    await fetch(`${url}${records}`, {
+      method: "POST",
+      body: JSON.stringify({ type: "A", name: "www", content: "192.0.2.2", ttl: 60 }),
+    });
+    const names = async (address: string): Promise<string[]> =>
+      (await ask(address)).result.map(({ name }) => name);
+    expect(await names(`${api}${records}`)).toEqual(["www.example.com"]);
+
+    write(join(folder, "src/index.js"), `${dnsScript}\n// saved`);
+    await dev.said(/^Reloaded\.$/m);
+    expect(await names(`${url}${records}`)).toEqual(["www.example.com"]);
+    expect(await names(`${api}${records}`)).toEqual(["www.example.com"]);
+
+    await answers(`${url}/fault`, "set");
+    expect((await fetch(`${api}/zones`, { headers: credentials })).status).toBe(503);
+  });
+
+  it("takes another table of the configuration", async () => {
+    const configuration = {
+      name: "names",
+      main: "src/index.js",
+      compatibility_date: "2026-08-01",
+      dns: { binding: "DNS", zones: [{ name: "example.com" }] },
+    };
+    const folder = project({ "wrangler.json": configuration, "src/index.js": dnsScript });
+    const dev = ledgeDev(folder);
+    const url = await dev.url();
+    const since = dev.output.length;
+    const zones = [{ name: "example.com" }, { name: "example.org" }];
+    write(join(folder, "wrangler.json"), { ...configuration, dns: { binding: "DNS", zones } });
+    await dev.said(/The configuration has changed\.\nReady/, since);
+    const { result } = (await (await fetch(`${url}/zones`)).json()) as Answer;
+    expect(result.map(({ name }) => name).sort()).toEqual(["example.com", "example.org"]);
+  });
+
+  it("is left out by --no-dns, and its binding too", async () => {
+    const folder = project({
+      "wrangler.json": {
+        name: "names",
+        main: "src/index.js",
+        compatibility_date: "2026-08-01",
+        dns: { binding: "DNS" },
+      },
+      "src/index.js": "export default { fetch: (_, env) => Response.json(Object.keys(env)) };",
+    });
+    const dev = ledgeDev(folder, "--no-dns");
+    await answers(await dev.url(), []);
+    expect(dev.output).not.toContain("DNS API");
+  });
+});

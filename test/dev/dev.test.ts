@@ -1,0 +1,324 @@
+/** `ledge dev`, through the command: what a newcomer meets first. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { startDev } from "../../dist/index.js";
+import { bytesOf } from "../support/bytes.ts";
+import {
+  answers,
+  DevProcess,
+  ledge,
+  ledgeDev,
+  patient,
+  project,
+  write,
+} from "../support/dev-process.ts";
+import { blobFiles } from "../support/store.ts";
+
+/** PUT keeps a body, GET gives it back; without a key, it says how many there are. */
+const script = (greeting = "hello"): string => `
+  export default {
+    async fetch(request: Request, env: any): Promise<Response> {
+      const key = new URL(request.url).pathname.slice(1);
+      if (request.method === "PUT") return Response.json(await env.PHOTOS.put(key, request.body));
+      if (key !== "") return new Response((await env.PHOTOS.get(key))?.body ?? null);
+      const { objects } = await env.PHOTOS.list();
+      return Response.json({ greeting: ${JSON.stringify(greeting)}, objects: objects.length });
+    },
+  };`;
+
+const configuration = {
+  name: "photos",
+  main: "src/index.ts",
+  compatibility_date: "2026-08-01",
+  store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+};
+
+const photos = (more: object = {}): string =>
+  project({ "wrangler.jsonc": { ...configuration, ...more }, "src/index.ts": script() });
+
+const notes = (folder: string): string[] =>
+  readdirSync(join(folder, ".wrangler/state/v3/store/boots"));
+
+const photo = bytesOf(300_000);
+
+async function put(url: string, key: string): Promise<void> {
+  const response = await fetch(`${url}/${key}`, { method: "PUT", body: photo });
+  expect(response.status).toBe(200);
+}
+
+async function get(url: string, key: string): Promise<Uint8Array> {
+  return new Uint8Array(await (await fetch(`${url}/${key}`)).arrayBuffer());
+}
+
+describe("ledge dev", { timeout: 180_000 }, () => {
+  it("answers, keeps objects on disk over a restart, and leaves nothing when interrupted", async () => {
+    const folder = photos();
+    const first = ledgeDev(folder);
+    const url = await first.url();
+    await put(url, "cat");
+    expect(blobFiles(join(folder, ".wrangler/state/v3"))).toHaveLength(1);
+    expect(notes(folder)).toHaveLength(1);
+
+    // As a terminal does: to every process of the group.
+    process.kill(-first.pid, "SIGINT");
+    expect(await first.exited).toBe(0);
+    expect(first.hasProcesses()).toBe(false);
+    expect(notes(folder)).toEqual([]);
+    expect(
+      existsSync(join(folder, ".wrangler/tmp")) && readdirSync(join(folder, ".wrangler/tmp")),
+    ).toEqual([]);
+    expect(first.output).not.toMatch(/crash|ended by/i);
+
+    const second = ledgeDev(folder);
+    expect(await get(await second.url(), "cat")).toEqual(photo);
+  });
+
+  it.each(["SIGTERM", "SIGHUP"] as const)("leaves nothing after %s", async (signal) => {
+    const folder = photos();
+    const dev = ledgeDev(folder);
+    await dev.url();
+    expect(await dev.end(signal)).toBe(0);
+    expect(dev.hasProcesses()).toBe(false);
+    expect(notes(folder)).toEqual([]);
+  });
+
+  it("ends with the npm that runs it", async () => {
+    const folder = photos();
+    write(join(folder, "package.json"), {
+      scripts: {
+        start: `"${process.execPath}" "${ledge}" dev --port 0 --inspector-port 0 --no-dns`,
+      },
+    });
+    const npm = new DevProcess("npm", ["start"], folder);
+    await npm.url();
+    // To npm alone, as a process manager would.
+    await npm.end("SIGTERM");
+    await vi.waitFor(() => expect(npm.hasProcesses()).toBe(false), patient);
+    expect(notes(folder)).toEqual([]);
+  });
+
+  it("says all there is to know in one block, and nothing of fields it knows", async () => {
+    const folder = photos({ dns: { zones: [{ name: "example.com" }] } });
+    const dev = ledgeDev(folder);
+    await dev.url();
+    expect(dev.output).toMatch(
+      new RegExp(
+        [
+          "^Ready      http://localhost:\\d+",
+          "Buckets    \\.wrangler/state/v3/store",
+          "  env\\.PHOTOS  photos",
+          "DNS API    http://127\\.0\\.0\\.1:\\d+/client/v4",
+          "  e-mail   dev@ledge\\.local",
+          "  key      [0-9a-f]{37}",
+        ].join("\n"),
+      ),
+    );
+    expect(dev.output).toContain("example.com");
+  });
+
+  it("warns of fields that nobody knows", async () => {
+    const dev = ledgeDev(photos({ nonsense: true }));
+    await dev.url();
+    expect(dev.output).toMatch(/wrangler\.jsonc configuration:\s+- Unexpected fields.*"nonsense"/);
+    expect(dev.output).not.toContain("store_buckets");
+  });
+
+  it("takes a saved source at once, and the buckets keep what they have", async () => {
+    const folder = photos();
+    const dev = ledgeDev(folder, "--no-dns");
+    const url = await dev.url();
+    await put(url, "cat");
+    await answers(url, { greeting: "hello", objects: 1 });
+
+    write(join(folder, "src/index.ts"), script("good day"));
+    await answers(url, { greeting: "good day", objects: 1 });
+    expect(await get(url, "cat")).toEqual(photo);
+    await dev.said(/^Reloaded\.$/m);
+  });
+
+  it("waits for the sources to be right", async () => {
+    const folder = photos();
+    write(join(folder, "src/index.ts"), `throw new Error("not yet");\n${script()}`);
+    const dev = ledgeDev(folder, "--no-dns");
+    await dev.said(/Uncaught Error: not yet\n +at src\/index\.ts:1:7/);
+    await dev.said(/The script could not be started\.\nWaiting for a change\./);
+
+    write(join(folder, "src/index.ts"), "export default {");
+    await dev.said(/src\/index\.ts:1:16: ERROR: Expected identifier but found end of file/);
+    expect(dev.output).not.toMatch(/^Ready/m);
+
+    write(join(folder, "src/index.ts"), script());
+    await answers(await dev.url(), { greeting: "hello", objects: 0 });
+  });
+
+  it("takes the next port when one is taken, and says so", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void taken.close());
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const { port } = taken.address() as AddressInfo;
+
+    const dev = ledgeDev(photos(), "--no-dns", "--port", String(port));
+    const url = await dev.url();
+    expect(dev.output).toContain(`Port ${port} is taken: using ${new URL(url).port}.`);
+    await answers(url, { greeting: "hello", objects: 0 });
+  });
+
+  it("takes a changed configuration, and keeps the old one while it is wrong", async () => {
+    const folder = photos();
+    const path = join(folder, "wrangler.jsonc");
+    write(
+      join(folder, "src/index.ts"),
+      "export default { fetch: (_, env) => Response.json(Object.keys(env).sort()) };",
+    );
+    const dev = ledgeDev(folder, "--no-dns");
+    const url = await dev.url();
+    await answers(url, ["PHOTOS"]);
+
+    const videos = { binding: "VIDEOS", bucket_name: "videos" };
+    const [first] = configuration.store_buckets;
+    write(path, { ...configuration, store_buckets: [first, videos], vars: { COLOUR: "red" } });
+    await answers(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
+    await dev.said(
+      /The configuration has changed\.\nReady .*\nBuckets .*\n.*\n +env\.VIDEOS  videos/,
+    );
+
+    write(path, { ...configuration, store_buckets: [{ ...videos, bucket_nam: "x" }] });
+    await dev.said(/wrangler\.jsonc:\d+.*bucket_nam.*did you mean "bucket_name"/);
+    await dev.said(/The configuration before it stays in force\./);
+    expect(dev.output.match(/The configuration has changed/g)).toHaveLength(1);
+    await answers(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
+
+    write(path, { ...configuration, store_buckets: [videos] });
+    await answers(url, ["VIDEOS"]);
+  });
+
+  it("starts runtimes again that are killed, with the buckets as they were", async () => {
+    const folder = photos();
+    const dev = ledgeDev(folder);
+    const url = await dev.url();
+    await put(url, "cat");
+
+    for (let round = 0; round < 2; round++) {
+      // All of them: the script's, the proxy's in front of it, and DNS.
+      const since = dev.output.length;
+      for (const runtime of runtimesOf(dev.pid)) process.kill(runtime, "SIGKILL");
+      await dev.said(/The runtime has been ended by SIGKILL\. Starting it again\./, since);
+      await dev.said(/Running again, with the buckets as they were\./, since);
+      await answers(url, { greeting: "hello", objects: 1 });
+    }
+    expect(await get(url, "cat")).toEqual(photo);
+    expect(await dev.end("SIGINT")).toBe(0);
+    expect(dev.hasProcesses()).toBe(false);
+  });
+
+  it("holds up every operation by --store-latency", async () => {
+    const folder = photos();
+    write(
+      join(folder, "src/index.ts"),
+      `export default {
+        async fetch(_, { PHOTOS }) {
+          const late = [];
+          for (const act of [
+            () => PHOTOS.put("key", "value"),
+            () => PHOTOS.head("key"),
+            () => PHOTOS.get("key"),
+            () => PHOTOS.list(),
+            () => PHOTOS.createMultipartUpload("key"),
+            () => PHOTOS.delete("key"),
+          ]) {
+            const start = Date.now();
+            await act();
+            late.push(Date.now() - start >= 290);
+          }
+          return Response.json(late);
+        },
+      };`,
+    );
+    const dev = ledgeDev(folder, "--no-dns", "--store-latency", "300");
+    await answers(await dev.url(), Array(6).fill(true));
+    expect(dev.output).toContain("each operation 300 ms late");
+  });
+});
+
+describe("ledge dev, told something wrong", { timeout: 180_000 }, () => {
+  it.each([
+    [
+      { store_buckets: [{ binding: "PHOTOS" }] },
+      [],
+      /wrangler\.jsonc:\d+:\d+: .*bucket_name.* is missing/,
+    ],
+    [{ main: "src/other.ts" }, [], /entry-point file at "src\/other\.ts" was not found/],
+    [{}, ["--env", "staging"], /no environment "staging"/],
+    [{}, ["--config", "none.toml"], /no configuration file at .*none\.toml/],
+  ])("says what: %j %j", async (more, args, message) => {
+    const dev = ledgeDev(photos(more), "--no-dns", ...args);
+    expect(await dev.exited).toBe(1);
+    expect(dev.output).toMatch(message);
+    expect(dev.hasProcesses()).toBe(false);
+  });
+
+  it.each([
+    [["--port", "eighty"], "--port eighty is not a whole number from 0 to 65535."],
+    [["--dns-port", "65536"], "--dns-port 65536 is not a whole number from 0 to 65535."],
+    [["--store-latency", "-5"], "--store-latency"],
+    [["--var", "NAME"], '--var "NAME" names no variable: write it as NAME:VALUE.'],
+    [["--local-protocol", "ftp"], '--local-protocol "ftp" is not known: use http, https.'],
+    [["--log-level", "loud"], '--log-level "loud" is not known'],
+    [["--prot", "1"], "There is no option --prot. Did you mean --port?"],
+  ])("refuses %j", async (args, message) => {
+    const dev = ledgeDev(photos(), ...args);
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toContain(message);
+  });
+});
+
+describe("startDev()", { timeout: 180_000 }, () => {
+  it("runs a script for a program, and ends without a trace", async () => {
+    const folder = photos();
+    const said: string[] = [];
+    const dev = await startDev({
+      folder,
+      port: 0,
+      inspectorPort: 0,
+      dns: false,
+      log: (text: string) => void said.push(text),
+    });
+    onTestFinished(() => dev.stop());
+    await dev.ready;
+    await answers(dev.url, { greeting: "hello", objects: 0 });
+    expect(said.join("\n")).toContain(`Ready      ${dev.url}`);
+
+    await dev.restart();
+    await answers(dev.url, { greeting: "hello", objects: 0 });
+
+    await dev.stop();
+    await dev.stop();
+    await expect(fetch(dev.url)).rejects.toThrow("fetch failed");
+    expect(notes(folder)).toEqual([]);
+  });
+
+  it.each([
+    [{ port: 65_536 }, "port 65536 is not a port: use 0 to 65535, where 0 is any."],
+    [{ storeLatencyMilliseconds: -1 }, "storeLatencyMilliseconds -1 is not a whole number"],
+  ])("refuses %j", async (options, message) => {
+    await expect(startDev(options)).rejects.toThrow(message);
+  });
+});
+
+/** The runtimes that a process has started. */
+function runtimesOf(pid: number): number[] {
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => {
+      try {
+        return { pid: Number(name), stat: readFileSync(`/proc/${name}/stat`, "utf8") };
+      } catch {
+        return null;
+      }
+    });
+  return children.flatMap((child) =>
+    child !== null && new RegExp(`\\(workerd\\) \\S ${pid} `).test(child.stat) ? [child.pid] : [],
+  );
+}

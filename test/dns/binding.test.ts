@@ -1,0 +1,206 @@
+/** The companion worker as people get it: by a binding of the plugin, or on its own. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Miniflare } from "miniflare";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startDns, type StartDnsOptions } from "../../dist/index.js";
+import { temporaryFolder } from "../support/store.ts";
+
+const plugin = {
+  package: fileURLToPath(new URL("../../dist/plugin.js", import.meta.url)),
+  name: "dns",
+};
+
+const declared = {
+  zones: [{ name: "example.com", records: [{ type: "A", name: "@", content: "192.0.2.1" }] }],
+};
+
+const script = `
+  export default {
+    async fetch(request, env) {
+      const zones = await (await env.DNS.fetch("http://dns/client/v4/zones")).json();
+      const [{ id }] = zones.result;
+      const records = "http://dns/client/v4/zones/" + id + "/dns_records";
+      if (request.method === "POST") {
+        await env.DNS.fetch(records, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ type: "A", name: "www", content: "192.0.2.2", ttl: 60 }),
+        });
+      }
+      const { result } = await (await env.DNS.fetch(records)).json();
+      return Response.json(result.map(({ name, content }) => name + " " + content));
+    },
+  };`;
+
+function worker(options: Record<string, unknown>, name = "script") {
+  return {
+    config: {
+      type: "worker" as const,
+      name,
+      compatibilityDate: "2026-08-01",
+      manifest: {
+        mainModule: "index.mjs",
+        modules: { "index.mjs": { type: "esm" as const, contents: script } },
+      },
+      env: { DNS: { type: "unsafe:dns" as const, dev: { plugin, options } } },
+    },
+  };
+}
+
+function start(folder: string, workers: ReturnType<typeof worker>[]): Miniflare {
+  const miniflare = new Miniflare({ resourcePersistencePath: folder, workers });
+  onTestFinished(() => miniflare.dispose().catch(() => {}));
+  return miniflare;
+}
+
+describe("a binding of type unsafe:dns", () => {
+  it("is the record API with the zones of its options, and keeps its records", async () => {
+    const folder = temporaryFolder();
+    const first = start(folder, [worker(declared)]);
+    const answer = await first.dispatchFetch("http://script/", { method: "POST" });
+    expect(await answer.json()).toEqual(["example.com 192.0.2.1", "www.example.com 192.0.2.2"]);
+    await first.dispose();
+
+    const second = start(folder, [worker(declared)]);
+    expect(await (await second.dispatchFetch("http://script/")).json()).toHaveLength(2);
+    // And in Node, through the proxy.
+    const { DNS } = await second.getBindings<{ DNS: { fetch: typeof fetch } }>();
+    const zones = await DNS.fetch("http://dns/client/v4/zones?name=example.com");
+    expect(await zones.json()).toMatchObject({ success: true, result: [{ name: "example.com" }] });
+    // It answers for its zones as well, by DNS over HTTPS.
+    const resolved = await DNS.fetch("http://dns/dns-query?name=www.example.com");
+    expect(await resolved.json()).toMatchObject({ Status: 0, Answer: [{ data: "192.0.2.2" }] });
+  });
+
+  it("is one for all scripts, which have to agree", async () => {
+    const agreed = start(temporaryFolder(), [worker(declared), worker(declared, "other")]);
+    await agreed.ready;
+    const other = await agreed.getWorker("other");
+    await agreed.dispatchFetch("http://script/", { method: "POST" });
+    expect(await (await other.fetch("http://other/")).json()).toHaveLength(2);
+
+    const divided = start(temporaryFolder(), [worker(declared), worker({}, "other")]);
+    await expect(divided.ready).rejects.toThrow(/one DNS for all scripts: give both the same/);
+  });
+});
+
+interface Envelope {
+  success: boolean;
+  result: { name: string }[];
+  errors: { code: number }[];
+}
+
+/** A project with these files, its DNS started, and what that said. */
+async function startProject(files: Record<string, string>, options: StartDnsOptions = {}) {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const said: string[] = [];
+  const dns = await startDns({
+    configPath: join(folder, Object.keys(files)[0] as string),
+    port: 0,
+    dnsPort: 0,
+    log: (text) => said.push(text),
+    ...options,
+  });
+  onTestFinished(() => dns.stop());
+  const zones = async (headers: Record<string, string>) =>
+    (await (await fetch(`${dns.url}/zones`, { headers })).json()) as Envelope;
+  return { folder, dns, said: said.join("\n"), zones };
+}
+
+const owner = {
+  "X-Auth-Email": "dev@ledge.local",
+  "X-Auth-Key": "0123456789abcdef0123456789abcdef01234",
+};
+
+describe("startDns()", () => {
+  it("serves what the configuration file declares, and says how to reach it", async () => {
+    const { dns, said, zones } = await startProject({
+      "wrangler.toml": `
+        name = "project"
+        [[dns.zones]]
+        name = "example.org"
+        [env.test.dns]
+        zones = [{ name = "test.example" }]`,
+    });
+    expect(said).toBe(
+      [
+        `DNS API    ${dns.url}`,
+        "  e-mail   dev@ledge.local",
+        `  key      ${owner["X-Auth-Key"]}`,
+        "  zones    example.org",
+        `DNS        127.0.0.1:${dns.dnsPort}, [::1]:${dns.dnsPort} (UDP and TCP)`,
+      ].join("\n"),
+    );
+    expect((await zones(owner)).result.map(({ name }) => name)).toEqual(["example.org"]);
+    expect((await zones({})).errors.map(({ code }) => code)).toEqual([9106]);
+  });
+
+  it("takes the table of an environment, and secrets out of .dev.vars", async () => {
+    const key = "f".repeat(37);
+    const { said, zones } = await startProject(
+      {
+        "wrangler.jsonc":
+          '{ "env": { "test": { "dns": { "zones": [{ "name": "test.example" }] } } } }',
+        ".dev.vars": `DNS_KEY=${key}\nDNS_TOKENS=[{"token":"token-for-reading","read_only":true}]`,
+      },
+      { environment: "test" },
+    );
+    expect(said).toContain(`  key      ${key}\n  tokens   1\n  zones    test.example`);
+    expect((await zones(owner)).success).toBe(false);
+    expect((await zones({ ...owner, "X-Auth-Key": key })).result).toHaveLength(1);
+    expect((await zones({ authorization: "Bearer token-for-reading" })).result).toHaveLength(1);
+  });
+
+  it("keeps zones over a restart, beside the configuration file", async () => {
+    const first = await startProject({ "wrangler.json": "{}" });
+    const created = await fetch(`${first.dns.url}/zones`, {
+      method: "POST",
+      headers: { ...owner, "content-type": "application/json" },
+      body: JSON.stringify({ name: "kept.example" }),
+    });
+    expect(created.status).toBe(200);
+    await first.dns.stop();
+    const again = await startDns({
+      configPath: join(first.folder, "wrangler.json"),
+      port: 0,
+      dnsPort: 0,
+      log: () => {},
+    });
+    onTestFinished(() => again.stop());
+    const zones = (await (
+      await fetch(`${again.url}/zones`, { headers: owner })
+    ).json()) as Envelope;
+    expect(zones.result.map(({ name }) => name)).toEqual(["kept.example"]);
+  });
+
+  it("goes to another port when the one it wants is taken, and says so", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const { dns, said, zones } = await startProject({ "wrangler.json": "{}" }, { port });
+    expect(said).toContain(`Port ${port} is taken: the DNS API is on another.`);
+    expect(new URL(dns.url).port).not.toBe(String(port));
+    expect((await zones(owner)).success).toBe(true);
+  });
+
+  it.each([
+    [
+      '{ "dns": { "emial": "x" } }',
+      /wrangler\.json:1:12: dns\.emial is not a key; did you mean "email"\?/,
+    ],
+    ['{ "dns": { "zones": [{ "name": "a b" }] } }', /dns\.zones\[0\]\.name must be a hostname\./],
+    ['{ "dns": { "api_port": 70000 } }', /dns\.api_port must be a port, 0 to 65535/],
+    ['{ "dns": 5 }', /dns must be a table, not a number\./],
+  ])("says what is wrong with %s before it starts", async (text, message) => {
+    const folder = temporaryFolder();
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "wrangler.json"), text);
+    const starting = startDns({ configPath: join(folder, "wrangler.json"), log: () => {} });
+    await expect(starting).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,11 @@
+/** Examples that are tests, run as their readers would. */
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { runVitest } from "../tools/support/packed-project.ts";
+
+it("examples/faults has scripts that survive each fault, and scripts that do not", async () => {
+  const folder = fileURLToPath(new URL("../../examples/faults", import.meta.url));
+  const { status, output } = await runVitest(folder);
+  expect(output).toMatch(/Tests +10 passed/);
+  expect(status).toBe(0);
+});

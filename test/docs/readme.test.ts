@@ -1,0 +1,94 @@
+/** What the documentation says is so. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "jsonc-parser";
+import { describe, expect, it } from "vitest";
+import { expectations } from "../store/differential.expectations.ts";
+import { temporaryFolder } from "../support/store.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+const pages = ["README.md", "CHANGELOG.md", "docs", "examples"].flatMap((path) =>
+  path.endsWith(".md")
+    ? [path]
+    : readdirSync(join(root, path), { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
+        .map((name) => join(path, name)),
+);
+
+/** The fenced blocks of a page in one language. */
+function blocks(page: string, language: string): string[] {
+  const fences = read(page).matchAll(/^```(\w*)\n([^]*?)^```$/gm);
+  return Array.from(fences, ([, name, block]) => ({ name, block: block as string }))
+    .filter(({ name }) => name === language)
+    .map(({ block }) => block);
+}
+
+describe("README.md", () => {
+  it("shows the script of the quick start, and what it prints", () => {
+    const example = join(root, "examples/quick-start/start.js");
+    const [script] = blocks("README.md", "js") as [string];
+    const [output] = blocks("README.md", "") as [string];
+    expect(readFileSync(example, "utf8")).toContain(script.trim());
+    const printed = execFileSync(process.execPath, [example], {
+      cwd: temporaryFolder(),
+      encoding: "utf8",
+    });
+    expect(printed).toBe(output);
+    expect(blocks("examples/quick-start/README.md", "")).toEqual([output]);
+  });
+
+  it("names only scripts that there are", () => {
+    const named = pages.flatMap((page) =>
+      Array.from(read(page).matchAll(/npm run ([a-z:-]+)/g), ([, name]) => ({ page, name })),
+    );
+    expect(named.length).toBeGreaterThan(0);
+    for (const { page, name } of named) expect(scriptsFor(page)).toContain(name);
+  });
+});
+
+describe("docs/deviations.md", () => {
+  it("lists every expectation of the differential test, with its reason, and no other", () => {
+    const section = read("docs/deviations.md")
+      .split(/^## /m)
+      .find((text) => text.startsWith("Store: from Miniflare"));
+    const rows = Array.from(section?.matchAll(/^\| (.+?) +\| (.+?) +\|$/gm) ?? [], (row) =>
+      row.slice(1),
+    );
+    const [, , ...listed] = rows;
+    expect(listed).toEqual(expectations.map(({ id, reason }) => [id, reason]));
+  });
+});
+
+describe("every page", () => {
+  it.each(pages)("%s has links that lead somewhere, and JSON that is JSON", (page) => {
+    const text = read(page);
+    for (const [, target] of text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
+      expect(() => readdirOrFile(resolve(root, dirname(page), target as string))).not.toThrow();
+    }
+    for (const block of [...blocks(page, "json"), ...blocks(page, "jsonc")]) {
+      const errors: Parameters<typeof parse>[1] = [];
+      parse(block, errors, { allowTrailingComma: true });
+      expect(errors).toEqual([]);
+    }
+  });
+});
+
+/** Scripts of the repository, and for the page of an example its own as well. */
+function scriptsFor(page: string): string[] {
+  const packages = ["package.json", join(dirname(page), "package.json")];
+  return packages
+    .filter((path) => existsSync(join(root, path)))
+    .flatMap((path) => Object.keys((JSON.parse(read(path)) as { scripts: object }).scripts));
+}
+
+function readdirOrFile(path: string): void {
+  try {
+    readdirSync(path);
+  } catch {
+    readFileSync(path);
+  }
+}

@@ -1,0 +1,79 @@
+/** What a script's compatibility date and flags change. */
+import { Miniflare } from "miniflare";
+import { describe, expect, it } from "vitest";
+import { startStore, temporaryFolder } from "../support/store.ts";
+import { bucketEntry, worker } from "../support/worker.ts";
+
+const script = `
+  export default {
+    async fetch(request, { BUCKET }) {
+      await BUCKET.put("a/b", "x", {
+        httpMetadata: { contentType: "text/plain" },
+        customMetadata: { n: "1" },
+      });
+      const { objects: [{ httpMetadata, customMetadata }] } = await BUCKET.list({ include: [] });
+      const { delimitedPrefixes } = await BUCKET.list({ delimiter: "/" });
+      let thrown = "on the spot";
+      try {
+        await BUCKET.head().catch(() => (thrown = "by the promise"));
+      } catch {}
+      return Response.json({ httpMetadata, customMetadata, delimitedPrefixes, thrown });
+    },
+  };`;
+
+const both = { httpMetadata: { contentType: "text/plain" }, customMetadata: { n: "1" } };
+
+const cases: [date: string, flags: string[], expected: Record<string, unknown>][] = [
+  ["2022-08-03", [], { ...both, delimitedPrefixes: ["a"], thrown: "on the spot" }],
+  ["2022-08-03", ["store_list_honor_include"], { delimitedPrefixes: ["a"], thrown: "on the spot" }],
+  ["2022-08-04", [], { delimitedPrefixes: ["a"], thrown: "on the spot" }],
+  ["2022-10-31", [], { delimitedPrefixes: ["a"], thrown: "by the promise" }],
+  [
+    "2022-08-04",
+    ["capture_async_api_throws"],
+    { delimitedPrefixes: ["a"], thrown: "by the promise" },
+  ],
+  [
+    "2026-08-01",
+    ["store_list_trailing_delimiter", "nodejs_compat"],
+    { delimitedPrefixes: ["a/"], thrown: "by the promise" },
+  ],
+];
+
+/** Made anew each time: the plugin takes its flags out of what it is given. */
+const trailing = () => [worker(script, { flags: ["store_list_trailing_delimiter"] })];
+
+describe("a script", () => {
+  it.each(cases)("of %s with %j", async (date, flags, expected) => {
+    const { miniflare } = await startStore(temporaryFolder(), [worker(script, { date, flags })]);
+    expect(await (await miniflare.dispatchFetch("http://script/")).json()).toEqual(expected);
+  });
+
+  it("keeps its flags when it is reloaded, and its objects", async () => {
+    const folder = temporaryFolder();
+    const { miniflare } = await startStore(folder, trailing());
+    await miniflare.dispatchFetch("http://script/");
+    await miniflare.setOptions({ resourcePersistencePath: folder, workers: trailing() });
+    const { BUCKET } = await miniflare.getBindings<{
+      BUCKET: { list(options: object): Promise<{ delimitedPrefixes: string[] }> };
+    }>();
+    expect((await BUCKET.list({ delimiter: "/" })).delimitedPrefixes).toEqual(["a/"]);
+  });
+
+  it.each([
+    [
+      { flags: ["store_list_honour_include"] },
+      /Unknown compatibility flag "store_list_honour_incl/,
+    ],
+    [{ env: { B: bucketEntry({}) } }, /Store bucket "B": bucket_name is missing/],
+    [{ env: { B: bucketEntry({ bucket_name: "../x" }) } }, /bucket_name "..\/x" is not valid/],
+    [
+      { env: { B: bucketEntry({ bucket_name: "b", storage_class: "Cold" }) } },
+      /storage_class "Cold" is not valid/,
+    ],
+  ])("with a mistake in its options is told so: %j", async (options, message) => {
+    const miniflare = new Miniflare({ workers: [worker(script, options)] });
+    await expect(miniflare.ready).rejects.toThrow(message);
+    await miniflare.dispose().catch(() => {});
+  });
+});

@@ -1,0 +1,228 @@
+/**
+ * list() with a delimiter.
+ *
+ * Keys that have the delimiter after the prefix are rolled up into `delimitedPrefixes`, by default
+ * without the delimiter at the end: that is the specification's form. The flag
+ * `store_list_trailing_delimiter` selects the form of deployed services, with it.
+ */
+import { beforeAll, describe, expect, it } from "vitest";
+import type { StoreBucket, StoreListOptions } from "../../../../src/types/store.ts";
+import { freshKey } from "./key.ts";
+import { everyPage, keysOf, putAll } from "./listing.ts";
+import type { Subject } from "./subject.ts";
+
+interface Row {
+  name: string;
+  keys: string[];
+  /** After the prefix of the test */
+  prefix?: string;
+  delimiter: string;
+  startAfter?: string;
+  objects: string[];
+  /** Without the delimiter at the end */
+  prefixes: string[];
+}
+
+const rows: Row[] = [
+  {
+    name: "rolls up to the first delimiter",
+    keys: ["foo/bar/baz"],
+    delimiter: "/",
+    objects: [],
+    prefixes: ["foo"],
+  },
+  {
+    name: "rolls up to the first delimiter after the prefix",
+    keys: ["foo/bar/baz"],
+    prefix: "foo/",
+    delimiter: "/",
+    objects: [],
+    prefixes: ["foo/bar"],
+  },
+  {
+    name: "rolls up what ends within a segment of the prefix",
+    keys: ["foo/bar/baz", "foo/bat", "foo/cat/x"],
+    prefix: "foo/ba",
+    delimiter: "/",
+    objects: ["foo/bat"],
+    prefixes: ["foo/bar"],
+  },
+  {
+    name: "lists keys without the delimiter as objects",
+    keys: ["a", "b/1", "b/2", "c", "d/1/2"],
+    delimiter: "/",
+    objects: ["a", "c"],
+    prefixes: ["b", "d"],
+  },
+  {
+    name: "lists a key and a prefix of the same name",
+    keys: ["foo", "foo/x"],
+    delimiter: "/",
+    objects: ["foo"],
+    prefixes: ["foo"],
+  },
+  {
+    name: "rolls up a key that ends with the delimiter",
+    keys: ["foo/"],
+    delimiter: "/",
+    objects: [],
+    prefixes: ["foo"],
+  },
+  {
+    name: "lists a key that is the prefix itself",
+    keys: ["foo/", "foo/a"],
+    prefix: "foo/",
+    delimiter: "/",
+    objects: ["foo/", "foo/a"],
+    prefixes: [],
+  },
+  {
+    name: "rolls up an empty segment",
+    keys: ["foo//a", "foo/b"],
+    prefix: "foo/",
+    delimiter: "/",
+    objects: ["foo/b"],
+    prefixes: ["foo/"],
+  },
+  {
+    name: "takes a delimiter of several characters",
+    keys: ["a--b--c", "a-b", "d--", "e-"],
+    delimiter: "--",
+    objects: ["a-b", "e-"],
+    prefixes: ["a", "d"],
+  },
+  {
+    name: "takes a delimiter that is not ASCII",
+    keys: ["a→1", "a→2", "b", "→"],
+    prefix: "a",
+    delimiter: "→",
+    objects: [],
+    prefixes: ["a"],
+  },
+  {
+    name: "takes every character of the delimiter as it is",
+    keys: ["a%1", "b_1", "c1"],
+    delimiter: "%",
+    objects: ["b_1", "c1"],
+    prefixes: ["a"],
+  },
+  {
+    name: "takes an empty delimiter for none",
+    keys: ["a/1", "b"],
+    delimiter: "",
+    objects: ["a/1", "b"],
+    prefixes: [],
+  },
+  {
+    name: "orders prefixes by UTF-8 bytes",
+    keys: ["😀/1", "\uFF5E/1", "z/1", "é/1"],
+    delimiter: "/",
+    objects: [],
+    prefixes: ["z", "é", "\uFF5E", "😀"],
+  },
+  {
+    name: "goes on behind the last character there is",
+    keys: ["a\u{10FFFF}/1", "a\u{10FFFF}/2", "b/1"],
+    delimiter: "/",
+    objects: [],
+    prefixes: ["a\u{10FFFF}", "b"],
+  },
+  {
+    name: "begins after startAfter, which may stand within a prefix",
+    keys: ["a/1", "b/1", "b/2", "c"],
+    delimiter: "/",
+    startAfter: "b/1",
+    objects: ["c"],
+    prefixes: ["b"],
+  },
+  {
+    name: "leaves a prefix out whose keys are all before startAfter",
+    keys: ["a/1", "b/1", "b/2", "c"],
+    delimiter: "/",
+    startAfter: "b/2",
+    objects: ["c"],
+    prefixes: [],
+  },
+];
+
+export function listDelimiterSuite(subject: Subject): void {
+  describe("list: delimiter", () => {
+    let bucket: StoreBucket;
+    let trailing: StoreBucket;
+    beforeAll(async () => {
+      bucket = await subject.bucket();
+      trailing = await subject.variants.trailingDelimiter();
+    });
+
+    async function stored(keys: string[]): Promise<string> {
+      // No row's delimiter stands in it.
+      const base = freshKey("delimiter").replaceAll("-", "");
+      await putAll(
+        bucket,
+        keys.map((key) => base + key),
+      );
+      return base;
+    }
+
+    for (const row of rows) {
+      it(`list() ${row.name}`, async () => {
+        const base = await stored(row.keys);
+        const options: StoreListOptions = {
+          prefix: base + (row.prefix ?? ""),
+          delimiter: row.delimiter,
+          ...(row.startAfter === undefined ? {} : { startAfter: base + row.startAfter }),
+        };
+        const plain = await bucket.list(options);
+        expect(keysOf(plain, base)).toEqual(row.objects);
+        expect(plain.delimitedPrefixes).toEqual(row.prefixes.map((prefix) => base + prefix));
+        expect(plain.truncated).toBe(false);
+
+        const flagged = await trailing.list(options);
+        expect(keysOf(flagged, base)).toEqual(row.objects);
+        expect(flagged.delimitedPrefixes).toEqual(
+          row.prefixes.map((prefix) => base + prefix + row.delimiter),
+        );
+        expect(flagged.truncated).toBe(false);
+      });
+    }
+
+    it("list() rolls up without any prefix", async () => {
+      const base = await stored(["/bar/baz"]);
+      const pages = await everyPage(bucket, { delimiter: "/" });
+      expect(pages.flatMap((page) => page.delimitedPrefixes)).toContain(base);
+      const flagged = await everyPage(trailing, { delimiter: "/" });
+      expect(flagged.flatMap((page) => page.delimitedPrefixes)).toContain(`${base}/`);
+    });
+
+    for (const limit of [1, 2, 3, 4, 5]) {
+      it(`list() counts prefixes toward a limit of ${limit}, and gives each once`, async () => {
+        const base = await stored(["a/1", "a/2", "a0", "b", "b/1", "b/2", "b/3", "c/1", "d"]);
+        const pages = await everyPage(bucket, { prefix: base, delimiter: "/", limit });
+        for (const page of pages) {
+          expect(page.objects.length + page.delimitedPrefixes.length).toBeLessThanOrEqual(limit);
+        }
+        expect(pages.flatMap((page) => keysOf(page, base))).toEqual(["a0", "b", "d"]);
+        expect(pages.flatMap((page) => page.delimitedPrefixes)).toEqual(
+          ["a", "b", "c"].map((prefix) => base + prefix),
+        );
+        expect(pages).toHaveLength(Math.ceil(6 / limit));
+      });
+    }
+
+    it("list() does not give a prefix again whose keys were added meanwhile", async () => {
+      const base = await stored(["a/1", "b"]);
+      const page = await bucket.list({ prefix: base, delimiter: "/", limit: 1 });
+      if (!page.truncated) throw new Error("Expected a truncated page");
+      expect(page.delimitedPrefixes).toEqual([`${base}a`]);
+      await bucket.put(`${base}a/2`, "x");
+      const next = await bucket.list({
+        prefix: base,
+        delimiter: "/",
+        limit: 1,
+        cursor: page.cursor,
+      });
+      expect(next.delimitedPrefixes).toEqual([]);
+      expect(keysOf(next, base)).toEqual(["b"]);
+    });
+  });
+}

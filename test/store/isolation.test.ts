@@ -1,0 +1,107 @@
+/** Layers of isolation, as the control opens and closes them. */
+import { describe, expect, it } from "vitest";
+import { blobFiles, startStore, temporaryFolder, type Store } from "../support/store.ts";
+
+const large = new Uint8Array(300_000).fill(7);
+
+async function keys({ bucket }: Store): Promise<string[]> {
+  return (await bucket.list()).objects.map(({ key }) => key);
+}
+
+async function text({ bucket }: Store, key: string): Promise<string | undefined> {
+  return (await bucket.get(key))?.text();
+}
+
+describe("closeLayer()", () => {
+  it("takes back objects that were added, replaced and deleted", async () => {
+    const store = await startStore(temporaryFolder());
+    await store.bucket.put("kept", "one");
+    await store.bucket.put("replaced", "one");
+    await store.bucket.put("deleted", "one");
+    await store.control.openLayer(1);
+    await store.bucket.put("added", "two");
+    await store.bucket.put("replaced", "two");
+    await store.bucket.put("replaced", "three");
+    await store.bucket.delete(["deleted", "added"]);
+    await store.bucket.put("added", "two");
+    await store.control.closeLayer(1);
+    expect(await keys(store)).toEqual(["deleted", "kept", "replaced"]);
+    expect(await text(store, "replaced")).toBe("one");
+    expect(await text(store, "deleted")).toBe("one");
+  });
+
+  it("leaves what an outer layer has written", async () => {
+    const store = await startStore(temporaryFolder());
+    await store.control.openLayer(1);
+    await store.bucket.put("a", "outer");
+    await store.control.openLayer(2);
+    await store.bucket.put("a", "inner");
+    await store.bucket.put("b", "inner");
+    await store.control.closeLayer(2);
+    expect(await keys(store)).toEqual(["a"]);
+    expect(await text(store, "a")).toBe("outer");
+    await store.control.openLayer(3);
+    await store.bucket.delete("a");
+    await store.control.closeLayer(1);
+    expect(await keys(store)).toEqual([]);
+  });
+
+  it("gives files back that were replaced, and removes those that were written", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    await store.bucket.put("file", large);
+    const [before] = blobFiles(folder);
+    await store.control.openLayer(1);
+    await store.bucket.put(
+      "file",
+      large.map(() => 8),
+    );
+    await store.bucket.put("other", large);
+    await store.bucket.delete("file");
+    expect(blobFiles(folder)).toHaveLength(2);
+    await store.control.closeLayer(1);
+    expect(blobFiles(folder)).toEqual([before]);
+    expect(await (await store.bucket.get("file"))?.bytes()).toEqual(large);
+  });
+
+  it("takes back uploads, and brings those back that were finished", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const upload = await store.bucket.createMultipartUpload("assembled");
+    const part = await upload.uploadPart(1, large);
+    await store.control.openLayer(1);
+    const other = await store.bucket.createMultipartUpload("other");
+    await other.uploadPart(1, large);
+    await upload.complete([part]);
+    await store.control.closeLayer(1);
+    expect(blobFiles(folder)).toHaveLength(1);
+    await expect(other.uploadPart(2, "x")).rejects.toThrow("(10024)");
+    expect((await upload.complete([part])).size).toBe(large.length);
+  });
+
+  it("takes the clock back, and what had become due by it", async () => {
+    const store = await startStore(temporaryFolder());
+    const upload = await store.bucket.createMultipartUpload("assembled");
+    await store.control.openLayer(1);
+    await store.control.advance(8 * 86_400_000);
+    await expect(upload.uploadPart(1, "x")).rejects.toThrow("(10024)");
+    await store.control.closeLayer(1);
+    expect(Math.abs((await store.control.now()) - Date.now())).toBeLessThan(86_400_000);
+    expect((await upload.uploadPart(1, "x")).partNumber).toBe(1);
+  });
+});
+
+describe("a runtime that ends in the middle of a test", () => {
+  it("leaves what was there before", async () => {
+    const folder = temporaryFolder();
+    const first = await startStore(folder);
+    await first.bucket.put("kept", large);
+    await first.control.openLayer(1);
+    await first.bucket.put("kept", "overwritten");
+    await first.bucket.put("added", "x");
+    await first.stop();
+    const second = await startStore(folder);
+    expect(await keys(second)).toEqual(["kept"]);
+    expect(await (await second.bucket.get("kept"))?.bytes()).toEqual(large);
+  });
+});

@@ -1,0 +1,190 @@
+/** The real thing: Miniflare with the built plugin, and the script of `script.ts` in it. */
+import { readdir, readFile, rm, mkdtemp } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { Miniflare } from "miniflare";
+
+import {
+  emptyMemory,
+  type Call,
+  type Json,
+  type Memory,
+  type Operation,
+  type Outcome,
+  type ScriptRequest,
+  type ScriptResponse,
+} from "./operation.ts";
+
+const pluginPath = fileURLToPath(new URL("../../../dist/plugin.js", import.meta.url));
+
+/** The script's modules: what it imports runs in workerd as it stands, without its types. */
+const mainModule = "script.ts";
+const modules = {
+  [mainModule]: new URL("./script.ts", import.meta.url),
+  "execute.ts": new URL("./execute.ts", import.meta.url),
+  "decode.ts": new URL("./decode.ts", import.meta.url),
+  "describe.ts": new URL("./describe.ts", import.meta.url),
+  "content.ts": new URL("./content.ts", import.meta.url),
+};
+
+/** Bindings of the script. Two differ in how prefixes are written; the third is Miniflare's. */
+export const bindings = {
+  ours: "STORE",
+  oursWithTrailingDelimiter: "STORE_TRAILING",
+  theirs: "R2",
+} as const;
+
+export type Binding = (typeof bindings)[keyof typeof bindings];
+
+type MiniflareOptions = ConstructorParameters<typeof Miniflare>[0];
+
+export class Runtime {
+  readonly #folder: string;
+  #miniflare: Miniflare | undefined;
+  readonly #memories = new Map<Binding, Memory>();
+  /** Every upload since the bucket was last emptied, so that none stays open behind our back. */
+  readonly #uploads = new Map<Binding, Memory["uploads"]>();
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Starts on an empty folder. */
+  static async start(): Promise<Runtime> {
+    const runtime = new Runtime(await mkdtemp(join(tmpdir(), "ledge-model-")));
+    try {
+      await runtime.#start();
+    } catch (error) {
+      await runtime.stop();
+      throw error;
+    }
+    return runtime;
+  }
+
+  async #start(): Promise<void> {
+    this.#miniflare = new Miniflare(await miniflareOptions(this.#folder));
+    await this.#miniflare.ready;
+  }
+
+  /** Stops the runtime and starts another on the same folder. */
+  async restart(): Promise<void> {
+    await this.#miniflare?.dispose();
+    await this.#start();
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await this.#miniflare?.dispose();
+    } finally {
+      await rm(this.#folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Runs operations. What they return is remembered until the bucket is emptied. */
+  async run(binding: Binding, operations: readonly Operation[]): Promise<Outcome[][]> {
+    const memory = this.#memories.get(binding) ?? emptyMemory();
+    const answer = await this.#ask({ binding, operations, memory });
+    this.#memories.set(binding, answer.memory);
+    this.#noteUploads(binding, answer.outcomes);
+    return answer.outcomes;
+  }
+
+  /** Deletes all objects and aborts all uploads, through the binding. */
+  async empty(binding: Binding): Promise<void> {
+    const uploads = this.#uploads.get(binding) ?? {};
+    const memory = { ...emptyMemory(), uploads };
+    const aborts = Object.keys(uploads).map((slot): Call => ({
+      method: "abort",
+      args: [],
+      slot: Number(slot),
+      resume: true,
+    }));
+    const list: Call = { method: "list", args: [{}], follow: true };
+    const { outcomes } = await this.#ask({ binding, operations: [...aborts, list], memory });
+    const deletes = listedKeys(outcomes.at(-1)?.[0]).map((key): Call => ({
+      method: "delete",
+      args: [key],
+    }));
+    const after = await this.#ask({ binding, operations: [...deletes, list], memory });
+    const left = listedKeys(after.outcomes.at(-1)?.[0]);
+    const errors = [...outcomes, ...after.outcomes].flat().filter((outcome) => "error" in outcome);
+    if (left.length > 0 || errors.length > 0) {
+      throw new Error(`Cannot empty ${binding}: ${JSON.stringify({ left, errors })}`);
+    }
+    this.#memories.delete(binding);
+    this.#uploads.delete(binding);
+  }
+
+  async #ask(request: ScriptRequest): Promise<ScriptResponse> {
+    if (this.#miniflare === undefined) throw new Error("The runtime was not started");
+    const response = await this.#miniflare.dispatchFetch("http://localhost/", {
+      method: "POST",
+      body: JSON.stringify(request),
+    });
+    if (!response.ok) throw new Error(`The script failed: ${await response.text()}`);
+    return (await response.json()) as ScriptResponse;
+  }
+
+  #noteUploads(binding: Binding, outcomes: readonly Outcome[][]): void {
+    const uploads = this.#uploads.get(binding) ?? {};
+    this.#uploads.set(binding, uploads);
+    for (const outcome of outcomes.flat()) {
+      const value = "value" in outcome ? (outcome.value as { uploadId?: Json } | null) : null;
+      if (typeof value?.uploadId !== "string") continue;
+      uploads[Object.keys(uploads).length] = value as { key: string; uploadId: string };
+    }
+  }
+
+  /** The files that hold large values, and whatever else lies beside them. */
+  async blobFiles(): Promise<string[]> {
+    const folder = join(this.#folder, "store", "blobs");
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  }
+}
+
+function listedKeys(outcome: Outcome | undefined): string[] {
+  if (outcome === undefined || "error" in outcome) return [];
+  const pages = outcome.value as { objects: { key: string }[] }[];
+  return pages.flatMap(({ objects }) => objects.map(({ key }) => key));
+}
+
+async function miniflareOptions(folder: string): Promise<MiniflareOptions> {
+  const stripped = await Promise.all(
+    Object.entries(modules).map(async ([name, url]) => {
+      const contents = stripTypeScriptTypes(await readFile(url, "utf8"));
+      return [name, { type: "esm", contents }];
+    }),
+  );
+  return {
+    resourcePersistencePath: folder,
+    workers: [
+      {
+        config: {
+          type: "worker",
+          name: "model",
+          compatibilityDate: "2026-08-01",
+          manifest: { mainModule, modules: Object.fromEntries(stripped) },
+          env: {
+            [bindings.ours]: storeBucket({ bucket_name: "plain" }),
+            [bindings.oursWithTrailingDelimiter]: storeBucket({
+              bucket_name: "trailing",
+              compatibility_flags: ["store_list_trailing_delimiter"],
+            }),
+            [bindings.theirs]: { type: "r2", name: "photos" },
+          },
+        },
+      },
+    ],
+  } as MiniflareOptions;
+}
+
+function storeBucket(options: Record<string, unknown>): object {
+  return {
+    type: "unsafe:store_bucket",
+    dev: { plugin: { package: pluginPath, name: "store" }, options },
+  };
+}

@@ -1,0 +1,211 @@
+/** Scripts that are bound to one bucket see one bucket, at once. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Miniflare } from "miniflare";
+import { describe, expect, it, vi } from "vitest";
+import { startStore, temporaryFolder } from "../support/store.ts";
+import { bucketEntry, worker } from "../support/worker.ts";
+
+const script = `
+  export default {
+    async fetch(request, { BUCKET }) {
+      const { method, args } = await request.json();
+      const result = await BUCKET[method](...args);
+      return Response.json(result?.body ? await result.text() : (result ?? null));
+    },
+  };`;
+
+/** Two scripts, each in an isolate of its own. */
+async function startTwo() {
+  const store = await startStore(temporaryFolder(), [
+    worker(script, { name: "left" }),
+    worker(script, { name: "right" }),
+  ]);
+  const fetchers = {
+    left: await store.miniflare.getWorker("left"),
+    right: await store.miniflare.getWorker("right"),
+  };
+  const call = async (name: keyof typeof fetchers, method: string, ...args: unknown[]) => {
+    const body = JSON.stringify({ method, args });
+    return (await fetchers[name].fetch("http://script/", { method: "POST", body })).json();
+  };
+  return { store, call };
+}
+
+describe("two scripts bound to one bucket", () => {
+  it("see each other's writes and deletes as soon as they are promised", async () => {
+    const { call } = await startTwo();
+    for (let round = 0; round < 50; round++) {
+      // Above and below the limit up to which values stay in the database.
+      const value = `${round} `.repeat(round % 2 === 0 ? 1 : 70_000);
+      await call("left", "put", "key", value);
+      expect(await call("right", "get", "key")).toBe(value);
+      await call("right", "delete", "key");
+      expect(await call("left", "head", "key")).toBeNull();
+    }
+  });
+
+  it("race for one key, and exactly one wins", async () => {
+    const { call } = await startTwo();
+    for (let round = 0; round < 50; round++) {
+      const onlyIf = { etagDoesNotMatch: "*" };
+      const won = await Promise.all(
+        (["left", "right", "left", "right"] as const).map((name) =>
+          call(name, "put", `race-${round}`, name, { onlyIf }),
+        ),
+      );
+      expect(won.filter((object) => object !== null)).toHaveLength(1);
+    }
+  });
+
+  it("read an object whole while it is being replaced", async () => {
+    // Calls of one turn travel together: when the reader hears of the row, its file is gone.
+    const replacing = `
+      export default {
+        async fetch(request, { BUCKET }) {
+          const large = "large ".repeat(50000);
+          const read = async () => (await BUCKET.get("key"))?.text() ?? null;
+          const upload = await BUCKET.createMultipartUpload("key");
+          const part = await upload.uploadPart(1, "small");
+          await BUCKET.put("key", large);
+          const [replaced] = await Promise.all([read(), upload.complete([part])]);
+          await BUCKET.put("key", large);
+          const [deleted] = await Promise.all([read(), BUCKET.delete("key")]);
+          return Response.json([replaced, deleted]);
+        },
+      };`;
+    const { miniflare } = await startStore(temporaryFolder(), [worker(replacing)]);
+    const response = await miniflare.dispatchFetch("http://script/");
+    expect(await response.json()).toEqual(["small", null]);
+  });
+
+  it("do not see what is in another bucket", async () => {
+    const store = await startStore(temporaryFolder(), [
+      worker("export default {};", { env: { OTHER: bucketEntry({ bucket_name: "Photos" }) } }),
+    ]);
+    const { OTHER } = await store.miniflare.getBindings<{ OTHER: typeof store.bucket }>();
+    await store.bucket.put("key", "photos");
+    expect(await OTHER.head("key")).toBeNull();
+  });
+});
+
+describe("a bucket in a Durable Object", () => {
+  it("works as in a script", async () => {
+    const objectScript = `
+      import { DurableObject } from "cloudflare:workers";
+      export class Thing extends DurableObject {
+        async fetch(request) {
+          await this.env.BUCKET.put("key", request.body);
+          return new Response((await this.env.BUCKET.get("key")).body);
+        }
+      }
+      export default {
+        fetch: (request, env) => env.THING.getByName("one").fetch(request),
+      };`;
+    const { config } = worker(objectScript);
+    const { miniflare } = await startStore(temporaryFolder(), [
+      {
+        config: {
+          ...config,
+          env: {
+            ...config.env,
+            THING: { type: "durable-object", workerName: "script", exportName: "Thing" },
+          } as unknown as typeof config.env,
+          exports: { Thing: { type: "durable-object", storage: "sqlite" } },
+        } as typeof config,
+      },
+    ]);
+    const body = new TextEncoder().encode("streamed ".repeat(50_000));
+    const response = await miniflare.dispatchFetch("http://script/", {
+      method: "POST",
+      body,
+      headers: { "content-length": String(body.length) },
+    });
+    expect(await response.text()).toBe("streamed ".repeat(50_000));
+  });
+});
+
+describe("two runtimes on one folder", () => {
+  it("that start at once share their buckets, and neither fails", async () => {
+    const folder = temporaryFolder();
+    // Miniflare's own cache cannot be made by two at once: without buckets they fail as well.
+    const { config } = worker("export default {};");
+    const workers = [{ config: { ...config, env: {} } }];
+    const first = new Miniflare({ resourcePersistencePath: folder, workers });
+    await first.ready;
+    await first.dispose();
+    const stores = await Promise.all([startStore(folder), startStore(folder)]);
+    const [left, right] = stores;
+    await Promise.all(
+      stores.map(async ({ bucket }, side) => {
+        for (let n = 0; n < 40; n++) {
+          // Above and below the limit up to which values stay in the database.
+          await bucket.put(`${side}/${n}`, `${n} `.repeat(n % 4 === 0 ? 70_000 : 10));
+        }
+      }),
+    );
+    for (const { bucket } of stores) {
+      expect((await bucket.list()).objects).toHaveLength(80);
+      expect(await (await bucket.get("0/4"))?.text()).toBe("4 ".repeat(70_000));
+    }
+    const onlyIf = { etagDoesNotMatch: "*" };
+    const won = await Promise.all(stores.map(({ bucket }) => bucket.put("race", "x", { onlyIf })));
+    expect(won.filter((object) => object !== null)).toHaveLength(1);
+    await left.bucket.delete("race");
+    expect(await right.bucket.head("race")).toBeNull();
+  });
+});
+
+/** The note of the run before goes while the next one starts. */
+function runtimeOf(folder: string): Promise<number> {
+  const boots = join(folder, "store", "boots");
+  return vi.waitFor(() => {
+    const [name, other] = readdirSync(boots) as [string, string | undefined];
+    expect(other).toBeUndefined();
+    const note = readFileSync(join(boots, name), "utf8");
+    return (JSON.parse(note) as { runtimeProcessId: number }).runtimeProcessId;
+  });
+}
+
+describe("two runtimes of one process", () => {
+  it("that start at once leave notes that name each its own, and so do those after them", async () => {
+    const folders = [temporaryFolder(), temporaryFolder()];
+    const stores = await Promise.all(folders.map((folder) => startStore(folder)));
+    const runtimes = await Promise.all(folders.map(runtimeOf));
+    expect(new Set(runtimes).size).toBe(2);
+    await Promise.all(
+      stores.map(({ miniflare }, index) =>
+        miniflare.setOptions({
+          resourcePersistencePath: folders[index],
+          workers: [worker("export default { edited: true };")],
+        }),
+      ),
+    );
+    const next = await Promise.all(folders.map(runtimeOf));
+    expect(new Set([...runtimes, ...next]).size).toBe(4);
+    // They are there, or this throws.
+    for (const processId of next) process.kill(processId, 0);
+  });
+});
+
+describe("the door of a runtime", () => {
+  it("opens to the secret of its note alone, which nobody else may read", async () => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder);
+    await bucket.put("key", "value");
+    const boots = join(folder, "store", "boots");
+    const [boot] = readdirSync(boots) as [string];
+    const note = join(boots, boot);
+    expect(statSync(note).mode & 0o777).toBe(0o600);
+    const { door } = JSON.parse(readFileSync(note, "utf8")) as {
+      door: { port: number; secret: string };
+    };
+    const ask = (headers: Record<string, string>) =>
+      fetch(`http://127.0.0.1:${door.port}/`, { headers });
+    for (const headers of [{}, { authorization: "Bearer " }, { authorization: door.secret }]) {
+      expect((await ask(headers as Record<string, string>)).status).toBe(403);
+    }
+    const known = await ask({ authorization: `Bearer ${door.secret}` });
+    expect(await known.text()).toBe(boot);
+  });
+});

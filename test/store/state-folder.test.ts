@@ -1,0 +1,174 @@
+/** What a bucket takes on disk, and databases that other versions have written. */
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it, vi } from "vitest";
+import { bytesOf } from "../support/bytes.ts";
+import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
+import { worker } from "../support/worker.ts";
+
+const count = 4096;
+const size = 1024;
+
+/** Writing thousands of objects through Miniflare's proxy would take a minute. */
+const script = `
+  export default {
+    async fetch(request, { BUCKET }) {
+      const turn = (from, call) =>
+        Promise.all(Array.from({ length: 64 }, (_, index) => call("key-" + (from + index))));
+      const value = new Uint8Array(${size});
+      const calls = {
+        put: (key) => BUCKET.put(key, value.fill(key.length)),
+        delete: (key) => BUCKET.delete(key),
+      };
+      const { pathname } = new URL(request.url);
+      for (let from = 0; from < ${count}; from += 64) await turn(from, calls[pathname.slice(1)]);
+      return new Response();
+    },
+  };`;
+
+/** Of the bucket's database and what belongs to it. */
+function databaseBytes(folder: string): number {
+  const databases = join(folder, "store", "databases", "ledge-store-bucket");
+  return readdirSync(databases)
+    .filter((name) => /^[0-9a-f]{64}\.sqlite/.test(name))
+    .reduce((sum, name) => sum + lstatSync(join(databases, name)).size, 0);
+}
+
+function openDatabase(folder: string): DatabaseSync {
+  const databases = join(folder, "store", "databases", "ledge-store-bucket");
+  const name = readdirSync(databases).find((file) => /^[0-9a-f]{64}\.sqlite$/.test(file));
+  return new DatabaseSync(join(databases, name as string));
+}
+
+describe("the database of a bucket", () => {
+  it("is little longer than what is in it, and short again when it is empty", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder, [worker(script)]);
+    const { miniflare, bucket } = store;
+    await miniflare.dispatchFetch("http://script/put");
+    // What is in the log is in the file as well, sooner or later.
+    const log = 4.2 * 1024 * 1024;
+    expect(databaseBytes(folder)).toBeLessThan(1.3 * count * size + log);
+
+    await miniflare.dispatchFetch("http://script/delete");
+    await vi.waitFor(() => expect(databaseBytes(folder)).toBeLessThan(200_000), 10_000);
+    expect((await bucket.list()).objects).toEqual([]);
+    await bucket.put("key", "again");
+    await store.stop();
+    const { bucket: later } = await startStore(folder);
+    expect(await (await later.get("key"))?.text()).toBe("again");
+  });
+
+  it("shrinks under a guest as well, who goes on with it", async () => {
+    const folder = temporaryFolder();
+    const one = await startStore(folder, [worker(script)]);
+    const other = await startStore(folder);
+    await one.miniflare.dispatchFetch("http://script/put");
+    expect(await other.bucket.head("key-1")).not.toBeNull();
+    await one.miniflare.dispatchFetch("http://script/delete");
+    await vi.waitFor(() => expect(databaseBytes(folder)).toBeLessThan(200_000), 10_000);
+    expect(await other.bucket.head("key-1")).toBeNull();
+    await other.bucket.put("key", "of the other");
+    expect(await (await one.bucket.get("key"))?.text()).toBe("of the other");
+  });
+});
+
+const firstFormat = `
+  CREATE TABLE objects (key TEXT NOT NULL PRIMARY KEY, version TEXT NOT NULL,
+    size INTEGER NOT NULL, etag TEXT NOT NULL, uploaded INTEGER NOT NULL, checksums TEXT NOT NULL,
+    storage_class TEXT NOT NULL, http TEXT NOT NULL, custom TEXT NOT NULL, segments TEXT NOT NULL
+  ) WITHOUT ROWID, STRICT;
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+  CREATE TABLE blobs (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT;
+  CREATE TABLE uploads (upload_id TEXT NOT NULL PRIMARY KEY, key TEXT NOT NULL,
+    state TEXT NOT NULL, since INTEGER NOT NULL, storage_class TEXT NOT NULL, http TEXT NOT NULL,
+    custom TEXT NOT NULL) WITHOUT ROWID, STRICT;
+  CREATE INDEX uploads_by_since ON uploads (since);
+  CREATE INDEX uploads_by_key ON uploads (key, since, upload_id) WHERE state = 'in progress';
+  CREATE TABLE parts (upload_id TEXT NOT NULL, part_number INTEGER NOT NULL,
+    size INTEGER NOT NULL, etag TEXT NOT NULL, place ANY NOT NULL,
+    PRIMARY KEY (upload_id, part_number)) WITHOUT ROWID, STRICT;`;
+
+/** Makes a bucket's database one of the first format, by the names that it has now. */
+function turnBack(folder: string): void {
+  const database = openDatabase(folder);
+  const tables = ["objects", "bodies", "blobs", "uploads", "parts"];
+  database.exec("DROP INDEX uploads_by_since; DROP INDEX uploads_by_key; DROP TABLE format");
+  for (const name of tables) database.exec(`ALTER TABLE ${name} RENAME TO new_${name}`);
+  database.exec(firstFormat);
+  database.exec(`
+    INSERT INTO objects SELECT key, fields ->> '$[0]', fields ->> '$[1]', fields ->> '$[2]',
+      fields ->> '$[3]',
+      coalesce(fields -> '$[5]', json_object('md5', fields ->> '$[2]')),
+      coalesce(fields ->> '$[4]', 'Standard'),
+      coalesce(metadata -> '$[0]', '{}'), coalesce(metadata -> '$[1]', '{}'),
+      coalesce(segments, json_array(json_array(fields -> '$[1]', body)))
+    FROM new_objects;
+    INSERT INTO bodies SELECT * FROM new_bodies;
+    INSERT INTO blobs SELECT * FROM new_blobs;
+    INSERT INTO uploads SELECT * FROM new_uploads;
+    INSERT INTO parts SELECT * FROM new_parts`);
+  for (const name of tables) database.exec(`DROP TABLE new_${name}`);
+  database.close();
+}
+
+describe("a database of the first format", () => {
+  it("has the same objects and uploads when it is opened", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const { bucket } = store;
+    const options = {
+      httpMetadata: { contentType: "a/b" },
+      customMetadata: { name: "value" },
+      storageClass: "InfrequentAccess" as const,
+    };
+    await bucket.put("small", "small");
+    await bucket.put("described", "described", options);
+    await bucket.put("hashed", "hashed", {
+      sha1: createHash("sha1").update("hashed").digest("hex"),
+    });
+    await bucket.put("large", bytesOf(200_000));
+    const done = await bucket.createMultipartUpload("joined");
+    await done.complete([await done.uploadPart(1, bytesOf(300_000))]);
+    const open = await bucket.createMultipartUpload("open");
+    const part = await open.uploadPart(1, "part");
+    const include = ["httpMetadata", "customMetadata"] as ("httpMetadata" | "customMetadata")[];
+    const before = JSON.stringify(await bucket.list({ include }));
+    await store.stop();
+    turnBack(folder);
+
+    const { bucket: later } = await startStore(folder);
+    expect(JSON.stringify(await later.list({ include }))).toBe(before);
+    expect(await (await later.get("small"))?.text()).toBe("small");
+    expect(await (await later.get("large"))?.bytes()).toEqual(bytesOf(200_000));
+    expect(await (await later.get("joined"))?.bytes()).toEqual(bytesOf(300_000));
+    await later.resumeMultipartUpload("open", open.uploadId).complete([part]);
+    expect(await (await later.get("open"))?.text()).toBe("part");
+    await later.delete(["small", "described", "hashed", "large", "joined", "open"]);
+    expect(blobFiles(folder)).toEqual([]);
+  });
+});
+
+describe("a database of a format that is not known yet", () => {
+  it("is refused, and left alone", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const { bucket } = store;
+    await bucket.put("key", "value");
+    await store.stop();
+    const database = openDatabase(folder);
+    database.exec("UPDATE format SET version = 1000");
+    database.close();
+
+    const later = await startStore(folder);
+    await expect(later.bucket.get("key")).rejects.toThrow(/\(10001\)$/);
+    await later.stop();
+    const again = openDatabase(folder);
+    again.exec("UPDATE format SET version = 2");
+    again.close();
+    const { bucket: last } = await startStore(folder);
+    expect(await (await last.get("key"))?.text()).toBe("value");
+  });
+});

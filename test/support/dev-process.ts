@@ -1,0 +1,112 @@
+/** `ledge dev` as people run it: a process of its own, on a project in a folder of its own. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, vi } from "vitest";
+import { temporaryFolder } from "./store.ts";
+
+/** The command. */
+export const ledge = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
+
+/** Runtimes start, on machines that have other things to do. */
+export const patient = { timeout: 80_000, interval: 50 };
+
+/** A folder with these files, each as text or as JSON. */
+export function project(files: Record<string, string | object>): string {
+  const folder = temporaryFolder();
+  symlinkSync(modules, join(folder, "node_modules"), "dir");
+  for (const [name, content] of Object.entries(files)) write(join(folder, name), content);
+  return folder;
+}
+
+export function write(path: string, content: string | object): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+}
+
+export class DevProcess {
+  readonly child: ChildProcess;
+  #output = "";
+  readonly exited: Promise<number | null>;
+
+  constructor(
+    command: string,
+    args: readonly string[],
+    folder: string,
+    environment: Record<string, string> = {},
+  ) {
+    this.child = spawn(command, args, {
+      cwd: folder,
+      // A process group of its own, as a terminal would give it.
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...process.env, NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", ...environment },
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on("data", (chunk: Buffer) => {
+        // A terminal ends lines in two characters.
+        this.#output += stripVTControlCharacters(chunk.toString()).replaceAll("\r", "");
+      });
+    }
+    this.exited = new Promise((resolve) => this.child.once("close", (code) => resolve(code)));
+    onTestFinished(async () => {
+      if (this.hasProcesses()) process.kill(-this.pid, "SIGKILL");
+      await this.exited;
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid as number;
+  }
+
+  /** All it has said. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Whether any process of its group is left. */
+  hasProcesses(): boolean {
+    try {
+      process.kill(-this.pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Waits until it has said so, since the place given. */
+  async said(pattern: RegExp, since = 0): Promise<RegExpExecArray> {
+    return vi.waitFor(() => {
+      const match = pattern.exec(this.#output.slice(since));
+      if (match === null) throw new Error(`It has not said ${pattern}, but:\n${this.#output}`);
+      return match;
+    }, patient);
+  }
+
+  /** The script's address, once it answers. */
+  async url(): Promise<string> {
+    return (await this.said(/^Ready +(\S+)$/m))[1] as string;
+  }
+
+  async end(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    process.kill(this.pid, signal);
+    return this.exited;
+  }
+}
+
+/** Starts `ledge dev` on ports of its own. */
+export function ledgeDev(folder: string, ...args: string[]): DevProcess {
+  const ports = ["--port", "0", "--inspector-port", "0", "--dns-port", "0", "--dns-api-port", "0"];
+  return new DevProcess(process.execPath, [ledge, "dev", ...ports, ...args], folder);
+}
+
+/** Asks until the answer is this one. */
+export async function answers(url: string, expected: unknown): Promise<void> {
+  await vi.waitFor(async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
+    expect(await response.json()).toEqual(expected);
+  }, patient);
+}

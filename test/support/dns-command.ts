@@ -1,0 +1,59 @@
+/** `ledge dns …`, as people run it: a process of its own. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+
+const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
+export async function runDns(
+  folder: string,
+  words: readonly string[],
+  input?: string,
+): Promise<Ran> {
+  const child = spawn(process.execPath, [cli, "dns", ...words], { cwd: folder });
+  child.stdin.end(input);
+  const [out, error, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.on("close", resolve)),
+  ]);
+  return { code, out, error };
+}
+
+/** A folder with a configuration file, and what runs in it. */
+export class Project {
+  readonly folder = mkdtempSync(join(tmpdir(), "ledge-dns-command-"));
+
+  constructor(dns: Readonly<Record<string, unknown>> = {}) {
+    writeFileSync(join(this.folder, "wrangler.json"), JSON.stringify({ name: "project", dns }));
+  }
+
+  run(...words: string[]): Promise<Ran> {
+    return runDns(this.folder, words);
+  }
+
+  /** What it prints, of a command that must succeed. */
+  async ok(...words: string[]): Promise<string> {
+    const { code, out, error } = await this.run(...words);
+    if (code !== 0) throw new Error(`ledge dns ${words.join(" ")}: ${code}\n${error}`);
+    return out;
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever a command prints
+  async json(...words: string[]): Promise<any> {
+    return JSON.parse(await this.ok(...words, "--json"));
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,42 @@
+/** Workers for Miniflare that have a bucket. */
+import { fileURLToPath } from "node:url";
+
+export const plugin = {
+  package: fileURLToPath(new URL("../../dist/plugin.js", import.meta.url)),
+  name: "store",
+};
+
+/** An entry of Miniflare's `env`, as the design promises it. */
+export function bucketEntry(options: Record<string, string | string[]>) {
+  return { type: "unsafe:store_bucket" as const, dev: { plugin, options } };
+}
+
+const controlEntry = { type: "unsafe:store_control" as const, dev: { plugin, options: {} } };
+
+export function worker(
+  script: string,
+  options: {
+    name?: string;
+    date?: string;
+    flags?: string[];
+    env?: Record<string, ReturnType<typeof bucketEntry>>;
+  } = {},
+) {
+  return {
+    config: {
+      type: "worker" as const,
+      name: options.name ?? "script",
+      compatibilityDate: options.date ?? "2026-08-01",
+      compatibilityFlags: options.flags ?? [],
+      manifest: {
+        mainModule: "index.mjs",
+        modules: { "index.mjs": { type: "esm" as const, contents: script } },
+      },
+      env: {
+        BUCKET: bucketEntry({ bucket_name: "photos" }),
+        CONTROL: controlEntry,
+        ...options.env,
+      },
+    },
+  };
+}

@@ -1,0 +1,171 @@
+/** The package as it is published, in a project that knows nothing of this repository. */
+import { describe, expect, it } from "vitest";
+import { makeProject, runVitest } from "./support/packed-project.ts";
+
+const config = `import { ledge } from "ledge/vitest";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({ plugins: [ledge()] });
+`;
+
+const files = {
+  "vitest.config.ts": config,
+  "wrangler.toml": `
+    name = "gallery"
+    main = "src/index.ts"
+    compatibility_date = "2026-08-01"
+    [[store_buckets]]
+    binding = "PHOTOS"
+    bucket_name = "photos"
+    [[store_buckets]]
+    binding = "THUMBNAILS"
+    bucket_name = "thumbnails"
+    [env.staging]
+    store_buckets = [
+      { binding = "PHOTOS", bucket_name = "staging-photos" },
+      { binding = "THUMBNAILS", bucket_name = "staging-thumbnails" },
+    ]`,
+  "src/index.ts": `
+    export default {
+      async fetch(request, env) {
+        const key = new URL(request.url).pathname.slice(1);
+        const photo = await request.text();
+        await env.PHOTOS.put(key, photo);
+        await env.THUMBNAILS.put(key, photo.slice(0, 3));
+        return new Response("stored " + key);
+      },
+    };`,
+  "test/gallery.test.ts": `
+    import { env, SELF } from "cloudflare:test";
+    import { calls, contents } from "ledge/test";
+    import { expect, it } from "vitest";
+
+    it("stores a photo and its thumbnail", async () => {
+      const response = await SELF.fetch("http://gallery/a.png", { method: "PUT", body: "a photo" });
+      expect(await response.text()).toBe("stored a.png");
+      expect(calls).toHavePut("a.png", { bucket: BUCKET, bytes: 7 });
+      expect(await contents(env.PHOTOS)).toEqual({ "a.png": "a photo" });
+      expect(await contents(env.THUMBNAILS)).toEqual({ "a.png": "a p" });
+    });
+
+    it("begins with nothing", async () => {
+      expect(await contents(env.PHOTOS)).toEqual({});
+    });`.replace("BUCKET", `"photos"`),
+};
+
+const seesOnlyItsOwn = (name: string) => `
+      import { env } from "cloudflare:test";
+      import { contents } from "ledge/test";
+      import { expect, it } from "vitest";
+      it("sees only its own", async () => {
+        await env.PHOTOS.put("${name}", "x");
+        for (let time = 0; time < 20; time++) {
+          await env.PHOTOS.put("shared", "${name}");
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          expect(await contents(env.PHOTOS)).toEqual({ "${name}": "x", shared: "${name}" });
+        }
+      });`;
+
+describe("a fresh project", () => {
+  it("is green at the first try, and quiet", async () => {
+    const { status, output } = await runVitest(makeProject(files).folder);
+    expect(output).toContain("2 passed");
+    expect(status).toBe(0);
+    // The pool says that it has been renamed; nothing else has anything to warn of.
+    expect(output.replace(/WARNING: @cloudflare\/vitest-pool-workers.*/, "")).not.toMatch(/warn/i);
+  });
+
+  it("tests an environment of the configuration", async () => {
+    const project = makeProject({
+      ...files,
+      "vitest.config.ts": config.replace("ledge()", `ledge({ environment: "staging" })`),
+      "test/gallery.test.ts": files["test/gallery.test.ts"].replace(`"photos"`, `"staging-photos"`),
+    });
+    const { status, output } = await runVitest(project.folder);
+    expect(output).toContain("2 passed");
+    expect(status).toBe(0);
+  });
+
+  it("lets tests see one another's writes if it asks for that", async () => {
+    const project = makeProject({
+      ...files,
+      "vitest.config.ts": config.replace("ledge()", "ledge({ isolate: false })"),
+    });
+    const { status, output } = await runVitest(project.folder);
+    expect(output).toContain("1 failed | 1 passed");
+    expect(status).toBe(1);
+  });
+
+  it("takes what it does not know as the pool's options", async () => {
+    const project = makeProject({
+      ...files,
+      "vitest.config.ts": config.replace(
+        "ledge()",
+        `ledge({ miniflare: { bindings: { GREETING: "hello" } } })`,
+      ),
+      "test/gallery.test.ts": `
+        import { env } from "cloudflare:test";
+        import { expect, it } from "vitest";
+        it("has both", () => {
+          expect(env.GREETING).toBe("hello");
+          expect(typeof env.PHOTOS.put).toBe("function");
+        });`,
+    });
+    const { status, output } = await runVitest(project.folder);
+    expect(output).toContain("1 passed");
+    expect(status).toBe(0);
+  });
+
+  it("keeps concurrent files apart", async () => {
+    const project = makeProject({
+      ...files,
+      "test/one.test.ts": seesOnlyItsOwn("one"),
+      "test/two.test.ts": seesOnlyItsOwn("two"),
+    });
+    const { status, output } = await runVitest(project.folder, ["--max-workers=2"]);
+    expect(output).toContain("4 passed");
+    expect(status).toBe(0);
+  });
+});
+
+describe("a project that lacks something", () => {
+  it("is told which pool to install", async () => {
+    const project = makeProject(files, { without: ["@cloudflare/vitest-pool-workers"] });
+    const { status, output } = await runVitest(project.folder);
+    expect(status).toBe(1);
+    expect(output).toContain(
+      "ledge/vitest runs tests in @cloudflare/vitest-plugin or @cloudflare/vitest-pool-workers, " +
+        `and ${project.folder} has neither. Install one: ` +
+        "npm install --save-dev @cloudflare/vitest-plugin",
+    );
+  });
+
+  it("is told that its pool is too old", async () => {
+    const project = makeProject(files, { without: ["@cloudflare/vitest-pool-workers"] });
+    project.write(
+      "node_modules/@cloudflare/vitest-pool-workers/package.json",
+      JSON.stringify({ name: "@cloudflare/vitest-pool-workers", version: "0.8.0" }),
+    );
+    const { status, output } = await runVitest(project.folder);
+    expect(status).toBe(1);
+    expect(output).toContain("needs @cloudflare/vitest-pool-workers 0.22 or later");
+    expect(output).toContain("has 0.8.0. Update it: npm install --save-dev");
+  });
+
+  it("is told that it has no configuration", async () => {
+    const { "wrangler.toml": _, ...others } = files;
+    const { status, output } = await runVitest(makeProject(others).folder);
+    expect(status).toBe(1);
+    expect(output).toContain("There is no wrangler.toml, wrangler.json or wrangler.jsonc in");
+  });
+
+  it("is told what is wrong with its configuration", async () => {
+    const project = makeProject({
+      ...files,
+      "wrangler.toml": files["wrangler.toml"].replace("bucket_name", "bucketname"),
+    });
+    const { status, output } = await runVitest(project.folder);
+    expect(status).toBe(1);
+    expect(output).toMatch(/wrangler\.toml.*bucket/s);
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * Stock wrangler and Vite run the project that docs/stock-tools.md shows, word for word: but for the
+ * inspectors' port, which is 9229 for all of them, and somebody else may have it.
+ */
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { bytesOf } from "../support/bytes.ts";
+import { DevProcess, project } from "../support/dev-process.ts";
+import { blobFiles, temporaryFolder } from "../support/store.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The files of the page: blocks that begin with the name of one. */
+function documented(): Record<string, string> {
+  const page = readFileSync(join(root, "docs/stock-tools.md"), "utf8");
+  const fences = page.matchAll(/^```\w+\n\/\/ (\S+)\n([^]*?)^```$/gm);
+  return Object.fromEntries(Array.from(fences, ([, name, text]) => [name, text as string]));
+}
+
+/** A folder in which `ledge` is installed, for whoever resolves packages from elsewhere. */
+function installed(): string {
+  const modules = join(temporaryFolder(), "node_modules");
+  mkdirSync(modules);
+  symlinkSync(root, join(modules, "ledge"), "dir");
+  return modules;
+}
+
+describe("docs/stock-tools.md", { timeout: 180_000 }, () => {
+  it.each([
+    [
+      "ledge dev",
+      ["dist/cli.js", "dev", "--port", "0", "--inspector-port", "0", "--no-dns"],
+      /^Ready +(\S+)/m,
+    ],
+    [
+      "wrangler dev",
+      ["node_modules/wrangler/bin/wrangler.js", "dev", "--port", "0", "--inspector-port", "0"],
+      /Ready on (http:\/\/\S+)/,
+    ],
+    ["vite", ["node_modules/vite/bin/vite.js", "--port", "5470"], /Local: +(http:\/\/\S+?)\/?\s/],
+  ])("holds for %s", async (_, [tool, ...args], address) => {
+    const files = documented();
+    expect(Object.keys(files)).toEqual(["wrangler.jsonc", "src/index.ts", "vite.config.ts"]);
+    const viteConfig = files["vite.config.ts"]?.replace(
+      "cloudflare()",
+      "cloudflare({ inspectorPort: false })",
+    );
+    expect(viteConfig).toContain("inspectorPort");
+    const folder = project({
+      ...files,
+      "vite.config.ts": viteConfig as string,
+      "package.json": { name: "photos", type: "module" },
+    });
+    const server = new DevProcess(process.execPath, [join(root, tool as string), ...args], folder, {
+      NODE_PATH: installed(),
+    });
+    const [, url] = await server.said(address);
+
+    const photo = bytesOf(300_000);
+    const put = await fetch(`${url}/cat`, { method: "PUT", body: photo });
+    expect(await put.json()).toEqual({ etag: expect.stringMatching(/^[0-9a-f]{32}$/) as string });
+    const got = await fetch(`${url}/cat`);
+    expect(new Uint8Array(await got.arrayBuffer())).toEqual(photo);
+    expect((await fetch(`${url}/dog`)).status).toBe(404);
+    expect(blobFiles(join(folder, ".wrangler/state/v3"))).toHaveLength(1);
+    await server.end("SIGINT");
+  });
+});

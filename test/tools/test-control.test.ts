@@ -1,0 +1,82 @@
+/** The controls of tests, from Node. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Miniflare } from "miniflare";
+import { expect, it, onTestFinished } from "vitest";
+import { callMatchers, testBindings, testControl, type StoreBucket } from "../../dist/index.js";
+import { temporaryFolder } from "../support/store.ts";
+import { worker } from "../support/worker.ts";
+
+const script = `
+  export default {
+    async fetch(request, env) {
+      const key = new URL(request.url).pathname.slice(1);
+      if (request.method === "PUT") return Response.json(await env.BUCKET.put(key, await request.text()));
+      const object = await env.BUCKET.get(key);
+      return object === null ? new Response(null, { status: 404 }) : new Response(object.body);
+    },
+  };`;
+
+async function start() {
+  const described = worker(script);
+  const env = { BUCKET: described.config.env.BUCKET, ...testBindings() };
+  const config = { ...described.config, env };
+  const miniflare = new Miniflare({
+    resourcePersistencePath: temporaryFolder(),
+    workers: [{ ...described, config }],
+  });
+  onTestFinished(() => miniflare.dispose());
+  const { BUCKET } = await miniflare.getBindings();
+  const control = await testControl(miniflare);
+  return { miniflare, control, bucket: BUCKET as StoreBucket };
+}
+
+it("undoes what was done since isolate(), however it was done", async () => {
+  const { miniflare, control, bucket } = await start();
+  await control.seed("photos", { kept: "1" });
+  const undo = await control.isolate();
+  await miniflare.dispatchFetch("http://script/by-script", { method: "PUT", body: "2" });
+  await bucket.put("by-node", "3");
+  await control.dns.zone("example.org", [{ type: "A", name: "@", content: "192.0.2.1" }]);
+  await control.clock.advance("1d");
+  expect(await control.contents("photos")).toEqual({ "by-node": "3", "by-script": "2", kept: "1" });
+  await undo();
+  expect(await control.contents("photos")).toEqual({ kept: "1" });
+  await expect(control.dns.records("example.org")).rejects.toThrow(
+    'There is no zone "example.org"',
+  );
+  expect(Math.abs((await control.clock.now()).getTime() - Date.now())).toBeLessThan(3_600_000);
+});
+
+it("lists what the script did, and makes it fail", async () => {
+  const { miniflare, control, bucket } = await start();
+  await miniflare.dispatchFetch("http://script/a.png", { method: "PUT", body: "photo" });
+  const calls = await control.calls();
+  expect(calls).toEqual([
+    { bucket: "photos", method: "put", key: "a.png", keys: ["a.png"], bytes: 5, outcome: "ok" },
+  ]);
+  expect(callMatchers.toHavePut(calls, "*.png", { bytes: 5 }).pass).toBe(true);
+  await control.faults.drop({ method: "get", afterBytes: 2 });
+  const broken = await bucket.get("a.png");
+  await expect(broken?.text()).rejects.toThrow("a.png");
+  expect(await control.faults.injected()).toEqual([
+    'get of "a.png" in "photos" lost its connection (call 1 that the fault matches)',
+  ]);
+  await control.faults.clear();
+  expect(await (await miniflare.dispatchFetch("http://script/a.png")).text()).toBe("photo");
+});
+
+it("fills a bucket from a folder", async () => {
+  const { control } = await start();
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "2026"));
+  writeFileSync(join(folder, "2026", "a.txt"), "one");
+  await control.seed("photos", folder);
+  expect(await control.contents("photos", { metadata: true })).toEqual({
+    "2026/a.txt": {
+      content: "one",
+      httpMetadata: { contentType: "text/plain" },
+      customMetadata: {},
+    },
+  });
+});

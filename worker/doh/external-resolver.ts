@@ -1,0 +1,26 @@
+/** The runtime cannot ask a resolver; the listeners' process can. */
+import type { Env } from "../objects/environment.ts";
+import {
+  LISTENERS_ORIGIN,
+  OUTSIDE_PATH,
+  SECRET_HEADER,
+} from "../../src/dns/replication/protocol.ts";
+import type { OutsideResult } from "../../src/dns/answer/external-addresses.ts";
+import type { ResolveOutside } from "../../src/dns/answer/respond-fully.ts";
+
+/** Without listeners names elsewhere stay unknown, and what depends on them fails. */
+export function askListeners({ LISTENERS, LISTENERS_SECRET = "" }: Env): ResolveOutside {
+  return async (question) => {
+    if (LISTENERS === undefined) return "failed";
+    try {
+      const answer = await LISTENERS.fetch(LISTENERS_ORIGIN + OUTSIDE_PATH, {
+        method: "POST",
+        headers: { [SECRET_HEADER]: LISTENERS_SECRET },
+        body: JSON.stringify(question),
+      });
+      return answer.ok ? ((await answer.json()) as OutsideResult) : "failed";
+    } catch {
+      return "failed";
+    }
+  };
+}

@@ -1,0 +1,80 @@
+import { nextSerial } from "../../src/dns/rules/serial.ts";
+import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
+
+export interface ZoneSeed {
+  readonly id: string;
+  readonly name: string;
+  readonly nameServers: readonly string[];
+}
+
+/** HTTP versions that are on for the zone: they decide whether HTTPS records are made for it. */
+export const SWITCHES = ["http2", "http3"] as const;
+export type SwitchName = (typeof SWITCHES)[number];
+export interface SwitchState {
+  readonly value: "on" | "off";
+  readonly modifiedOn: string | null;
+}
+
+/** The few facts of a zone that are not records, as JSON under a name. */
+export class ZoneFacts {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  #read(name: string): unknown {
+    const [row] = this.#sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = ?", name);
+    return row === undefined ? null : JSON.parse(row.value);
+  }
+
+  #write(name: string, value: unknown): void {
+    const text = JSON.stringify(value);
+    this.#sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, text);
+  }
+
+  get seed(): ZoneSeed | null {
+    return this.#read("seed") as ZoneSeed | null;
+  }
+
+  plant(seed: ZoneSeed, serial: number): void {
+    this.#write("seed", seed);
+    this.#write("serial", serial);
+    this.settings = defaultSettings(seed.nameServers);
+  }
+
+  get serial(): number {
+    return (this.#read("serial") ?? 0) as number;
+  }
+
+  /** Every change of the zone takes the next serial. */
+  advanceSerial(): number {
+    const serial = nextSerial(this.serial);
+    this.#write("serial", serial);
+    return serial;
+  }
+
+  get settings(): DnsSettings {
+    return (this.#read("settings") ?? defaultSettings(this.seed?.nameServers ?? [])) as DnsSettings;
+  }
+
+  set settings(settings: DnsSettings) {
+    this.#write("settings", settings);
+  }
+
+  get paused(): boolean {
+    return this.#read("paused") === true;
+  }
+
+  set paused(paused: boolean) {
+    this.#write("paused", paused);
+  }
+
+  getSwitch(name: SwitchName): SwitchState {
+    return (this.#read(name) ?? { value: "on", modifiedOn: null }) as SwitchState;
+  }
+
+  setSwitch(name: SwitchName, state: SwitchState): void {
+    this.#write(name, state);
+  }
+}
