@@ -11,7 +11,7 @@ import { DOH_PATH, serveDoh } from "./doh/serve.ts";
 import { FaultPlan } from "../src/dns/rules/api-fault.ts";
 import type { Env } from "./objects/environment.ts";
 import { isReplicationPath, serveState } from "./replication/serve-state.ts";
-import { rehearsal } from "./objects/test-session.ts";
+import { testSession } from "./objects/test-session.ts";
 import { problem } from "../src/dns/record/problem.ts";
 
 export { IndexObject } from "./objects/index-object.ts";
@@ -50,8 +50,8 @@ export class DnsApi extends WorkerEntrypoint<Env> {
   /** For tests: what is written from now on is undone when the layer is closed. */
   async openLayer(layer: number): Promise<void> {
     // The zones of the configuration are there for all tests, not only for the first that asks.
-    if (rehearsal.layer === null) await api(this.env).prepare();
-    rehearsal.open(layer);
+    if (testSession.layer === null) await api(this.env).prepare();
+    testSession.open(layer);
   }
 
   /**
@@ -61,7 +61,7 @@ export class DnsApi extends WorkerEntrypoint<Env> {
    */
   async closeLayer(layer: number, next?: number): Promise<void> {
     api(this.env).endFaults();
-    await rehearsal.close(layer, this.env);
+    await testSession.close(layer, this.env);
     if (next !== undefined) await this.openLayer(next);
   }
 }

@@ -1,5 +1,5 @@
 /** Work on many things at once, as they come, but never on more than so many. */
-export async function inLanes<Item>(
+export async function mapConcurrent<Item>(
   items: AsyncIterable<Item>,
   lanes: number,
   work: (item: Item) => Promise<void>,

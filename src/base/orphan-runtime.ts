@@ -8,7 +8,7 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { isRunningProcess, type FoundNote } from "./run-record.ts";
+import { isRunningProcess, type FoundRunRecord } from "./run-record.ts";
 
 /** Whom to tell of the runtimes of each Miniflare, known by its own port. */
 const listeners = new Map<number, (processId: number) => void>();
@@ -33,12 +33,12 @@ function lookAtChild(message: unknown): void {
 const loopbackArgument = "--external-addr=loopback=";
 
 /** Ends the runtime of an owner that is gone, if it is still there. */
-export async function endOrphan({ owner }: FoundNote): Promise<void> {
-  if (owner?.door === undefined || owner.runtimeProcessId === undefined) return;
-  const { processId, door, runtimeProcessId } = owner;
+export async function endOrphan({ owner }: FoundRunRecord): Promise<void> {
+  if (owner?.endpoint === undefined || owner.runtimeProcessId === undefined) return;
+  const { processId, endpoint, runtimeProcessId } = owner;
   if (isRunningProcess(processId) || !isRunningProcess(runtimeProcessId)) return;
   // A process may have got the number of one that has ended: only the runtime knows the secret.
-  if (!(await answers(door.port, door.secret)) || !isWorkerd(runtimeProcessId)) return;
+  if (!(await answers(endpoint.port, endpoint.secret)) || !isWorkerd(runtimeProcessId)) return;
   try {
     process.kill(runtimeProcessId, "SIGKILL");
   } catch {

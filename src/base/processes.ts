@@ -49,7 +49,7 @@ let isWatching = false;
  * Calls `found` with the number of the workerd that `start` starts, sooner or later, and of every
  * one that Miniflare starts in its place should it end. What others start meanwhile is not told.
  */
-export function tellOfWorkerd<Result>(
+export function onWorkerdStart<Result>(
   found: (processId: number) => void,
   start: () => Result,
 ): Result {

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isAbandoned, makeBlobName } from "../store/core/blob-name.ts";
-import { newBoot, noteBoot, type Owner } from "./run-record.ts";
+import { newRunId, recordRun, type Owner } from "./run-record.ts";
 
-const boot = "00000000000000aa";
+const runId = "00000000000000aa";
 const other = "00000000000000bb";
 
 /** The notes, and the owners of two runtimes of this process: theirs listens. */
@@ -17,7 +17,7 @@ let theirs: Owner;
 let ours: Owner;
 
 beforeEach(async () => {
-  notes = mkdtempSync(join(tmpdir(), "ledge-boot-"));
+  notes = mkdtempSync(join(tmpdir(), "ledge-runs-"));
   server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -41,23 +41,23 @@ function endedProcess(): number {
   return spawnSync(process.execPath, ["--version"]).pid;
 }
 
-describe("newBoot()", () => {
+describe("newRunId()", () => {
   it("makes names that count as abandoned as soon as it does not run", () => {
-    const made = newBoot();
+    const made = newRunId();
     const blob = makeBlobName(made, "0".repeat(32));
     expect(isAbandoned(blob, [])).toBe(true);
     expect(isAbandoned(blob, [made])).toBe(false);
   });
 
   it("is another each time", () => {
-    expect(new Set(Array.from({ length: 10 }, newBoot)).size).toBe(10);
+    expect(new Set(Array.from({ length: 10 }, newRunId)).size).toBe(10);
   });
 });
 
-describe("noteBoot()", () => {
+describe("recordRun()", () => {
   it("leaves a note of its owner", async () => {
-    await noteBoot(boot, join(notes, "new"), ours);
-    expect(JSON.parse(readFileSync(join(notes, "new", boot), "utf8"))).toEqual(ours);
+    await recordRun(runId, join(notes, "new"), ours);
+    expect(JSON.parse(readFileSync(join(notes, "new", runId), "utf8"))).toEqual(ours);
   });
 
   it.each([
@@ -72,8 +72,8 @@ describe("noteBoot()", () => {
     ["with nothing in it", () => "{}", false],
   ])("of a note %s keeps what it must", async (_, text, kept) => {
     writeFileSync(join(notes, other), text());
-    await noteBoot(boot, notes, ours);
-    expect(readdirSync(notes).sort()).toEqual(kept ? [boot, other] : [boot]);
+    await recordRun(runId, notes, ours);
+    expect(readdirSync(notes).sort()).toEqual(kept ? [runId, other] : [runId]);
   });
 
   it("keeps the note of somebody else's process", async () => {
@@ -81,13 +81,13 @@ describe("noteBoot()", () => {
     vi.spyOn(process, "kill").mockImplementation(() => {
       throw Object.assign(new Error("not permitted"), { code: "EPERM" });
     });
-    await noteBoot(boot, notes, ours);
+    await recordRun(runId, notes, ours);
     expect(readdirSync(notes)).toContain(other);
   });
 
   it("takes a folder away that is in the way", async () => {
     mkdirSync(join(notes, other));
-    await noteBoot(boot, notes, ours);
-    expect(readdirSync(notes)).toEqual([boot]);
+    await recordRun(runId, notes, ours);
+    expect(readdirSync(notes)).toEqual([runId]);
   });
 });

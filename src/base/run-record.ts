@@ -1,9 +1,9 @@
 /**
  * Which runs of a runtime use a persist folder.
  *
- * Each leaves a note, named after its boot, with the process that owns it and the address at which
+ * Each leaves a note, named after its runId, with the process that owns it and the address at which
  * that process listens for its runtime. A note whose process is gone, or does not listen any more,
- * belongs to a run that has ended, and the next one to start takes the note away. What a boot
+ * belongs to a run that has ended, and the next one to start takes the note away. What a runId
  * without a note has left half-done may be collected (`core/blob-name.ts`).
  */
 import { randomBytes } from "node:crypto";
@@ -18,46 +18,46 @@ export interface Owner {
   readonly host: string;
   readonly port: number;
   /** Where the runtime takes orders, if the databases are its own (`claim.ts`). */
-  readonly door?: Door;
+  readonly endpoint?: EndpointAddress;
   /** The runtime itself, once it has started (`orphan.ts`). */
   readonly runtimeProcessId?: number;
   /** Where its process can be asked to leave the store to a runtime that stays longer. */
-  readonly handover?: Door;
+  readonly handover?: EndpointAddress;
 }
 
 /** A port on the loopback interface, and what opens it. */
-export interface Door {
+export interface EndpointAddress {
   readonly port: number;
   readonly secret: string;
 }
 
 /** A runtime that is going on. */
-export interface RunningBoot extends Owner {
-  readonly boot: string;
+export interface ActiveRun extends Owner {
+  readonly runId: string;
 }
 
 /** A note as it was found. */
-export interface FoundNote {
-  readonly boot: string;
+export interface FoundRunRecord {
+  readonly runId: string;
   /** `null` for what is no note, or was cut short: its run ended before it began. */
   readonly owner: Owner | null;
   readonly isRunning: boolean;
 }
 
-export function newBoot(): string {
+export function newRunId(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** Leaves a note of `boot` in `notes`, and takes those away whose runs have ended. */
-export async function noteBoot(boot: string, notes: string, owner: Owner): Promise<void> {
-  const found = await findNotes(notes);
-  writeNote(boot, notes, owner);
-  await removeNotes(notes, outlived(found, owner));
+/** Leaves a note of `runId` in `notes`, and takes those away whose runs have ended. */
+export async function recordRun(runId: string, notes: string, owner: Owner): Promise<void> {
+  const found = await findRunRecords(notes);
+  writeRunRecord(runId, notes, owner);
+  await removeRunRecords(notes, outlived(found, owner));
 }
 
 /** The notes that mean nothing any more once `owner` has begun. */
-export function outlived(found: readonly FoundNote[], owner: Owner): FoundNote[] {
-  // A runtime that restarts has another boot, and the owner it had before.
+export function outlived(found: readonly FoundRunRecord[], owner: Owner): FoundRunRecord[] {
+  // A runtime that restarts has another runId, and the owner it had before.
   return found.filter((note) => !note.isRunning || isSameOwner(note.owner, owner));
 }
 
@@ -65,53 +65,53 @@ export function outlived(found: readonly FoundNote[], owner: Owner): FoundNote[]
  * Takes the notes away of runs of this process that have ended: who stops in good order leaves none
  * of its own. Those of other processes may lead to a runtime that they left (`orphan.ts`).
  */
-export async function removeEndedNotes(notes: string): Promise<void> {
-  const ended = (await findNotes(notes)).filter(
+export async function removeEndedRunRecords(notes: string): Promise<void> {
+  const ended = (await findRunRecords(notes)).filter(
     ({ owner, isRunning }) => (owner === null || owner.processId === process.pid) && !isRunning,
   );
-  await removeNotes(notes, ended);
+  await removeRunRecords(notes, ended);
 }
 
-export async function removeNotes(notes: string, found: readonly FoundNote[]): Promise<void> {
+export async function removeRunRecords(notes: string, found: readonly FoundRunRecord[]): Promise<void> {
   await Promise.all(
-    found.map(({ boot }) => rm(join(notes, boot), { recursive: true, force: true })),
+    found.map(({ runId }) => rm(join(notes, runId), { recursive: true, force: true })),
   );
 }
 
-/** Adds to the note of a boot, if it is still there. */
-export function amendNote(boot: string, notes: string, addition: Partial<Owner>): void {
-  const owner = readNote(join(notes, boot));
-  if (owner !== null) writeNote(boot, notes, { ...owner, ...addition });
+/** Adds to the note of a runId, if it is still there. */
+export function amendRunRecord(runId: string, notes: string, addition: Partial<Owner>): void {
+  const owner = readRunRecord(join(notes, runId));
+  if (owner !== null) writeRunRecord(runId, notes, { ...owner, ...addition });
 }
 
 /**
  * Whole or not at all: another process would take half a note for that of a run that never began.
- * The secret of the door is nobody else's.
+ * The secret of the endpoint is nobody else's.
  */
-export function writeNote(boot: string, notes: string, owner: Owner): void {
+export function writeRunRecord(runId: string, notes: string, owner: Owner): void {
   mkdirSync(notes, { recursive: true });
-  const temporary = join(dirname(notes), `${boot}.note`);
+  const temporary = join(dirname(notes), `${runId}.note`);
   writeFileSync(temporary, JSON.stringify(owner), { mode: 0o600 });
-  renameSync(temporary, join(notes, boot));
+  renameSync(temporary, join(notes, runId));
 }
 
 /** The runs that are going on. */
-export async function runningBoots(notes: string): Promise<RunningBoot[]> {
-  return running(await findNotes(notes));
+export async function activeRuns(notes: string): Promise<ActiveRun[]> {
+  return running(await findRunRecords(notes));
 }
 
-export function running(found: readonly FoundNote[]): RunningBoot[] {
-  return found.flatMap(({ boot, owner, isRunning }) =>
-    owner !== null && isRunning ? [{ boot, ...owner }] : [],
+export function running(found: readonly FoundRunRecord[]): ActiveRun[] {
+  return found.flatMap(({ runId, owner, isRunning }) =>
+    owner !== null && isRunning ? [{ runId, ...owner }] : [],
   );
 }
 
 /** All notes, of runs that have ended as well. */
-export function findNotes(notes: string): Promise<FoundNote[]> {
+export function findRunRecords(notes: string): Promise<FoundRunRecord[]> {
   return Promise.all(
-    noteNames(notes).map(async (boot) => {
-      const owner = readNote(join(notes, boot));
-      return { boot, owner, isRunning: owner !== null && (await goesOn(owner)) };
+    runRecordNames(notes).map(async (runId) => {
+      const owner = readRunRecord(join(notes, runId));
+      return { runId, owner, isRunning: owner !== null && (await isAlive(owner)) };
     }),
   );
 }
@@ -120,8 +120,8 @@ export function isSameOwner(left: Owner | null, right: Owner): boolean {
   return left?.processId === right.processId && left.port === right.port;
 }
 
-/** The boots that left a note. */
-function noteNames(notes: string): string[] {
+/** The runs that left a note. */
+function runRecordNames(notes: string): string[] {
   try {
     return readdirSync(notes);
   } catch {
@@ -129,7 +129,7 @@ function noteNames(notes: string): string[] {
   }
 }
 
-function readNote(path: string): Owner | null {
+function readRunRecord(path: string): Owner | null {
   try {
     const note = JSON.parse(readFileSync(path, "utf8")) as Partial<Owner> | null;
     const { processId, host, port } = note ?? {};
@@ -142,7 +142,7 @@ function readNote(path: string): Owner | null {
   }
 }
 
-async function goesOn({ processId, host, port }: Owner): Promise<boolean> {
+async function isAlive({ processId, host, port }: Owner): Promise<boolean> {
   return isRunningProcess(processId) && (await listens(host, port));
 }
 

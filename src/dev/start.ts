@@ -8,7 +8,7 @@
 import { join, resolve } from "node:path";
 import type * as WranglerModule from "wrangler";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
-import { removeEndedNotes } from "../base/run-record.ts";
+import { removeEndedRunRecords } from "../base/run-record.ts";
 import { loadWrangler } from "../base/packages.ts";
 import { UserError } from "../base/user-error.ts";
 import { watchConfig } from "./config-watch.ts";
@@ -170,7 +170,7 @@ class DevServer implements RunningDev {
       this.#worker?.stop(),
       this.#dns && within(stopMilliseconds, this.#dns.stop()),
     ]);
-    await removeEndedNotes(join(this.persistFolder, "v3", "store", "boots"));
+    await removeEndedRunRecords(join(this.persistFolder, "v3", "store", "runs"));
   }
 
   async #choosePort(wanted: number): Promise<number> {

@@ -8,7 +8,7 @@
  * which bucket it means.
  */
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { newBoot, type Door } from "../base/run-record.ts";
+import { newRunId, type EndpointAddress } from "../base/run-record.ts";
 import type { BucketSettings } from "../store/binding/settings.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/bucket-options.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
@@ -26,10 +26,10 @@ const bindingModule = "ledge-internal:store-binding";
 export const storePlugin: Plugin = {
   bindingTypeDescription: "Store bucket",
 
-  /** Called first, with all scripts of a run: they share its boot. */
+  /** Called first, with all scripts of a run: they share its runId. */
   getExtensions({ options }) {
-    const boot = newBoot();
-    for (const worker of options) boots.set(worker, boot);
+    const runId = newRunId();
+    for (const worker of options) runs.set(worker, runId);
     return [
       {
         modules: [
@@ -47,7 +47,7 @@ export const storePlugin: Plugin = {
       }
       const parsed = parseBucketOptions(name, options);
       const { bucketName, latencyMilliseconds = 0 } = parsed;
-      const bucket = { bucketName, boot: bootOf(worker), rpc, latencyMilliseconds };
+      const bucket = { bucketName, runId: runIdOf(worker), rpc, latencyMilliseconds };
       return {
         name,
         wrapped: {
@@ -82,10 +82,10 @@ export const storePlugin: Plugin = {
       .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
     const [handover] = bindings
       .filter(({ kind }) => kind === "control")
-      .map(({ options }) => (options as { handover?: Door } | undefined)?.handover);
+      .map(({ options }) => (options as { handover?: EndpointAddress } | undefined)?.handover);
     return storeServices(assembly, {
       pluginName,
-      boot: bootOf(worker),
+      runId: runIdOf(worker),
       bucketNames,
       project: projectFolder(worker),
       ...(handover !== undefined && { handover }),
@@ -117,13 +117,13 @@ function projectFolder(worker: ParsedWorkerOptions): string | undefined {
   return (control?.options as { project_folder?: string } | undefined)?.project_folder;
 }
 
-/** The boot that a script's blobs are written under. */
-const boots = new WeakMap<ParsedWorkerOptions, string>();
+/** The runId that a script's blobs are written under. */
+const runs = new WeakMap<ParsedWorkerOptions, string>();
 
-function bootOf(worker: ParsedWorkerOptions): string {
-  let boot = boots.get(worker);
-  if (boot === undefined) boots.set(worker, (boot = newBoot()));
-  return boot;
+function runIdOf(worker: ParsedWorkerOptions): string {
+  let runId = runs.get(worker);
+  if (runId === undefined) runs.set(worker, (runId = newRunId()));
+  return runId;
 }
 
 /** All flags a script was given. Ours are no longer among those that workerd will see. */

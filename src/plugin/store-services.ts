@@ -12,9 +12,9 @@ import type {
   Worker_Module,
 } from "miniflare";
 import { bucketFolder } from "../store/core/blob-name.ts";
-import { amendNote, noteBoot, removeNotes, type Door } from "../base/run-record.ts";
+import { amendRunRecord, recordRun, removeRunRecords, type EndpointAddress } from "../base/run-record.ts";
 import { claimStore } from "../base/folder-owner.ts";
-import { doorOf, openDoor, storeService } from "./endpoint-socket.ts";
+import { reserveEndpoint, openEndpointSocket, storeService } from "./endpoint-socket.ts";
 import { whenRuntimeStarts } from "../base/orphan-runtime.ts";
 import { loadMiniflare } from "../base/packages.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
@@ -25,7 +25,7 @@ const miniflare = loadMiniflare();
 export const bucketsService = storeService;
 const databasesService = "store:databases";
 const blobsService = "store:blobs";
-const bootsService = "store:boots";
+const runsService = "store:runs";
 const hostService = "store:host";
 const projectService = "store:project";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
@@ -45,25 +45,25 @@ export const clientBindings: Worker_Binding[] = [
 interface StoreRun {
   /** The name of the store's folder below the persist path */
   readonly pluginName: string;
-  readonly boot: string;
+  readonly runId: string;
   /** The buckets that the script is bound to */
   readonly bucketNames: readonly string[];
   /** A folder that tests may read, if there is one */
   readonly project: string | undefined;
   /** Where the process makes way for another runtime, if it does (`claim.ts`). */
-  readonly handover?: Door;
+  readonly handover?: EndpointAddress;
 }
 
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
-  { pluginName, boot, bucketNames, project, handover }: StoreRun,
+  { pluginName, runId, bucketNames, project, handover }: StoreRun,
 ): Promise<Service[]> {
   const folder = miniflare.getPersistPath(
     pluginName,
     tmpPath,
     sharedOptions.resourcePersistencePath,
   );
-  const [databases, blobs, boots] = ["databases", "blobs", "boots"].map((name) => {
+  const [databases, blobs, runs] = ["databases", "blobs", "runs"].map((name) => {
     const path = `${folder}/${name}`;
     mkdirSync(path, { recursive: true });
     return path;
@@ -71,8 +71,8 @@ export async function storeServices(
   // So that whoever looks into the folder knows which buckets there are.
   for (const name of bucketNames) mkdirSync(join(blobs, bucketFolder(name)), { recursive: true });
   // The scripts of a run share the services of the first.
-  if (lastBoot.get(loopbackPort) === boot) return [];
-  lastBoot.set(loopbackPort, boot);
+  if (lastRun.get(loopbackPort) === runId) return [];
+  lastRun.set(loopbackPort, runId);
   const owner = {
     processId: process.pid,
     host: loopbackHost,
@@ -81,36 +81,36 @@ export async function storeServices(
   };
   const shared = [
     { name: blobsService, disk: { path: blobs, writable: true } },
-    { name: bootsService, disk: { path: boots } },
+    { name: runsService, disk: { path: runs } },
     ...(project === undefined ? [] : [{ name: projectService, disk: { path: project } }]),
   ];
   const more: Worker_Binding[] = [
-    { name: "boot", text: boot },
+    { name: "runId", text: runId },
     ...(project === undefined ? [] : await projectBindings()),
   ];
   // A folder that goes with the runtime is nobody else's.
   if (sharedOptions.resourcePersistencePath === undefined) {
-    await noteBoot(boot, boots, owner);
+    await recordRun(runId, runs, owner);
     return [...shared, ...hostServices(databases, more)];
   }
   const { host, outlived } = await claimStore({
-    boot,
+    runId,
     folder,
     owner,
-    door: () => doorOf(loopbackPort),
+    endpoint: () => reserveEndpoint(loopbackPort),
   });
   // Goes on while the runtime starts, which takes longer. Who is in the way of it, stays.
-  void removeNotes(boots, outlived)
+  void removeRunRecords(runs, outlived)
     .catch(() => {})
-    .then(() => removePartialFiles(blobs, boots));
-  if (host?.door !== undefined) return [...shared, ...guestServices(host.door, more)];
-  const door = await doorOf(loopbackPort);
-  openDoor(worker, door);
+    .then(() => removePartialFiles(blobs, runs));
+  if (host?.endpoint !== undefined) return [...shared, ...guestServices(host.endpoint, more)];
+  const endpoint = await reserveEndpoint(loopbackPort);
+  openEndpointSocket(worker, endpoint);
   whenRuntimeStarts(loopbackPort, (runtimeProcessId) =>
-    amendNote(boot, boots, { runtimeProcessId }),
+    amendRunRecord(runId, runs, { runtimeProcessId }),
   );
-  const forDoor: Worker_Binding[] = [joinerBinding, { name: "secret", text: door.secret }];
-  return [...shared, ...hostServices(databases, [...more, ...forDoor])];
+  const forEndpoint: Worker_Binding[] = [joinerBinding, { name: "secret", text: endpoint.secret }];
+  return [...shared, ...hostServices(databases, [...more, ...forEndpoint])];
 }
 
 /** What reads the project's folder also says of what type the files are. */
@@ -122,8 +122,8 @@ async function projectBindings(): Promise<Worker_Binding[]> {
   ];
 }
 
-/** The boot that each Miniflare, known by its own port, has begun last. */
-const lastBoot = new Map<number, string>();
+/** The runId that each Miniflare, known by its own port, has begun last. */
+const lastRun = new Map<number, string>();
 
 /** The buckets themselves, on their databases. */
 function hostServices(databases: string, bindings: Worker_Binding[]): Service[] {
@@ -147,7 +147,7 @@ function hostServices(databases: string, bindings: Worker_Binding[]): Service[] 
 }
 
 /** Buckets that ask those of the host: under the same names, for the bindings are the same. */
-function guestServices({ port, secret }: Door, bindings: Worker_Binding[]): Service[] {
+function guestServices({ port, secret }: EndpointAddress, bindings: Worker_Binding[]): Service[] {
   return [
     { name: hostService, external: { address: `127.0.0.1:${port}`, http: {} } },
     bucketsWorker({
@@ -166,7 +166,7 @@ function guestServices({ port, secret }: Door, bindings: Worker_Binding[]): Serv
 }
 
 const guestModule = `
-export { BucketRelay as BucketObject, ContentJoiner, StoreControl } from "./store-buckets.js";
+export { OwnerBucket as BucketObject, ContentJoiner, StoreControl } from "./store-buckets.js";
 export default {};
 `;
 
@@ -183,7 +183,7 @@ function bucketsWorker({ bindings = [], ...worker }: Worker): Service {
       bindings: [
         { name: "blobs", service: { name: blobsService } },
         { name: "buckets", durableObjectNamespace: bucketNamespace },
-        { name: "boots", service: { name: bootsService } },
+        { name: "runs", service: { name: runsService } },
         ...bindings,
       ],
     },

@@ -1,5 +1,5 @@
 /** What the controls of a runtime can do: `StoreControl` and `DnsApi`, as they are called. */
-import type { KeptObject, SeedObject } from "../store/core/fixture.ts";
+import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
 import type { Call } from "../store/core/recorded-call.ts";
 import type { Fault, Injection } from "../store/core/injected-fault.ts";
 
@@ -17,7 +17,7 @@ export interface StoreControls {
   calls(): Promise<readonly Call[]>;
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
   seedFolder(bucketName: string, path: string): Promise<string | null>;
-  contents(bucketName: string, prefix: string): Promise<KeptObject[]>;
+  contents(bucketName: string, prefix: string): Promise<FixtureObject[]>;
 }
 
 export interface DnsControls {

@@ -50,7 +50,7 @@ function makeState(): PoolState {
     note(bucketName, operation, outcome) {
       const call = describeCall(bucketName, operation, outcome);
       if (call === null) return;
-      if (outcome.interference?.late) warnOfLate(call);
+      if (outcome.answerFault?.late) warnOfLate(call);
       else state.calls.push(call);
     },
   });

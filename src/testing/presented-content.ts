@@ -1,5 +1,5 @@
 /** Objects as assertions and inline snapshots show them: the same every time, and readable. */
-import type { KeptObject } from "../store/core/fixture.ts";
+import type { FixtureObject } from "../store/core/fixture.ts";
 
 export interface PresentedObject {
   /** The text, or what stands for bytes that are none */
@@ -11,7 +11,7 @@ export interface PresentedObject {
 /** Longer text says how long it is, and starts with so much. */
 const textMax = 2000;
 
-export function presentContent({ bytes, http, custom }: KeptObject): PresentedObject {
+export function presentContent({ bytes, http, custom }: FixtureObject): PresentedObject {
   const { cacheExpiry, ...fields } = http;
   return {
     content: presentBytes(bytes),

@@ -37,7 +37,7 @@ async function killOwner(): Promise<void> {
 }
 
 const notePath = () => join(project.folder, ".wrangler/state/v3/dns/running.json");
-const readNote = () => JSON.parse(readFileSync(notePath(), "utf8"));
+const readRunRecord = () => JSON.parse(readFileSync(notePath(), "utf8"));
 
 function isThere(processId: number): boolean {
   try {
@@ -53,7 +53,7 @@ test("the note says who has the zones, to nobody else, until it stops", async ()
   const configPath = join(project.folder, "wrangler.json");
   const options = { configPath, port: 0, dnsPort: 0, log: () => {} };
   const running = await startDns(options);
-  const note = readNote();
+  const note = readRunRecord();
   expect(note).toMatchObject({
     processId: process.pid,
     brief: false,
@@ -69,7 +69,7 @@ test("the note says who has the zones, to nobody else, until it stops", async ()
     `Process ${process.pid} has the zones in ${join(project.folder, ".wrangler/state/v3/dns")} (its API is ${running.url})`,
   );
   // The one that was refused has taken nothing away.
-  expect(readNote()).toEqual(note);
+  expect(readRunRecord()).toEqual(note);
   await running.stop();
   expect(existsSync(notePath())).toBe(false);
   const again = await startDns(options);
@@ -80,10 +80,10 @@ test("the note says who has the zones, to nobody else, until it stops", async ()
 test("after kill -9 a command has the zones, and ends the runtime that was left", async () => {
   await startOwner();
   await project.ok("add", "example.org", "before", "A", "192.0.2.1");
-  const { runtimeProcessId, processId } = readNote();
+  const { runtimeProcessId, processId } = readRunRecord();
   expect(processId).toBe(owner!.pid);
   await killOwner();
-  expect(readNote().processId).toBe(processId);
+  expect(readRunRecord().processId).toBe(processId);
   expect(isThere(runtimeProcessId)).toBe(true);
 
   expect(await project.ok("list", "example.org")).toBe("before.example.org  auto  A  192.0.2.1\n");
@@ -91,21 +91,21 @@ test("after kill -9 a command has the zones, and ends the runtime that was left"
   expect(existsSync(notePath())).toBe(false);
 
   await startOwner();
-  expect(readNote().processId).toBe(owner!.pid);
+  expect(readRunRecord().processId).toBe(owner!.pid);
   await project.ok("add", "example.org", "after", "A", "192.0.2.2");
   expect(await project.ok("list", "example.org")).toContain("before.example.org");
 });
 
 test("an owner that does not answer is named, and its zones are left alone", async () => {
   await startOwner();
-  const { runtimeProcessId, addresses } = readNote();
+  const { runtimeProcessId, addresses } = readRunRecord();
   process.kill(runtimeProcessId, "SIGSTOP");
   try {
     const ran = await project.run("zones");
     expect(ran).toMatchObject({ code: 1, out: "" });
     expect(ran.error).toContain(`Process ${owner!.pid} has the zones in `);
     expect(ran.error).toContain(`does not answer at ${addresses.url}. Stop it, and try again.`);
-    expect(readNote().processId).toBe(owner!.pid);
+    expect(readRunRecord().processId).toBe(owner!.pid);
   } finally {
     process.kill(runtimeProcessId, "SIGCONT");
   }
@@ -114,10 +114,10 @@ test("an owner that does not answer is named, and its zones are left alone", asy
 
 test("the note follows a runtime that is started anew", async () => {
   await startOwner();
-  const before = readNote();
+  const before = readRunRecord();
   process.kill(before.runtimeProcessId, "SIGKILL");
-  await expect.poll(() => readNote().runtimeProcessId).not.toBe(before.runtimeProcessId);
-  const { runtimeProcessId, ...after } = readNote();
+  await expect.poll(() => readRunRecord().runtimeProcessId).not.toBe(before.runtimeProcessId);
+  const { runtimeProcessId, ...after } = readRunRecord();
   expect({ ...after, runtimeProcessId: before.runtimeProcessId }).toEqual(before);
   await killOwner();
   expect(await project.json("zones")).toHaveLength(1);
@@ -135,7 +135,7 @@ test("a command that is killed leaves nothing that stops the next", async () => 
   const command = spawn(process.execPath, [cli, ...words], { cwd: project.folder });
   const exited = once(command, "exit");
   await once(silent, "connection");
-  const { brief, runtimeProcessId } = readNote();
+  const { brief, runtimeProcessId } = readRunRecord();
   expect(brief).toBe(true);
   command.kill("SIGKILL");
   await exited;

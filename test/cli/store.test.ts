@@ -223,7 +223,7 @@ describe("ledge store", () => {
     mkdirSync(here.path("files"));
     for (let n = 0; n < 3; n++) here.write(`files/${n}.bin`, bytesOf(40_000_000, n));
     const command = here.start("import", "photos", "files");
-    const notes = join(here.persistPath, "store/boots");
+    const notes = join(here.persistPath, "store/runs");
     const note = await vi.waitFor(
       () => {
         const [name] = readdirSync(notes) as [string];

@@ -39,7 +39,7 @@ const photos = (more: object = {}): string =>
   project({ "wrangler.jsonc": { ...configuration, ...more }, "src/index.ts": script() });
 
 const notes = (folder: string): string[] =>
-  readdirSync(join(folder, ".wrangler/state/v3/store/boots"));
+  readdirSync(join(folder, ".wrangler/state/v3/store/runs"));
 
 const photo = bytesOf(300_000);
 

@@ -158,11 +158,11 @@ describe("two runtimes on one folder", () => {
 
 /** The note of the run before goes while the next one starts. */
 function runtimeOf(folder: string): Promise<number> {
-  const boots = join(folder, "store", "boots");
+  const runs = join(folder, "store", "runs");
   return vi.waitFor(() => {
-    const [name, other] = readdirSync(boots) as [string, string | undefined];
+    const [name, other] = readdirSync(runs) as [string, string | undefined];
     expect(other).toBeUndefined();
-    const note = readFileSync(join(boots, name), "utf8");
+    const note = readFileSync(join(runs, name), "utf8");
     return (JSON.parse(note) as { runtimeProcessId: number }).runtimeProcessId;
   });
 }
@@ -188,24 +188,24 @@ describe("two runtimes of one process", () => {
   });
 });
 
-describe("the door of a runtime", () => {
+describe("the endpoint of a runtime", () => {
   it("opens to the secret of its note alone, which nobody else may read", async () => {
     const folder = temporaryFolder();
     const { bucket } = await startStore(folder);
     await bucket.put("key", "value");
-    const boots = join(folder, "store", "boots");
-    const [boot] = readdirSync(boots) as [string];
-    const note = join(boots, boot);
+    const runs = join(folder, "store", "runs");
+    const [runId] = readdirSync(runs) as [string];
+    const note = join(runs, runId);
     expect(statSync(note).mode & 0o777).toBe(0o600);
-    const { door } = JSON.parse(readFileSync(note, "utf8")) as {
-      door: { port: number; secret: string };
+    const { endpoint } = JSON.parse(readFileSync(note, "utf8")) as {
+      endpoint: { port: number; secret: string };
     };
     const ask = (headers: Record<string, string>) =>
-      fetch(`http://127.0.0.1:${door.port}/`, { headers });
-    for (const headers of [{}, { authorization: "Bearer " }, { authorization: door.secret }]) {
+      fetch(`http://127.0.0.1:${endpoint.port}/`, { headers });
+    for (const headers of [{}, { authorization: "Bearer " }, { authorization: endpoint.secret }]) {
       expect((await ask(headers as Record<string, string>)).status).toBe(403);
     }
-    const known = await ask({ authorization: `Bearer ${door.secret}` });
-    expect(await known.text()).toBe(boot);
+    const known = await ask({ authorization: `Bearer ${endpoint.secret}` });
+    expect(await known.text()).toBe(runId);
   });
 });

@@ -1,6 +1,6 @@
 /** Why an answer is as it is: the rules that `answer()` applied, for people and programs. */
 import { isMetaType, TYPE } from "../../src/dns/wire/numbers.ts";
-import { answer, isOutsideNeeded, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { answer, isExternalNeeded, type AnswerContext } from "../../src/dns/answer/answer.ts";
 import { Query } from "../../src/dns/answer/query.ts";
 import { explainRule, ruleName } from "../../src/dns/answer/explanation.ts";
 
@@ -20,7 +20,7 @@ export function explainQuery(bytes: Uint8Array, context: AnswerContext): readonl
   query.read(bytes);
   if (isMetaType(query.type) && query.type !== TYPE.ANY) return [];
   const made = answer(query, context);
-  if (isOutsideNeeded(made)) return [];
+  if (isExternalNeeded(made)) return [];
   return made.rules.map((rule) => ({
     rule: rule.rule,
     name: ruleName(rule),

@@ -5,11 +5,11 @@ import {
   OUTSIDE_PATH,
   SECRET_HEADER,
 } from "../../src/dns/replication/protocol.ts";
-import type { OutsideResult } from "../../src/dns/answer/external-addresses.ts";
-import type { ResolveOutside } from "../../src/dns/answer/respond-fully.ts";
+import type { ExternalResult } from "../../src/dns/answer/external-addresses.ts";
+import type { ResolveExternal } from "../../src/dns/answer/respond-fully.ts";
 
 /** Without listeners names elsewhere stay unknown, and what depends on them fails. */
-export function askListeners({ LISTENERS, LISTENERS_SECRET = "" }: Env): ResolveOutside {
+export function askListeners({ LISTENERS, LISTENERS_SECRET = "" }: Env): ResolveExternal {
   return async (question) => {
     if (LISTENERS === undefined) return "failed";
     try {
@@ -18,7 +18,7 @@ export function askListeners({ LISTENERS, LISTENERS_SECRET = "" }: Env): Resolve
         headers: { [SECRET_HEADER]: LISTENERS_SECRET },
         body: JSON.stringify(question),
       });
-      return answer.ok ? ((await answer.json()) as OutsideResult) : "failed";
+      return answer.ok ? ((await answer.json()) as ExternalResult) : "failed";
     } catch {
       return "failed";
     }

@@ -6,7 +6,7 @@
 import type { Env } from "../objects/environment.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
-import { OutsideAnswers } from "../../src/dns/answer/external-addresses.ts";
+import { ExternalAddressCache } from "../../src/dns/answer/external-addresses.ts";
 import { respondFully } from "../../src/dns/answer/respond-fully.ts";
 import { Responder, type Asker } from "../../src/dns/answer/responder.ts";
 import { describeMessage } from "./json-form.ts";
@@ -26,7 +26,7 @@ export const DOH_PATH = "/dns-query";
 /** Cookies tell askers of UDP apart; HTTP has connections. */
 const ASKER: Asker = { transport: "https", address: new Uint8Array(4) };
 
-const outside = new OutsideAnswers();
+const outside = new ExternalAddressCache();
 let responder: Responder | null = null;
 
 function nowSeconds(): number {

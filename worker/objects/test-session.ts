@@ -5,7 +5,7 @@
 import { UndoJournal } from "../../src/base/workerd/undo-journal.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
 
-class Rehearsal {
+class TestSession {
   #run = "";
   readonly #layers: number[] = [];
   readonly #zones = new Set<string>();
@@ -40,7 +40,7 @@ class Rehearsal {
   }
 }
 
-export const rehearsal = new Rehearsal();
+export const testSession = new TestSession();
 
 /** The journal of one object, in step with the layers. */
 export class ObjectJournal {
@@ -53,24 +53,24 @@ export class ObjectJournal {
     this.#sql = sql;
     this.#zoneId = zoneId;
     this.#journal = new UndoJournal(sql);
-    this.#journal.recover(rehearsal.run);
+    this.#journal.recover(testSession.run);
   }
 
   /** To be called before every write. */
   enter(): void {
-    if (rehearsal.run === "") return;
-    rehearsal.touch(this.#zoneId);
-    this.#journal.enter(rehearsal.layer, rehearsal.run);
+    if (testSession.run === "") return;
+    testSession.touch(this.#zoneId);
+    this.#journal.enter(testSession.layer, testSession.run);
   }
 
   leave(layer: number): void {
-    this.#journal.leave(layer, rehearsal.run);
+    this.#journal.leave(layer, testSession.run);
   }
 
   /** Empties all tables, so that it can be undone. `false` where there is no layer to undo it. */
   empty(): boolean {
     this.enter();
-    if (rehearsal.layer !== null) {
+    if (testSession.layer !== null) {
       this.#journal.empty();
       return true;
     }

@@ -32,14 +32,14 @@ import { ObjectJournal } from "./test-session.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
 import { createZoneTables } from "./schema.ts";
 import { SharedTurn } from "./shared-turn.ts";
-import { SWITCHES, ZoneFacts, type SwitchName, type ZoneSeed } from "./zone-state.ts";
+import { SWITCHES, ZoneState, type SwitchName, type ZoneSeed } from "./zone-state.ts";
 import { importZoneFile } from "./zone-import.ts";
-import { lookUpName, OutsideUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
+import { lookUpName, ExternalTargetUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
 
 export class ZoneObject extends DurableObject<Env> {
   readonly #config: DnsConfig;
   readonly #records: RecordTable;
-  readonly #facts: ZoneFacts;
+  readonly #facts: ZoneState;
   readonly #log: ChangeLog;
   readonly #turn = new SharedTurn();
   readonly #publisher: Publisher;
@@ -53,7 +53,7 @@ export class ZoneObject extends DurableObject<Env> {
     const { sql } = ctx.storage;
     this.#journal = new ObjectJournal(sql, ctx.id.name ?? null);
     this.#records = new RecordTable(sql);
-    this.#facts = new ZoneFacts(sql);
+    this.#facts = new ZoneState(sql);
     this.#log = new ChangeLog(sql);
     this.#publisher = new Publisher(env);
     const seed = this.#readSeed();
@@ -119,7 +119,7 @@ export class ZoneObject extends DurableObject<Env> {
         await this.#publisher.told();
         return replyWith(result);
       } catch (error) {
-        if (!(error instanceof OutsideUnknown)) return replyToError(error);
+        if (!(error instanceof ExternalTargetUnknown)) return replyToError(error);
         outside.set(error.target, await this.#askOutside(error.target));
       }
     }

@@ -16,7 +16,7 @@ export interface SwitchState {
 }
 
 /** The few facts of a zone that are not records, as JSON under a name. */
-export class ZoneFacts {
+export class ZoneState {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {

@@ -25,14 +25,14 @@ import {
 } from "../../src/dns/record/zone-record.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { RecordTable } from "./record-table.ts";
-import type { ZoneFacts, ZoneSeed } from "./zone-state.ts";
+import type { ZoneState, ZoneSeed } from "./zone-state.ts";
 
 export interface WriteContext {
   readonly seed: ZoneSeed;
   readonly rules: RecordRules;
   readonly recordQuota: number;
   readonly records: RecordTable;
-  readonly facts: ZoneFacts;
+  readonly facts: ZoneState;
   readonly log: ChangeLog;
   readonly now: string;
   readonly newId: () => string;
@@ -41,8 +41,8 @@ export interface WriteContext {
 }
 
 /** A chain left the zone for a name that nobody has asked about yet: ask, then start over. */
-export class OutsideUnknown extends Error {
-  override name = "OutsideUnknown";
+export class ExternalTargetUnknown extends Error {
+  override name = "ExternalTargetUnknown";
   readonly target: string;
   constructor(target: string) {
     super(`${target} is not known yet`);
@@ -149,7 +149,7 @@ export class ZoneWrites {
     if (own !== null) return own;
     // Also a name below the apex may be another zone's: that of a subdomain.
     const known = outside.get(name);
-    if (known === undefined) throw new OutsideUnknown(name);
+    if (known === undefined) throw new ExternalTargetUnknown(name);
     return known;
   };
 

@@ -11,7 +11,7 @@ import {
   WAIT_MILLISECONDS,
   ZonesTakenError,
   type DnsAddresses,
-  type ZonesNote,
+  type ZonesOwnerRecord,
 } from "../../dns/server/zones-owner.ts";
 import { zonesFolder } from "../../dns/server/zones-folder.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -132,7 +132,7 @@ async function startOwn(
   }
 }
 
-async function checkAnswers(folder: string, owner: ZonesNote, { url }: DnsAddresses) {
+async function checkAnswers(folder: string, owner: ZonesOwnerRecord, { url }: DnsAddresses) {
   try {
     const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
     await (await fetch(`${url}/user`, { signal })).arrayBuffer();
@@ -141,7 +141,7 @@ async function checkAnswers(folder: string, owner: ZonesNote, { url }: DnsAddres
   }
 }
 
-function notAnswering(folder: string, { processId, addresses, brief }: ZonesNote): UserError {
+function notAnswering(folder: string, { processId, addresses, brief }: ZonesOwnerRecord): UserError {
   const at = addresses === undefined ? "" : ` at ${addresses.url}`;
   return new UserError(
     brief

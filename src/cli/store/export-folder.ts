@@ -15,7 +15,7 @@ import type { RemoteBucket } from "../../store/node/endpoint-bucket.ts";
 import { FilePaths, manifestName } from "./file-path.ts";
 import { ExportFolder } from "./folder.ts";
 import type { Transferred } from "./import-folder.ts";
-import { inLanes } from "../../base/map-concurrent.ts";
+import { mapConcurrent } from "../../base/map-concurrent.ts";
 import { FileContent } from "../../store/node/local-content.ts";
 import { encodeEntry, manifestHead, type ManifestEntry } from "./manifest.ts";
 import { readManifest } from "./manifest-file.ts";
@@ -47,7 +47,7 @@ export async function exportFolder(
     }
   }
   const result: Transferred = { transferred: 0, unchanged: 0, bytes: 0, failures: [] };
-  await inLanes(listed(bucket, prefix, paths), lanes, async ({ object, path }) => {
+  await mapConcurrent(listed(bucket, prefix, paths), lanes, async ({ object, path }) => {
     try {
       const { exported, bytes } = await exporter.export(object, path);
       if (exported === null) return;

@@ -13,7 +13,7 @@ import type { ObjectDescription, ObjectRecord, StorageClass } from "../../store/
 import { partBytes, type RemoteBucket } from "../../store/node/endpoint-bucket.ts";
 import { guessedMetadata } from "./content-type.ts";
 import { filesBelow } from "./folder.ts";
-import { inLanes } from "../../base/map-concurrent.ts";
+import { mapConcurrent } from "../../base/map-concurrent.ts";
 import { FileContent } from "../../store/node/local-content.ts";
 import type { ManifestEntry } from "./manifest.ts";
 import { readManifest } from "./manifest-file.ts";
@@ -47,7 +47,7 @@ export async function importFolder(
   for await (const entry of readManifest(root)) entries.set(entry.path, entry);
   const result: Transferred = { transferred: 0, unchanged: 0, bytes: 0, failures: [] };
   const importer = new Importer(bucket, root, options);
-  await inLanes(importable(root, entries), lanes, async (path) => {
+  await mapConcurrent(importable(root, entries), lanes, async (path) => {
     const entry = entries.get(path);
     try {
       const bytes = await importer.import(path, entry);

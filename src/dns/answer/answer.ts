@@ -21,7 +21,7 @@ import { formatName } from "../wire/name.ts";
 import { CLASS, RCODE, TYPE } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
 import { locate } from "./locate.ts";
-import type { OutsideAnswers, OutsideQuestion } from "./external-addresses.ts";
+import type { ExternalAddressCache, ExternalQuestion } from "./external-addresses.ts";
 import { refer } from "./referral.ts";
 import type { Rule, RuleName } from "./explanation.ts";
 import type { Alias, NodeView, ServedNode } from "./served-node.ts";
@@ -60,13 +60,13 @@ export interface Answer {
 
 export interface AnswerContext {
   readonly zones: ServedZones;
-  readonly outside: OutsideAnswers;
+  readonly outside: ExternalAddressCache;
   readonly nowSeconds: number;
 }
 
 /** A resolver has to be asked first. */
-export interface OutsideNeeded {
-  readonly questions: readonly OutsideQuestion[];
+export interface ExternalNeeded {
+  readonly questions: readonly ExternalQuestion[];
 }
 
 class Lookup {
@@ -85,7 +85,7 @@ class Lookup {
   /** Where the chain went that no zone here can follow. */
   left: Uint8Array | null = null;
   looped = false;
-  needed: OutsideQuestion | null = null;
+  needed: ExternalQuestion | null = null;
 
   constructor(context: AnswerContext, type: number, from?: Lookup) {
     this.#context = context;
@@ -264,7 +264,7 @@ class Lookup {
   }
 }
 
-export function answer(question: WireQuestion, context: AnswerContext): Answer | OutsideNeeded {
+export function answer(question: WireQuestion, context: AnswerContext): Answer | ExternalNeeded {
   const lookup = new Lookup(context, question.type);
   if (question.class === CLASS.IN) lookup.start(question.name);
   else {
@@ -291,6 +291,6 @@ export function emptyAnswer(rcode: number): Answer {
   };
 }
 
-export function isOutsideNeeded(result: Answer | OutsideNeeded): result is OutsideNeeded {
+export function isExternalNeeded(result: Answer | ExternalNeeded): result is ExternalNeeded {
   return "questions" in result;
 }

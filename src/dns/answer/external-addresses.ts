@@ -5,16 +5,16 @@
  */
 import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
 
-export interface OutsideQuestion {
+export interface ExternalQuestion {
   readonly name: string;
   readonly type: "A" | "AAAA";
 }
 
-export type OutsideResult =
+export type ExternalResult =
   /** No addresses: the name has none of that family, or does not exist. */
   { readonly addresses: readonly string[]; readonly ttlSeconds: number } | "failed";
 
-export interface OutsideAddresses {
+export interface ExternalAddresses {
   readonly data: readonly Uint8Array[];
   readonly ttlSeconds: number;
 }
@@ -30,14 +30,14 @@ interface Entry {
   readonly expiresSeconds: number;
 }
 
-function keyOf({ name, type }: OutsideQuestion): string {
+function keyOf({ name, type }: ExternalQuestion): string {
   return `${type} ${name.toLowerCase()}`;
 }
 
-export class OutsideAnswers {
+export class ExternalAddressCache {
   readonly #entries = new Map<string, Entry>();
 
-  put(question: OutsideQuestion, result: OutsideResult, nowSeconds: number): void {
+  put(question: ExternalQuestion, result: ExternalResult, nowSeconds: number): void {
     const key = keyOf(question);
     this.#entries.delete(key);
     // The first is the one that was put longest ago.
@@ -58,7 +58,7 @@ export class OutsideAnswers {
   }
 
   /** `undefined`: nobody has asked yet, or too long ago. */
-  get(question: OutsideQuestion, nowSeconds: number): OutsideAddresses | "failed" | undefined {
+  get(question: ExternalQuestion, nowSeconds: number): ExternalAddresses | "failed" | undefined {
     const entry = this.#entries.get(keyOf(question));
     if (entry === undefined || entry.expiresSeconds <= nowSeconds) return undefined;
     if (entry.data === null) return "failed";

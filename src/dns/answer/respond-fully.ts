@@ -1,19 +1,19 @@
 /** An answer that may need others' answers first: asks for them, remembers them, and tries again. */
-import type { OutsideAnswers, OutsideQuestion, OutsideResult } from "./external-addresses.ts";
+import type { ExternalAddressCache, ExternalQuestion, ExternalResult } from "./external-addresses.ts";
 import type { Asker, Responder, Response } from "./responder.ts";
 
 /** A chain can leave the zones and come back only so often before it is a loop. */
 const ROUNDS_MAX = 8;
 
-export type ResolveOutside = (question: OutsideQuestion) => Promise<OutsideResult>;
+export type ResolveExternal = (question: ExternalQuestion) => Promise<ExternalResult>;
 
 export async function respondFully(
   query: Uint8Array,
   asker: Asker,
   options: {
     readonly responder: Responder;
-    readonly outside: OutsideAnswers;
-    readonly resolve: ResolveOutside;
+    readonly outside: ExternalAddressCache;
+    readonly resolve: ResolveExternal;
     readonly nowSeconds: () => number;
   },
 ): Promise<Exclude<Response, { kind: "outside" }>> {

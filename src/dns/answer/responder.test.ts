@@ -11,7 +11,7 @@ import { readRecords, serve, zoneData } from "../../../test/dns/support/served.t
 import { decodeMessage } from "../wire/message.ts";
 import { RCODE, TYPE } from "../wire/numbers.ts";
 import { signMessage, verifyMessage, type TsigKey } from "../wire/tsig-mac.ts";
-import { OutsideAnswers } from "./external-addresses.ts";
+import { ExternalAddressCache } from "./external-addresses.ts";
 import { Responder } from "./responder.ts";
 
 const many = Array.from({ length: 60 }, (_, index) => `many 300 A 192.0.2.${index}`).join("\n");
@@ -69,7 +69,7 @@ describe("a response", () => {
   });
 
   test("asks for what only a resolver knows, and uses it", () => {
-    const outside = new OutsideAnswers();
+    const outside = new ExternalAddressCache();
     const own = respondFrom(zones, { outside });
     const query = composeQuery("out.example.org A");
     expect(own.responder.respond(query, UDP, 0)).toEqual({
@@ -264,7 +264,7 @@ describe("what is not answered", () => {
     broken.put(zoneData("example.org", [record]));
     const own = new Responder({
       zones: broken,
-      outside: new OutsideAnswers(),
+      outside: new ExternalAddressCache(),
       onError: (error) => errors.push(error),
     });
     const response = own.respond(composeQuery("www.example.org A"), UDP, 0) as Uint8Array;

@@ -18,8 +18,8 @@ import {
 } from "../wire/tsig-mac.ts";
 import type { Tsig } from "../wire/tsig.ts";
 import { WireError } from "../wire/wire-error.ts";
-import { answer, emptyAnswer, isOutsideNeeded, type Answer } from "./answer.ts";
-import type { OutsideAnswers, OutsideQuestion } from "./external-addresses.ts";
+import { answer, emptyAnswer, isExternalNeeded, type Answer } from "./answer.ts";
+import type { ExternalAddressCache, ExternalQuestion } from "./external-addresses.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";
 import { Query } from "./query.ts";
 import { ResponseOptions, UDP_BYTES_MAX, type OptionSettings } from "./edns-options.ts";
@@ -47,7 +47,7 @@ interface TsigSettings {
 
 export interface ResponderOptions extends OptionSettings {
   readonly zones: ServedZones;
-  readonly outside: OutsideAnswers;
+  readonly outside: ExternalAddressCache;
   /** Hand AXFR and IXFR over TCP to the caller; without it they are refused. */
   readonly transfers?: boolean;
   /** Without it every signature is by an unknown key. */
@@ -78,13 +78,13 @@ export interface TransferWanted {
 }
 
 /**
- * Octets: send them. `null`: say nothing. "outside": ask a resolver, `OutsideAnswers.put()` what it
+ * Octets: send them. `null`: say nothing. "outside": ask a resolver, `ExternalAddressCache.put()` what it
  * said, and call again. "transfer": a stream of messages is wanted, which is not made here.
  */
 export type Response =
   | Uint8Array
   | null
-  | { readonly kind: "outside"; readonly questions: readonly OutsideQuestion[] }
+  | { readonly kind: "outside"; readonly questions: readonly ExternalQuestion[] }
   | TransferWanted;
 
 function allocateOctets(length: number): Uint8Array {
@@ -162,7 +162,7 @@ export class Responder {
     }
     const { nowSeconds } = this.#moment;
     const made = answer(query, { zones, outside, nowSeconds });
-    if (isOutsideNeeded(made)) return { kind: "outside", questions: made.questions };
+    if (isExternalNeeded(made)) return { kind: "outside", questions: made.questions };
     if (!made.lasting) return this.#send(made);
     const message = this.#write(made, MESSAGE_BYTES_MAX, 0).slice();
     this.#prepared.put(query, made, message);

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ask, readRecords, serve, zoneData } from "../../../test/dns/support/served.ts";
 import { encodeName } from "../wire/name.ts";
 import { TYPE } from "../wire/numbers.ts";
-import { answer, isOutsideNeeded } from "../answer/answer.ts";
-import { OutsideAnswers } from "../answer/external-addresses.ts";
+import { answer, isExternalNeeded } from "../answer/answer.ts";
+import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import { explainRule } from "../answer/explanation.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 
@@ -159,7 +159,7 @@ describe("flattening", () => {
   });
 
   test("uses what a resolver said for as long as its TTL, and no longer", () => {
-    const outside = new OutsideAnswers();
+    const outside = new ExternalAddressCache();
     const question = { name: "Far.example.com", type: "A" } as const;
     outside.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 60 }, 1000);
     const at = (nowSeconds: number, name: string) => ask(zones, name, { outside, nowSeconds });
@@ -173,7 +173,7 @@ describe("flattening", () => {
   });
 
   test("fails when the resolver did, and asks again soon", () => {
-    const outside = new OutsideAnswers();
+    const outside = new ExternalAddressCache();
     outside.put({ name: "far.example.com", type: "A" }, "failed", 1000);
     const at = (nowSeconds: number) => ask(zones, "out.example.org A", { outside, nowSeconds });
     expect(at(1004)).toEqual(["SERVFAIL"]);
@@ -181,7 +181,7 @@ describe("flattening", () => {
   });
 
   test("remembers a bounded number of names", () => {
-    const outside = new OutsideAnswers();
+    const outside = new ExternalAddressCache();
     const put = (name: string) =>
       outside.put({ name, type: "A" }, { addresses: ["192.0.2.1"], ttlSeconds: 60 }, 0);
     for (let count = 0; count <= 10_000; count++) put(`n${count}.example.com`);
@@ -246,9 +246,9 @@ test("explainRule() says by which rules an answer came about", () => {
   const zones = serve({ "example.org": text });
   const made = answer(
     { name: encodeName("a.w.example.org"), type: TYPE.A, class: 1 },
-    { zones, outside: new OutsideAnswers(), nowSeconds: 0 },
+    { zones, outside: new ExternalAddressCache(), nowSeconds: 0 },
   );
-  if (isOutsideNeeded(made)) throw new Error("nothing is outside");
+  if (isExternalNeeded(made)) throw new Error("nothing is outside");
   expect(made.rules.map(explainRule)).toEqual([
     "the zone is example.org",
     "no such name exists, and *.w.example.org covers it",

@@ -4,16 +4,16 @@
  */
 import { respondFully } from "../answer/respond-fully.ts";
 import type { Asker, Responder, TransferWanted } from "../answer/responder.ts";
-import type { ResolveOutside } from "../answer/respond-fully.ts";
-import type { OutsideAnswers } from "../answer/external-addresses.ts";
+import type { ResolveExternal } from "../answer/respond-fully.ts";
+import type { ExternalAddressCache } from "../answer/external-addresses.ts";
 
 /** Queries that wait for the resolver; more are not answered, and whoever asked asks again. */
 const WAITING_MAX = 10_000;
 
 export interface AnswererOptions {
   readonly responder: Responder;
-  readonly outside: OutsideAnswers;
-  readonly resolve: ResolveOutside;
+  readonly outside: ExternalAddressCache;
+  readonly resolve: ResolveExternal;
   readonly transfer: (wanted: TransferWanted, asker: Asker) => AsyncIterable<Uint8Array>;
 }
 

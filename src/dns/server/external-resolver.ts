@@ -3,7 +3,7 @@
  * resolver, or of the system's. Questions that are being asked already are not asked twice.
  */
 import { Resolver } from "node:dns/promises";
-import type { OutsideQuestion, OutsideResult } from "../answer/external-addresses.ts";
+import type { ExternalQuestion, ExternalResult } from "../answer/external-addresses.ts";
 
 /** A client gives up after five seconds; the answer has to be there before. */
 const TIMEOUT_MILLISECONDS = 2000;
@@ -16,16 +16,16 @@ const TTL_SECONDS_MIN = 1;
 /** c-ares says so when the server has answered that there is nothing. */
 const ABSENT = new Set(["ENODATA", "ENOTFOUND"]);
 
-export class OutsideResolver {
+export class ExternalResolver {
   readonly #resolver = new Resolver({ timeout: TIMEOUT_MILLISECONDS, tries: TRIES });
-  readonly #asking = new Map<string, Promise<OutsideResult>>();
+  readonly #asking = new Map<string, Promise<ExternalResult>>();
 
   /** Servers as `address` or `address:port`; the system's when there are none. */
   constructor(servers: readonly string[]) {
     if (servers.length > 0) this.#resolver.setServers(servers);
   }
 
-  resolve = (question: OutsideQuestion): Promise<OutsideResult> => {
+  resolve = (question: ExternalQuestion): Promise<ExternalResult> => {
     const key = `${question.type} ${question.name}`;
     const asking = this.#asking.get(key);
     if (asking !== undefined) return asking;
@@ -38,7 +38,7 @@ export class OutsideResolver {
     this.#resolver.cancel();
   }
 
-  async #ask({ name, type }: OutsideQuestion): Promise<OutsideResult> {
+  async #ask({ name, type }: ExternalQuestion): Promise<ExternalResult> {
     try {
       const found =
         type === "A"

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { OUTSIDE_PATH, PUBLICATION_PATH, SECRET_HEADER } from "../replication/protocol.ts";
 import type { Publication } from "../replication/publication.ts";
-import type { OutsideQuestion, OutsideResult } from "../answer/external-addresses.ts";
+import type { ExternalQuestion, ExternalResult } from "../answer/external-addresses.ts";
 
 export interface PublicationServerOptions {
   readonly secret: string;
   readonly take: (publications: readonly Publication[]) => Promise<void>;
-  readonly resolve: (question: OutsideQuestion) => Promise<OutsideResult>;
+  readonly resolve: (question: ExternalQuestion) => Promise<ExternalResult>;
 }
 
 export class PublicationServer {
@@ -51,7 +51,7 @@ export class PublicationServer {
       return null;
     }
     if (request.url === OUTSIDE_PATH) {
-      return JSON.stringify(await this.#options.resolve(body as OutsideQuestion));
+      return JSON.stringify(await this.#options.resolve(body as ExternalQuestion));
     }
     throw new Error(`nothing at ${request.url}`);
   }

@@ -9,8 +9,8 @@ import { readConfig as readDnsConfig, type DnsConfig } from "../../config/dns-co
 import { startCompanion } from "./companion.ts";
 import type { ListenConfig } from "../../config/dns-listen.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
-import { tellOfWorkerd } from "../../base/processes.ts";
-import { ZonesClaim } from "./zones-owner.ts";
+import { onWorkerdStart } from "../../base/processes.ts";
+import { ZonesOwner } from "./zones-owner.ts";
 import { zonesFolder } from "./zones-folder.ts";
 
 export interface StartDnsOptions {
@@ -63,7 +63,7 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
   const wanted = options.port ?? dns.apiPort;
   const folder = zonesFolder(projectFolder, options.persistTo);
 
-  const claim = await ZonesClaim.take(folder, { brief });
+  const claim = await ZonesOwner.take(folder, { brief });
   const parts: (() => Promise<unknown>)[] = [async () => claim.release()];
   let stopped: Promise<void> | undefined;
   // The worker before the listeners, which what it still commits must find; the folder at the end.
@@ -73,7 +73,7 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
     const listeners =
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
-    const miniflare = tellOfWorkerd(
+    const miniflare = onWorkerdStart(
       (runtimeProcessId) => claim.amend({ runtimeProcessId }),
       () => startCompanion(variables, { host, port, folder, listeners }),
     );

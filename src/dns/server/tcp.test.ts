@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { decode, encode } from "dns-packet";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { OutsideAnswers, type OutsideResult } from "../answer/external-addresses.ts";
+import { ExternalAddressCache, type ExternalResult } from "../answer/external-addresses.ts";
 import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
@@ -44,9 +44,9 @@ function noTransfer(): never {
 
 async function open(
   options: Partial<TcpOptions> = {},
-  resolve: () => Promise<OutsideResult> = async () => "failed",
+  resolve: () => Promise<ExternalResult> = async () => "failed",
 ): Promise<number> {
-  const outside = new OutsideAnswers();
+  const outside = new ExternalAddressCache();
   const responder = new Responder({ zones, outside });
   const answerer = new Answerer({ responder, outside, resolve, transfer: noTransfer });
   const listener = await openTcp({ host: "127.0.0.1", port: 0, answerer, ...options });
@@ -98,7 +98,7 @@ describe("openTcp()", () => {
   });
 
   it("answers as answers are ready, not in the order of the queries", async () => {
-    const resolved = Promise.withResolvers<OutsideResult>();
+    const resolved = Promise.withResolvers<ExternalResult>();
     const socket = await dial(await open({}, () => resolved.promise));
     socket.write(Buffer.concat([query(1, "example.org"), query(2)]));
     const found = answers(socket, 2);
@@ -108,7 +108,7 @@ describe("openTcp()", () => {
   });
 
   it("answers what was asked before the client closed its half", async () => {
-    const resolved = Promise.withResolvers<OutsideResult>();
+    const resolved = Promise.withResolvers<ExternalResult>();
     const socket = await dial(await open({}, () => resolved.promise), true);
     socket.end(Buffer.concat([query(1, "example.org"), query(2)]));
     const found = answers(socket, 3);
@@ -166,7 +166,7 @@ describe("openTcp()", () => {
   });
 
   it("reads no more from a client with a hundred queries at the resolver", async () => {
-    const resolved = Promise.withResolvers<OutsideResult>();
+    const resolved = Promise.withResolvers<ExternalResult>();
     let asked = 0;
     const port = await open({}, () => {
       asked += 1;

@@ -9,11 +9,11 @@
  */
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import type { Publication } from "../replication/publication.ts";
-import { OutsideAnswers } from "../answer/external-addresses.ts";
+import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { Answerer } from "./answerer.ts";
-import { OutsideResolver } from "./external-resolver.ts";
+import { ExternalResolver } from "./external-resolver.ts";
 import { bindAll, type BindOptions, type Binding } from "./ports.ts";
 import { PublicationServer } from "./publication-server.ts";
 import { Relay } from "./publication-relay.ts";
@@ -36,8 +36,8 @@ export interface ThreadData {
 
 const data = workerData as ThreadData;
 const zones = new ServedZones({ platformAddresses: data.platformAddresses });
-const outside = new OutsideAnswers();
-const resolver = new OutsideResolver(data.resolvers);
+const outside = new ExternalAddressCache();
+const resolver = new ExternalResolver(data.resolvers);
 const transfers = new Transfers({
   config: data.transfers,
   zones,

@@ -10,9 +10,9 @@ import { signMessage } from "../wire/tsig-mac.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
-import type { OutsideAnswers } from "../answer/external-addresses.ts";
+import type { ExternalAddressCache } from "../answer/external-addresses.ts";
 import type { Asker, TransferWanted } from "../answer/responder.ts";
-import type { ResolveOutside } from "../answer/respond-fully.ts";
+import type { ResolveExternal } from "../answer/respond-fully.ts";
 import type { ServedZone, ZoneChange } from "../answer/served-zone.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import { transferOctets } from "../transfer/outgoing.ts";
@@ -24,8 +24,8 @@ import type { TransferConfig } from "../../config/dns-transfers.ts";
 export interface TransfersOptions {
   readonly config: TransferConfig;
   readonly zones: ServedZones;
-  readonly outside: OutsideAnswers;
-  readonly resolve: ResolveOutside;
+  readonly outside: ExternalAddressCache;
+  readonly resolve: ResolveExternal;
 }
 
 export class Transfers {

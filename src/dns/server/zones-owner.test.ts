@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { processStart } from "../../base/processes.ts";
-import { findOwner, ZonesClaim, ZonesTakenError } from "./zones-owner.ts";
+import { findOwner, ZonesOwner, ZonesTakenError } from "./zones-owner.ts";
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "ledge-claim-"));
@@ -19,10 +19,10 @@ function leaveNote(folder: string, note: unknown): void {
   writeFileSync(join(folder, "running.json"), JSON.stringify(note));
 }
 
-test("ZonesClaim.take() gives the folder to one of many", async () => {
+test("ZonesOwner.take() gives the folder to one of many", async () => {
   const folder = temporaryFolder();
   leaveNote(folder, { id: "old", processId: 2 ** 22 + 1, processStart: null, brief: false });
-  const claims = Array.from({ length: 20 }, () => ZonesClaim.take(folder, keeping));
+  const claims = Array.from({ length: 20 }, () => ZonesOwner.take(folder, keeping));
   const results = await Promise.allSettled(claims);
   const won = results.filter(({ status }) => status === "fulfilled");
   const lost = results.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
@@ -30,11 +30,11 @@ test("ZonesClaim.take() gives the folder to one of many", async () => {
   expect(lost.every(({ reason }) => reason instanceof ZonesTakenError)).toBe(true);
 });
 
-test("ZonesClaim.take() waits for a command to end", async () => {
+test("ZonesOwner.take() waits for a command to end", async () => {
   const folder = temporaryFolder();
-  const command = await ZonesClaim.take(folder, { brief: true });
+  const command = await ZonesOwner.take(folder, { brief: true });
   let taken = false;
-  const waiting = ZonesClaim.take(folder, keeping).then(() => (taken = true));
+  const waiting = ZonesOwner.take(folder, keeping).then(() => (taken = true));
   await expect(Promise.race([waiting, delay(200, "waits")])).resolves.toBe("waits");
   command.release();
   await waiting;
@@ -43,10 +43,10 @@ test("ZonesClaim.take() waits for a command to end", async () => {
 
 test("release() takes away its own note, and no other's", async () => {
   const folder = temporaryFolder();
-  const claim = await ZonesClaim.take(folder, keeping);
+  const claim = await ZonesOwner.take(folder, keeping);
   claim.release();
   expect(existsSync(join(folder, "running.json"))).toBe(false);
-  const next = await ZonesClaim.take(folder, keeping);
+  const next = await ZonesOwner.take(folder, keeping);
   claim.amend({ runtimeProcessId: 1 });
   claim.release();
   expect(findOwner(folder)).toMatchObject({ processId: process.pid });

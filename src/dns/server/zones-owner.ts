@@ -28,7 +28,7 @@ export interface DnsAddresses {
   readonly key: string;
 }
 
-export interface ZonesNote {
+export interface ZonesOwnerRecord {
   readonly id: string;
   readonly processId: number;
   /** Tells the process from a later one with the same number; `null` where the system does not say. */
@@ -48,9 +48,9 @@ export const WAIT_MILLISECONDS = 30_000;
 
 /** Somebody else has the folder, and keeps it. */
 export class ZonesTakenError extends UserError {
-  readonly owner: ZonesNote;
+  readonly owner: ZonesOwnerRecord;
 
-  constructor(folder: string, owner: ZonesNote) {
+  constructor(folder: string, owner: ZonesOwnerRecord) {
     const at = owner.addresses === undefined ? "" : ` (its API is ${owner.addresses.url})`;
     super(
       `Process ${owner.processId} has the zones in ${folder}${at}. Stop it, or keep yours in ` +
@@ -60,18 +60,18 @@ export class ZonesTakenError extends UserError {
   }
 }
 
-export class ZonesClaim {
+export class ZonesOwner {
   readonly #folder: string;
-  #note: ZonesNote;
+  #note: ZonesOwnerRecord;
 
-  private constructor(folder: string, note: ZonesNote) {
+  private constructor(folder: string, note: ZonesOwnerRecord) {
     this.#folder = folder;
     this.#note = note;
   }
 
   /** Takes the folder, after waiting for a command that has it. */
-  static async take(folder: string, { brief }: { brief: boolean }): Promise<ZonesClaim> {
-    const note: ZonesNote = {
+  static async take(folder: string, { brief }: { brief: boolean }): Promise<ZonesOwner> {
+    const note: ZonesOwnerRecord = {
       id: randomBytes(8).toString("hex"),
       processId: process.pid,
       processStart: processStart(process.pid),
@@ -80,52 +80,52 @@ export class ZonesClaim {
     const deadline = Date.now() + WAIT_MILLISECONDS;
     for (;;) {
       const owner = await alone(folder, () => takeIfFree(folder, note));
-      if (owner === null) return new ZonesClaim(folder, note);
+      if (owner === null) return new ZonesOwner(folder, note);
       if (!owner.brief || Date.now() > deadline) throw new ZonesTakenError(folder, owner);
       await delay(POLL_MILLISECONDS);
     }
   }
 
   /** Adds to the note. */
-  amend(addition: Pick<ZonesNote, "runtimeProcessId" | "addresses">): void {
+  amend(addition: Pick<ZonesOwnerRecord, "runtimeProcessId" | "addresses">): void {
     this.#note = { ...this.#note, ...addition };
-    if (readNote(this.#folder)?.id === this.#note.id) writeNote(this.#folder, this.#note);
+    if (readRunRecord(this.#folder)?.id === this.#note.id) writeRunRecord(this.#folder, this.#note);
   }
 
   release(): void {
-    if (readNote(this.#folder)?.id !== this.#note.id) return;
+    if (readRunRecord(this.#folder)?.id !== this.#note.id) return;
     rmSync(join(this.#folder, NOTE), { force: true });
   }
 }
 
 /** The note of whoever has the folder; `null` when nobody does. */
-export function findOwner(folder: string): ZonesNote | null {
-  const note = readNote(folder);
+export function findOwner(folder: string): ZonesOwnerRecord | null {
+  const note = readRunRecord(folder);
   return note !== null && isSameProcess(note.processId, note.processStart) ? note : null;
 }
 
-async function takeIfFree(folder: string, note: ZonesNote): Promise<ZonesNote | null> {
+async function takeIfFree(folder: string, note: ZonesOwnerRecord): Promise<ZonesOwnerRecord | null> {
   const owner = findOwner(folder);
   if (owner !== null) return owner;
-  const left = readNote(folder)?.runtimeProcessId;
+  const left = readRunRecord(folder)?.runtimeProcessId;
   if (left !== undefined) await killWorkerd(left);
-  writeNote(folder, note);
+  writeRunRecord(folder, note);
   return null;
 }
 
 /** `null` for what is no note: half a note cannot be, for it appears under its name when whole. */
-function readNote(folder: string): ZonesNote | null {
+function readRunRecord(folder: string): ZonesOwnerRecord | null {
   try {
-    const note = JSON.parse(readFileSync(join(folder, NOTE), "utf8")) as Partial<ZonesNote> | null;
+    const note = JSON.parse(readFileSync(join(folder, NOTE), "utf8")) as Partial<ZonesOwnerRecord> | null;
     return typeof note?.id === "string" && Number.isInteger(note.processId)
-      ? (note as ZonesNote)
+      ? (note as ZonesOwnerRecord)
       : null;
   } catch {
     return null;
   }
 }
 
-function writeNote(folder: string, note: ZonesNote): void {
+function writeRunRecord(folder: string, note: ZonesOwnerRecord): void {
   const path = join(folder, NOTE);
   const temporary = `${path}.${note.id}`;
   writeFileSync(temporary, `${JSON.stringify(note)}\n`, { mode: 0o600 });

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResourceRecord } from "../wire/message.ts";
 import { TYPE } from "../wire/numbers.ts";
-import { OutsideAnswers } from "../answer/external-addresses.ts";
+import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/served-zone.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
@@ -32,7 +32,7 @@ function record(id: number, part: Partial<ServedRecord> = {}): ServedRecord {
 
 function start(records: readonly ServedRecord[]) {
   const zones = new ServedZones({ platformAddresses: ["198.18.0.1", "2001:2::1"] });
-  const outside = new OutsideAnswers();
+  const outside = new ExternalAddressCache();
   zones.put({ id: "zone", name: "example.org", serial: 1, records, ...head });
   const context = () => ({ zones, outside, nowSeconds: 1000 });
   const copy = new TransferredZone(zones.get("zone")!, context());

@@ -13,8 +13,8 @@ import { textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 import { CLASS, RCODE, TYPE } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
-import { answer, isOutsideNeeded, type AnswerContext } from "../answer/answer.ts";
-import type { OutsideQuestion } from "../answer/external-addresses.ts";
+import { answer, isExternalNeeded, type AnswerContext } from "../answer/answer.ts";
+import type { ExternalQuestion } from "../answer/external-addresses.ts";
 import type { Alias, NodeView, ServedNode } from "../answer/served-node.ts";
 import type { ServedZone, ZoneChange } from "../answer/served-zone.ts";
 import { difference } from "./difference.ts";
@@ -105,8 +105,8 @@ export class TransferredZone {
 }
 
 /** What a resolver has to be asked before the names of a zone can be written out. */
-export function outsideQuestions(zone: ServedZone, context: AnswerContext): OutsideQuestion[] {
-  const questions: OutsideQuestion[] = [];
+export function outsideQuestions(zone: ServedZone, context: AnswerContext): ExternalQuestion[] {
+  const questions: ExternalQuestion[] = [];
   for (const node of zone.nodes()) {
     const dissolved = dissolvedAlias(zone.view(node));
     if (dissolved === null) continue;
@@ -158,9 +158,9 @@ function addresses(
   target: Uint8Array,
   type: (typeof ADDRESS_TYPES)[number],
   context: AnswerContext,
-): Addresses | { readonly question: OutsideQuestion } {
+): Addresses | { readonly question: ExternalQuestion } {
   const result = answer({ name: target, type, class: CLASS.IN }, context);
-  if (isOutsideNeeded(result)) return { question: result.questions[0]! };
+  if (isExternalNeeded(result)) return { question: result.questions[0]! };
   if (result.rcode === RCODE.REFUSED) {
     const name = formatName(target);
     const question = { name, type: type === TYPE.A ? ("A" as const) : ("AAAA" as const) };

@@ -12,7 +12,7 @@ interface InnerBindings {
   readonly buckets: DurableObjectNamespace<BucketObject>;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly bucket: Pick<BucketAccess, "bucketName" | "boot" | "rpc" | "latencyMilliseconds">;
+  readonly bucket: Pick<BucketAccess, "bucketName" | "runId" | "rpc" | "latencyMilliseconds">;
   readonly settings: BucketSettings;
 }
 

@@ -9,13 +9,13 @@ import { requiredAlgorithms } from "../core/checksum.ts";
 import { listLimitMax } from "../core/limits.ts";
 import { decodeObject, decodeObjects } from "../core/object-text.ts";
 import type { Operation, Outcome, Result } from "../core/operations.ts";
-import type { KeptObject, SeedObject } from "../core/fixture.ts";
+import type { FixtureObject, SeedObject } from "../core/fixture.ts";
 import type { BucketObject } from "./bucket-object.ts";
 
 /** An RPC carries 32 MiB; values that are not in files are at most 128 KiB each. */
 const operationsMax = 100;
 
-export class BucketKeeper {
+export class BucketFixtures {
   readonly #bucket: DurableObjectStub<BucketObject>;
   readonly #blobs: BlobDirectory;
   readonly #writer: ContentWriter;
@@ -24,11 +24,11 @@ export class BucketKeeper {
     bucket: DurableObjectStub<BucketObject>;
     blobs: Fetcher;
     bucketName: string;
-    boot: string;
+    runId: string;
   }) {
     this.#bucket = access.bucket;
     this.#blobs = new BlobDirectory(access.blobs, access.bucketName);
-    this.#writer = new ContentWriter(this.#blobs, access.boot);
+    this.#writer = new ContentWriter(this.#blobs, access.runId);
   }
 
   /** Returns what is wrong, if anything is: an exception would be logged on its way, too. */
@@ -52,8 +52,8 @@ export class BucketKeeper {
   }
 
   /** In the order of their keys. */
-  async contents(prefix: string): Promise<KeptObject[]> {
-    const kept: KeptObject[] = [];
+  async contents(prefix: string): Promise<FixtureObject[]> {
+    const kept: FixtureObject[] = [];
     for (let cursor: string | undefined; ;) {
       const [listed] = (await this.#execute([
         {

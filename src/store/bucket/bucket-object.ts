@@ -16,19 +16,19 @@ import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../c
 import { UndoJournal } from "../../base/workerd/undo-journal.ts";
 import { Bucket, writesNothing } from "./bucket.ts";
 import { MovableClock } from "./clock.ts";
-import { Rehearsal } from "./test-session.ts";
+import { TestSession } from "./test-session.ts";
 
 export interface BucketEnv {
   /** The folder that holds each bucket's blobs in a folder of its name. */
   readonly blobs: Fetcher;
   /** The folder with the notes of the runs that use the store (`base/run-record.ts`). */
-  readonly boots: Fetcher;
+  readonly runs: Fetcher;
 }
 
 export const clock = new MovableClock();
 
 /** What tests do to the store. */
-export const rehearsal = new Rehearsal(clock);
+export const testSession = new TestSession(clock);
 
 /** Buckets that are awake in this runtime: the ones to tell when the clock moves. */
 export const awakeBuckets = new Set<string>();
@@ -63,7 +63,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
-    this.#journal.recover(rehearsal.run);
+    this.#journal.recover(testSession.run);
     this.#bucket = this.#openBucket();
   }
 
@@ -73,7 +73,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
   execute(operations: Operation[]): Outcome[] | Promise<Outcome[]> {
-    if (rehearsal.active && !rehearsal.leavesAlone(operations)) return this.#rehearse(operations);
+    if (testSession.active && !testSession.leavesAlone(operations)) return this.#executeInTest(operations);
     this.#enterLayer(operations);
     return this.#execute(operations);
   }
@@ -103,18 +103,18 @@ export class BucketObject extends DurableObject<BucketEnv> {
   }
 
   /** `execute`, in a test: undone with its layer, with faults, and noted. */
-  async #rehearse(operations: readonly Operation[]): Promise<Outcome[]> {
-    const verdicts = operations.map((operation) => rehearsal.judge(this.#name, operation));
+  async #executeInTest(operations: readonly Operation[]): Promise<Outcome[]> {
+    const verdicts = operations.map((operation) => testSession.judge(this.#name, operation));
     const executed = operations.filter((_, index) => verdicts[index]?.execute);
     this.#enterLayer(executed);
     const answers = Iterator.from(executed.length === 0 ? [] : await this.#execute(executed));
-    return verdicts.map(({ execute, instead, interference }, index) => {
+    return verdicts.map(({ execute, instead, answerFault }, index) => {
       const answer = execute ? (answers.next().value as Outcome) : undefined;
       const outcome = {
         ...((instead ?? answer) as Outcome),
-        ...(interference !== undefined && { interference }),
+        ...(answerFault !== undefined && { answerFault }),
       };
-      rehearsal.record(this.#name, operations[index] as Operation, outcome);
+      testSession.record(this.#name, operations[index] as Operation, outcome);
       return outcome;
     });
   }
@@ -127,15 +127,15 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /** Before anything is written. A test that only reads leaves nothing to undo. */
   #enterLayer(operations?: readonly Operation[]): void {
-    if (!rehearsal.active || (operations !== undefined && writesNothing(operations))) return;
-    rehearsal.touch(this.#name);
-    this.#journal.enter(rehearsal.layer, rehearsal.run);
+    if (!testSession.active || (operations !== undefined && writesNothing(operations))) return;
+    testSession.touch(this.#name);
+    this.#journal.enter(testSession.layer, testSession.run);
   }
 
   /** Undoes what was written in a layer, and in those above it. */
   async leaveLayer(layer: number): Promise<void> {
     const made = this.#journal.added("blobs", layer);
-    this.#journal.leave(layer, rehearsal.run);
+    this.#journal.leave(layer, testSession.run);
     this.#bucket.reread();
     this.#setAlarm();
     await this.#remove(made);
@@ -158,8 +158,8 @@ export class BucketObject extends DurableObject<BucketEnv> {
   async collectGarbage(): Promise<number> {
     // In this order: see `core/blob-name.ts`.
     const files = await this.#blobs.fileNames();
-    const runningBoots = await fileNames(this.env.boots, "http://boots/");
-    const abandoned = files.filter((fileName) => isAbandoned(fileName, runningBoots));
+    const activeRuns = await fileNames(this.env.runs, "http://runs/");
+    const abandoned = files.filter((fileName) => isAbandoned(fileName, activeRuns));
     let removed = 0;
     for (let start = 0; start < abandoned.length; start += sweepChunk) {
       const garbage = this.#bucket.unreferenced(abandoned.slice(start, start + sweepChunk));
@@ -243,7 +243,7 @@ export class BucketObject extends DurableObject<BucketEnv> {
    * A file that cannot be removed is no reason to fail what has been committed.
    */
   async #remove(files: readonly string[]): Promise<void> {
-    const kept = rehearsal.active ? this.#journal.keeps("blobs", files) : undefined;
+    const kept = testSession.active ? this.#journal.keeps("blobs", files) : undefined;
     const removals = files.map(async (fileName) => {
       // A test has replaced what it refers to, and will give it back.
       if (kept?.has(fileName)) return;

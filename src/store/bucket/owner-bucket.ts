@@ -1,14 +1,14 @@
 /**
  * A bucket in a guest: another runtime on the same folder is the host and has the database, so
- * every batch goes to that one, through its door (`store/door`). Files are the same for both.
+ * every batch goes to that one, through its endpoint (`store/endpoint`). Files are the same for both.
  */
 import { DurableObject } from "cloudflare:workers";
 import { decodeFrame, encodeFrame } from "../client/frame.ts";
 import type { Method, Operation, Outcome } from "../core/operations.ts";
 import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
 
-interface RelayEnv {
-  /** The host's door. */
+interface OwnerBucketEnv {
+  /** The host's endpoint. */
   readonly host: Fetcher;
   readonly secret: string;
 }
@@ -17,7 +17,7 @@ interface RelayEnv {
 const attempts = 50;
 const attemptMilliseconds = 100;
 
-export class BucketRelay extends DurableObject<RelayEnv> {
+export class OwnerBucket extends DurableObject<OwnerBucketEnv> {
   async execute(operations: Operation[]): Promise<Outcome[]> {
     const response = await this.#ask("execute", encodeFrame(operations), isRepeatable(operations));
     return decodeFrame(await response.arrayBuffer());

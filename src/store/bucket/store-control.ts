@@ -5,9 +5,9 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Call } from "../core/recorded-call.ts";
 import type { Fault, Injection } from "../core/injected-fault.ts";
-import { awakeBuckets, clock, rehearsal, type BucketObject } from "./bucket-object.ts";
-import type { KeptObject, SeedObject } from "../core/fixture.ts";
-import { BucketKeeper } from "./bucket-fixtures.ts";
+import { awakeBuckets, clock, testSession, type BucketObject } from "./bucket-object.ts";
+import type { FixtureObject, SeedObject } from "../core/fixture.ts";
+import { BucketFixtures } from "./bucket-fixtures.ts";
 import { filesBelow, readFiles } from "./seed-files.ts";
 
 interface ControlEnv {
@@ -16,7 +16,7 @@ interface ControlEnv {
   /** The project's folder, where the binding was given one, and the types of its files */
   readonly project?: Fetcher;
   readonly contentTypes?: Readonly<Record<string, string>>;
-  readonly boot: string;
+  readonly runId: string;
 }
 
 export class StoreControl extends WorkerEntrypoint<ControlEnv> {
@@ -42,7 +42,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
 
   /** Opens a layer: what is written from now on is undone when it is closed. */
   openLayer(layer: number, snapshot = false): void {
-    rehearsal.open(layer, snapshot);
+    testSession.open(layer, snapshot);
   }
 
   /**
@@ -51,31 +51,31 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
    * @param next a layer to open then
    */
   async closeLayer(layer: number, next?: number): Promise<void> {
-    const buckets = rehearsal.close(layer);
+    const buckets = testSession.close(layer);
     await Promise.all(buckets.map((name) => this.env.buckets.getByName(name).leaveLayer(layer)));
-    if (next !== undefined) rehearsal.open(next, false);
+    if (next !== undefined) testSession.open(next, false);
   }
 
   armFault(fault: Fault): void {
-    rehearsal.arm(fault);
+    testSession.arm(fault);
   }
 
   disarmFaults(): void {
-    rehearsal.disarm();
+    testSession.disarm();
   }
 
   /** What faults did to calls, in the layer that is open. */
   injections(): readonly Injection[] {
-    return rehearsal.injections;
+    return testSession.injections;
   }
 
   /** From now on calls are listed, if they were not. */
   watchCalls(): void {
-    rehearsal.watch();
+    testSession.watch();
   }
 
   calls(): readonly Call[] {
-    return rehearsal.calls;
+    return testSession.calls;
   }
 
   /**
@@ -107,7 +107,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return null;
   }
 
-  contents(bucketName: string, prefix: string): Promise<KeptObject[]> {
+  contents(bucketName: string, prefix: string): Promise<FixtureObject[]> {
     return this.#keeper(bucketName).contents(prefix);
   }
 
@@ -122,8 +122,8 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     );
   }
 
-  #keeper(bucketName: string): BucketKeeper {
-    const { buckets, blobs, boot } = this.env;
-    return new BucketKeeper({ bucket: buckets.getByName(bucketName), blobs, bucketName, boot });
+  #keeper(bucketName: string): BucketFixtures {
+    const { buckets, blobs, runId } = this.env;
+    return new BucketFixtures({ bucket: buckets.getByName(bucketName), blobs, bucketName, runId });
   }
 }

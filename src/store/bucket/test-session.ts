@@ -8,7 +8,7 @@
  */
 import { describeCall, callMethod, keysOf, type Call } from "../core/recorded-call.ts";
 import { ArmedFault, type Fault, type Injection } from "../core/injected-fault.ts";
-import type { Interference, Operation, Outcome } from "../core/operations.ts";
+import type { AnswerFault, Operation, Outcome } from "../core/operations.ts";
 import type { MovableClock } from "./clock.ts";
 
 interface Layer {
@@ -28,10 +28,10 @@ interface Verdict {
   readonly execute: boolean;
   /** Instead of what the bucket says */
   readonly instead?: Outcome;
-  readonly interference?: Interference;
+  readonly answerFault?: AnswerFault;
 }
 
-export class Rehearsal {
+export class TestSession {
   /** Whether layers, faults or calls are looked at, since somebody has asked for one. */
   active = false;
   /** Whether calls are listed. The pool's tests list their own. */
@@ -115,30 +115,30 @@ export class Rehearsal {
   /** What faults and the end of tests make of an operation that has arrived. */
   judge(bucketName: string, operation: Operation): Verdict {
     if (!this.#isOpen(operation.layer)) {
-      return { execute: false, instead: refusal, interference: { late: true } };
+      return { execute: false, instead: refusal, answerFault: { late: true } };
     }
     const injection = this.#meet(bucketName, operation);
     if (injection === null) return { execute: true };
     const { effect, when } = injection;
     switch (effect.kind) {
       case "slow":
-        return { execute: true, interference: { delayMilliseconds: effect.milliseconds } };
+        return { execute: true, answerFault: { delayMilliseconds: effect.milliseconds } };
       case "fail": {
         const instead = { ok: false, code: effect.code, text: effect.text } as Outcome;
         return { execute: when === "after", instead };
       }
       case "drop":
         if (operation.method === "get") {
-          return { execute: true, interference: { lost: { afterBytes: effect.afterBytes ?? -1 } } };
+          return { execute: true, answerFault: { lost: { afterBytes: effect.afterBytes ?? -1 } } };
         }
         return when === "after"
-          ? { execute: true, interference: { lost: "answer" } }
-          : { execute: false, instead: refusal, interference: { lost: "answer" } };
+          ? { execute: true, answerFault: { lost: "answer" } }
+          : { execute: false, instead: refusal, answerFault: { lost: "answer" } };
     }
   }
 
   record(bucketName: string, operation: Operation, outcome: Outcome): void {
-    if (!this.#watching || outcome.interference?.late) return;
+    if (!this.#watching || outcome.answerFault?.late) return;
     const call = describeCall(bucketName, operation, outcome);
     if (call !== null) this.#task().calls.push(call);
   }

@@ -1,8 +1,8 @@
 /** What a test has asked to happen to the answers of a bucket, and to the bodies in them. */
-import type { Interference } from "../core/operations.ts";
+import type { AnswerFault } from "../core/operations.ts";
 
 /** Goes through what is to happen before the answer is there. */
-export async function suffer({ delayMilliseconds, lost, late }: Interference): Promise<void> {
+export async function applyFault({ delayMilliseconds, lost, late }: AnswerFault): Promise<void> {
   // The test in which the call was made has ended; its code must not go on in the next one. A
   // promise that nothing can ever settle would have the runtime complain of code that hangs.
   if (late) for (;;) await new Promise((resolve) => setTimeout(resolve, timeoutMax));
@@ -16,10 +16,10 @@ export async function suffer({ delayMilliseconds, lost, late }: Interference): P
 const timeoutMax = 2 ** 31 - 1;
 
 /** A body that breaks off. It still knows the length that it should have had. */
-export function brokenContent(
+export function breakContent(
   content: ReadableStream | ArrayBuffer,
   length: number,
-  { lost }: Interference,
+  { lost }: AnswerFault,
 ): ReadableStream | ArrayBuffer {
   if (lost === undefined || lost === "answer") return content;
   const asked = lost.afterBytes < 0 ? Math.floor(length / 2) : lost.afterBytes;

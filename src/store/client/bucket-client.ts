@@ -30,7 +30,7 @@ import type {
 } from "./bucket-calls.ts";
 import { ContentWriter } from "../content/content-writer.ts";
 import { damagedError, internalError, refusal, settle } from "./failure.ts";
-import { brokenContent, suffer } from "./apply-fault.ts";
+import { breakContent, applyFault } from "./apply-fault.ts";
 import { observation } from "./call-observer.ts";
 import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
 
@@ -39,7 +39,7 @@ export interface BucketAccess {
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
   readonly bucketName: string;
-  readonly boot: string;
+  readonly runId: string;
   /** Whether the script that asks may make remote calls, or can only fetch. */
   readonly rpc: boolean;
   /** How long each batch is held up before it leaves. */
@@ -61,7 +61,7 @@ export class BucketClient implements BucketCalls {
     blobs,
     joiner,
     bucketName,
-    boot,
+    runId,
     rpc,
     latencyMilliseconds,
   }: BucketAccess) {
@@ -71,7 +71,7 @@ export class BucketClient implements BucketCalls {
       latencyMilliseconds === 0 ? sender : delayed(sender, latencyMilliseconds),
     );
     this.#blobs = new BlobDirectory(blobs, bucketName);
-    this.#writer = new ContentWriter(this.#blobs, boot);
+    this.#writer = new ContentWriter(this.#blobs, runId);
     this.#joiner = joiner;
   }
 
@@ -82,15 +82,15 @@ export class BucketClient implements BucketCalls {
   ): Promise<Made> {
     const { method } = request;
     return this.#send(request, (outcome) => {
-      const { interference } = outcome;
-      if (interference === undefined) return make(settle(method, outcome));
-      return suffer(interference).then(() => make(settle(method, outcome)));
+      const { answerFault } = outcome;
+      if (answerFault === undefined) return make(settle(method, outcome));
+      return applyFault(answerFault).then(() => make(settle(method, outcome)));
     });
   }
 
   get<Made>(request: GetRequest, make: (opened: Opened | null) => Made): Promise<Made> {
     return this.#send({ method: "get", ...request }, (outcome) => {
-      if (outcome.interference === undefined) {
+      if (outcome.answerFault === undefined) {
         const opened = openedAtOnce(request.key, settle("get", outcome));
         if (opened !== undefined) return make(opened);
       }
@@ -103,12 +103,12 @@ export class BucketClient implements BucketCalls {
     let outcome = answer;
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
-      const { interference } = outcome;
-      if (interference !== undefined) await suffer(interference);
+      const { answerFault } = outcome;
+      if (answerFault !== undefined) await applyFault(answerFault);
       const found = settle("get", outcome);
       const opened = openedAtOnce(request.key, found);
       if (opened === null || opened?.status === "condition failed") return opened;
-      if (opened !== undefined && interference === undefined) return opened;
+      if (opened !== undefined && answerFault === undefined) return opened;
       const { object: text, range, content } = found as Found;
       const object = decodeObject(request.key, text);
       if (damaged?.version === object.version || attempt > readAttemptsMax) {
@@ -121,7 +121,7 @@ export class BucketClient implements BucketCalls {
           object,
           range,
           content:
-            interference === undefined ? whole : brokenContent(whole, range.length, interference),
+            answerFault === undefined ? whole : breakContent(whole, range.length, answerFault),
         };
       } catch (error) {
         if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
@@ -182,7 +182,7 @@ export class BucketClient implements BucketCalls {
     if ("blob" in content && !(outcome.ok && step.keeps(outcome.value))) {
       await this.#blobs.remove(content.blob);
     }
-    if (outcome.interference !== undefined) await suffer(outcome.interference);
+    if (outcome.answerFault !== undefined) await applyFault(outcome.answerFault);
     return settle(method, outcome);
   }
 

@@ -27,7 +27,7 @@ export class StreamSource implements ByteSource {
 }
 
 /** A stream that ends in a seal: the last byte read is always held back, for it may be the seal. */
-export class SealedSource implements ByteSource {
+export class MarkedSource implements ByteSource {
   readonly #source: StreamSource;
   #held: number | undefined;
 

@@ -16,18 +16,18 @@ import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content } from "../core/operations.ts";
 import type { StreamValue, Value } from "../client/bucket-calls.ts";
-import { SealedSource, StreamSource } from "./byte-source.ts";
+import { MarkedSource, StreamSource } from "./byte-source.ts";
 
 /** Read so much of a stream at a time: hashing small reads is what makes large uploads slow. */
 const readBytes = 256 * 1024;
 
 export class ContentWriter {
   readonly #blobs: BlobDirectory;
-  readonly #boot: string;
+  readonly #runId: string;
 
-  constructor(blobs: BlobDirectory, boot: string) {
+  constructor(blobs: BlobDirectory, runId: string) {
     this.#blobs = blobs;
-    this.#boot = boot;
+    this.#runId = runId;
   }
 
   /**
@@ -52,7 +52,7 @@ export class ContentWriter {
   ): Promise<Content> {
     // What is known to be too large is refused before a byte is read.
     if (length !== null) validateUploadSize(length);
-    const source = sealed ? new SealedSource(stream) : new StreamSource(stream);
+    const source = sealed ? new MarkedSource(stream) : new StreamSource(stream);
     const start = await source.read(new ArrayBuffer(inlineBytesMax + 1));
     if (start.length <= inlineBytesMax) return inline(start, algorithms);
 
@@ -100,7 +100,7 @@ export class ContentWriter {
   }
 
   #newName(): string {
-    return makeBlobName(this.#boot, crypto.randomUUID().replaceAll("-", ""));
+    return makeBlobName(this.#runId, crypto.randomUUID().replaceAll("-", ""));
   }
 }
 

@@ -6,17 +6,17 @@ const ended = "00000000000000aa";
 const running = "00000000000000bb";
 const blob = makeBlobName(ended, random);
 
-it("makeBlobName() is the boot and the random digits", () => {
+it("makeBlobName() is the runId and the random digits", () => {
   expect(blob).toBe(`00000000000000aa.${random}`);
 });
 
 describe("isAbandoned()", () => {
   it.each([
-    ["a blob of a boot that has ended", blob, true],
-    ["an unfinished blob of a boot that has ended", `.kj-tmp.123.4.${blob}.partial`, true],
-    ["a blob of a boot that runs", makeBlobName(running, random), false],
+    ["a blob of a runId that has ended", blob, true],
+    ["an unfinished blob of a runId that has ended", `.kj-tmp.123.4.${blob}.partial`, true],
+    ["a blob of a runId that runs", makeBlobName(running, random), false],
     [
-      "an unfinished blob of a boot that runs",
+      "an unfinished blob of a runId that runs",
       `.kj-tmp.123.4.${makeBlobName(running, random)}.partial`,
       false,
     ],

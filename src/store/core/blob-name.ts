@@ -2,8 +2,8 @@
  * Names of files, and which of them may be collected.
  *
  * A blob is written before the row that refers to it. Between the two it looks just like what a
- * crash leaves behind. So a name carries the run of the runtime that wrote it, its *boot*, and
- * only blobs of boots that have ended are collected. A boot leaves a note in the folder before it
+ * crash leaves behind. So a name carries the run of the runtime that wrote it, its *runId*, and
+ * only blobs of runs that have ended are collected. A runId leaves a note in the folder before it
  * writes its first blob: whoever looks at the blobs first and at the notes afterwards takes no
  * blob from a run that is going on.
  *
@@ -15,18 +15,18 @@ const blobPattern =
   /^(?:\.kj-tmp\.\d+\.\d+\.([0-9a-f]{16})\.[0-9a-f]{32}\.partial|([0-9a-f]{16})\.[0-9a-f]{32})$/;
 
 /**
- * @param boot 16 hexadecimal digits
+ * @param runId 16 hexadecimal digits
  * @param random 32 hexadecimal digits
  */
-export function makeBlobName(boot: string, random: string): string {
-  return `${boot}.${random}`;
+export function makeBlobName(runId: string, random: string): string {
+  return `${runId}.${random}`;
 }
 
 /** Whether the file is one of ours, and its writer is not among those that still run. */
-export function isAbandoned(fileName: string, runningBoots: readonly string[]): boolean {
+export function isAbandoned(fileName: string, activeRuns: readonly string[]): boolean {
   const match = blobPattern.exec(fileName);
   const writer = match?.[1] ?? match?.[2];
-  return writer !== undefined && !runningBoots.includes(writer);
+  return writer !== undefined && !activeRuns.includes(writer);
 }
 
 /**

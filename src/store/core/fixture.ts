@@ -12,7 +12,7 @@ export interface SeedObject {
 }
 
 /** An object that is there. */
-export interface KeptObject {
+export interface FixtureObject {
   readonly key: string;
   readonly bytes: Uint8Array;
   readonly http: HttpMetadata;

@@ -161,10 +161,10 @@ export type Outcome<M extends Method = Method> = (
   | { readonly ok: false; readonly code: StoreErrorCode; readonly text: string }
 ) & {
   /** Only in a test: what is to happen to the answer on its way to the caller. */
-  readonly interference?: Interference;
+  readonly answerFault?: AnswerFault;
 };
 
-export interface Interference {
+export interface AnswerFault {
   readonly delayMilliseconds?: number;
   /** The connection breaks: before there is an answer, or so far into the body of a `get`. */
   readonly lost?: "answer" | { readonly afterBytes: number };

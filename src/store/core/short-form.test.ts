@@ -90,7 +90,7 @@ describe("shortCall()", () => {
 });
 
 describe("shortAnswer()", () => {
-  const interference = { delayMilliseconds: 1 };
+  const answerFault = { delayMilliseconds: 1 };
 
   it.each<[string, Outcome, unknown]>([
     ["an object", { ok: true, value: "[…]" }, "[…]"],
@@ -103,7 +103,7 @@ describe("shortAnswer()", () => {
 
   it.each<[string, Outcome]>([
     ["a failure", { ok: false, code: 10020, text: "No." }],
-    ["a fault", { ok: true, value: "[…]", interference }],
+    ["a fault", { ok: true, value: "[…]", answerFault }],
     [
       "content in a file",
       {

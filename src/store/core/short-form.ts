@@ -73,7 +73,7 @@ function putOf([, key, , bytes, md5, rest]: ShortCall): Request<"put"> {
 const plainRest = { http: {}, custom: {}, checksums: {}, storageClass: "Standard" } as const;
 
 export function shortAnswer(outcome: Outcome): ShortAnswer {
-  if (!outcome.ok || outcome.interference !== undefined) return outcome;
+  if (!outcome.ok || outcome.answerFault !== undefined) return outcome;
   const { value } = outcome;
   if (value === null || typeof value === "string") return value;
   if ("status" in value && value.status === "found") {

@@ -1,4 +1,4 @@
-/** What goes through the door, as both sides know it. */
+/** What goes through the endpoint, as both sides know it. */
 import type { ObjectDescription } from "../core/operations.ts";
 
 /** JSON in base64 that describes the content of the request. */

@@ -1,12 +1,12 @@
 /**
- * The door: how other processes on this machine reach the buckets of a running runtime.
+ * The endpoint: how other processes on this machine reach the buckets of a running runtime.
  *
  * A bucket's database belongs to one runtime at a time. Whoever else wants something of the bucket
  * (the command line, another runtime on the same folder) asks that runtime, here. The port and the
  * secret are in the runtime's note, which only its user may read (`base/run-record.ts`); a page in a
  * browser has no secret, and gets nothing.
  *
- *     GET  /                 the boot of the runtime: who answers
+ *     GET  /                 the runId of the runtime: who answers
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
  *     POST /put/BUCKET       content of any size; what it is stands in a header
  *     POST /part/BUCKET      a part of an upload, likewise
@@ -25,15 +25,15 @@ import type { Operation } from "../core/operations.ts";
 import type { CopyRequest } from "./protocol.ts";
 import { requestHeader } from "./protocol.ts";
 
-interface DoorEnv {
+interface EndpointEnv {
   readonly buckets: DurableObjectNamespace<BucketObject>;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly boot: string;
+  readonly runId: string;
   readonly secret: string;
 }
 
-export class LedgeStoreDoor extends WorkerEntrypoint<DoorEnv> {
+export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   override async fetch(request: Request): Promise<Response> {
     if (request.headers.get("authorization") !== `Bearer ${this.env.secret}`) {
       await request.body?.cancel();
@@ -53,7 +53,7 @@ export class LedgeStoreDoor extends WorkerEntrypoint<DoorEnv> {
     const body = <Value>() => request.arrayBuffer().then((buffer) => decodeFrame<Value>(buffer));
     switch (action) {
       case "":
-        return new Response(this.env.boot);
+        return new Response(this.env.runId);
       case "execute": {
         const operations = await body<Operation[]>();
         const outcomes = await this.env.buckets.getByName(bucketName).execute(operations);
@@ -112,13 +112,13 @@ export class LedgeStoreDoor extends WorkerEntrypoint<DoorEnv> {
   }
 
   #client(bucketName: string): BucketClient {
-    const { buckets, blobs, joiner, boot } = this.env;
+    const { buckets, blobs, joiner, runId } = this.env;
     return new BucketClient({
       buckets,
       blobs,
       joiner,
       bucketName,
-      boot,
+      runId,
       rpc: true,
       latencyMilliseconds: 0,
     });

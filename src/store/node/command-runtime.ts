@@ -1,13 +1,13 @@
 /**
  * A runtime for a command, when none is running on the folder: no script, only the store and its
- * door. It makes way when a dev server comes (`base/folder-owner.ts`).
+ * endpoint. It makes way when a dev server comes (`base/folder-owner.ts`).
  */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { Miniflare } from "miniflare";
-import type { Door } from "../../base/run-record.ts";
+import type { EndpointAddress } from "../../base/run-record.ts";
 import { loadMiniflare } from "../../base/packages.ts";
 
 export class OwnRuntime {
@@ -31,7 +31,7 @@ export class OwnRuntime {
     await new Promise<void>((resolve) => handover.listen(0, "127.0.0.1", resolve));
     handover.unref();
     const { port } = handover.address() as AddressInfo;
-    // Loading it takes longer than most of what a command does through the door of another.
+    // Loading it takes longer than most of what a command does through the endpoint of another.
     const { Log, LogLevel, Miniflare } = loadMiniflare();
     const miniflare = new Miniflare({
       resourcePersistencePath: persistPath,
@@ -56,7 +56,7 @@ export class OwnRuntime {
   }
 }
 
-function commandWorker(handover: Door) {
+function commandWorker(handover: EndpointAddress) {
   const plugin = {
     package: fileURLToPath(new URL("./plugin.js", import.meta.url)),
     name: "store",

@@ -18,10 +18,10 @@ import type {
 import { requestHeader, type CopyRequest } from "../endpoint/protocol.ts";
 import { encodeFrame } from "../client/frame.ts";
 import {
-  DoorClosedError,
+  EndpointClosedError,
   RefusedError,
-  type DoorClient,
-  type DoorRequest,
+  type EndpointClient,
+  type EndpointRequest,
 } from "./endpoint-client.ts";
 import type { LocalContent } from "./local-content.ts";
 import { OperationQueue } from "./operation-queue.ts";
@@ -139,8 +139,8 @@ export class RemoteBucket {
       }
     }
     const body = await framed({ key });
-    return this.#ask(async (door) => {
-      const response = await door.ask(`/get/${this.name}`, { body });
+    return this.#ask(async (endpoint) => {
+      const response = await endpoint.ask(`/get/${this.name}`, { body });
       let lost: Error | undefined;
       response.once("error", (error) => (lost = error));
       try {
@@ -152,7 +152,7 @@ export class RemoteBucket {
         const stream = answer.body(key, object.size);
         return await receive({ object, content: Readable.fromWeb(stream as never) });
       } catch (error) {
-        throw lost === undefined ? error : new DoorClosedError(lost.message);
+        throw lost === undefined ? error : new EndpointClosedError(lost.message);
       } finally {
         response.destroy();
       }
@@ -162,17 +162,17 @@ export class RemoteBucket {
   /** Copies an object into this bucket; `null` when it is not there. */
   async copy(request: CopyRequest): Promise<ObjectRecord | null> {
     const body = await framed(request);
-    return this.#ask((door) => door.askJson(`/copy/${this.name}`, { body }));
+    return this.#ask((endpoint) => endpoint.askJson(`/copy/${this.name}`, { body }));
   }
 
   collectGarbage(): Promise<number> {
-    return this.#ask((door) => door.askJson(`/collect/${this.name}`));
+    return this.#ask((endpoint) => endpoint.askJson(`/collect/${this.name}`));
   }
 
   /** The name of the file that is the bucket's database, without its ending. */
   async databaseName(): Promise<string> {
-    const name = await this.#ask((door) =>
-      door.askBytes(`/database/${this.name}`, { method: "GET" }),
+    const name = await this.#ask((endpoint) =>
+      endpoint.askBytes(`/database/${this.name}`, { method: "GET" }),
     );
     return name.toString("utf8");
   }
@@ -204,16 +204,16 @@ export class RemoteBucket {
     length: number,
   ): Promise<Value> {
     const header = Buffer.from(JSON.stringify(description)).toString("base64");
-    return this.#ask((door) => {
-      const request: DoorRequest = {
+    return this.#ask((endpoint) => {
+      const request: EndpointRequest = {
         headers: { [requestHeader]: header },
         content: { stream: content.stream(start, length), length },
       };
-      return door.askJson(`/${action}/${this.name}`, request);
+      return endpoint.askJson(`/${action}/${this.name}`, request);
     });
   }
 
-  async #ask<Value>(work: (door: DoorClient) => Promise<Value>): Promise<Value> {
+  async #ask<Value>(work: (endpoint: EndpointClient) => Promise<Value>): Promise<Value> {
     try {
       return await this.#session.run(work);
     } catch (error) {

@@ -1,12 +1,12 @@
-/** Requests to the door of a runtime (`store/door`). */
+/** Requests to the endpoint of a runtime (`store/endpoint`). */
 import { Agent, request, type IncomingMessage } from "node:http";
 import { pipeline } from "node:stream";
 import type { Readable } from "node:stream";
-import type { Door } from "../../base/run-record.ts";
+import type { EndpointAddress } from "../../base/run-record.ts";
 
-/** Nobody answers at the door any more, or somebody else. Another may have the store by now. */
-export class DoorClosedError extends Error {
-  override readonly name = "DoorClosedError";
+/** Nobody answers at the endpoint any more, or somebody else. Another may have the store by now. */
+export class EndpointClosedError extends Error {
+  override readonly name = "EndpointClosedError";
 }
 
 /** The runtime has answered, and says no. */
@@ -14,7 +14,7 @@ export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
 
-export interface DoorRequest {
+export interface EndpointRequest {
   readonly method?: "GET" | "POST";
   readonly headers?: Record<string, string>;
   readonly body?: Uint8Array;
@@ -22,12 +22,12 @@ export interface DoorRequest {
   readonly content?: { readonly stream: Readable; readonly length: number };
 }
 
-export class DoorClient {
-  readonly #door: Door;
+export class EndpointClient {
+  readonly #endpoint: EndpointAddress;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  constructor(door: Door) {
-    this.#door = door;
+  constructor(endpoint: EndpointAddress) {
+    this.#endpoint = endpoint;
   }
 
   close(): void {
@@ -37,7 +37,7 @@ export class DoorClient {
   /** The answer, whose body has to be read. */
   async ask(
     path: string,
-    { body, content, ...options }: DoorRequest = {},
+    { body, content, ...options }: EndpointRequest = {},
   ): Promise<IncomingMessage> {
     const length = content?.length ?? body?.length ?? 0;
     const response = await this.#send(path, {
@@ -47,20 +47,20 @@ export class DoorClient {
     });
     if (response.statusCode === 200) return response;
     const text = (await readAll(response)).toString("utf8");
-    if (response.statusCode !== 422) throw new DoorClosedError(`${response.statusCode}: ${text}`);
+    if (response.statusCode !== 422) throw new EndpointClosedError(`${response.statusCode}: ${text}`);
     throw new RefusedError((JSON.parse(text) as { message: string }).message);
   }
 
-  async askBytes(path: string, options?: DoorRequest): Promise<Buffer> {
+  async askBytes(path: string, options?: EndpointRequest): Promise<Buffer> {
     const response = await this.ask(path, options);
     try {
       return await readAll(response);
     } catch (error) {
-      throw new DoorClosedError((error as Error).message);
+      throw new EndpointClosedError((error as Error).message);
     }
   }
 
-  async askJson<Value>(path: string, options?: DoorRequest): Promise<Value> {
+  async askJson<Value>(path: string, options?: EndpointRequest): Promise<Value> {
     return JSON.parse((await this.askBytes(path, options)).toString("utf8")) as Value;
   }
 
@@ -77,9 +77,9 @@ export class DoorClient {
       body?: Uint8Array | undefined;
     },
   ): Promise<IncomingMessage> {
-    const { port, secret } = this.#door;
+    const { port, secret } = this.#endpoint;
     return new Promise((resolve, reject) => {
-      /** What the content itself failed with: that is no fault of the door's. */
+      /** What the content itself failed with: that is no fault of the endpoint's. */
       let failure: Error | undefined;
       const outgoing = request({
         host: "127.0.0.1",
@@ -90,7 +90,7 @@ export class DoorClient {
         headers: { ...options.headers, authorization: `Bearer ${secret}` },
       });
       outgoing.once("response", resolve);
-      outgoing.once("error", (error) => reject(failure ?? new DoorClosedError(error.message)));
+      outgoing.once("error", (error) => reject(failure ?? new EndpointClosedError(error.message)));
       if (stream === undefined) return outgoing.end(body);
       stream.once("error", (error) => (failure = error));
       pipeline(stream, outgoing, () => {

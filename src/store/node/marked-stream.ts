@@ -1,7 +1,7 @@
 /** A stream on its way to workerd: it always ends well, with a seal (`core/seal.ts`). */
 import { seal } from "../core/stream-end.ts";
 
-export class SealedStream {
+export class MarkedStream {
   readonly readable: ReadableStream<Uint8Array>;
   /** What the source failed with, if it did. */
   failure: { readonly error: unknown } | undefined;

@@ -18,7 +18,7 @@ import type {
 import { inlineBytesMax } from "../core/limits.ts";
 import { readFramedAnswer } from "./framed-answer.ts";
 import { loadMiniflare } from "../../base/packages.ts";
-import { SealedStream } from "./marked-stream.ts";
+import { MarkedStream } from "./marked-stream.ts";
 
 /** What is known of an opened object before its body. */
 type OpenedHead = DistributiveOmit<Opened, "content">;
@@ -71,7 +71,7 @@ function remoteCalls(remote: RemoteBucket): BucketCalls {
       return ask(name, { ...request, value });
     }
     const { stream, length } = "bytes" in value ? streamed(value.bytes) : value;
-    const sealed = new SealedStream(stream);
+    const sealed = new MarkedStream(stream);
     try {
       return await ask(name, {
         ...request,

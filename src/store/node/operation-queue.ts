@@ -1,5 +1,5 @@
 /**
- * Operations of one bucket on their way to the door, many in one request.
+ * Operations of one bucket on their way to the endpoint, many in one request.
  *
  * Requests go out as long as few are under way; what is asked for meanwhile goes with the next.
  * So one operation alone does not wait, and thousands share round trips and commits.
@@ -87,8 +87,8 @@ export class OperationQueue {
     try {
       const frame = encodeFrame(calls.map(({ operation }) => operation));
       const body = new Uint8Array(await frame.arrayBuffer());
-      const answer = await this.#session.run((door) =>
-        door.askBytes(`/execute/${this.#bucketName}`, { body }),
+      const answer = await this.#session.run((endpoint) =>
+        endpoint.askBytes(`/execute/${this.#bucketName}`, { body }),
       );
       const outcomes = decodeFrame<Outcome[]>(new Uint8Array(answer).buffer);
       for (const [index, { resolve }] of calls.entries()) resolve(outcomes[index] as Outcome);

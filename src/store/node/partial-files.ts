@@ -10,9 +10,9 @@ import { isAbandoned } from "../core/blob-name.ts";
 export async function removePartialFiles(blobs: string, notes: string): Promise<void> {
   try {
     const files = await readdir(blobs, { recursive: true, withFileTypes: true });
-    const runningBoots = await readdir(notes);
+    const activeRuns = await readdir(notes);
     for (const { name, parentPath } of files) {
-      const collectable = name.endsWith(".partial") && isAbandoned(name, runningBoots);
+      const collectable = name.endsWith(".partial") && isAbandoned(name, activeRuns);
       if (collectable) await rm(join(parentPath, name), { force: true });
     }
   } catch (error) {

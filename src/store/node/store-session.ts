@@ -1,8 +1,8 @@
 /**
  * A command's access to a store, whoever has it at the moment.
  *
- * Where a runtime is running, the command goes through its door; where none is, it starts one.
- * Either may change while the command works: a dev server ends, restarts or comes. Then the door
+ * Where a runtime is running, the command goes through its endpoint; where none is, it starts one.
+ * Either may change while the command works: a dev server ends, restarts or comes. Then the endpoint
  * closes, and what was being done is done again through the next one. So all that a command asks
  * for must be fit to be asked twice.
  */
@@ -10,13 +10,13 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { findHost } from "../../base/folder-owner.ts";
 import { UserError } from "../../base/user-error.ts";
-import { DoorClient, DoorClosedError } from "./endpoint-client.ts";
+import { EndpointClient, EndpointClosedError } from "./endpoint-client.ts";
 import { OwnRuntime } from "./command-runtime.ts";
 import type { StoreProject } from "../../cli/store/project.ts";
 
 const attemptsMax = 5;
 const pollMilliseconds = 50;
-/** A dev server that starts or restarts opens its door within this time. */
+/** A dev server that starts or restarts opens its endpoint within this time. */
 const answerMilliseconds = 30_000;
 /** After making way: whoever asked for it will be there soon. */
 const successorMilliseconds = 5_000;
@@ -25,7 +25,7 @@ const drainMilliseconds = 10_000;
 
 export class StoreSession {
   readonly #project: StoreProject;
-  #door: Promise<DoorClient> | undefined;
+  #endpoint: Promise<EndpointClient> | undefined;
   #own: OwnRuntime | undefined;
   /** While the store changes hands, nothing begins. */
   #closed: Promise<void> | undefined;
@@ -37,23 +37,23 @@ export class StoreSession {
   }
 
   /** Does `work`, and does it again should the runtime go away meanwhile. */
-  async run<Result>(work: (door: DoorClient) => Promise<Result>): Promise<Result> {
+  async run<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       await this.#closed;
-      const opening = (this.#door ??= this.#open());
-      const door = await opening;
+      const opening = (this.#endpoint ??= this.#open());
+      const endpoint = await opening;
       this.#going++;
       try {
-        return await work(door);
+        return await work(endpoint);
       } catch (error) {
-        if (!(error instanceof DoorClosedError)) throw error;
+        if (!(error instanceof EndpointClosedError)) throw error;
         if (attempt === attemptsMax) {
           throw new UserError(
             `The runtime that has the store does not answer (${error.message}). Try again.`,
           );
         }
-        if (this.#door === opening) this.#door = undefined;
-        door.close();
+        if (this.#endpoint === opening) this.#endpoint = undefined;
+        endpoint.close();
       } finally {
         this.#going--;
       }
@@ -61,21 +61,21 @@ export class StoreSession {
   }
 
   async close(): Promise<void> {
-    const door = await this.#door?.catch(() => undefined);
-    door?.close();
+    const endpoint = await this.#endpoint?.catch(() => undefined);
+    endpoint?.close();
     await this.#own?.stop();
     this.#own = undefined;
   }
 
-  async #open(): Promise<DoorClient> {
-    const notes = join(this.#project.folder, "boots");
+  async #open(): Promise<EndpointClient> {
+    const notes = join(this.#project.folder, "runs");
     const start = Date.now();
     for (;;) {
       const host = await findHost(notes);
-      if (host?.door !== undefined) {
-        const door = new DoorClient(host.door);
-        if (await answers(door)) return door;
-        door.close();
+      if (host?.endpoint !== undefined) {
+        const endpoint = new EndpointClient(host.endpoint);
+        if (await answers(endpoint)) return endpoint;
+        endpoint.close();
         if (Date.now() - start > answerMilliseconds) {
           throw new UserError(
             `Process ${host.processId} has the store in ${this.#project.folder}, and does not ` +
@@ -109,7 +109,7 @@ export class StoreSession {
     while (this.#going > 0 && Date.now() < deadline) await delay(pollMilliseconds);
     const own = this.#own;
     this.#own = undefined;
-    this.#door = undefined;
+    this.#endpoint = undefined;
     this.#expectsSuccessor = true;
     await own?.stop();
     this.#closed = undefined;
@@ -117,9 +117,9 @@ export class StoreSession {
   }
 }
 
-async function answers(door: DoorClient): Promise<boolean> {
+async function answers(endpoint: EndpointClient): Promise<boolean> {
   try {
-    await door.askBytes("/", { method: "GET" });
+    await endpoint.askBytes("/", { method: "GET" });
     return true;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 /** Queries as octets. */
 import { decodeMessage, encodeMessage, type Message } from "../../../src/dns/wire/message.ts";
-import { OutsideAnswers } from "../../../src/dns/answer/external-addresses.ts";
+import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
 import { typeCode } from "../../../src/dns/record/presentation.ts";
 import { Responder, type Asker, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
 import type { ServedZones } from "../../../src/dns/answer/served-zones.ts";
@@ -44,7 +44,7 @@ export function respondFrom(
   zones: ServedZones,
   options: Partial<ResponderOptions> = {},
 ): { responder: Responder; ask: (query: Uint8Array, asker?: Asker, now?: number) => Message } {
-  const responder = new Responder({ zones, outside: new OutsideAnswers(), onError, ...options });
+  const responder = new Responder({ zones, outside: new ExternalAddressCache(), onError, ...options });
   return {
     responder,
     ask(query, asker = UDP, now = 0) {

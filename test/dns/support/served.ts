@@ -2,13 +2,13 @@
  * Zones out of text, and answers as text: what the tables of cases are written in. Records go the
  * way of a POST, so that no zone can be served here that the API would not take.
  */
-import { answer, isOutsideNeeded, type Answer } from "../../../src/dns/answer/answer.ts";
+import { answer, isExternalNeeded, type Answer } from "../../../src/dns/answer/answer.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
 import { rcodeName } from "../../../src/dns/wire/numbers.ts";
 import type { RecordSet } from "../../../src/dns/wire/record-set.ts";
 import { acceptRecord } from "../../../src/dns/rules/accept-record.ts";
 import type { Problem } from "../../../src/dns/record/problem.ts";
-import { OutsideAnswers } from "../../../src/dns/answer/external-addresses.ts";
+import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
 import { formatData, typeCode, typeName } from "../../../src/dns/record/presentation.ts";
 import type { ServedRecord, ZoneData } from "../../../src/dns/answer/served-zone.ts";
 import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
@@ -94,19 +94,19 @@ function describeAnswer(made: Answer): string[] {
 }
 
 export interface AskOptions {
-  readonly outside?: OutsideAnswers;
+  readonly outside?: ExternalAddressCache;
   readonly nowSeconds?: number;
   readonly class?: number;
 }
 
 /** `question` is a name and a type. */
 export function ask(zones: ServedZones, question: string, options: AskOptions = {}): string[] {
-  const { outside = new OutsideAnswers(), nowSeconds = 0 } = options;
+  const { outside = new ExternalAddressCache(), nowSeconds = 0 } = options;
   const [name, type] = question.split(" ");
   const made = answer(
     { name: encodeName(name!), type: typeCode(type!)!, class: options.class ?? 1 },
     { zones, outside, nowSeconds },
   );
-  if (!isOutsideNeeded(made)) return describeAnswer(made);
+  if (!isExternalNeeded(made)) return describeAnswer(made);
   return made.questions.map((needed) => `needs ${needed.name} ${needed.type}`);
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { runningBoots } from "../../../base/run-record.ts";
+import { activeRuns } from "../../../base/run-record.ts";
 import { removePartialFiles } from "../../../store/node/partial-files.ts";
 import { bucketFolder, isAbandoned } from "../../../store/core/blob-name.ts";
 import type { Invocation } from "../../command.ts";
@@ -17,7 +17,7 @@ export async function collectGarbage(invocation: Invocation): Promise<void> {
     const { project } = store;
     const before = await abandonedFiles(project);
     for (const { bucketName } of project.buckets) await store.bucket(bucketName).collectGarbage();
-    await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "boots"));
+    await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "runs"));
     const kept = new Set((await abandonedFiles(project)).map(({ name }) => name));
     const removed = before.filter(({ name }) => !kept.has(name));
     const bytes = removed.reduce((sum, file) => sum + file.bytes, 0);
@@ -34,7 +34,7 @@ async function abandonedFiles(project: StoreProject): Promise<{ name: string; by
     filesIn(join(project.folder, "blobs", bucketFolder(bucketName))),
   );
   const files = (await Promise.all(folders)).flat();
-  const running = await runningBoots(join(project.folder, "boots"));
-  const boots = running.map(({ boot }) => boot);
-  return files.filter(({ name }) => isAbandoned(name, boots));
+  const running = await activeRuns(join(project.folder, "runs"));
+  const runs = running.map(({ runId }) => runId);
+  return files.filter(({ name }) => isAbandoned(name, runs));
 }
