@@ -16,6 +16,8 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "worker/**/*.test.ts"],
           isolate: false,
           pool: "threads",
+          // Properties try hundreds of cases, on machines that have other things to do.
+          testTimeout: 60_000,
         },
       },
       "./test/store/conformance/vitest.workerd.config.ts",

@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
 });
 const sizes = options.sizes.split(",").map(Number);
 const seconds = Number(options.seconds);
-const BATCH = 3500;
+const batch = 3500;
 
 function record(index: number) {
   const name = `host-${index}`;
@@ -42,8 +42,8 @@ try {
     const zoneId = await client.createZone(zone);
     const path = `/zones/${zoneId}/dns_records`;
     const ids: string[] = [];
-    for (let from = 0; from < size; from += BATCH) {
-      const length = Math.min(BATCH, size - from);
+    for (let from = 0; from < size; from += batch) {
+      const length = Math.min(batch, size - from);
       const posts = Array.from({ length }, (_, offset) => record(from + offset));
       const made = await client.ok("POST", `${path}/batch`, { posts });
       for (const { id } of made.posts) ids.push(id);

@@ -31,7 +31,7 @@ const size = Number(options.records);
 const seconds = Number(options.seconds);
 const transport = options.transport === "tcp" ? "tcp" : "udp";
 /** Above the ports that are handed out on their own. */
-const FIRST_PORT = 61_100;
+const firstPort = 61_100;
 
 interface Contestant {
   readonly name: string;
@@ -60,7 +60,7 @@ try {
   const queryFile = join(folder, "queries");
   writeFileSync(queryFile, `${queries(size).join("\n")}\n`);
   const file = join(folder, "zone");
-  let port = FIRST_PORT;
+  let port = firstPort;
   const place = (name: string) => {
     const own = join(folder, name.replaceAll(" ", "-"));
     mkdirSync(own);

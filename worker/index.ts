@@ -7,7 +7,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import { acceptFaults } from "./api/fault-control.ts";
 import { failure } from "./api/envelope.ts";
 import { Api, type Origin } from "./api/serve.ts";
-import { DOH_PATH, serveDoh } from "./doh/serve.ts";
+import { dohPath, serveDoh } from "./doh/serve.ts";
 import { FaultPlan } from "../src/dns/rules/api-fault.ts";
 import type { Env } from "./objects/environment.ts";
 import { isReplicationPath, serveState } from "./replication/serve-state.ts";
@@ -28,7 +28,7 @@ function api(env: Env): Api {
 async function answer(request: Request, env: Env, origin: Origin): Promise<Response> {
   try {
     const url = new URL(request.url);
-    if (url.pathname === DOH_PATH) return await serveDoh(request, url, env);
+    if (url.pathname === dohPath) return await serveDoh(request, url, env);
     if (isReplicationPath(url.pathname)) return await serveState(request, url.pathname, env);
     return await api(env).serve(request, origin);
   } catch (error) {

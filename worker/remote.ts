@@ -7,7 +7,7 @@
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { hasCredentials } from "./api/access.ts";
-import { FAULT_CONTROL_PATH } from "./api/fault-control.ts";
+import { faultControlPath } from "./api/fault-control.ts";
 
 interface Env {
   /** The port of the API. */
@@ -23,7 +23,7 @@ export class DnsApi extends WorkerEntrypoint<Env> {
   }
 
   async setFaults(faults: unknown): Promise<void> {
-    const response = await this.env.API.fetch(`http://dns${FAULT_CONTROL_PATH}`, {
+    const response = await this.env.API.fetch(`http://dns${faultControlPath}`, {
       method: "PUT",
       headers: this.#owner({ "content-type": "application/json" }),
       body: JSON.stringify({ faults }),

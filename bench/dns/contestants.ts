@@ -13,7 +13,7 @@ import {
 import { records, zoneName } from "./bench-zone.ts";
 
 /** The API's own limit of a batch. */
-const BATCH = 3500;
+const batch = 3500;
 
 function program(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
@@ -51,8 +51,8 @@ export async function startOurs(
     const client = new Client(url.toString().trim());
     const zoneId = await client.createZone(zoneName);
     const all = records(size);
-    for (let from = 0; from < all.length; from += BATCH) {
-      const posts = all.slice(from, from + BATCH);
+    for (let from = 0; from < all.length; from += batch) {
+      const posts = all.slice(from, from + batch);
       await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts });
     }
     await untilAnswering(port, zoneName);

@@ -16,8 +16,8 @@ export interface LoadResult {
 }
 
 /** As many sockets as a busy resolver's, so that the kernel can deal them out among threads. */
-const CLIENTS = 16;
-const OUTSTANDING = 200;
+const clients = 16;
+const outstanding = 200;
 
 export async function runDnsperf({ port, queries, seconds, transport }: Load): Promise<LoadResult> {
   const { stdout } = await promisify(execFile)("dnsperf", [
@@ -30,9 +30,9 @@ export async function runDnsperf({ port, queries, seconds, transport }: Load): P
     "-l",
     String(seconds),
     "-c",
-    String(CLIENTS),
+    String(clients),
     "-q",
-    String(OUTSTANDING),
+    String(outstanding),
     "-m",
     transport,
   ]);

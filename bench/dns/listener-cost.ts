@@ -5,7 +5,7 @@
 import { startListening, type Listening } from "../../test/dns/support/listening.ts";
 import { call, measure } from "./api-load.ts";
 
-const TURNS = 5;
+const turns = 5;
 const kinds = { "no listeners": 0, "1 thread": 1, "2 threads": 2 };
 
 export async function measureListeners({ seconds }: { readonly seconds: number }) {
@@ -19,7 +19,7 @@ export async function measureListeners({ seconds }: { readonly seconds: number }
       const url = `${server.dns.url}/zones/${zoneId}/dns_records`;
       servers.push({ name, server, url, rates: [[], []] });
     }
-    for (let turn = 0; turn < TURNS; turn++) {
+    for (let turn = 0; turn < turns; turn++) {
       for (const { url, rates } of servers) {
         const work = () =>
           call(url, "POST", { type: "A", name: `n-${crypto.randomUUID()}`, content: "192.0.2.1" });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Of Linux on every machine of today: the unit in which it counts processor time. */
-const TICKS_PER_SECOND = 100;
+const ticksPerSecond = 100;
 
 /** What a process and those it has started have used; `null` where nobody counts. */
 export function processorSeconds(processId: number): number | null {
@@ -14,7 +14,7 @@ export function processorSeconds(processId: number): number | null {
   if (!all.has(processId)) return null;
   let ticks = 0;
   for (const [id, stat] of all) if (isWithin(id, processId, all)) ticks += stat.ticks;
-  return ticks / TICKS_PER_SECOND;
+  return ticks / ticksPerSecond;
 }
 
 interface Stat {

@@ -78,7 +78,8 @@ export async function findHost(notes: string): Promise<ActiveRun | null> {
 
 function hostAmong(runs: readonly ActiveRun[], except?: Owner): ActiveRun | null {
   const host = runs.find(
-    (other) => other.endpoint !== undefined && !(except !== undefined && isSameOwner(other, except)),
+    (other) =>
+      other.endpoint !== undefined && !(except !== undefined && isSameOwner(other, except)),
   );
   return host ?? null;
 }

@@ -5,14 +5,14 @@ import { subscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-const POLL_MILLISECONDS = 10;
-const END_MILLISECONDS = 5_000;
+const pollMilliseconds = 10;
+const endMilliseconds = 5_000;
 /** In /proc/PID/stat, counted from the state, which comes after the name in parentheses. */
-const START_FIELD = 19;
+const startField = 19;
 
 /** When a process started, in the system's ticks; `null` where Linux does not say. */
 export function processStart(processId: number): string | null {
-  return statusOf(processId)?.[START_FIELD] ?? null;
+  return statusOf(processId)?.[startField] ?? null;
 }
 
 export function isSameProcess(processId: number, start: string | null): boolean {
@@ -79,8 +79,8 @@ export async function killWorkerd(processId: number): Promise<void> {
   } catch {
     // Gone by itself.
   }
-  const deadline = Date.now() + END_MILLISECONDS;
-  while (isThere(processId) && Date.now() < deadline) await delay(POLL_MILLISECONDS);
+  const deadline = Date.now() + endMilliseconds;
+  while (isThere(processId) && Date.now() < deadline) await delay(pollMilliseconds);
 }
 
 /** Where the system does not say what runs, nothing is ended. */

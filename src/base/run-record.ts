@@ -72,7 +72,10 @@ export async function removeEndedRunRecords(notes: string): Promise<void> {
   await removeRunRecords(notes, ended);
 }
 
-export async function removeRunRecords(notes: string, found: readonly FoundRunRecord[]): Promise<void> {
+export async function removeRunRecords(
+  notes: string,
+  found: readonly FoundRunRecord[],
+): Promise<void> {
   await Promise.all(
     found.map(({ runId }) => rm(join(notes, runId), { recursive: true, force: true })),
   );

@@ -2,12 +2,12 @@
  * The `[dns]` table of the configuration file, handed in as JSON. Keys are checked here and not
  * where they are used, so that a mistake is said once, with its place.
  */
-import { COMMENT_CHARACTERS_MAX, TAGS_MAX } from "../dns/rules/annotation.ts";
+import { commentCharactersMaxDefault, tagsMaxDefault } from "../dns/rules/annotation.ts";
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/ip-address.ts";
 import { readInteger } from "../dns/record/field/integer.ts";
 import { normaliseHostname } from "../dns/record/hostname.ts";
 import type { NameRules } from "../dns/record/record-name.ts";
-import { EMAIL, KEY, TOKEN } from "../dns/rules/credential.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/credential.ts";
 import { acceptFault, type Fault } from "../dns/rules/api-fault.ts";
 import { unknownKey } from "../base/nearest.ts";
 
@@ -70,9 +70,9 @@ function all<Result>(reads: readonly (() => Result)[]): Result[] {
 }
 
 /** Known quota of a large zone; a local zone has no reason for a smaller one. */
-const RECORD_QUOTA = 1_000_000;
+const recordQuotaDefault = 1_000_000;
 /** The deployed service's largest batch. */
-const BATCH_QUOTA = 3500;
+const batchQuotaDefault = 3500;
 
 export const localDefaults: DnsConfig = {
   email: "dev@ledge.local",
@@ -82,10 +82,10 @@ export const localDefaults: DnsConfig = {
   nameRules: "strict",
   nameServers: ["ns1.ledge.local", "ns2.ledge.local"],
   zones: [],
-  commentCharactersMax: COMMENT_CHARACTERS_MAX,
-  tagsMax: TAGS_MAX,
-  recordQuota: RECORD_QUOTA,
-  batchQuota: BATCH_QUOTA,
+  commentCharactersMax: commentCharactersMaxDefault,
+  tagsMax: tagsMaxDefault,
+  recordQuota: recordQuotaDefault,
+  batchQuota: batchQuotaDefault,
   faults: [],
 };
 
@@ -142,19 +142,19 @@ function nameRules(input: unknown, place: string): NameRules {
 
 function email(input: unknown, place: string): string {
   const text = string(input, place);
-  if (EMAIL.test(text)) return text;
+  if (emailPattern.test(text)) return text;
   throw mistake(place, "must be an e-mail address");
 }
 
 function apiKey(input: unknown, place: string): string {
   const text = string(input, place);
-  if (KEY.test(text)) return text;
+  if (keyPattern.test(text)) return text;
   throw mistake(place, "must have 16 to 128 letters, digits, hyphens and underscores");
 }
 
 function bearer(input: unknown, place: string): string {
   const text = string(input, place);
-  if (TOKEN.test(text)) return text;
+  if (tokenPattern.test(text)) return text;
   throw mistake(place, "must have 8 to 512 characters, and no spaces");
 }
 
@@ -193,7 +193,7 @@ function knownKeys(given: Table, place: string, known: readonly string[]): Table
 }
 
 /** Keys that belong to the listeners and the dev server; they mean nothing here. */
-const OTHER_KEYS = [
+const otherKeys = [
   "api_port",
   "port",
   "hosts",
@@ -204,7 +204,7 @@ const OTHER_KEYS = [
   "transfers",
 ];
 
-const KEYS: Readonly<
+const configKeys: Readonly<
   Record<string, readonly [keyof DnsConfig, (input: unknown, place: string) => unknown]>
 > = {
   email: ["email", email],
@@ -221,7 +221,7 @@ const KEYS: Readonly<
   faults: ["faults", (input, place) => list(input, place, fault)],
 };
 
-export const DNS_KEYS: readonly string[] = [...Object.keys(KEYS), ...OTHER_KEYS];
+export const dnsKeys: readonly string[] = [...Object.keys(configKeys), ...otherKeys];
 
 /** The variables that the worker is given. Secrets may come on their own, out of `.dev.vars`. */
 export interface ConfigVariables {
@@ -245,9 +245,9 @@ function readTable(json: string): DnsConfig {
   const given = table(parseJson(json, "DNS_CONFIG"), "dns");
   const read = all(
     Object.entries(given).map(([key, value]) => (): [string, unknown][] => {
-      if (OTHER_KEYS.includes(key)) return [];
-      const entry = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
-      if (entry === undefined) throw mistake(`dns.${key}`, unknownKey(key, DNS_KEYS));
+      if (otherKeys.includes(key)) return [];
+      const entry = Object.hasOwn(configKeys, key) ? configKeys[key] : undefined;
+      if (entry === undefined) throw mistake(`dns.${key}`, unknownKey(key, dnsKeys));
       const [name, accept] = entry;
       return [[name, accept(value, `dns.${key}`)]];
     }),
@@ -256,13 +256,18 @@ function readTable(json: string): DnsConfig {
 }
 
 export function readConfig(variables: ConfigVariables): DnsConfig {
-  const { DNS_CONFIG, DNS_EMAIL, DNS_KEY, DNS_TOKENS } = variables;
-  const config = DNS_CONFIG ? readTable(DNS_CONFIG) : localDefaults;
-  const more = DNS_TOKENS ? list(parseJson(DNS_TOKENS, "DNS_TOKENS"), "DNS_TOKENS", token) : [];
+  const {
+    DNS_CONFIG: dnsConfig,
+    DNS_EMAIL: dnsEmail,
+    DNS_KEY: dnsKey,
+    DNS_TOKENS: dnsTokens,
+  } = variables;
+  const config = dnsConfig ? readTable(dnsConfig) : localDefaults;
+  const more = dnsTokens ? list(parseJson(dnsTokens, "DNS_TOKENS"), "DNS_TOKENS", token) : [];
   return {
     ...config,
-    email: DNS_EMAIL ? email(DNS_EMAIL, "DNS_EMAIL") : config.email,
-    key: DNS_KEY ? apiKey(DNS_KEY, "DNS_KEY") : config.key,
+    email: dnsEmail ? email(dnsEmail, "DNS_EMAIL") : config.email,
+    key: dnsKey ? apiKey(dnsKey, "DNS_KEY") : config.key,
     tokens: [...config.tokens, ...more],
   };
 }

@@ -12,12 +12,12 @@ export interface ListenConfig {
   readonly resolvers: readonly string[];
 }
 
-const HOSTS_DEFAULT = ["127.0.0.1", "::1"];
-const THREADS_MAX = 64;
+const hostsDefault = ["127.0.0.1", "::1"];
+const threadsMax = 64;
 
 export function readListenConfig(table: Table, report: Report): ListenConfig {
   const { threads } = table;
-  const hosts = strings(table["hosts"] ?? HOSTS_DEFAULT);
+  const hosts = strings(table["hosts"] ?? hostsDefault);
   if (hosts === null || !hosts.every((host) => isIP(host) !== 0)) {
     report(["dns", "hosts"], "must be a list of IPv4 and IPv6 addresses to listen at.");
   }
@@ -26,7 +26,7 @@ export function readListenConfig(table: Table, report: Report): ListenConfig {
     report(["dns", "resolver"], 'must be an address such as "192.0.2.53" or "192.0.2.53:5300".');
   }
   if (threads !== undefined && !isThreadCount(threads)) {
-    report(["dns", "threads"], `must be a number, 1 to ${THREADS_MAX}.`);
+    report(["dns", "threads"], `must be a number, 1 to ${threadsMax}.`);
   }
   return {
     hosts: hosts ?? [],
@@ -37,7 +37,7 @@ export function readListenConfig(table: Table, report: Report): ListenConfig {
 }
 
 function isThreadCount(input: unknown): boolean {
-  return Number.isInteger(input) && Number(input) >= 1 && Number(input) <= THREADS_MAX;
+  return Number.isInteger(input) && Number(input) >= 1 && Number(input) <= threadsMax;
 }
 
 /** One, or a list. */

@@ -38,12 +38,12 @@ export function readDns(
 ): ProjectDns {
   if (!isTable(given)) report(["dns"], `must be a table, not ${kindOf(given)}.`);
   const table = isTable(given) ? given : {};
-  const { DNS_EMAIL, DNS_KEY, DNS_TOKENS } = secrets;
+  const { DNS_EMAIL: dnsEmail, DNS_KEY: dnsKey, DNS_TOKENS: dnsTokens } = secrets;
   const variables: ConfigVariables = {
     DNS_CONFIG: JSON.stringify(table),
-    ...(DNS_EMAIL !== undefined && { DNS_EMAIL }),
-    ...(DNS_KEY !== undefined && { DNS_KEY }),
-    ...(DNS_TOKENS !== undefined && { DNS_TOKENS }),
+    ...(dnsEmail !== undefined && { DNS_EMAIL: dnsEmail }),
+    ...(dnsKey !== undefined && { DNS_KEY: dnsKey }),
+    ...(dnsTokens !== undefined && { DNS_TOKENS: dnsTokens }),
   };
   try {
     reportRecords(readConfig(variables), report);

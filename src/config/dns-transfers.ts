@@ -28,8 +28,8 @@ export interface TransferConfig {
 }
 
 /** Whoever is on this machine can read the zones as well as we. */
-const ALLOW_DEFAULT = ["127.0.0.1", "::1"];
-const KEY_PREFIX = "key:";
+const allowDefault = ["127.0.0.1", "::1"];
+const keyPrefix = "key:";
 
 export function readTransferConfig(table: Table, report: Report): TransferConfig {
   const keys = tables(table["keys"], ["dns", "keys"], report).flatMap((item, index) => {
@@ -45,7 +45,7 @@ export function readTransferConfig(table: Table, report: Report): TransferConfig
   const notify = [...path, "notify"];
   return {
     keys,
-    allow: readAllow(given["allow"] ?? ALLOW_DEFAULT, keys, report),
+    allow: readAllow(given["allow"] ?? allowDefault, keys, report),
     secondaries: tables(given["notify"], notify, report).flatMap((item, index) => {
       return readSecondary(item, [...notify, index], keys, report) ?? [];
     }),
@@ -90,8 +90,8 @@ function readAllow(input: unknown, keys: readonly TsigKey[], report: Report): re
 
 function problemOfEntry(item: unknown, keys: readonly TsigKey[]): string | null {
   const text = typeof item === "string" ? item.toLowerCase() : "";
-  if (text.startsWith(KEY_PREFIX)) {
-    const wanted = text.slice(KEY_PREFIX.length);
+  if (text.startsWith(keyPrefix)) {
+    const wanted = text.slice(keyPrefix.length);
     const isThere = keys.some(({ name }) => name === wanted);
     return isThere ? null : `is "${wanted}", which is not in dns.keys.`;
   }

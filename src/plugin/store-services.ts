@@ -12,7 +12,12 @@ import type {
   Worker_Module,
 } from "miniflare";
 import { bucketFolder } from "../store/core/blob-name.ts";
-import { amendRunRecord, recordRun, removeRunRecords, type EndpointAddress } from "../base/run-record.ts";
+import {
+  amendRunRecord,
+  recordRun,
+  removeRunRecords,
+  type EndpointAddress,
+} from "../base/run-record.ts";
 import { claimStore } from "../base/folder-owner.ts";
 import { reserveEndpoint, openEndpointSocket, storeService } from "./endpoint-socket.ts";
 import { whenRuntimeStarts } from "../base/orphan-runtime.ts";

@@ -7,9 +7,9 @@ import { DohAsker, TcpAsker, UdpAsker, type Ask } from "./support/ask.ts";
 import { startListening, type Listening } from "./support/listening.ts";
 
 /** Continuous integration runs ten thousand. */
-const ROUNDS = Number(process.env["LEDGE_ROUNDS"] ?? 2000);
+const rounds = Number(process.env["LEDGE_ROUNDS"] ?? 2000);
 /** At once; each has names, and sockets, of its own. */
-const LANES = 12;
+const lanes = 12;
 
 let listening: Listening;
 let zoneId: string;
@@ -26,7 +26,7 @@ async function addresses(asker: Ask, name: string): Promise<string[]> {
 }
 
 test(
-  `none of ${ROUNDS} changes is missing from the next answer`,
+  `none of ${rounds} changes is missing from the next answer`,
   async () => {
     const { client, port, dns } = listening;
     const path = `/zones/${zoneId}/dns_records`;
@@ -85,7 +85,7 @@ test(
         }
       }
 
-      while (round < ROUNDS) {
+      while (round < rounds) {
         const at = round++;
         await change(at);
         const expected = [...records.values()].sort();
@@ -96,9 +96,9 @@ test(
       for (const asker of askers) asker.close();
     }
 
-    await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(lane)));
+    await Promise.all(Array.from({ length: lanes }, (_, lane) => runLane(lane)));
   },
-  ROUNDS * 60 + 30_000,
+  rounds * 60 + 30_000,
 );
 
 test("a zone that is made, changed in its settings, paused or deleted is answered so at once", async () => {

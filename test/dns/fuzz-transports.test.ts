@@ -15,15 +15,15 @@ import { UdpAsker, withLength } from "./support/ask.ts";
 import { mutations } from "./support/mutation.ts";
 
 /** Continuous integration sends a million. */
-const PACKETS = Number(process.env["LEDGE_FUZZ_PACKETS"] ?? 30_000);
-const SEED = Number(process.env["LEDGE_FUZZ_SEED"] ?? 20_261_115);
+const packetCount = Number(process.env["LEDGE_FUZZ_PACKETS"] ?? 30_000);
+const seed = Number(process.env["LEDGE_FUZZ_SEED"] ?? 20_261_115);
 /** Sent before anybody looks for answers. */
-const BURST = 256;
+const burstSize = 256;
 /** What caches and buffers may take beyond what they had after the first tenth. */
-const GROWTH_MEBIBYTES_MAX = 200;
+const growthMebibytesMax = 200;
 
 /** NOERROR, FORMERR, NXDOMAIN, NOTIMP, REFUSED, NOTAUTH; BADVERS has 0 in the header. */
-const RCODES = new Set([0, 1, 3, 4, 5, 9]);
+const rcodes = new Set([0, 1, 3, 4, 5, 9]);
 
 let child: ChildProcess;
 let port: number;
@@ -55,7 +55,7 @@ async function expectAlive(): Promise<void> {
 
 /** An answer to what was sent, and to nothing else. */
 function check(answer: Uint8Array): void {
-  const right = answer.length >= 12 && (answer[2]! & 0x80) !== 0 && RCODES.has(answer[3]! & 0x0f);
+  const right = answer.length >= 12 && (answer[2]! & 0x80) !== 0 && rcodes.has(answer[3]! & 0x0f);
   if (!right) throw new Error(`This is no answer: ${Buffer.from(answer).toString("hex")}`);
 }
 
@@ -75,9 +75,9 @@ async function fuzzUdp(count: number): Promise<number> {
       check(answer);
     }
   });
-  const packets = mutations(SEED);
-  for (let sent = 0; sent < count; sent += BURST) {
-    for (let at = 0; at < BURST; at++) {
+  const packets = mutations(seed);
+  for (let sent = 0; sent < count; sent += burstSize) {
+    for (let at = 0; at < burstSize; at++) {
       const packet = packets.next().value;
       if (packet[0] === 0xff && packet[1] === 0xff) packet[0] = 0;
       socket.send(packet, port, "127.0.0.1");
@@ -97,15 +97,15 @@ async function fuzzUdp(count: number): Promise<number> {
 
 /** Frames that are right around packets that are not, and now and then a frame that is not either. */
 async function fuzzTcp(count: number): Promise<void> {
-  const packets = mutations(SEED + 1);
+  const packets = mutations(seed + 1);
   for (let sent = 0; sent < count;) {
     const socket = connect({ port, host: "127.0.0.1" });
     socket.on("error", () => {});
     socket.resume();
     await once(socket, "connect");
     for (let burst = 0; burst < 20 && sent < count; burst++) {
-      const frames = Array.from({ length: BURST }, () => withLength(packets.next().value));
-      sent += BURST;
+      const frames = Array.from({ length: burstSize }, () => withLength(packets.next().value));
+      sent += burstSize;
       const bytes = Buffer.concat(frames);
       // Cut somewhere, so that a frame is left open on some connections.
       const end = burst === 19 ? bytes.length - 1 : bytes.length;
@@ -118,16 +118,16 @@ async function fuzzTcp(count: number): Promise<void> {
 }
 
 test(
-  `${PACKETS} mutated packets do not end it, hang it or make it grow (seed ${SEED})`,
+  `${packetCount} mutated packets do not end it, hang it or make it grow (seed ${seed})`,
   async () => {
-    const share = Math.ceil(PACKETS / 2);
+    const share = Math.ceil(packetCount / 2);
     await Promise.all([fuzzUdp(share / 10), fuzzTcp(share / 10)]);
     await expectAlive();
     const before = residentMebibytes();
     const [answered] = await Promise.all([fuzzUdp(share), fuzzTcp(share)]);
     expect(answered).toBeGreaterThan(share / 10);
     await expectAlive();
-    expect(residentMebibytes() - before).toBeLessThan(GROWTH_MEBIBYTES_MAX);
+    expect(residentMebibytes() - before).toBeLessThan(growthMebibytesMax);
   },
-  60_000 + PACKETS,
+  60_000 + packetCount,
 );

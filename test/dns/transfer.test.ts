@@ -16,7 +16,7 @@ import {
   type Message,
   type ResourceRecord,
 } from "../../src/dns/wire/message.ts";
-import { CLASS, OPCODE, RCODE, TYPE } from "../../src/dns/wire/numbers.ts";
+import { classCodes, opcodes, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { recordType } from "../../src/dns/record/registry.ts";
 import { Client } from "./support/client.ts";
 
@@ -67,14 +67,14 @@ async function ask(port: number, query: Message): Promise<ResourceRecord[] | num
   for await (const piece of socket) {
     for (const bytes of frames.push(piece as Uint8Array)) {
       const message = decodeMessage(bytes);
-      if (message.rcode !== RCODE.NOERROR) return message.rcode;
+      if (message.rcode !== rcodes.NOERROR) return message.rcode;
       records.push(...message.answers);
       const current = serialOf(records[0]!);
       const ends = records.filter(
-        (record) => record.type === TYPE.SOA && serialOf(record) === current,
+        (record) => record.type === typeCodes.SOA && serialOf(record) === current,
       );
       // The new serial opens a transfer, ends its last step in between, and ends it.
-      const isWhole = records[1]?.type !== TYPE.SOA;
+      const isWhole = records[1]?.type !== typeCodes.SOA;
       if (records.length === 1 || ends.length === (isWhole ? 2 : 3)) return records;
     }
   }
@@ -82,14 +82,14 @@ async function ask(port: number, query: Message): Promise<ResourceRecord[] | num
 }
 
 function incremental(from: ResourceRecord): Message {
-  const questions = [{ name: zoneName, type: TYPE.IXFR, class: CLASS.IN }];
+  const questions = [{ name: zoneName, type: typeCodes.IXFR, class: classCodes.IN }];
   return { ...blankMessage, id: 1, questions, authorities: [from] };
 }
 
 const whole: Message = {
   ...blankMessage,
   id: 1,
-  questions: [{ name: zoneName, type: TYPE.AXFR, class: CLASS.IN }],
+  questions: [{ name: zoneName, type: typeCodes.AXFR, class: classCodes.IN }],
 };
 
 describe("AXFR", () => {
@@ -105,7 +105,7 @@ describe("AXFR", () => {
     });
     const plain = await fetchZone(server);
     const signed = await fetchZone({ ...server, key });
-    expect(plain[0]).toMatchObject({ type: TYPE.SOA, name: zoneName });
+    expect(plain[0]).toMatchObject({ type: typeCodes.SOA, name: zoneName });
     expect(plain.filter(({ type }) => type === recordType("TXT").code)).toHaveLength(1500);
     expect(texts(signed)).toEqual(texts(plain));
   });
@@ -142,7 +142,7 @@ describe("IXFR", () => {
     await client.ok("PATCH", `${records}/${id}`, { content: "192.0.2.2" });
     const answer = await ask(server.port, incremental(before[0]!));
     const shown = (answer as ResourceRecord[]).map((record) =>
-      record.type === TYPE.SOA
+      record.type === typeCodes.SOA
         ? `SOA +${serialOf(record) - serialOf(before[0]!)}`
         : `${record.name} ${record.data.join(".")}`,
     );
@@ -175,8 +175,8 @@ describe("IXFR", () => {
   it("gets FORMERR when its SOA is none", async () => {
     const { server } = await start();
     const [soa] = await fetchZone(server);
-    const broken = { ...soa!, type: TYPE.SOA, data: Uint8Array.of(0, 0, 1) };
-    expect(await ask(server.port, incremental(broken))).toBe(RCODE.FORMERR);
+    const broken = { ...soa!, type: typeCodes.SOA, data: Uint8Array.of(0, 0, 1) };
+    expect(await ask(server.port, incremental(broken))).toBe(rcodes.FORMERR);
   });
 });
 
@@ -205,9 +205,9 @@ describe("NOTIFY", () => {
     });
     const first = await hear();
     expect(first.message).toMatchObject({
-      opcode: OPCODE.NOTIFY,
+      opcode: opcodes.NOTIFY,
       authoritative: true,
-      questions: [{ name: zoneName, type: TYPE.SOA }],
+      questions: [{ name: zoneName, type: typeCodes.SOA }],
       tsig: { keyName: key.name, algorithm: "hmac-sha256" },
     });
     // Not acknowledged: it comes again, the same one.

@@ -25,7 +25,9 @@ describe("the repository", () => {
     const core = sources.filter((file) => /^src\/store\/core\/(?!.*\.test\.ts)/.test(file));
     expect(core.length).toBeGreaterThan(10);
     for (const file of core) {
-      expect(imports(file).filter((target) => !/^\.\/[a-z0-9-]+\.ts$|base\/duration/.test(target))).toEqual([]);
+      expect(
+        imports(file).filter((target) => !/^\.\/[a-z0-9-]+\.ts$|base\/duration/.test(target)),
+      ).toEqual([]);
     }
   });
 

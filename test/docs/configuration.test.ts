@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig, type ProjectConfig } from "../../src/config/read-config.ts";
 import { bucketKeys } from "../../src/config/store-buckets.ts";
-import { DNS_KEYS } from "../../src/config/dns-config.ts";
+import { dnsKeys } from "../../src/config/dns-config.ts";
 import { temporaryFolder } from "../support/store.ts";
 
 const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
@@ -47,7 +47,7 @@ describe("docs/configuration.md", () => {
   });
 
   it("has every key of DNS", () => {
-    expect(keysOfTable("`dns`").toSorted()).toEqual(DNS_KEYS.toSorted());
+    expect(keysOfTable("`dns`").toSorted()).toEqual(dnsKeys.toSorted());
     const [config] = examples("`dns`");
     expect(config?.dns).toMatchObject({ apiPort: 8788, port: 8053, binding: "DNS" });
   });

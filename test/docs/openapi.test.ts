@@ -24,7 +24,7 @@ interface Document {
   readonly "x-error-codes": readonly { readonly code: number; readonly status: number }[];
 }
 
-const METHODS = ["get", "post", "put", "patch", "delete"];
+const httpMethods = ["get", "post", "put", "patch", "delete"];
 const file = new URL("../../openapi.yaml", import.meta.url);
 const document = parse(await readFile(file, "utf8")) as Document;
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -72,9 +72,9 @@ function misfits(path: string, method: string | null, { body }: Answer): readonl
 }
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  METHODS.filter((method) => methods[method] !== undefined).map(
-    (method) => [method, path] as const,
-  ),
+  httpMethods
+    .filter((method) => methods[method] !== undefined)
+    .map((method) => [method, path] as const),
 );
 
 /** What is sent to an operation that wants a body; the last ones end what the others use. */
@@ -148,7 +148,9 @@ test("methods that are not described are refused, as a failure that fits", async
   const zone = await client.createZone("methods.example");
   const path = (template: string) => fill(template).replace(zoneId, zone);
   for (const template of Object.keys(document.paths)) {
-    for (const method of METHODS.filter((one) => document.paths[template]![one] === undefined)) {
+    for (const method of httpMethods.filter(
+      (one) => document.paths[template]![one] === undefined,
+    )) {
       const answer = await client.call(method.toUpperCase(), path(template));
       expect([method, template, answer.status]).toEqual([method, template, 405]);
       expect(misfits(template, null, answer)).toEqual([]);

@@ -1,5 +1,5 @@
 /** Who is asking, and what they may do. */
-import { EMAIL, KEY, TOKEN } from "../../src/dns/rules/credential.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/credential.ts";
 import type { DnsConfig } from "../../src/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
@@ -13,7 +13,7 @@ export interface Access {
 
 export const owner: Access = { token: null, zones: null, readOnly: false };
 
-const BEARER = /^Bearer +(.*)$/i;
+const bearerPattern = /^Bearer +(.*)$/i;
 
 /** Takes the same time wherever two secrets of one length differ. */
 export function isSameSecret(one: string, other: string): boolean {
@@ -25,8 +25,8 @@ export function isSameSecret(one: string, other: string): boolean {
 }
 
 function authenticateToken(authorization: string, config: DnsConfig): Access {
-  const token = BEARER.exec(authorization)?.[1];
-  if (token === undefined || !TOKEN.test(token))
+  const token = bearerPattern.exec(authorization)?.[1];
+  if (token === undefined || !tokenPattern.test(token))
     throw new ZoneError([problem.malformedAuthorization()]);
   const found = config.tokens.find((candidate) => isSameSecret(candidate.token, token));
   if (found === undefined) throw new ZoneError([problem.invalidToken()]);
@@ -35,9 +35,9 @@ function authenticateToken(authorization: string, config: DnsConfig): Access {
 
 function authenticateKey(email: string, key: string, config: DnsConfig): Access {
   const known = isSameSecret(config.key, key);
-  if (!EMAIL.test(email)) throw new ZoneError([problem.malformedEmail()]);
+  if (!emailPattern.test(email)) throw new ZoneError([problem.malformedEmail()]);
   // A configured key may have a form of its own.
-  if (!known && !KEY.test(key)) throw new ZoneError([problem.malformedKey()]);
+  if (!known && !keyPattern.test(key)) throw new ZoneError([problem.malformedKey()]);
   if (!known || email.toLowerCase() !== config.email.toLowerCase()) {
     throw new ZoneError([problem.unknownKey()]);
   }

@@ -3,13 +3,13 @@ import { concatBytes } from "../../src/dns/wire/bytes.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
 /** Room for the largest batch of ordinary records. */
-const JSON_BYTES_MAX = 4 * 1024 * 1024;
+const jsonBytesMax = 4 * 1024 * 1024;
 /** The deployed service's limit for a zone file, and what a form may add around it. */
-const ZONE_FILE_BYTES_MAX = 262_144;
-const FORM_BYTES_MAX = ZONE_FILE_BYTES_MAX + 65_536;
+const zoneFileBytesMax = 262_144;
+const formBytesMax = zoneFileBytesMax + 65_536;
 
 /** Past this a client that does not stop is cut off. */
-const DRAINED_BYTES_MAX = 64 * 1024 * 1024;
+const drainedBytesMax = 64 * 1024 * 1024;
 
 /**
  * Throws away what was not read. A client that is answered while it still sends sees its
@@ -23,7 +23,7 @@ export async function drainBody(request: Request): Promise<void> {
     const { done, value } = await reader.read();
     if (done) return;
     total += value.length;
-    if (total > DRAINED_BYTES_MAX) return reader.cancel();
+    if (total > drainedBytesMax) return reader.cancel();
   }
 }
 
@@ -54,7 +54,7 @@ export async function readJson(request: Request): Promise<Readonly<Record<string
   if (!isContentType(request, "application/json")) {
     throw new ZoneError([problem.contentType("application/json")]);
   }
-  const bytes = await readBytes(request, JSON_BYTES_MAX);
+  const bytes = await readBytes(request, jsonBytesMax);
   let body: unknown;
   try {
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
@@ -76,7 +76,7 @@ export async function readImportForm(request: Request): Promise<ImportForm> {
   if (!isContentType(request, "multipart/form-data")) {
     throw new ZoneError([problem.contentType("multipart/form-data")]);
   }
-  const bytes = await readBytes(request, FORM_BYTES_MAX);
+  const bytes = await readBytes(request, formBytesMax);
   const type = request.headers.get("content-type")!;
   let form: FormData;
   try {
@@ -87,7 +87,7 @@ export async function readImportForm(request: Request): Promise<ImportForm> {
   const file = form.get("file") as string | Blob | null;
   if (file === null) throw new ZoneError([problem.fileMissing()]);
   const size = typeof file === "string" ? new TextEncoder().encode(file).length : file.size;
-  if (size > ZONE_FILE_BYTES_MAX) throw new ZoneError([problem.fileTooLarge(ZONE_FILE_BYTES_MAX)]);
+  if (size > zoneFileBytesMax) throw new ZoneError([problem.fileTooLarge(zoneFileBytesMax)]);
   const proxied = form.get("proxied") ?? "false";
   if (proxied !== "true" && proxied !== "false")
     throw new ZoneError([problem.notABoolean("proxied")]);

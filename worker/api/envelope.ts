@@ -3,7 +3,7 @@ import type { Reply } from "../objects/reply.ts";
 import { problem, type Problem } from "../../src/dns/record/problem.ts";
 
 /** Seconds; a client that waits as told is not refused again by a fault that is over. */
-const RETRY_AFTER_SECONDS = 1;
+const retryAfterSeconds = 1;
 
 function describeProblem({ code, message, error_chain }: Problem): Record<string, unknown> {
   return error_chain === undefined ? { code, message } : { code, message, error_chain };
@@ -17,7 +17,7 @@ export function failure(problems: readonly Problem[]): Response {
     errors: problems.map(describeProblem),
     messages: [],
   };
-  const headers = status === 429 ? { "retry-after": String(RETRY_AFTER_SECONDS) } : {};
+  const headers = status === 429 ? { "retry-after": String(retryAfterSeconds) } : {};
   return Response.json(body, { status, headers });
 }
 

@@ -6,7 +6,7 @@ import { readJson } from "./body.ts";
 import { success } from "./envelope.ts";
 
 /** Outside /client/v4, so that no fault can ever match it. */
-export const FAULT_CONTROL_PATH = "/ledge/faults";
+export const faultControlPath = "/ledge/faults";
 
 export interface Faulty {
   faults: FaultPlan;

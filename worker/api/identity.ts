@@ -7,11 +7,11 @@ import type { Handler } from "./call.ts";
 import { success } from "./envelope.ts";
 
 /** There is one user with one account on a local machine; the ids never change. */
-const ACCOUNT_ID = "1ed9e0000000000000000000000acc01";
-const USER_ID = "1ed9e0000000000000000000000c5e01";
+const accountId = "1ed9e0000000000000000000000acc01";
+const userId = "1ed9e0000000000000000000000c5e01";
 
 export function localAccount(email: string): Account {
-  return { id: ACCOUNT_ID, name: "Local", email };
+  return { id: accountId, name: "Local", email };
 }
 
 function describeAccount({ id, name }: Account): Record<string, unknown> {
@@ -28,7 +28,7 @@ export const verifyToken: Handler = async ({ access }) => {
 
 export const getUser: Handler = async ({ account }) => {
   const user = {
-    id: USER_ID,
+    id: userId,
     email: account.email,
     first_name: null,
     last_name: null,

@@ -2,7 +2,7 @@ import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 
 /** More zones than this are looked up anew. */
-const ZONES_KEPT_MAX = 10_000;
+const zonesKeptMax = 10_000;
 
 /**
  * Zones that this isolate has seen in the index. It saves the hop to the index on every call; a
@@ -18,7 +18,7 @@ export class OpenZones {
     if (zone === null) return null;
     // Also completes a zone whose making was cut short after it got into the index.
     await zoneObject(env, id).open(zone);
-    if (this.#seen.size >= ZONES_KEPT_MAX) this.#seen.clear();
+    if (this.#seen.size >= zonesKeptMax) this.#seen.clear();
     this.#seen.set(id, { id: zone.id, name: zone.name });
     return zone;
   }

@@ -21,7 +21,7 @@ import {
 import { exportZone, importZone } from "./zone-file.ts";
 import { createZone, deleteZone, editZone, getZone, listZones } from "./zones.ts";
 
-export const API_ROOT = "/client/v4";
+export const apiRoot = "/client/v4";
 
 type Methods = Readonly<Record<string, Handler>>;
 
@@ -50,14 +50,14 @@ export const routes: Readonly<Record<string, Methods>> = {
 };
 
 /** Ids are 32 hexadecimal digits; a setting has a name. */
-const PATTERNS: Readonly<Record<string, string>> = { setting: "[a-z0-9_]+" };
+const patterns: Readonly<Record<string, string>> = { setting: "[a-z0-9_]+" };
 
 const compiled = Object.entries(routes).map(([template, methods]) => {
   const pattern = template.replaceAll(
     /\{(\w+)\}/g,
-    (_, name: string) => `(?<${name}>${PATTERNS[name] ?? "[0-9a-f]{32}"})`,
+    (_, name: string) => `(?<${name}>${patterns[name] ?? "[0-9a-f]{32}"})`,
   );
-  return { pattern: new RegExp(`^${API_ROOT}${pattern}$`), methods };
+  return { pattern: new RegExp(`^${apiRoot}${pattern}$`), methods };
 });
 
 export interface Route {

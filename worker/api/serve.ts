@@ -17,7 +17,7 @@ import {
 import { drainBody } from "./body.ts";
 import type { Call } from "./call.ts";
 import { failure } from "./envelope.ts";
-import { controlFaults, FAULT_CONTROL_PATH } from "./fault-control.ts";
+import { controlFaults, faultControlPath } from "./fault-control.ts";
 import { localAccount } from "./identity.ts";
 import { OpenZones } from "./open-zones.ts";
 import { findRoute, type Route } from "./routes.ts";
@@ -27,7 +27,7 @@ export interface Origin {
   readonly trusted: boolean;
 }
 
-const READING = new Set(["GET", "HEAD"]);
+const reading = new Set(["GET", "HEAD"]);
 
 export class Api {
   readonly #env: Env;
@@ -60,7 +60,7 @@ export class Api {
     const { method } = request;
     const anonymous = origin.trusted && !hasCredentials(request.headers);
     const access = anonymous ? owner : authenticate(request.headers, this.#config);
-    if (path === FAULT_CONTROL_PATH) return controlFaults(request, access, this);
+    if (path === faultControlPath) return controlFaults(request, access, this);
     const fault = this.faults.take({ method, path });
     if (fault === null) return this.#dispatch(request, url, path, access);
     return this.#fail(fault, () => this.#dispatch(request, url, path, access));
@@ -98,7 +98,7 @@ export class Api {
     if (handler === undefined) throw new ZoneError([problem.methodNotAllowed(method)]);
     await this.#declareZones();
     await this.#checkZone(route, path, access);
-    if (!READING.has(method)) requireWriting(access);
+    if (!reading.has(method)) requireWriting(access);
     const call: Call = {
       request,
       path,

@@ -1,5 +1,5 @@
 import { zoneObject } from "../objects/environment.ts";
-import { SWITCHES, type SwitchName } from "../objects/zone-state.ts";
+import { switchNames, type SwitchName } from "../objects/zone-state.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { readJson } from "./body.ts";
 import type { Handler } from "./call.ts";
@@ -15,7 +15,7 @@ export const editDnsSettings: Handler = async ({ request, env, ids, path }) => {
 
 /** Deviation: of the zone's other settings only those that DNS answers depend on are kept. */
 function readName(name: string, path: string): SwitchName {
-  const found = SWITCHES.find((known) => known === name);
+  const found = switchNames.find((known) => known === name);
   if (found === undefined) throw new ZoneError([problem.noRoute(path)]);
   return found;
 }

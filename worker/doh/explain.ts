@@ -1,5 +1,5 @@
 /** Why an answer is as it is: the rules that `answer()` applied, for people and programs. */
-import { isMetaType, TYPE } from "../../src/dns/wire/numbers.ts";
+import { isMetaType, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { answer, isExternalNeeded, type AnswerContext } from "../../src/dns/answer/answer.ts";
 import { Query } from "../../src/dns/answer/query.ts";
 import { explainRule, ruleName } from "../../src/dns/answer/explanation.ts";
@@ -18,7 +18,7 @@ export interface Reason {
 export function explainQuery(bytes: Uint8Array, context: AnswerContext): readonly Reason[] {
   const query = new Query();
   query.read(bytes);
-  if (isMetaType(query.type) && query.type !== TYPE.ANY) return [];
+  if (isMetaType(query.type) && query.type !== typeCodes.ANY) return [];
   const made = answer(query, context);
   if (isExternalNeeded(made)) return [];
   return made.rules.map((rule) => ({

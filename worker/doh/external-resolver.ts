@@ -1,10 +1,6 @@
 /** The runtime cannot ask a resolver; the listeners' process can. */
 import type { Env } from "../objects/environment.ts";
-import {
-  LISTENERS_ORIGIN,
-  OUTSIDE_PATH,
-  SECRET_HEADER,
-} from "../../src/dns/replication/protocol.ts";
+import { listenersOrigin, outsidePath, secretHeader } from "../../src/dns/replication/protocol.ts";
 import type { ExternalResult } from "../../src/dns/answer/external-addresses.ts";
 import type { ResolveExternal } from "../../src/dns/answer/respond-fully.ts";
 
@@ -13,9 +9,9 @@ export function askListeners({ LISTENERS, LISTENERS_SECRET = "" }: Env): Resolve
   return async (question) => {
     if (LISTENERS === undefined) return "failed";
     try {
-      const answer = await LISTENERS.fetch(LISTENERS_ORIGIN + OUTSIDE_PATH, {
+      const answer = await LISTENERS.fetch(listenersOrigin + outsidePath, {
         method: "POST",
-        headers: { [SECRET_HEADER]: LISTENERS_SECRET },
+        headers: { [secretHeader]: LISTENERS_SECRET },
         body: JSON.stringify(question),
       });
       return answer.ok ? ((await answer.json()) as ExternalResult) : "failed";

@@ -5,11 +5,11 @@ import { encodeMessage } from "../../src/dns/wire/message.ts";
 import { WireError } from "../../src/dns/wire/wire-error.ts";
 import { recordTypes } from "../../src/dns/record/registry.ts";
 
-export const MESSAGE_TYPE = "application/dns-message";
-export const JSON_TYPE = "application/dns-json";
+export const messageType = "application/dns-message";
+export const jsonType = "application/dns-json";
 
 /** The largest DNS message there is. */
-const MESSAGE_BYTES_MAX = 65_535;
+const messageBytesMax = 65_535;
 
 export class DohError extends Error {
   override name = "DohError";
@@ -29,7 +29,7 @@ export async function readMessageQuery(request: Request, url: URL): Promise<Uint
     throw new DohError(405, "Ask by GET or POST.", { allow: "GET, HEAD, POST" });
   }
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== MESSAGE_TYPE) throw new DohError(415, `The content must be ${MESSAGE_TYPE}.`);
+  if (type !== messageType) throw new DohError(415, `The content must be ${messageType}.`);
   return readBody(request);
 }
 
@@ -37,7 +37,7 @@ function readParameter({ searchParams }: URL): Uint8Array {
   const text = searchParams.get("dns");
   if (text === null)
     throw new DohError(400, "The parameter dns is missing: a message in base64url.");
-  if (text.length > (MESSAGE_BYTES_MAX * 4) / 3 + 4) throw tooLarge();
+  if (text.length > (messageBytesMax * 4) / 3 + 4) throw tooLarge();
   // RFC 8484 section 6 has no padding; some clients send it.
   const digits = text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
   const padded = digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
@@ -51,14 +51,14 @@ async function readBody(request: Request): Promise<Uint8Array> {
   let total = 0;
   for await (const chunk of request.body ?? []) {
     total += chunk.length;
-    if (total > MESSAGE_BYTES_MAX) throw tooLarge();
+    if (total > messageBytesMax) throw tooLarge();
     chunks.push(chunk);
   }
   return concatBytes(chunks);
 }
 
 function tooLarge(): DohError {
-  return new DohError(413, `A DNS message has at most ${MESSAGE_BYTES_MAX} octets.`);
+  return new DohError(413, `A DNS message has at most ${messageBytesMax} octets.`);
 }
 
 /** `name` and `type` (a mnemonic or a number; A without it), `do` and `cd` as flags. */
@@ -84,14 +84,14 @@ export function readJsonQuery(parameters: URLSearchParams): Uint8Array {
         authorities: [],
         additionals: [],
         edns: {
-          udpBytesMax: MESSAGE_BYTES_MAX,
+          udpBytesMax: messageBytesMax,
           version: 0,
           dnssecOk: readFlag(parameters.get("do")),
           options: [],
         },
         tsig: null,
       },
-      { bytesMax: MESSAGE_BYTES_MAX },
+      { bytesMax: messageBytesMax },
     );
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
@@ -108,13 +108,13 @@ export function readFlag(text: string | null): boolean {
 }
 
 /** Types that questions can have and records cannot. */
-const QUESTION_TYPES: Readonly<Record<string, number>> = { ANY: 255, AXFR: 252, IXFR: 251 };
+const questionTypes: Readonly<Record<string, number>> = { ANY: 255, AXFR: 252, IXFR: 251 };
 
 function readType(text: string | null): number {
   const name = (text ?? "A").toUpperCase();
   const number = /^(?:TYPE)?(\d{1,5})$/.exec(name)?.[1];
   const code =
-    number === undefined ? (recordTypes.get(name)?.code ?? QUESTION_TYPES[name]) : Number(number);
+    number === undefined ? (recordTypes.get(name)?.code ?? questionTypes[name]) : Number(number);
   if (code !== undefined && code > 0 && code < 65_536) return code;
   throw new DohError(400, `The parameter type is none that is known: "${text ?? ""}".`);
 }

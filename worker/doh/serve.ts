@@ -14,17 +14,17 @@ import { explainQuery } from "./explain.ts";
 import { askListeners } from "./external-resolver.ts";
 import {
   DohError,
-  JSON_TYPE,
-  MESSAGE_TYPE,
+  jsonType,
+  messageType,
   readFlag,
   readJsonQuery,
   readMessageQuery,
 } from "./query.ts";
 
-export const DOH_PATH = "/dns-query";
+export const dohPath = "/dns-query";
 
 /** Cookies tell askers of UDP apart; HTTP has connections. */
-const ASKER: Asker = { transport: "https", address: new Uint8Array(4) };
+const asker: Asker = { transport: "https", address: new Uint8Array(4) };
 
 const outside = new ExternalAddressCache();
 let responder: Responder | null = null;
@@ -59,36 +59,36 @@ async function serveJson(parameters: URLSearchParams, env: Env): Promise<Respons
 function isJsonWanted(request: Request, { searchParams }: URL): boolean {
   if (searchParams.has("dns")) return false;
   const accepted = `${request.headers.get("accept") ?? ""} ${searchParams.get("ct") ?? ""}`;
-  return accepted.includes(JSON_TYPE) || searchParams.has("name");
+  return accepted.includes(jsonType) || searchParams.has("name");
 }
 
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
   const zones = await isolateZones.load(env);
   responder ??= new Responder({ zones, outside, onError: console.error });
   const resolve = askListeners(env);
-  const response = await respondFully(query, ASKER, { responder, outside, resolve, nowSeconds });
+  const response = await respondFully(query, asker, { responder, outside, resolve, nowSeconds });
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "That is no DNS query.");
 }
 
 /** Kept by caches for as long as any part of the answer may be (RFC 8484 section 5.1). */
 function cacheControl({ rcode, answers, authorities }: Message): string {
-  const [NOERROR, NXDOMAIN] = [0, 3];
+  const [noerror, nxdomain] = [0, 3];
   const believed = answers.length > 0 ? answers : authorities;
-  const cacheable = (rcode === NOERROR || rcode === NXDOMAIN) && believed.length > 0;
+  const cacheable = (rcode === noerror || rcode === nxdomain) && believed.length > 0;
   if (!cacheable) return "no-store";
   return `max-age=${Math.min(...believed.map(({ ttlSeconds }) => ttlSeconds))}`;
 }
 
 function messageResponse(bytes: Uint8Array): Response {
   const headers = {
-    "content-type": MESSAGE_TYPE,
+    "content-type": messageType,
     "cache-control": cacheControl(decodeMessage(bytes)),
   };
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
 }
 
 function jsonResponse(message: Message, more: Readonly<Record<string, unknown>>): Response {
-  const headers = { "content-type": JSON_TYPE, "cache-control": cacheControl(message) };
+  const headers = { "content-type": jsonType, "cache-control": cacheControl(message) };
   return new Response(JSON.stringify({ ...describeMessage(message), ...more }), { headers });
 }

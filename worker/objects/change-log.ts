@@ -2,7 +2,7 @@ import { nextSerial } from "../../src/dns/rules/serial.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 
 /** Enough for a secondary that was away for a while; one that was away longer takes the whole zone. */
-const CHANGES_KEPT = 10_000;
+const changesKept = 10_000;
 
 export interface Change {
   readonly serial: number;
@@ -30,7 +30,7 @@ export class ChangeLog {
     }
     this.#sql.exec(
       "DELETE FROM changes WHERE position <= (SELECT max(position) FROM changes) - ?",
-      CHANGES_KEPT,
+      changesKept,
     );
   }
 

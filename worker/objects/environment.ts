@@ -9,10 +9,10 @@ export interface Env extends ConfigVariables, Listeners {
 }
 
 /** There is one index of zones. */
-const INDEX_NAME = "zones";
+const indexName = "zones";
 
 export function indexObject(env: Env): DurableObjectStub<IndexObject> {
-  return env.ZONE_INDEX.get(env.ZONE_INDEX.idFromName(INDEX_NAME));
+  return env.ZONE_INDEX.get(env.ZONE_INDEX.idFromName(indexName));
 }
 
 export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObject> {

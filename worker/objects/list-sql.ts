@@ -13,25 +13,24 @@ export interface SqlCondition {
 }
 
 /** Sorts after every string that starts with the value before it. */
-const LAST_CHARACTER = "\u{10FFFF}";
+const lastCharacter = "\u{10FFFF}";
 
-const TEXT_TESTS: Readonly<Record<TextOperator, (column: string, value: string) => SqlCondition>> =
-  {
-    exact: (column, value) => ({ sql: `${column} = ?`, bindings: [value] }),
-    // A range, so that the index of the column serves it.
-    startswith: (column, value) => ({
-      sql: `${column} >= ? AND ${column} < ?`,
-      bindings: [value, value + LAST_CHARACTER],
-    }),
-    contains: (column, value) => ({ sql: `instr(${column}, ?) > 0`, bindings: [value] }),
-    endswith: (column, value) => ({
-      sql: `substr(${column}, -length(?)) = ?`,
-      bindings: [value, value],
-    }),
-  };
+const textTests: Readonly<Record<TextOperator, (column: string, value: string) => SqlCondition>> = {
+  exact: (column, value) => ({ sql: `${column} = ?`, bindings: [value] }),
+  // A range, so that the index of the column serves it.
+  startswith: (column, value) => ({
+    sql: `${column} >= ? AND ${column} < ?`,
+    bindings: [value, value + lastCharacter],
+  }),
+  contains: (column, value) => ({ sql: `instr(${column}, ?) > 0`, bindings: [value] }),
+  endswith: (column, value) => ({
+    sql: `substr(${column}, -length(?)) = ?`,
+    bindings: [value, value],
+  }),
+};
 
 function testText(column: string, { operator, value }: TextTest): SqlCondition {
-  return TEXT_TESTS[operator](column, value);
+  return textTests[operator](column, value);
 }
 
 function combine(conditions: readonly SqlCondition[], match: Match): SqlCondition {
@@ -93,7 +92,7 @@ export function onlyType(query: ListQuery): string | null {
   return alone && condition?.kind === "type" ? condition.type : null;
 }
 
-const ORDER_COLUMNS = {
+const orderColumns = {
   type: ["type", "name"],
   name: ["name", "type"],
   content: ["content_folded"],
@@ -103,5 +102,5 @@ const ORDER_COLUMNS = {
 
 /** The order of creation breaks ties, so that pages neither overlap nor leave gaps. */
 export function orderSql({ order, direction }: ListQuery): string {
-  return [...ORDER_COLUMNS[order], "seq"].map((column) => `${column} ${direction}`).join(", ");
+  return [...orderColumns[order], "seq"].map((column) => `${column} ${direction}`).join(", ");
 }

@@ -20,7 +20,7 @@ type Row = {
   modified_on: string;
 };
 
-const COLUMNS =
+const columns =
   "id, name, type, content, priority, ttl, proxied, comment, tags, settings, created_on, modified_on";
 
 function toRecord(row: Row): ZoneRecord {
@@ -61,11 +61,13 @@ function toValues(record: ZoneRecord): (string | number | null)[] {
   ];
 }
 
-const ALL_COLUMNS = `${COLUMNS}, content_folded, content_plain, comment_folded`;
-const INSERT = `INSERT INTO records (${ALL_COLUMNS}) VALUES (${ALL_COLUMNS.split(", ")
+const allColumns = `${columns}, content_folded, content_plain, comment_folded`;
+const insertSql = `INSERT INTO records (${allColumns}) VALUES (${allColumns
+  .split(", ")
   .map(() => "?")
   .join(", ")}) RETURNING seq`;
-const UPDATE = `UPDATE records SET ${ALL_COLUMNS.split(", ")
+const updateSql = `UPDATE records SET ${allColumns
+  .split(", ")
   .map((column) => `${column} = ?`)
   .join(", ")} WHERE id = ? RETURNING seq`;
 
@@ -78,7 +80,7 @@ export class RecordTable {
   }
 
   get(id: string): ZoneRecord | null {
-    const [row] = this.#sql.exec<Row>(`SELECT seq, ${COLUMNS} FROM records WHERE id = ?`, id);
+    const [row] = this.#sql.exec<Row>(`SELECT seq, ${columns} FROM records WHERE id = ?`, id);
     return row === undefined ? null : toRecord(row);
   }
 
@@ -91,13 +93,13 @@ export class RecordTable {
   }
 
   insert(record: ZoneRecord): void {
-    const { seq } = this.#sql.exec<{ seq: number }>(INSERT, ...toValues(record)).one();
+    const { seq } = this.#sql.exec<{ seq: number }>(insertSql, ...toValues(record)).one();
     this.#insertTags(seq, record.tags);
   }
 
   update(record: ZoneRecord): void {
     const values = [...toValues(record), record.id];
-    const { seq } = this.#sql.exec<{ seq: number }>(UPDATE, ...values).one();
+    const { seq } = this.#sql.exec<{ seq: number }>(updateSql, ...values).one();
     this.#sql.exec("DELETE FROM record_tags WHERE seq = ?", seq);
     this.#insertTags(seq, record.tags);
   }
@@ -148,7 +150,7 @@ export class RecordTable {
     if (offset >= totalCount) return { records: [], totalCount };
     const page = `SELECT seq FROM records${clause} ORDER BY ${order} LIMIT ? OFFSET ?`;
     const rows = this.#sql.exec<Row>(
-      `SELECT seq, ${COLUMNS} FROM records WHERE seq IN (${page}) ORDER BY ${order}`,
+      `SELECT seq, ${columns} FROM records WHERE seq IN (${page}) ORDER BY ${order}`,
       ...bindings,
       query.perPage,
       offset,
@@ -159,7 +161,7 @@ export class RecordTable {
   /** Every record, by type and name, for an export. */
   all(): ZoneRecord[] {
     const rows = this.#sql.exec<Row>(
-      `SELECT seq, ${COLUMNS} FROM records ORDER BY type, name, seq`,
+      `SELECT seq, ${columns} FROM records ORDER BY type, name, seq`,
     );
     return rows.toArray().map(toRecord);
   }

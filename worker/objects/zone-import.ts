@@ -5,10 +5,10 @@ import type { ZoneSeed } from "./zone-state.ts";
 import type { ZoneWrites } from "./zone-writes.ts";
 
 /** More than a reader would go through. */
-const PROBLEMS_SHOWN_MAX = 100;
+const problemsShownMax = 100;
 
 /** Without $GENERATE a file of the allowed size cannot hold a fifth of it. */
-const RECORDS_MAX = 100_000;
+const importRecordsMax = 100_000;
 
 /** A file names the servers of its zone; those that every zone has here are not records. */
 function isAssignedNameServer({ type, name, content }: RecordRequest, seed: ZoneSeed): boolean {
@@ -27,7 +27,7 @@ export function importZoneFile(
   },
 ): { recs_added: number; total_records_parsed: number } {
   const { writes, seed, proxied, recordQuota } = options;
-  const recordsMax = Math.min(recordQuota, RECORDS_MAX);
+  const recordsMax = Math.min(recordQuota, importRecordsMax);
   const parsed = parseZoneFile(text, { zoneName: seed.name, proxied, recordsMax });
   const problems: Problem[] = [];
   const identical = problem.identicalRecord().code;
@@ -42,7 +42,7 @@ export function importZoneFile(
       if (error.problems.some(({ code }) => code === identical)) continue;
       problems.push(...error.problems.map((found) => atLine(found, line)));
     }
-    if (problems.length >= PROBLEMS_SHOWN_MAX) break;
+    if (problems.length >= problemsShownMax) break;
   }
   if (problems.length > 0) throw new ZoneError(problems);
   return { recs_added: added, total_records_parsed: parsed.length };

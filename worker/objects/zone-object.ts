@@ -32,7 +32,7 @@ import { ObjectJournal } from "./test-session.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
 import { createZoneTables } from "./schema.ts";
 import { SharedTurn } from "./shared-turn.ts";
-import { SWITCHES, ZoneState, type SwitchName, type ZoneSeed } from "./zone-state.ts";
+import { switchNames, ZoneState, type SwitchName, type ZoneSeed } from "./zone-state.ts";
 import { importZoneFile } from "./zone-import.ts";
 import { lookUpName, ExternalTargetUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
 
@@ -155,7 +155,7 @@ export class ZoneObject extends DurableObject<Env> {
 
   #head({ nameServers }: ZoneSeed): ZoneHead {
     const { settings, paused } = this.#facts;
-    const [http2, http3] = SWITCHES.map((name) => this.#facts.getSwitch(name).value === "on");
+    const [http2, http3] = switchNames.map((name) => this.#facts.getSwitch(name).value === "on");
     return { nameServers, settings, paused, http2: http2!, http3: http3! };
   }
 
@@ -329,7 +329,7 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   readSwitches(): Reply {
-    return this.#read(() => replyWith(SWITCHES.map((name) => this.#describeSwitch(name))));
+    return this.#read(() => replyWith(switchNames.map((name) => this.#describeSwitch(name))));
   }
 
   readSwitch(name: SwitchName): Reply {

@@ -8,8 +8,8 @@ export interface ZoneSeed {
 }
 
 /** HTTP versions that are on for the zone: they decide whether HTTPS records are made for it. */
-export const SWITCHES = ["http2", "http3"] as const;
-export type SwitchName = (typeof SWITCHES)[number];
+export const switchNames = ["http2", "http3"] as const;
+export type SwitchName = (typeof switchNames)[number];
 export interface SwitchState {
   readonly value: "on" | "off";
   readonly modifiedOn: string | null;

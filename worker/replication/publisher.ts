@@ -11,13 +11,13 @@
  */
 import type { Publication } from "../../src/dns/replication/publication.ts";
 import {
-  LISTENERS_ORIGIN,
-  PUBLICATION_PATH,
-  SECRET_HEADER,
+  listenersOrigin,
+  publicationPath,
+  secretHeader,
 } from "../../src/dns/replication/protocol.ts";
 
 /** Longer than a listener needs for the largest batch; a write must not hang on one that is stuck. */
-const ANSWER_MILLISECONDS_MAX = 10_000;
+const answerMillisecondsMax = 10_000;
 
 export interface Listeners {
   /** The server of the listeners; without it there are none. */
@@ -55,11 +55,11 @@ export class Publisher {
     this.#waiting = [];
     this.#next = null;
     try {
-      const answer = await this.#listeners!.fetch(LISTENERS_ORIGIN + PUBLICATION_PATH, {
+      const answer = await this.#listeners!.fetch(listenersOrigin + publicationPath, {
         method: "POST",
-        headers: { [SECRET_HEADER]: this.#secret },
+        headers: { [secretHeader]: this.#secret },
         body: JSON.stringify(publications),
-        signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX),
+        signal: AbortSignal.timeout(answerMillisecondsMax),
       });
       if (answer.status !== 204) throw new Error(`status ${answer.status}`);
     } catch (error) {

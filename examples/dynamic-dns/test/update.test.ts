@@ -54,20 +54,20 @@ beforeEach(async () => {
 });
 
 describe("a name", () => {
-  const NOERROR = 0;
-  const NXDOMAIN = 3;
+  const noerror = 0;
+  const nxdomain = 3;
 
   it("resolves to where it was moved, at once", async () => {
-    expect(await resolve("home.example.com")).toEqual({ status: NXDOMAIN, addresses: [] });
+    expect(await resolve("home.example.com")).toEqual({ status: nxdomain, addresses: [] });
     for (let last = 1; last <= 20; last++) {
       await words(`hostname=home.example.com&myip=192.0.2.${last}`);
       expect(await resolve("home.example.com")).toEqual({
-        status: NOERROR,
+        status: noerror,
         addresses: [`192.0.2.${last} 60`],
       });
     }
-    expect(await resolve("HOME.example.com", "AAAA")).toEqual({ status: NOERROR, addresses: [] });
-    expect(await resolve("nas.example.com")).toEqual({ status: NXDOMAIN, addresses: [] });
+    expect(await resolve("HOME.example.com", "AAAA")).toEqual({ status: noerror, addresses: [] });
+    expect(await resolve("nas.example.com")).toEqual({ status: nxdomain, addresses: [] });
   });
 
   it("resolves in both families", async () => {

@@ -5,7 +5,7 @@
  * word is one, whatever is in it, and a single one may hold all. Host names are whole names, as in
  * the API, and not relative, as in a zone file; only one without a dot belongs to the zone.
  */
-import { TEXT_KINDS, isTextKind } from "../../dns/rules/accept-record.ts";
+import { textKinds, isTextKind } from "../../dns/rules/accept-record.ts";
 import { recordTypes } from "../../dns/record/registry.ts";
 import type { RdataRequest, RecordType } from "../../dns/record/record-type.ts";
 import { ScanError, splitTokens, type Token } from "../../dns/zone-file/scan.ts";
@@ -26,7 +26,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function parseType(word: string): string {
   const type = word.toUpperCase();
   if (recordTypes.has(type) || isTextKind(type)) return type;
-  const known = [...recordTypes.keys(), ...Object.keys(TEXT_KINDS)];
+  const known = [...recordTypes.keys(), ...Object.keys(textKinds)];
   const guess = nearest(type, known);
   const meant = guess === null ? "" : `Did you mean ${guess}? `;
   throw new UsageError(`There is no record type "${word}". ${meant}Known are ${known.join(", ")}.`);

@@ -22,7 +22,7 @@ export interface DigResult {
   readonly reasons: readonly Reason[] | null;
 }
 
-const FLAGS = {
+const flagNames = {
   response: "qr",
   authoritative: "aa",
   truncated: "tc",
@@ -32,16 +32,16 @@ const FLAGS = {
   checkingDisabled: "cd",
 } as const;
 
-const SECTIONS = {
+const sections = {
   answers: "Answer",
   authorities: "Authority",
   additionals: "Additional",
 } as const;
-const TRANSPORTS = { udp: "UDP", tcp: "TCP", https: "HTTPS" } as const;
+const transports = { udp: "UDP", tcp: "TCP", https: "HTTPS" } as const;
 
 function flagsOf(message: Message): string[] {
-  return Object.entries(FLAGS)
-    .filter(([name]) => message[name as keyof typeof FLAGS])
+  return Object.entries(flagNames)
+    .filter(([name]) => message[name as keyof typeof flagNames])
     .map(([, flag]) => flag);
 }
 
@@ -56,10 +56,10 @@ export function digText(result: DigResult): string {
   const blocks = [
     [
       `;; ${absolute(question.name)} ${shownType(question.type)}: ${rcodeName(message.rcode)}, flags ${flags}`,
-      `;; ${server} by ${TRANSPORTS[transport]}, ${octets} octets in ${milliseconds} ms`,
+      `;; ${server} by ${transports[transport]}, ${octets} octets in ${milliseconds} ms`,
     ],
-    ...Object.entries(SECTIONS).map(([section, title]) => {
-      const records = message[section as keyof typeof SECTIONS];
+    ...Object.entries(sections).map(([section, title]) => {
+      const records = message[section as keyof typeof sections];
       return records.length === 0 ? [] : [`;; ${title}`, formatTable(records.map(cells))];
     }),
     reasons === null || reasons.length === 0
@@ -84,9 +84,9 @@ export function digJson(result: DigResult): Record<string, unknown> {
     status: rcodeName(message.rcode),
     flags: flagsOf(message),
     ...Object.fromEntries(
-      Object.keys(SECTIONS).map((section) => [
+      Object.keys(sections).map((section) => [
         section,
-        message[section as keyof typeof SECTIONS].map(recordJson),
+        message[section as keyof typeof sections].map(recordJson),
       ]),
     ),
     reasons,

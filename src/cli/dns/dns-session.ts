@@ -8,7 +8,7 @@ import { readConfig as readDnsConfig } from "../../config/dns-config.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import {
   findOwner,
-  WAIT_MILLISECONDS,
+  waitMilliseconds,
   ZonesTakenError,
   type DnsAddresses,
   type ZonesOwnerRecord,
@@ -34,10 +34,10 @@ interface Server {
   stop?(): Promise<void>;
 }
 
-const POLL_MILLISECONDS = 50;
+const pollMilliseconds = 50;
 /** A server on this machine that is well says something sooner. */
-const ANSWER_MILLISECONDS = 5_000;
-const API_ROOT = "/client/v4";
+const answerMilliseconds = 5_000;
+const apiRoot = "/client/v4";
 
 export async function withDns<Result>(
   invocation: Invocation,
@@ -94,7 +94,7 @@ async function findServer(
   const given = textOption(invocation, "persist-to");
   const persistTo = given === undefined ? undefined : resolve(given);
   const folder = zonesFolder(project.folder, persistTo);
-  const deadline = Date.now() + WAIT_MILLISECONDS;
+  const deadline = Date.now() + waitMilliseconds;
   for (;;) {
     const owner = findOwner(folder);
     if (owner === null) {
@@ -110,7 +110,7 @@ async function findServer(
     } else if (Date.now() > deadline) {
       throw notAnswering(folder, owner);
     }
-    await delay(POLL_MILLISECONDS);
+    await delay(pollMilliseconds);
   }
 }
 
@@ -134,14 +134,17 @@ async function startOwn(
 
 async function checkAnswers(folder: string, owner: ZonesOwnerRecord, { url }: DnsAddresses) {
   try {
-    const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
+    const signal = AbortSignal.timeout(answerMilliseconds);
     await (await fetch(`${url}/user`, { signal })).arrayBuffer();
   } catch {
     throw notAnswering(folder, owner);
   }
 }
 
-function notAnswering(folder: string, { processId, addresses, brief }: ZonesOwnerRecord): UserError {
+function notAnswering(
+  folder: string,
+  { processId, addresses, brief }: ZonesOwnerRecord,
+): UserError {
   const at = addresses === undefined ? "" : ` at ${addresses.url}`;
   return new UserError(
     brief
@@ -157,5 +160,5 @@ function apiUrl(text: string): string {
     throw new UsageError(`--url must be a URL such as http://127.0.0.1:8788, not "${text}".`);
   }
   const path = url.pathname.replace(/\/+$/, "");
-  return `${url.origin}${path === "" ? API_ROOT : path}`;
+  return `${url.origin}${path === "" ? apiRoot : path}`;
 }

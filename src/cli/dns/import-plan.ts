@@ -4,14 +4,14 @@
  * line, so that what the server says of a line is known to be about a record.
  */
 import type { ResourceRecord } from "../../dns/wire/message.ts";
-import { CLASS, TYPE } from "../../dns/wire/numbers.ts";
+import { classCodes, typeCodes } from "../../dns/wire/numbers.ts";
 import { WireError } from "../../dns/wire/wire-error.ts";
 import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.ts";
 import { ZoneError, type Problem } from "../../dns/record/problem.ts";
 import type { RecordDraft } from "../../dns/record/zone-record.ts";
 import { formatData } from "../../dns/record/presentation.ts";
 import { toRecordRequest } from "../../dns/transfer/record-request.ts";
-import { TTL_SECONDS_MAX, TTL_SECONDS_MIN } from "../../dns/rules/ttl.ts";
+import { ttlSecondsMax, ttlSecondsMin } from "../../dns/rules/ttl.ts";
 import { composeLine } from "../../dns/zone-file/compose.ts";
 import { parseZoneFile } from "../../dns/zone-file/parse.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -50,14 +50,14 @@ export interface Part {
 }
 
 /** The server checks by its configuration; here everything passes that some server may take. */
-const RULES = {
+const rules = {
   nameRules: "dns",
   platformAddresses: [],
   commentCharactersMax: Infinity,
   tagsMax: Infinity,
 } as const;
 
-const PROBLEMS_SHOWN_MAX = 100;
+const problemsShownMax = 100;
 
 /** A file that is too large to be sent as it is. */
 export function planFile(
@@ -90,7 +90,7 @@ export function planTransfer(records: readonly ResourceRecord[], zoneName: strin
       continue;
     }
     const { ttl } = request;
-    const to = Math.min(Math.max(ttl, TTL_SECONDS_MIN), TTL_SECONDS_MAX);
+    const to = Math.min(Math.max(ttl, ttlSecondsMin), ttlSecondsMax);
     if (to !== ttl) movedTtls.push({ name, type, ttl, to });
     drafts.add({ ...request, name: `${name}.`, ttl: to }, `${name} ${type}`);
   }
@@ -100,8 +100,8 @@ export function planTransfer(records: readonly ResourceRecord[], zoneName: strin
 /** A request, or why there is none. */
 function requestOf(record: ResourceRecord, zoneName: string) {
   const isApex = record.name.toLowerCase() === zoneName;
-  if (record.type === TYPE.SOA || (record.type === TYPE.NS && isApex)) return "zone";
-  if (record.class !== CLASS.IN) return "type";
+  if (record.type === typeCodes.SOA || (record.type === typeCodes.NS && isApex)) return "zone";
+  if (record.class !== classCodes.IN) return "type";
   try {
     return toRecordRequest(record) ?? "type";
   } catch (error) {
@@ -122,7 +122,7 @@ class Drafts {
   add(request: RecordRequest, place: string): void {
     const report = (problem: Problem) => void this.#problems.push(`${place}: ${describe(problem)}`);
     const before = this.#problems.length;
-    const draft = acceptRecord(request, { ...RULES, zoneName: this.#zoneName }, report);
+    const draft = acceptRecord(request, { ...rules, zoneName: this.#zoneName }, report);
     if (draft !== undefined && this.#problems.length === before) {
       this.#records.push({ draft, place });
     }
@@ -140,8 +140,8 @@ class Drafts {
         (one, other) => Number(one.draft.proxied) - Number(other.draft.proxied),
       );
     }
-    const more = problems.length - PROBLEMS_SHOWN_MAX;
-    const lines = problems.slice(0, PROBLEMS_SHOWN_MAX);
+    const more = problems.length - problemsShownMax;
+    const lines = problems.slice(0, problemsShownMax);
     if (more > 0) lines.push(`… and ${more} more.`);
     throw new UserError(lines.join("\n"));
   }

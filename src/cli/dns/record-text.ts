@@ -3,7 +3,7 @@ import { recordTypes } from "../../dns/record/registry.ts";
 import type { ApiRecord } from "../../dns/client/api-client.ts";
 import { formatTable } from "../../base/format.ts";
 
-const TTL_AUTO = 1;
+const ttlAuto = 1;
 
 /** Name, TTL, type and content, and after a semicolon what DNS does not carry. */
 function cells(record: ApiRecord): readonly string[] {
@@ -13,7 +13,7 @@ function cells(record: ApiRecord): readonly string[] {
     ...(comment === null || comment === "" ? [] : [comment]),
     ...tags,
   ];
-  const shown = [name, ttl === TTL_AUTO ? "auto" : String(ttl), type, contentText(record)];
+  const shown = [name, ttl === ttlAuto ? "auto" : String(ttl), type, contentText(record)];
   return notes.length === 0 ? shown : [...shown, `; ${notes.join(", ")}`];
 }
 

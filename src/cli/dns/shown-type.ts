@@ -2,7 +2,7 @@
 import { typeCode, typeName } from "../../dns/record/presentation.ts";
 
 /** IANA's registry; what is found in zones, and no more. */
-const OTHERS: Readonly<Record<string, number>> = {
+const others: Readonly<Record<string, number>> = {
   RP: 17,
   AFSDB: 18,
   KX: 36,
@@ -19,15 +19,15 @@ const OTHERS: Readonly<Record<string, number>> = {
   EUI48: 108,
   EUI64: 109,
 };
-const NAMED = new Map(Object.entries(OTHERS).map(([name, code]) => [code, name]));
+const named = new Map(Object.entries(others).map(([name, code]) => [code, name]));
 
 export function shownType(code: number): string {
-  return NAMED.get(code) ?? typeName(code);
+  return named.get(code) ?? typeName(code);
 }
 
 /** `null` when the word is no type. */
 export function askedType(word: string): number | null {
-  return OTHERS[word.toUpperCase()] ?? typeCode(word);
+  return others[word.toUpperCase()] ?? typeCode(word);
 }
 
-export const otherTypes: readonly string[] = Object.keys(OTHERS);
+export const otherTypes: readonly string[] = Object.keys(others);

@@ -11,18 +11,18 @@ export function parseTransferKey(text: string, configured: readonly TsigKey[]): 
   if (rest.length === 0) {
     const key = configured.find((candidate) => candidate.name === name);
     if (key !== undefined) return key;
-    throw new UsageError(`There is no key "${text}" in [[dns.keys]]. In full it is ${FORM}.`);
+    throw new UsageError(`There is no key "${text}" in [[dns.keys]]. In full it is ${form}.`);
   }
-  const [algorithm = "", secretWord] = rest.length === 1 ? [DEFAULT, ...rest] : rest;
+  const [algorithm = "", secretWord] = rest.length === 1 ? [algorithmDefault, ...rest] : rest;
   const secret = parseSecret(secretWord);
   const known = algorithm.toLowerCase();
   if (name === null || secret === null || rest.length > 2 || !isTsigAlgorithm(known)) {
     throw new UsageError(
-      `--tsig must be ${FORM}, with an algorithm such as ${DEFAULT} and a secret in base64.`,
+      `--tsig must be ${form}, with an algorithm such as ${algorithmDefault} and a secret in base64.`,
     );
   }
   return { name, algorithm: known, secret };
 }
 
-const FORM = "NAME[:ALGORITHM]:SECRET";
-const DEFAULT = "hmac-sha256";
+const form = "NAME[:ALGORITHM]:SECRET";
+const algorithmDefault = "hmac-sha256";

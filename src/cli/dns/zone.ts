@@ -4,11 +4,11 @@ import { nearest } from "../../base/nearest.ts";
 import { NotFoundError } from "../command.ts";
 import type { Api, ApiZone } from "../../dns/client/api-client.ts";
 
-const ID = /^[0-9a-f]{32}$/;
+const idPattern = /^[0-9a-f]{32}$/;
 
 /** @throws NotFoundError with what may have been meant */
 export async function findZone(api: Api, word: string): Promise<ApiZone> {
-  if (ID.test(word)) return api.zone(word);
+  if (idPattern.test(word)) return api.zone(word);
   const found = await findZoneNamed(api, word);
   if (found !== null) return found;
   const names = (await api.zones()).map(({ name }) => name);

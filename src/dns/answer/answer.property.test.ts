@@ -7,10 +7,10 @@ import { findConflict } from "../rules/conflict.ts";
 import type { ServedRecord } from "./served-zone.ts";
 import { ServedZones } from "./served-zones.ts";
 
-const APEX = "example.org";
+const apex = "example.org";
 const below = fc
   .array(fc.constantFrom("a", "b", "c"), { minLength: 0, maxLength: 3 })
-  .map((labels) => [...labels, APEX].join("."));
+  .map((labels) => [...labels, apex].join("."));
 const owner = fc.tuple(fc.boolean(), below).map(([wild, name]) => (wild ? `*.${name}` : name));
 const target = fc.oneof({ weight: 6, arbitrary: below }, fc.constant("far.example.com"));
 const ttl = fc.constantFrom(1, 60, 300, 3600);
@@ -54,7 +54,7 @@ const record: fc.Arbitrary<ServedRecord> = fc
   .filter(
     (made) =>
       !(made.type === "CNAME" && made.content === made.name) &&
-      !(made.name === APEX && (made.type === "DS" || made.type === "NS")) &&
+      !(made.name === apex && (made.type === "DS" || made.type === "NS")) &&
       // What a wildcard delegates is undefined (RFC 4592 section 4.2).
       !(made.name.startsWith("*.") && made.type === "NS"),
   );
@@ -65,10 +65,10 @@ const steps = fc.array(fc.tuple(record, fc.option(fc.nat(), { freq: 3 })), { max
 function isAllowed(made: ServedRecord, records: readonly ServedRecord[]): boolean {
   const draft = { ...made, comment: null, tags: [] };
   const neighbours = records.filter(({ name }) => name === made.name);
-  return findConflict(draft, neighbours, { zoneName: APEX, nameServers: [] }) === null;
+  return findConflict(draft, neighbours, { zoneName: apex, nameServers: [] }) === null;
 }
 
-const QUESTION_TYPES = ["A", "AAAA", "TXT", "MX", "CNAME", "DS", "HTTPS", "ANY"];
+const questionTypes = ["A", "AAAA", "TXT", "MX", "CNAME", "DS", "HTTPS", "ANY"];
 const questions = fc.array(
   fc.record({
     name: fc.oneof(
@@ -77,7 +77,7 @@ const questions = fc.array(
       below.map((name) => `x.${name}`),
       below.map((name) => `x.y.${name}`),
     ),
-    type: fc.constantFrom(...QUESTION_TYPES),
+    type: fc.constantFrom(...questionTypes),
   }),
   { minLength: 20, maxLength: 40 },
 );
@@ -86,7 +86,7 @@ test("answer() agrees with a reference, for zones that many changes made", () =>
   fc.assert(
     fc.property(steps, questions, (made, asked) => {
       const zones = new ServedZones({ platformAddresses: ["198.18.0.1", "2001:2::1"] });
-      zones.put(zoneData(APEX, []));
+      zones.put(zoneData(apex, []));
       let records: ServedRecord[] = [];
       let serial = 1;
       for (const [added, removal] of made) {
@@ -94,7 +94,7 @@ test("answer() agrees with a reference, for zones that many changes made", () =>
         records = records.filter((other) => other !== removed);
         const isNew = isAllowed(added, records) && records.every(({ id }) => id !== added.id);
         if (isNew) records.push(added);
-        zones.apply(APEX, {
+        zones.apply(apex, {
           serial: (serial += 1),
           removed: removed === undefined ? [] : [removed],
           added: isNew ? [added] : [],
@@ -103,13 +103,13 @@ test("answer() agrees with a reference, for zones that many changes made", () =>
         ask(zones, `${added.name} A`);
       }
       const rebuilt = new ServedZones({ platformAddresses: ["198.18.0.1", "2001:2::1"] });
-      rebuilt.put(zoneData(APEX, records));
+      rebuilt.put(zoneData(apex, records));
       for (const { name, type } of asked) {
         const expected = referenceAnswer(records, { name, type });
         expect(ask(zones, `${name} ${type}`)).toEqual(expected);
         expect(ask(rebuilt, `${name} ${type}`)).toEqual(expected);
       }
-      const count = (served: ServedZones) => [...served.get(APEX)!.nodes()].length;
+      const count = (served: ServedZones) => [...served.get(apex)!.nodes()].length;
       expect(count(zones)).toBe(count(rebuilt));
     }),
     { numRuns: 300 },

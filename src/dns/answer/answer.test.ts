@@ -4,7 +4,7 @@ import { ask, serve } from "../../../test/dns/support/served.ts";
 
 type Row = readonly [question: string, ...lines: string[]];
 
-const SOA = "authority example.org 1800 SOA";
+const soa = "authority example.org 1800 SOA";
 
 function cases(rfc: string, texts: string | Record<string, string>, rows: readonly Row[]): void {
   const zones = serve(typeof texts === "string" ? { "example.org": texts } : texts);
@@ -52,13 +52,13 @@ cases(
       "answer ftp.example.org 600 CNAME www.example.org.",
       "answer www.example.org 300 AAAA 2001:db8::1",
     ],
-    ["ftp.example.org TXT", "NOERROR aa", "answer ftp.example.org 600 CNAME www.example.org.", SOA],
+    ["ftp.example.org TXT", "NOERROR aa", "answer ftp.example.org 600 CNAME www.example.org.", soa],
     [
       // RFC 6604: the RCODE is that of the last name.
       "gone.example.org A",
       "NXDOMAIN aa",
       "answer gone.example.org 600 CNAME nowhere.example.org.",
-      SOA,
+      soa,
     ],
     ["away.example.org A", "NOERROR aa", "answer away.example.org 600 CNAME host.example.net."],
     [
@@ -68,7 +68,7 @@ cases(
       "answer rang.example.org 600 CNAME ring.example.org.",
     ],
     ["odd.example.org TXT", "NOERROR aa", 'answer odd.example.org 600 TXT "beside a CNAME"'],
-    ["odd.example.org MX", "NOERROR aa", "answer odd.example.org 600 CNAME www.example.org.", SOA],
+    ["odd.example.org MX", "NOERROR aa", "answer odd.example.org 600 CNAME www.example.org.", soa],
     ["example.net A", "REFUSED"],
     [". NS", "REFUSED"],
     ["org SOA", "REFUSED"],
@@ -85,21 +85,21 @@ cases("1034: the records that a zone has of itself", "ns 300 A 192.0.2.9\n@ 600 
     "answer example.org 600 NS ns2.ledge.local.",
     "answer example.org 600 NS ns.example.org.",
   ],
-  ["example.org A", "NOERROR aa", SOA],
-  ["example.org DS", "NOERROR aa", SOA],
-  ["ns.example.org SOA", "NOERROR aa", SOA],
+  ["example.org A", "NOERROR aa", soa],
+  ["example.org DS", "NOERROR aa", soa],
+  ["ns.example.org SOA", "NOERROR aa", soa],
 ]);
 
 cases("2308: names that do not exist, and types that they do not have", "a.b.c 300 A 192.0.2.1", [
-  ["x.example.org A", "NXDOMAIN aa", SOA],
-  ["a.b.c.example.org AAAA", "NOERROR aa", SOA],
-  ["b.c.example.org A", "NOERROR aa", SOA],
-  ["c.example.org A", "NOERROR aa", SOA],
-  ["x.b.c.example.org A", "NXDOMAIN aa", SOA],
-  ["x.a.b.c.example.org A", "NXDOMAIN aa", SOA],
-  ["c.example.org ANY", "NOERROR aa", SOA],
-  ["a\\.b.c.example.org A", "NXDOMAIN aa", SOA],
-  ["b.c.example.org TYPE65280", "NOERROR aa", SOA],
+  ["x.example.org A", "NXDOMAIN aa", soa],
+  ["a.b.c.example.org AAAA", "NOERROR aa", soa],
+  ["b.c.example.org A", "NOERROR aa", soa],
+  ["c.example.org A", "NOERROR aa", soa],
+  ["x.b.c.example.org A", "NXDOMAIN aa", soa],
+  ["x.a.b.c.example.org A", "NXDOMAIN aa", soa],
+  ["c.example.org ANY", "NOERROR aa", soa],
+  ["a\\.b.c.example.org A", "NXDOMAIN aa", soa],
+  ["b.c.example.org TYPE65280", "NOERROR aa", soa],
 ]);
 
 // The zone of RFC 4592 section 2.2.1 and its answers, but for sub.*, which the API does not take.
@@ -122,36 +122,36 @@ cases(
       "NOERROR aa",
       "answer host3.example.org 3600 MX 10 host1.example.org.",
     ],
-    ["host3.example.org A", "NOERROR aa", SOA],
+    ["host3.example.org A", "NOERROR aa", soa],
     [
       "foo.bar.example.org TXT",
       "NOERROR aa",
       'answer foo.bar.example.org 3600 TXT "this is a wildcard"',
     ],
-    ["host1.example.org MX", "NOERROR aa", SOA],
-    ["_telnet._tcp.host1.example.org SRV", "NXDOMAIN aa", SOA],
+    ["host1.example.org MX", "NOERROR aa", soa],
+    ["_telnet._tcp.host1.example.org SRV", "NXDOMAIN aa", soa],
     [
       "host.subdel.example.org A",
       "NOERROR",
       "authority subdel.example.org 3600 NS ns.example.com.",
       "authority subdel.example.org 3600 NS ns.example.net.",
     ],
-    ["ghost.*.example.org MX", "NXDOMAIN aa", SOA],
+    ["ghost.*.example.org MX", "NXDOMAIN aa", soa],
     ["*.example.org TXT", "NOERROR aa", 'answer *.example.org 3600 TXT "this is a wildcard"'],
-    ["host2.example.org TXT", "NOERROR aa", SOA],
+    ["host2.example.org TXT", "NOERROR aa", soa],
     [
       "Some.Alias.example.org A",
       "NOERROR aa",
       "answer Some.Alias.example.org 600 CNAME host1.example.org.",
       "answer host1.example.org 3600 A 192.0.2.1",
     ],
-    ["alias.example.org A", "NOERROR aa", SOA],
+    ["alias.example.org A", "NOERROR aa", soa],
     [
       "a.b.void.deep.example.org A",
       "NOERROR aa",
       "answer a.b.void.deep.example.org 600 A 192.0.2.7",
     ],
-    ["other.deep.example.org A", "NXDOMAIN aa", SOA],
+    ["other.deep.example.org A", "NXDOMAIN aa", soa],
     ["x.example.org ANY", "NOERROR aa", 'answer x.example.org 3600 HINFO "RFC8482" ""'],
   ],
 );
@@ -192,7 +192,7 @@ cases(
       "NOERROR aa",
       `answer sub.example.org 3600 DS 12345 8 2 ${"ab".repeat(32)}`,
     ],
-    ["other.example.org DS", "NOERROR aa", SOA],
+    ["other.example.org DS", "NOERROR aa", soa],
     [
       "other.example.org ANY",
       "NOERROR",
@@ -257,7 +257,7 @@ cases(
 cases("8482: ANY", "www 300 A 192.0.2.1\nftp 300 CNAME www", [
   ["www.example.org ANY", "NOERROR aa", 'answer www.example.org 3600 HINFO "RFC8482" ""'],
   ["ftp.example.org ANY", "NOERROR aa", 'answer ftp.example.org 3600 HINFO "RFC8482" ""'],
-  ["x.example.org ANY", "NXDOMAIN aa", SOA],
+  ["x.example.org ANY", "NXDOMAIN aa", soa],
 ]);
 
 test("RFC 1035: another class than IN is refused", () => {

@@ -18,7 +18,7 @@
  */
 import { nameKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
-import { CLASS, RCODE, TYPE } from "../wire/numbers.ts";
+import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
 import { locate } from "./locate.ts";
 import type { ExternalAddressCache, ExternalQuestion } from "./external-addresses.ts";
@@ -29,13 +29,13 @@ import type { ServedZone } from "./served-zone.ts";
 import type { ServedZones } from "./served-zones.ts";
 
 /** Resolvers give up at about this depth; a longer chain is cut, and left to them. */
-const CHAIN_LENGTH_MAX = 16;
+const chainLengthMax = 16;
 /** RFC 8482 section 4.2; the TTL is the operator's choice. */
-const ANY_TTL_SECONDS = 3600;
+const anyTtlSeconds = 3600;
 /** CPU "RFC8482", no OS. */
-const ANY_DATA = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
+const anyData = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
 
-const NO_SETS: readonly RecordSet[] = [];
+const noSets: readonly RecordSet[] = [];
 
 export interface WireQuestion {
   /** A whole name as octets, in the case in which it was asked for. */
@@ -74,13 +74,13 @@ class Lookup {
   readonly #type: number;
   /** Names on the way, those of flattened chains included. */
   readonly #met: Set<NameKey>;
-  rcode: number = RCODE.NOERROR;
+  rcode: number = rcodes.NOERROR;
   authoritative = false;
   lasting = true;
   readonly answers: RecordSet[] = [];
   readonly authorities: RecordSet[] = [];
-  glue = NO_SETS;
-  additionals = NO_SETS;
+  glue = noSets;
+  additionals = noSets;
   readonly rules: Rule[];
   /** Where the chain went that no zone here can follow. */
   left: Uint8Array | null = null;
@@ -103,7 +103,7 @@ class Lookup {
     const zone = this.#context.zones.findFor(key, this.#type);
     if (zone === undefined) {
       this.#note("no-zone", key);
-      this.rcode = RCODE.REFUSED;
+      this.rcode = rcodes.REFUSED;
       this.lasting = false;
       return;
     }
@@ -131,7 +131,7 @@ class Lookup {
         this.authoritative = true;
         this.lasting = false;
         this.#note("no-name", key);
-        this.rcode = RCODE.NXDOMAIN;
+        this.rcode = rcodes.NXDOMAIN;
         this.authorities.push(zone.negativeSoa);
     }
   }
@@ -158,10 +158,10 @@ class Lookup {
       this.authorities.push(zone.negativeSoa);
       return;
     }
-    if (type === TYPE.ANY) {
+    if (type === typeCodes.ANY) {
       this.#note("any-minimal", key);
-      const data = [ANY_DATA];
-      this.answers.push({ owner, type: TYPE.HINFO, ttlSeconds: ANY_TTL_SECONDS, data });
+      const data = [anyData];
+      this.answers.push({ owner, type: typeCodes.HINFO, ttlSeconds: anyTtlSeconds, data });
       return;
     }
     const set = view.sets.get(type);
@@ -170,13 +170,13 @@ class Lookup {
       this.answers.push(owner === view.owner ? set : { ...set, owner });
       return;
     }
-    const isAddress = type === TYPE.A || type === TYPE.AAAA;
+    const isAddress = type === typeCodes.A || type === typeCodes.AAAA;
     if (view.flattened !== null && isAddress) {
       this.#note("flattened", key);
       return this.#flatten(zone, view.flattened, owner);
     }
     if (view.alias !== null) {
-      const alias = view.sets.get(TYPE.CNAME)!;
+      const alias = view.sets.get(typeCodes.CNAME)!;
       this.#note("alias", key);
       this.answers.push(owner === view.owner ? alias : { ...alias, owner });
       return this.#follow(view.alias.target);
@@ -187,20 +187,21 @@ class Lookup {
 
   #noteSet({ proxied, madeHttps }: NodeView, key: NameKey): void {
     const type = this.#type;
-    if (type === TYPE.DS) this.#note("parent-side", key);
-    else if (proxied && (type === TYPE.A || type === TYPE.AAAA)) this.#note("proxied", key);
-    else if (madeHttps && type === TYPE.HTTPS) this.#note("https-made", key);
+    if (type === typeCodes.DS) this.#note("parent-side", key);
+    else if (proxied && (type === typeCodes.A || type === typeCodes.AAAA))
+      this.#note("proxied", key);
+    else if (madeHttps && type === typeCodes.HTTPS) this.#note("https-made", key);
     else this.#note("exact", key);
   }
 
   /** RFC 1034 section 4.3.2 step 3a; into other zones of this server as well. */
   #follow(target: Uint8Array): void {
     const key = nameKey(target);
-    if (this.#met.has(key) || this.#met.size >= CHAIN_LENGTH_MAX) {
+    if (this.#met.has(key) || this.#met.size >= chainLengthMax) {
       this.#note("alias-loops", key);
       this.looped = true;
       // RFC 1034 section 3.6.2: a loop is an error; a chain that is only long is left to others.
-      if (this.#met.has(key)) this.rcode = RCODE.SERVFAIL;
+      if (this.#met.has(key)) this.rcode = rcodes.SERVFAIL;
       return;
     }
     const zone = this.#context.zones.findFor(key, this.#type);
@@ -219,8 +220,8 @@ class Lookup {
     this.needed = inner.needed;
     if (inner.needed !== null) return;
     if (!inner.lasting) this.lasting = false;
-    if (inner.looped || inner.rcode === RCODE.SERVFAIL) {
-      this.rcode = RCODE.SERVFAIL;
+    if (inner.looped || inner.rcode === rcodes.SERVFAIL) {
+      this.rcode = rcodes.SERVFAIL;
       return;
     }
     let ttlSeconds = alias.ttlSeconds;
@@ -246,7 +247,7 @@ class Lookup {
     const { outside, nowSeconds } = this.#context;
     const question = {
       name: formatName(name),
-      type: this.#type === TYPE.A ? ("A" as const) : ("AAAA" as const),
+      type: this.#type === typeCodes.A ? ("A" as const) : ("AAAA" as const),
     };
     this.lasting = false;
     const found = outside.get(question, nowSeconds);
@@ -259,33 +260,33 @@ class Lookup {
       return found;
     }
     this.#note("outside-failed", nameKey(name));
-    this.rcode = RCODE.SERVFAIL;
+    this.rcode = rcodes.SERVFAIL;
     return null;
   }
 }
 
 export function answer(question: WireQuestion, context: AnswerContext): Answer | ExternalNeeded {
   const lookup = new Lookup(context, question.type);
-  if (question.class === CLASS.IN) lookup.start(question.name);
+  if (question.class === classCodes.IN) lookup.start(question.name);
   else {
     lookup.rules.push({ rule: "other-class", key: nameKey(question.name) });
-    lookup.rcode = RCODE.REFUSED;
+    lookup.rcode = rcodes.REFUSED;
     lookup.lasting = false;
   }
   if (lookup.needed !== null) return { questions: [lookup.needed] };
-  if (lookup.rcode !== RCODE.SERVFAIL || lookup.looped) return lookup;
+  if (lookup.rcode !== rcodes.SERVFAIL || lookup.looped) return lookup;
   // Half an answer would be taken for a whole one.
-  return { ...emptyAnswer(RCODE.SERVFAIL), rules: lookup.rules };
+  return { ...emptyAnswer(rcodes.SERVFAIL), rules: lookup.rules };
 }
 
 export function emptyAnswer(rcode: number): Answer {
   return {
     rcode,
     authoritative: false,
-    answers: NO_SETS,
-    authorities: NO_SETS,
-    glue: NO_SETS,
-    additionals: NO_SETS,
+    answers: noSets,
+    authorities: noSets,
+    glue: noSets,
+    additionals: noSets,
     rules: [],
     lasting: false,
   };

@@ -1,15 +1,15 @@
 /** OPT of a response: our size, DO as it came, and the options that were asked for. */
-import { COOKIE_BYTES, isValidCookie, makeCookie, type CookieContext } from "../wire/cookie.ts";
-import { OPTION } from "../wire/edns.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { cookieBytes, isValidCookie, makeCookie, type CookieContext } from "../wire/cookie.ts";
+import { optionCodes } from "../wire/edns.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import type { Query } from "./query.ts";
 
 /** What passes everywhere in one piece: the smallest MTU of IPv6 less its headers (DNS flag day 2020). */
-export const UDP_BYTES_MAX = 1232;
+export const udpPayloadBytesMax = 1232;
 
-const OPT_FIXED_BYTES = 11;
-const OPTION_HEAD_BYTES = 4;
-const DNSSEC_OK = 0x80;
+const optFixedBytes = 11;
+const optionHeadBytes = 4;
+const dnssecOkFlag = 0x80;
 
 export interface OptionSettings {
   /** 16 octets; without it cookies are not spoken of. */
@@ -37,16 +37,16 @@ export class ResponseOptions {
   /** How long OPT will be; 0 for a query without EDNS, which gets none (RFC 6891 section 7). */
   length({ hasEdns, wantsNsid, cookie }: Query): number {
     if (!hasEdns) return 0;
-    let length = OPT_FIXED_BYTES;
-    if (wantsNsid && this.#nsid !== null) length += OPTION_HEAD_BYTES + this.#nsid.length;
-    if (cookie !== null && this.#secret !== null) length += OPTION_HEAD_BYTES + COOKIE_BYTES;
+    let length = optFixedBytes;
+    if (wantsNsid && this.#nsid !== null) length += optionHeadBytes + this.#nsid.length;
+    if (cookie !== null && this.#secret !== null) length += optionHeadBytes + cookieBytes;
     return length;
   }
 
   /** Whether a cookie is spoken of at all, and if so, is new or good. */
   judge({ cookie }: Query, moment: Moment): "none" | "good" | "bad" {
     if (cookie === null || this.#secret === null) return "none";
-    const isNew = cookie.length < COOKIE_BYTES / 2;
+    const isNew = cookie.length < cookieBytes / 2;
     return isNew || isValidCookie(cookie, this.#cookieContext(moment)) ? "good" : "bad";
   }
 
@@ -56,27 +56,27 @@ export class ResponseOptions {
 
   /** Fills the end of a response from `start` on, and counts the record. */
   write(response: Uint8Array, start: number, query: Query, rcode: number, moment: Moment): void {
-    const dataBytes = response.length - start - OPT_FIXED_BYTES;
+    const dataBytes = response.length - start - optFixedBytes;
     response[start] = 0;
     response[start + 1] = 0;
-    response[start + 2] = TYPE.OPT;
-    response[start + 3] = UDP_BYTES_MAX >>> 8;
-    response[start + 4] = UDP_BYTES_MAX & 0xff;
+    response[start + 2] = typeCodes.OPT;
+    response[start + 3] = udpPayloadBytesMax >>> 8;
+    response[start + 4] = udpPayloadBytesMax & 0xff;
     response[start + 5] = rcode >>> 4;
     response[start + 6] = 0;
-    response[start + 7] = query.dnssecOk ? DNSSEC_OK : 0;
+    response[start + 7] = query.dnssecOk ? dnssecOkFlag : 0;
     response[start + 8] = 0;
     response[start + 9] = dataBytes >>> 8;
     response[start + 10] = dataBytes & 0xff;
-    let at = start + OPT_FIXED_BYTES;
+    let at = start + optFixedBytes;
     if (query.wantsNsid && this.#nsid !== null) {
-      at = writeOption(response, at, OPTION.NSID, this.#nsid);
+      at = writeOption(response, at, optionCodes.NSID, this.#nsid);
     }
     if (query.cookie !== null && this.#secret !== null) {
       writeOption(
         response,
         at,
-        OPTION.COOKIE,
+        optionCodes.COOKIE,
         makeCookie(query.cookie, this.#cookieContext(moment)),
       );
     }
@@ -91,6 +91,6 @@ function writeOption(response: Uint8Array, at: number, code: number, data: Uint8
   response[at + 1] = code & 0xff;
   response[at + 2] = data.length >>> 8;
   response[at + 3] = data.length & 0xff;
-  response.set(data, at + OPTION_HEAD_BYTES);
-  return at + OPTION_HEAD_BYTES + data.length;
+  response.set(data, at + optionHeadBytes);
+  return at + optionHeadBytes + data.length;
 }

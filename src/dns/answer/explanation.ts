@@ -2,7 +2,7 @@
 import type { NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 
-const SENTENCES = {
+const sentences = {
   "other-class": () => "the class is not IN",
   "no-zone": (name: string) => `no zone here encloses ${name}`,
   zone: (name: string) => `the zone is ${name}`,
@@ -25,7 +25,7 @@ const SENTENCES = {
   "no-name": (name: string) => `${name} does not exist`,
 } as const;
 
-export type RuleName = keyof typeof SENTENCES;
+export type RuleName = keyof typeof sentences;
 
 export interface Rule {
   readonly rule: RuleName;
@@ -40,5 +40,5 @@ export function ruleName({ key }: Rule): string {
 
 /** A sentence for people. */
 export function explainRule(rule: Rule): string {
-  return SENTENCES[rule.rule](ruleName(rule));
+  return sentences[rule.rule](ruleName(rule));
 }

@@ -20,10 +20,10 @@ export interface ExternalAddresses {
 }
 
 /** RFC 2308 section 7.1 allows up to five minutes; a local network comes back sooner. */
-const FAILURE_SECONDS = 5;
-const ENTRIES_MAX = 10_000;
+const failureSeconds = 5;
+const entriesMax = 10_000;
 /** An answer must live until the question that waits for it is asked again. */
-const TTL_SECONDS_MIN = 1;
+const ttlSecondsMin = 1;
 
 interface Entry {
   readonly data: readonly Uint8Array[] | null;
@@ -41,19 +41,19 @@ export class ExternalAddressCache {
     const key = keyOf(question);
     this.#entries.delete(key);
     // The first is the one that was put longest ago.
-    if (this.#entries.size >= ENTRIES_MAX) {
+    if (this.#entries.size >= entriesMax) {
       for (const oldest of this.#entries.keys()) {
         this.#entries.delete(oldest);
         break;
       }
     }
     if (result === "failed") {
-      this.#entries.set(key, { data: null, expiresSeconds: nowSeconds + FAILURE_SECONDS });
+      this.#entries.set(key, { data: null, expiresSeconds: nowSeconds + failureSeconds });
       return;
     }
     const parse = question.type === "A" ? parseIpv4 : parseIpv6;
     const data = result.addresses.map(parse).filter((octets) => octets !== null);
-    const ttl = Math.max(TTL_SECONDS_MIN, result.ttlSeconds);
+    const ttl = Math.max(ttlSecondsMin, result.ttlSeconds);
     this.#entries.set(key, { data, expiresSeconds: nowSeconds + ttl });
   }
 

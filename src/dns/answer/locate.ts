@@ -4,7 +4,7 @@
  * itself; then the wildcard of its closest encloser, and of no other.
  */
 import { wildcardKey, type NameKey } from "../wire/name-key.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";
 
@@ -14,7 +14,7 @@ export type Place =
   | { readonly kind: "wildcard"; readonly node: ServedNode }
   | { readonly kind: "none" };
 
-const NONE: Place = { kind: "none" };
+const none: Place = { kind: "none" };
 
 /**
  * The name must be the zone's apex or below it. The way goes down from the apex and ends where no
@@ -35,14 +35,14 @@ export function locate(zone: ServedZone, key: NameKey, type: number): Place {
     // All names above one that exists do exist: this is the closest encloser.
     if (below === undefined) return coveredBy(zone, node);
     node = below;
-    if (!zone.hasDelegations || !zone.view(node).sets.has(TYPE.NS)) continue;
+    if (!zone.hasDelegations || !zone.view(node).sets.has(typeCodes.NS)) continue;
     // RFC 4035 section 3.1.4.1: DS is the one type of the parent at the cut itself.
-    if (type !== TYPE.DS || label > 0) return { kind: "cut", node };
+    if (type !== typeCodes.DS || label > 0) return { kind: "cut", node };
   }
   return { kind: "exact", node };
 }
 
 function coveredBy(zone: ServedZone, encloser: ServedNode): Place {
   const source = zone.find(wildcardKey(encloser.key));
-  return source === undefined ? NONE : { kind: "wildcard", node: source };
+  return source === undefined ? none : { kind: "wildcard", node: source };
 }

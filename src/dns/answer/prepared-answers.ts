@@ -3,13 +3,13 @@
  * hold until the zones change. Only names that exist are kept, so that whoever asks for others
  * cannot push them out; the limits are for the types, of which there are many.
  */
-import { HEADER_BYTES } from "../wire/message-writer.ts";
-import { LOWER_CASE } from "../wire/name-key.ts";
+import { headerBytes } from "../wire/message-writer.ts";
+import { lowerCase } from "../wire/name-key.ts";
 import type { Answer } from "./answer.ts";
 import type { Query } from "./query.ts";
 
-const ANSWERS_MAX = 50_000;
-const BYTES_MAX = 64 * 1024 * 1024;
+const answersMax = 50_000;
+const bytesMax = 64 * 1024 * 1024;
 
 export interface PreparedAnswer {
   readonly answer: Answer;
@@ -22,8 +22,8 @@ export interface PreparedAnswer {
 function isAbout({ message, type }: PreparedAnswer, query: Query): boolean {
   if (type !== query.type) return false;
   const { bytes, end } = query;
-  for (let at = HEADER_BYTES; at < end; at++) {
-    if (LOWER_CASE[message[at]!] !== LOWER_CASE[bytes[at]!]) return false;
+  for (let at = headerBytes; at < end; at++) {
+    if (lowerCase[message[at]!] !== lowerCase[bytes[at]!]) return false;
   }
   return true;
 }
@@ -46,7 +46,7 @@ export class PreparedAnswers {
   }
 
   put(query: Query, answer: Answer, message: Uint8Array): void {
-    if (this.#count >= ANSWERS_MAX || this.#bytes + message.length > BYTES_MAX) this.#clear();
+    if (this.#count >= answersMax || this.#bytes + message.length > bytesMax) this.#clear();
     const next = this.#byHash.get(query.hash);
     this.#byHash.set(query.hash, { answer, message, type: query.type, next });
     this.#count += 1;

@@ -6,7 +6,7 @@ import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
 import { recordType } from "../record/registry.ts";
 
 /** The specification: Auto. */
-export const PROXIED_TTL_SECONDS = 300;
+export const proxiedTtlSeconds = 300;
 
 export interface Families {
   readonly ipv4: boolean;

@@ -4,20 +4,20 @@
  * for all queries. What has another form is left to the decoder of messages.
  */
 import { isCookieLength } from "../wire/cookie.ts";
-import { OPTION } from "../wire/edns.ts";
-import { HEADER_BYTES } from "../wire/message-writer.ts";
+import { optionCodes } from "../wire/edns.ts";
+import { headerBytes } from "../wire/message-writer.ts";
 import { parseMessage, type Message } from "../wire/message.ts";
-import { LOWER_CASE } from "../wire/name-key.ts";
-import { NAME_WIRE_BYTES_MAX } from "../wire/name.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { lowerCase } from "../wire/name-key.ts";
+import { nameWireBytesMax } from "../wire/name.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import { WireError } from "../wire/wire-error.ts";
 
-const OPT_FIXED_BYTES = 11;
+const optFixedBytes = 11;
 
 export class Query {
   bytes: Uint8Array = new Uint8Array();
   /** Where the question's name ends; it begins after the header. */
-  end = HEADER_BYTES;
+  end = headerBytes;
   /** Of the name in lower case and the type. */
   hash = 0;
   type = 0;
@@ -37,7 +37,7 @@ export class Query {
   /** Throws WireError when the octets are no query. They are at least a header. */
   read(bytes: Uint8Array): void {
     this.bytes = bytes;
-    this.end = HEADER_BYTES;
+    this.end = headerBytes;
     this.message = null;
     this.hasEdns = false;
     this.wantsNsid = false;
@@ -48,10 +48,10 @@ export class Query {
     const additionals = (bytes[10]! << 8) | bytes[11]!;
     if (this.questions > 1) throw new WireError("There is more than one question");
     if (!plain || additionals > 1) return this.#decode(bytes);
-    let at = HEADER_BYTES;
+    let at = headerBytes;
     if (this.questions === 1) at = this.#readQuestion(bytes);
     if (additionals === 1) {
-      const isOpt = bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === TYPE.OPT;
+      const isOpt = bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === typeCodes.OPT;
       if (!isOpt) return this.#decode(bytes);
       at = this.#readOpt(bytes, at);
     }
@@ -59,7 +59,7 @@ export class Query {
   }
 
   #readQuestion(bytes: Uint8Array): number {
-    let at = HEADER_BYTES;
+    let at = headerBytes;
     let hash = 0x811c_9dc5 | 0;
     for (;;) {
       const length = bytes[at];
@@ -68,10 +68,10 @@ export class Query {
       if (length >= 0x40) throw new WireError("The question's name is compressed");
       const next = at + length + 1;
       if (next > bytes.length) throw new WireError("A label runs past the end");
-      if (next - HEADER_BYTES > NAME_WIRE_BYTES_MAX) {
+      if (next - headerBytes > nameWireBytesMax) {
         throw new WireError("A name is longer than 255 octets");
       }
-      for (; at < next; at++) hash = Math.imul(hash ^ LOWER_CASE[bytes[at]!]!, 0x0100_0193);
+      for (; at < next; at++) hash = Math.imul(hash ^ lowerCase[bytes[at]!]!, 0x0100_0193);
       if (length === 0) break;
     }
     if (at + 4 > bytes.length) throw new WireError("Unexpected end");
@@ -83,12 +83,12 @@ export class Query {
   }
 
   #readOpt(bytes: Uint8Array, start: number): number {
-    if (start + OPT_FIXED_BYTES > bytes.length) throw new WireError("Unexpected end");
+    if (start + optFixedBytes > bytes.length) throw new WireError("Unexpected end");
     this.hasEdns = true;
     this.udpBytesMax = (bytes[start + 3]! << 8) | bytes[start + 4]!;
     this.version = bytes[start + 6]!;
     this.dnssecOk = (bytes[start + 7]! & 0x80) !== 0;
-    let at = start + OPT_FIXED_BYTES;
+    let at = start + optFixedBytes;
     const end = at + ((bytes[start + 9]! << 8) | bytes[start + 10]!);
     if (end > bytes.length) throw new WireError("Unexpected end");
     while (at < end) {
@@ -103,9 +103,9 @@ export class Query {
   }
 
   #takeOption(code: number, bytes: Uint8Array, start: number, end: number): void {
-    if (code === OPTION.NSID) this.wantsNsid = true;
+    if (code === optionCodes.NSID) this.wantsNsid = true;
     // Of several the first counts (RFC 7873 section 5.2).
-    if (code !== OPTION.COOKIE || this.cookie !== null) return;
+    if (code !== optionCodes.COOKIE || this.cookie !== null) return;
     if (isCookieLength(end - start)) this.cookie = bytes.subarray(start, end);
     else this.hasBadCookie = true;
   }
@@ -125,6 +125,6 @@ export class Query {
 
   /** The name on its own, in the case in which it was asked for. */
   get name(): Uint8Array {
-    return this.bytes.subarray(HEADER_BYTES, this.end);
+    return this.bytes.subarray(headerBytes, this.end);
   }
 }

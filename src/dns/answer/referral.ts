@@ -1,6 +1,6 @@
 /** A referral: the servers of a delegated zone, with the addresses that are needed to reach them. */
 import { isAtOrBelow, nameKey } from "../wire/name-key.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
 import { locate } from "./locate.ts";
 import type { ServedNode } from "./served-node.ts";
@@ -15,17 +15,17 @@ export interface Referral {
 }
 
 export function refer(zone: ServedZone, cut: ServedNode): Referral {
-  const servers = zone.view(cut).sets.get(TYPE.NS)!;
+  const servers = zone.view(cut).sets.get(typeCodes.NS)!;
   const glue: RecordSet[] = [];
   const siblings: RecordSet[] = [];
   for (const target of servers.data) {
     const key = nameKey(target);
     const node = isAtOrBelow(key, zone.apexKey) ? zone.find(key) : undefined;
     // Above all cuts an address is no glue: whoever needs it can ask for it.
-    if (node === undefined || locate(zone, key, TYPE.A).kind !== "cut") continue;
+    if (node === undefined || locate(zone, key, typeCodes.A).kind !== "cut") continue;
     const { sets } = zone.view(node);
     const addresses = isAtOrBelow(key, cut.key) ? glue : siblings;
-    for (const type of [TYPE.A, TYPE.AAAA]) {
+    for (const type of [typeCodes.A, typeCodes.AAAA]) {
       const set = sets.get(type);
       if (set !== undefined) addresses.push(set);
     }

@@ -1,9 +1,13 @@
 /** An answer that may need others' answers first: asks for them, remembers them, and tries again. */
-import type { ExternalAddressCache, ExternalQuestion, ExternalResult } from "./external-addresses.ts";
+import type {
+  ExternalAddressCache,
+  ExternalQuestion,
+  ExternalResult,
+} from "./external-addresses.ts";
 import type { Asker, Responder, Response } from "./responder.ts";
 
 /** A chain can leave the zones and come back only so often before it is a loop. */
-const ROUNDS_MAX = 8;
+const roundsMax = 8;
 
 export type ResolveExternal = (question: ExternalQuestion) => Promise<ExternalResult>;
 
@@ -18,7 +22,7 @@ export async function respondFully(
   },
 ): Promise<Exclude<Response, { kind: "outside" }>> {
   const { responder, outside, resolve, nowSeconds } = options;
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let round = 0; round < roundsMax; round++) {
     const response = responder.respond(query, asker, nowSeconds());
     if (response === null || response instanceof Uint8Array || response.kind === "transfer") {
       return response;

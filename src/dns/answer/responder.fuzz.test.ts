@@ -1,18 +1,12 @@
 /** Hundreds of thousands of packets that were good once. The seed is in the name of each test. */
 import { expect, test } from "vitest";
-import {
-  composeQuery,
-  PLAIN_EDNS,
-  respondFrom,
-  TCP,
-  UDP,
-} from "../../../test/dns/support/query.ts";
+import { composeQuery, plainEdns, respondFrom, tcp, udp } from "../../../test/dns/support/query.ts";
 import { serve } from "../../../test/dns/support/served.ts";
 import { decodeMessage } from "../wire/message.ts";
 import { WireError } from "../wire/wire-error.ts";
 
-const PACKETS = 60_000;
-const SEEDS = [1, 20_261_115];
+const packets = 60_000;
+const seeds = [1, 20_261_115];
 
 /** xorshift: the same numbers on every machine. */
 function randomFrom(seed: number): (below: number) => number {
@@ -61,16 +55,16 @@ const options = [
 ];
 const good = [
   composeQuery("www.example.org A"),
-  composeQuery("a.wild.example.org TXT", { edns: PLAIN_EDNS }),
-  composeQuery("ftp.example.org A", { edns: { ...PLAIN_EDNS, options } }),
-  composeQuery("x.sub.example.org AAAA", { edns: PLAIN_EDNS, recursionDesired: true }),
+  composeQuery("a.wild.example.org TXT", { edns: plainEdns }),
+  composeQuery("ftp.example.org A", { edns: { ...plainEdns, options } }),
+  composeQuery("x.sub.example.org AAAA", { edns: plainEdns, recursionDesired: true }),
   composeQuery("flat.example.org A", { authorities: [record], additionals: [record] }),
-  composeQuery("proxy.example.org HTTPS", { tsig, edns: PLAIN_EDNS }),
+  composeQuery("proxy.example.org HTTPS", { tsig, edns: plainEdns }),
   composeQuery("example.org IXFR", { authorities: [record] }),
-  composeQuery(null, { edns: { ...PLAIN_EDNS, options } }),
+  composeQuery(null, { edns: { ...plainEdns, options } }),
   ...["www.example.org A", "x.sub.example.org A"].map(
     (question) =>
-      respondFrom(zones).responder.respond(composeQuery(question), UDP, 0) as Uint8Array,
+      respondFrom(zones).responder.respond(composeQuery(question), udp, 0) as Uint8Array,
   ),
 ];
 
@@ -89,7 +83,7 @@ function mutate(random: (below: number) => number): Uint8Array {
   return bytes;
 }
 
-test.each(SEEDS)("respond() never throws, and what it says can be read: seed %d", (seed) => {
+test.each(seeds)("respond() never throws, and what it says can be read: seed %d", (seed) => {
   const random = randomFrom(seed);
   const { responder } = respondFrom(zones, {
     cookieSecret: new Uint8Array(16),
@@ -98,16 +92,16 @@ test.each(SEEDS)("respond() never throws, and what it says can be read: seed %d"
     tsig: { findKey: () => undefined, hmac: () => new Uint8Array(32) },
   });
   const kinds = new Set<string>();
-  for (let count = 0; count < PACKETS; count++) {
+  for (let count = 0; count < packets; count++) {
     const packet = mutate(random);
-    const asker = random(2) === 0 ? UDP : TCP;
+    const asker = random(2) === 0 ? udp : tcp;
     const response = responder.respond(packet, asker, 1000);
     if (response instanceof Uint8Array) {
       const { id, response: isResponse, rcode } = decodeMessage(response);
       const isWrong =
         !isResponse ||
         id !== ((packet[0]! << 8) | packet[1]!) ||
-        (asker === UDP && response.length > 1232);
+        (asker === udp && response.length > 1232);
       if (isWrong) throw new Error(Buffer.from(packet).toString("hex"));
       kinds.add(`rcode ${rcode}`);
     } else kinds.add(response === null ? "silence" : response.kind);
@@ -126,10 +120,10 @@ test.each(SEEDS)("respond() never throws, and what it says can be read: seed %d"
   ]);
 });
 
-test.each(SEEDS)("decodeMessage() throws WireError and nothing else: seed %d", (seed) => {
+test.each(seeds)("decodeMessage() throws WireError and nothing else: seed %d", (seed) => {
   const random = randomFrom(seed);
   let refused = 0;
-  for (let count = 0; count < PACKETS; count++) {
+  for (let count = 0; count < packets; count++) {
     try {
       decodeMessage(mutate(random));
     } catch (error) {
@@ -137,6 +131,6 @@ test.each(SEEDS)("decodeMessage() throws WireError and nothing else: seed %d", (
       refused += 1;
     }
   }
-  expect(refused).toBeGreaterThan(PACKETS / 10);
-  expect(refused).toBeLessThan(PACKETS);
+  expect(refused).toBeGreaterThan(packets / 10);
+  expect(refused).toBeLessThan(packets);
 });

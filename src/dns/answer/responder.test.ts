@@ -1,15 +1,9 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import {
-  composeQuery,
-  PLAIN_EDNS,
-  respondFrom,
-  TCP,
-  UDP,
-} from "../../../test/dns/support/query.ts";
+import { composeQuery, plainEdns, respondFrom, tcp, udp } from "../../../test/dns/support/query.ts";
 import { readRecords, serve, zoneData } from "../../../test/dns/support/served.ts";
 import { decodeMessage } from "../wire/message.ts";
-import { RCODE, TYPE } from "../wire/numbers.ts";
+import { rcodes, typeCodes } from "../wire/numbers.ts";
 import { signMessage, verifyMessage, type TsigKey } from "../wire/tsig-mac.ts";
 import { ExternalAddressCache } from "./external-addresses.ts";
 import { Responder } from "./responder.ts";
@@ -43,7 +37,7 @@ describe("a response", () => {
       recursionAvailable: false,
       authenticData: false,
       checkingDisabled: true,
-      rcode: RCODE.NOERROR,
+      rcode: rcodes.NOERROR,
     });
     expect(ask(composeQuery("www.example.org A")).recursionDesired).toBe(false);
   });
@@ -72,19 +66,19 @@ describe("a response", () => {
     const outside = new ExternalAddressCache();
     const own = respondFrom(zones, { outside });
     const query = composeQuery("out.example.org A");
-    expect(own.responder.respond(query, UDP, 0)).toEqual({
+    expect(own.responder.respond(query, udp, 0)).toEqual({
       kind: "outside",
       questions: [{ name: "far.example.com", type: "A" }],
     });
     const question = { name: "far.example.com", type: "A" } as const;
     outside.put(question, { addresses: ["192.0.2.9"], ttlSeconds: 100 }, 0);
-    expect(own.ask(query, UDP, 40).answers[0]).toMatchObject({ ttlSeconds: 60 });
+    expect(own.ask(query, udp, 40).answers[0]).toMatchObject({ ttlSeconds: 60 });
     // Nothing that runs out is prepared.
-    expect(own.responder.respond(query, UDP, 100)).toMatchObject({ kind: "outside" });
+    expect(own.responder.respond(query, udp, 100)).toMatchObject({ kind: "outside" });
   });
 });
 
-const size = (udpBytesMax: number) => ({ edns: { ...PLAIN_EDNS, udpBytesMax } });
+const size = (udpBytesMax: number) => ({ edns: { ...plainEdns, udpBytesMax } });
 
 const truncated = (bytes: number, question = "big.example.org TXT") =>
   ask(composeQuery(question, size(bytes))).truncated;
@@ -92,12 +86,12 @@ const truncated = (bytes: number, question = "big.example.org TXT") =>
 describe("sizes", () => {
   test("without EDNS a response by UDP has 512 octets, and is truncated above (RFC 1035)", () => {
     for (let round = 0; round < 2; round++) {
-      const response = responder.respond(composeQuery("many.example.org A"), UDP, 0) as Uint8Array;
+      const response = responder.respond(composeQuery("many.example.org A"), udp, 0) as Uint8Array;
       expect(response.length).toBeLessThanOrEqual(512);
       expect(decodeMessage(response)).toMatchObject({ truncated: true, answers: [] });
     }
-    expect(ask(composeQuery("many.example.org A"), TCP).answers).toHaveLength(60);
-    expect(ask(composeQuery("many.example.org A"), TCP).truncated).toBe(false);
+    expect(ask(composeQuery("many.example.org A"), tcp).answers).toHaveLength(60);
+    expect(ask(composeQuery("many.example.org A"), tcp).truncated).toBe(false);
   });
 
   test("with EDNS it has what was offered, from 512 to 1232 octets (RFC 6891)", () => {
@@ -119,26 +113,26 @@ describe("sizes", () => {
 });
 
 const withOption = (code: number, data: number[] | Uint8Array) => ({
-  edns: { ...PLAIN_EDNS, options: [{ code, data: Uint8Array.from(data) }] },
+  edns: { ...plainEdns, options: [{ code, data: Uint8Array.from(data) }] },
 });
 
-const cookieOf = (query: Uint8Array) => ask(query, UDP, 1000).edns!.options[0]!.data;
+const cookieOf = (query: Uint8Array) => ask(query, udp, 1000).edns!.options[0]!.data;
 
 describe("EDNS", () => {
   test("is answered with EDNS, DO as it came; and not without being asked", () => {
     expect(ask(composeQuery("www.example.org A")).edns).toBeNull();
-    expect(ask(composeQuery("x.example.org A", { edns: PLAIN_EDNS })).edns).toEqual(PLAIN_EDNS);
-    const edns = { ...PLAIN_EDNS, dnssecOk: true, udpBytesMax: 4096 };
+    expect(ask(composeQuery("x.example.org A", { edns: plainEdns })).edns).toEqual(plainEdns);
+    const edns = { ...plainEdns, dnssecOk: true, udpBytesMax: 4096 };
     expect(ask(composeQuery("www.example.org A", { edns })).edns).toEqual({
-      ...PLAIN_EDNS,
+      ...plainEdns,
       dnssecOk: true,
     });
   });
 
   test("of another version is BADVERS", () => {
-    const edns = { ...PLAIN_EDNS, version: 1 };
+    const edns = { ...plainEdns, version: 1 };
     expect(ask(composeQuery("www.example.org A", { edns }))).toMatchObject({
-      rcode: RCODE.BADVERS,
+      rcode: rcodes.BADVERS,
       answers: [],
       questions: [{ name: "www.example.org" }],
       edns: { version: 0 },
@@ -150,13 +144,11 @@ describe("EDNS", () => {
     expect(edns!.options).toEqual([{ code: 3, data: Uint8Array.of(0x6e, 0x31) }]);
     expect(
       respondFrom(zones).ask(composeQuery("www.example.org A", withOption(3, []))).edns,
-    ).toEqual(PLAIN_EDNS);
+    ).toEqual(plainEdns);
   });
 
   test("unknown options are passed over", () => {
-    expect(ask(composeQuery("www.example.org A", withOption(65_001, [1]))).edns).toEqual(
-      PLAIN_EDNS,
-    );
+    expect(ask(composeQuery("www.example.org A", withOption(65_001, [1]))).edns).toEqual(plainEdns);
   });
 
   const client = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -170,18 +162,18 @@ describe("EDNS", () => {
 
   test("a cookie may come without a question, to be learnt or proved", () => {
     const learn = composeQuery(null, withOption(10, client));
-    expect(ask(learn)).toMatchObject({ rcode: RCODE.NOERROR, questions: [] });
+    expect(ask(learn)).toMatchObject({ rcode: rcodes.NOERROR, questions: [] });
     const cookie = cookieOf(learn);
-    const prove = (data: Uint8Array) => ask(composeQuery(null, withOption(10, data)), UDP, 1000);
-    expect(prove(cookie).rcode).toBe(RCODE.NOERROR);
+    const prove = (data: Uint8Array) => ask(composeQuery(null, withOption(10, data)), udp, 1000);
+    expect(prove(cookie).rcode).toBe(rcodes.NOERROR);
     cookie[20]! ^= 1;
-    expect(prove(cookie).rcode).toBe(RCODE.BADCOOKIE);
-    expect(ask(composeQuery(null, { edns: PLAIN_EDNS })).rcode).toBe(RCODE.FORMERR);
+    expect(prove(cookie).rcode).toBe(rcodes.BADCOOKIE);
+    expect(ask(composeQuery(null, { edns: plainEdns })).rcode).toBe(rcodes.FORMERR);
   });
 
   test.each([0, 7, 9, 15, 41])("a cookie of %d octets is a format error", (length) => {
     const query = composeQuery("www.example.org A", withOption(10, new Uint8Array(length)));
-    expect(ask(query).rcode).toBe(RCODE.FORMERR);
+    expect(ask(query).rcode).toBe(rcodes.FORMERR);
   });
 });
 
@@ -190,18 +182,18 @@ const fromHex = (hex: string) => Uint8Array.from(Buffer.from(hex.replaceAll(" ",
 describe("what is not answered", () => {
   test("a response, and what is shorter than a header, gets silence", () => {
     const query = composeQuery("www.example.org A");
-    expect(responder.respond(query.slice(0, 11), UDP, 0)).toBeNull();
-    expect(responder.respond(new Uint8Array(), UDP, 0)).toBeNull();
+    expect(responder.respond(query.slice(0, 11), udp, 0)).toBeNull();
+    expect(responder.respond(new Uint8Array(), udp, 0)).toBeNull();
     const response = query.slice();
     response[2]! |= 0x80;
-    expect(responder.respond(response, UDP, 0)).toBeNull();
+    expect(responder.respond(response, udp, 0)).toBeNull();
   });
 
   test.each([
-    ["STATUS", 2, RCODE.NOTIMP],
-    ["NOTIFY", 4, RCODE.NOTIMP],
-    ["UPDATE", 5, RCODE.REFUSED],
-    ["an opcode that nobody has", 9, RCODE.NOTIMP],
+    ["STATUS", 2, rcodes.NOTIMP],
+    ["NOTIFY", 4, rcodes.NOTIMP],
+    ["UPDATE", 5, rcodes.REFUSED],
+    ["an opcode that nobody has", 9, rcodes.NOTIMP],
   ])("%s", (_, opcode, rcode) => {
     expect(ask(composeQuery("www.example.org A", { opcode }))).toMatchObject({
       id: 0xbeef,
@@ -211,11 +203,11 @@ describe("what is not answered", () => {
   });
 
   test.each([
-    ["MAILA", RCODE.NOTIMP],
-    ["TYPE249", RCODE.FORMERR],
-    ["TSIG", RCODE.FORMERR],
-    ["OPT", RCODE.FORMERR],
-    ["TYPE128", RCODE.FORMERR],
+    ["MAILA", rcodes.NOTIMP],
+    ["TYPE249", rcodes.FORMERR],
+    ["TSIG", rcodes.FORMERR],
+    ["OPT", rcodes.FORMERR],
+    ["TYPE128", rcodes.FORMERR],
   ])("the type %s", (type, rcode) => {
     expect(ask(composeQuery(`www.example.org ${type}`)).rcode).toBe(rcode);
   });
@@ -233,27 +225,33 @@ describe("what is not answered", () => {
     ["OPT that is cut", "beef 0000 0001 0000 0000 0001 00 0001 0001 00 0029 04d0 00000000"],
     ["a record that is not there", "beef 0000 0001 0001 0000 0000 00 0001 0001"],
   ])("%s is a format error", (_, hex) => {
-    const response = responder.respond(fromHex(hex), UDP, 0) as Uint8Array;
+    const response = responder.respond(fromHex(hex), udp, 0) as Uint8Array;
     expect(Buffer.from(response).toString("hex")).toBe("beef80010000000000000000");
   });
 
   test.each([
-    [0, RCODE.FORMERR],
-    [3, RCODE.REFUSED],
-    [255, RCODE.FORMERR],
+    [0, rcodes.FORMERR],
+    [3, rcodes.REFUSED],
+    [255, rcodes.FORMERR],
   ])("class %d", (questionClass, rcode) => {
-    const questions = [{ name: "www.example.org", type: TYPE.A, class: questionClass }];
+    const questions = [{ name: "www.example.org", type: typeCodes.A, class: questionClass }];
     expect(ask(composeQuery(null, { questions }))).toMatchObject({ rcode, questions, answers: [] });
   });
 
   test("records beside the question are read and passed over", () => {
-    const record = { name: "x", type: TYPE.A, class: 1, ttlSeconds: 0, data: new Uint8Array(4) };
+    const record = {
+      name: "x",
+      type: typeCodes.A,
+      class: 1,
+      ttlSeconds: 0,
+      data: new Uint8Array(4),
+    };
     const query = composeQuery("www.example.org A", {
       authorities: [record],
       additionals: [record],
-      edns: PLAIN_EDNS,
+      edns: plainEdns,
     });
-    expect(ask(query)).toMatchObject({ rcode: RCODE.NOERROR, edns: PLAIN_EDNS });
+    expect(ask(query)).toMatchObject({ rcode: rcodes.NOERROR, edns: plainEdns });
     expect(ask(query).answers).toHaveLength(1);
   });
 
@@ -267,41 +265,41 @@ describe("what is not answered", () => {
       outside: new ExternalAddressCache(),
       onError: (error) => errors.push(error),
     });
-    const response = own.respond(composeQuery("www.example.org A"), UDP, 0) as Uint8Array;
-    expect(decodeMessage(response).rcode).toBe(RCODE.SERVFAIL);
+    const response = own.respond(composeQuery("www.example.org A"), udp, 0) as Uint8Array;
+    expect(decodeMessage(response).rcode).toBe(rcodes.SERVFAIL);
     expect(errors).toHaveLength(1);
   });
 });
 
 describe("transfers", () => {
   test("are refused unless someone makes them", () => {
-    expect(ask(composeQuery("example.org AXFR"), TCP).rcode).toBe(RCODE.REFUSED);
-    expect(ask(composeQuery("example.org IXFR"), UDP).rcode).toBe(RCODE.REFUSED);
-    expect(ask(composeQuery("example.org AXFR"), UDP).rcode).toBe(RCODE.REFUSED);
+    expect(ask(composeQuery("example.org AXFR"), tcp).rcode).toBe(rcodes.REFUSED);
+    expect(ask(composeQuery("example.org IXFR"), udp).rcode).toBe(rcodes.REFUSED);
+    expect(ask(composeQuery("example.org AXFR"), udp).rcode).toBe(rcodes.REFUSED);
   });
 
   test("are handed on, by TCP", () => {
     const own = respondFrom(zones, { transfers: true });
     const zone = zones.get("example.org");
     for (const type of ["AXFR", "IXFR"]) {
-      expect(own.responder.respond(composeQuery(`Example.org ${type}`), TCP, 0)).toMatchObject({
+      expect(own.responder.respond(composeQuery(`Example.org ${type}`), tcp, 0)).toMatchObject({
         kind: "transfer",
         zone,
         signer: null,
         query: { questions: [{ name: "Example.org" }] },
       });
     }
-    expect(own.ask(composeQuery("www.example.org AXFR"), TCP).rcode).toBe(RCODE.NOTAUTH);
-    expect(own.ask(composeQuery("example.org AXFR"), UDP).rcode).toBe(RCODE.FORMERR);
-    const https = { ...TCP, transport: "https" } as const;
-    expect(own.ask(composeQuery("example.org AXFR"), https).rcode).toBe(RCODE.REFUSED);
+    expect(own.ask(composeQuery("www.example.org AXFR"), tcp).rcode).toBe(rcodes.NOTAUTH);
+    expect(own.ask(composeQuery("example.org AXFR"), udp).rcode).toBe(rcodes.FORMERR);
+    const https = { ...tcp, transport: "https" } as const;
+    expect(own.ask(composeQuery("example.org AXFR"), https).rcode).toBe(rcodes.REFUSED);
   });
 
   test("by UDP, IXFR gets the SOA alone (RFC 1995 section 2)", () => {
     const own = respondFrom(zones, { transfers: true });
     expect(own.ask(composeQuery("example.org IXFR"))).toMatchObject({
       authoritative: true,
-      answers: [{ type: TYPE.SOA }],
+      answers: [{ type: typeCodes.SOA }],
     });
   });
 });
@@ -315,7 +313,7 @@ describe("signatures", () => {
   const own = respondFrom(zones, { tsig: { findKey, hmac }, transfers: true });
   const nowSeconds = 5000;
   const sign = (question: string, changes: object = {}) =>
-    signMessage(composeQuery(question, { edns: PLAIN_EDNS }), {
+    signMessage(composeQuery(question, { edns: plainEdns }), {
       key,
       hmac,
       nowSeconds,
@@ -324,29 +322,29 @@ describe("signatures", () => {
 
   test("a query that is signed gets a response that is, within its size", () => {
     const { bytes, mac } = sign("many.example.org A");
-    const response = own.responder.respond(bytes, UDP, nowSeconds) as Uint8Array;
+    const response = own.responder.respond(bytes, udp, nowSeconds) as Uint8Array;
     expect(response.length).toBeLessThanOrEqual(1232);
     const verdict = verifyMessage(response, { findKey, hmac, nowSeconds, priorMac: mac });
-    expect(verdict).toMatchObject({ kind: "good", message: { rcode: RCODE.NOERROR } });
+    expect(verdict).toMatchObject({ kind: "good", message: { rcode: rcodes.NOERROR } });
     expect(verdict.message.answers).toHaveLength(60);
   });
 
   test("a transfer tells who signed it", () => {
     const { bytes, mac } = sign("example.org AXFR");
-    expect(own.responder.respond(bytes, TCP, nowSeconds)).toMatchObject({
+    expect(own.responder.respond(bytes, tcp, nowSeconds)).toMatchObject({
       kind: "transfer",
       signer: { key, mac },
     });
   });
 
   test("an unknown key, a wrong signature and a wrong clock are NOTAUTH", () => {
-    const rest = { rcode: RCODE.NOTAUTH, answers: [] };
+    const rest = { rcode: rcodes.NOTAUTH, answers: [] };
     const unknown = sign("www.example.org A", { key: { ...key, name: "other.example" } });
-    expect(own.ask(unknown.bytes, UDP, nowSeconds)).toMatchObject({ ...rest, tsig: { error: 17 } });
+    expect(own.ask(unknown.bytes, udp, nowSeconds)).toMatchObject({ ...rest, tsig: { error: 17 } });
     expect(ask(sign("www.example.org A").bytes)).toMatchObject({ ...rest, tsig: { error: 17 } });
     const forged = sign("www.example.org A", { key: { ...key, secret: new Uint8Array(16) } });
-    expect(own.ask(forged.bytes, UDP, nowSeconds)).toMatchObject({ ...rest, tsig: { error: 16 } });
-    const late = own.ask(sign("www.example.org A").bytes, UDP, nowSeconds + 301);
+    expect(own.ask(forged.bytes, udp, nowSeconds)).toMatchObject({ ...rest, tsig: { error: 16 } });
+    const late = own.ask(sign("www.example.org A").bytes, udp, nowSeconds + 301);
     expect(late).toMatchObject({ ...rest, tsig: { error: 18 } });
     expect(late.tsig!.mac).toHaveLength(32);
     expect(late.tsig!.other).toEqual(Uint8Array.of(0, 0, 0, 0, 0x14, 0xb5));

@@ -4,10 +4,10 @@
  * throws; what needs time is handed back to the caller. Malformed queries get FORMERR; those too
  * short for a header and all responses get silence.
  */
-import { HEADER_BYTES, MESSAGE_BYTES_MAX, MessageWriter } from "../wire/message-writer.ts";
+import { headerBytes, messageBytesMax, MessageWriter } from "../wire/message-writer.ts";
 import { parseMessage, type Message } from "../wire/message.ts";
 import { nameKey } from "../wire/name-key.ts";
-import { CLASS, isMetaType, OPCODE, RCODE, TYPE } from "../wire/numbers.ts";
+import { classCodes, isMetaType, opcodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import {
   refuseSignature,
   signMessage,
@@ -22,20 +22,20 @@ import { answer, emptyAnswer, isExternalNeeded, type Answer } from "./answer.ts"
 import type { ExternalAddressCache, ExternalQuestion } from "./external-addresses.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";
 import { Query } from "./query.ts";
-import { ResponseOptions, UDP_BYTES_MAX, type OptionSettings } from "./edns-options.ts";
+import { ResponseOptions, udpPayloadBytesMax, type OptionSettings } from "./edns-options.ts";
 import type { ServedZone } from "./served-zone.ts";
 import type { ServedZones } from "./served-zones.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 /** RFC 1035 section 4.2.1: without EDNS. */
-const UDP_BYTES_PLAIN = 512;
+const udpBytesPlain = 512;
 
 /** In the third octet of a header. */
-const RESPONSE = 0x80;
-const OPCODE_BITS = 0x78;
-const RECURSION_DESIRED = 0x01;
+const responseFlag = 0x80;
+const opcodeBits = 0x78;
+const recursionDesired = 0x01;
 /** In the fourth; it goes back as it came, as RD does. */
-const CHECKING_DISABLED = 0x10;
+const checkingDisabled = 0x10;
 
 type Transport = "udp" | "tcp" | "https";
 
@@ -114,33 +114,33 @@ export class Responder {
 
   /** Never throws. */
   respond(bytes: Uint8Array, asker: Asker, nowSeconds: number): Response {
-    if (bytes.length < HEADER_BYTES || (bytes[2]! & RESPONSE) !== 0) return null;
+    if (bytes.length < headerBytes || (bytes[2]! & responseFlag) !== 0) return null;
     try {
-      const opcode = (bytes[2]! & OPCODE_BITS) >>> 3;
-      const isUpdate = opcode === OPCODE.UPDATE;
-      if (opcode !== OPCODE.QUERY && !isUpdate) return this.#header(bytes, RCODE.NOTIMP);
+      const opcode = (bytes[2]! & opcodeBits) >>> 3;
+      const isUpdate = opcode === opcodes.UPDATE;
+      if (opcode !== opcodes.QUERY && !isUpdate) return this.#header(bytes, rcodes.NOTIMP);
       this.#transport = asker.transport;
       this.#moment.asker = asker;
       this.#moment.nowSeconds = nowSeconds;
       this.#signer = null;
       this.#query.read(bytes);
-      if (isUpdate) return this.#send(emptyAnswer(RCODE.REFUSED));
+      if (isUpdate) return this.#send(emptyAnswer(rcodes.REFUSED));
       const tsig = this.#query.message?.tsig ?? null;
       return tsig === null ? this.#respond() : this.#respondSigned(tsig);
     } catch (error) {
-      if (error instanceof WireError) return this.#header(bytes, RCODE.FORMERR);
+      if (error instanceof WireError) return this.#header(bytes, rcodes.FORMERR);
       this.#settings.onError?.(error);
-      return this.#header(bytes, RCODE.SERVFAIL);
+      return this.#header(bytes, rcodes.SERVFAIL);
     }
   }
 
   /** Nothing but the header: the rest could not be read, or is not known here. */
   #header(bytes: Uint8Array, rcode: number): Uint8Array {
-    const header = this.#allocate(HEADER_BYTES);
+    const header = this.#allocate(headerBytes);
     header.fill(0);
     header[0] = bytes[0]!;
     header[1] = bytes[1]!;
-    header[2] = RESPONSE | (bytes[2]! & (OPCODE_BITS | RECURSION_DESIRED));
+    header[2] = responseFlag | (bytes[2]! & (opcodeBits | recursionDesired));
     header[3] = rcode;
     return header;
   }
@@ -148,23 +148,23 @@ export class Responder {
   #respond(): Response {
     const query = this.#query;
     // RFC 6891 section 6.1.3: the lowest version that is known here is told by OPT.
-    if (query.hasEdns && query.version > 0) return this.#send(emptyAnswer(RCODE.BADVERS));
-    if (query.hasBadCookie) return this.#send(emptyAnswer(RCODE.FORMERR));
+    if (query.hasEdns && query.version > 0) return this.#send(emptyAnswer(rcodes.BADVERS));
+    if (query.hasBadCookie) return this.#send(emptyAnswer(rcodes.FORMERR));
     if (query.questions === 0) return this.#respondToCookie();
-    if (query.class === 0 || query.class === CLASS.ANY) {
-      return this.#send(emptyAnswer(RCODE.FORMERR));
+    if (query.class === 0 || query.class === classCodes.ANY) {
+      return this.#send(emptyAnswer(rcodes.FORMERR));
     }
-    if (isMetaType(query.type) && query.type !== TYPE.ANY) return this.#respondToMeta();
+    if (isMetaType(query.type) && query.type !== typeCodes.ANY) return this.#respondToMeta();
     const { zones, outside } = this.#settings;
     const prepared = this.#prepared.get(query, zones.revision);
-    if (prepared !== undefined && query.class === CLASS.IN) {
+    if (prepared !== undefined && query.class === classCodes.IN) {
       return this.#finish(prepared.answer, prepared.message);
     }
     const { nowSeconds } = this.#moment;
     const made = answer(query, { zones, outside, nowSeconds });
     if (isExternalNeeded(made)) return { kind: "outside", questions: made.questions };
     if (!made.lasting) return this.#send(made);
-    const message = this.#write(made, MESSAGE_BYTES_MAX, 0).slice();
+    const message = this.#write(made, messageBytesMax, 0).slice();
     this.#prepared.put(query, made, message);
     return this.#finish(made, message);
   }
@@ -173,36 +173,38 @@ export class Responder {
   #respondToCookie(): Uint8Array {
     const verdict = this.#options.judge(this.#query, this.#moment);
     if (verdict === "none") throw new WireError("There is no question");
-    return this.#send(emptyAnswer(verdict === "good" ? RCODE.NOERROR : RCODE.BADCOOKIE));
+    return this.#send(emptyAnswer(verdict === "good" ? rcodes.NOERROR : rcodes.BADCOOKIE));
   }
 
   /** Types that no zone holds. With nothing more configured they are answered as BIND does. */
   #respondToMeta(): Response {
     const { type, bytes, message } = this.#query;
-    if (type === TYPE.MAILA || type === TYPE.MAILB) return this.#send(emptyAnswer(RCODE.NOTIMP));
-    if (type !== TYPE.AXFR && type !== TYPE.IXFR) return this.#send(emptyAnswer(RCODE.FORMERR));
+    if (type === typeCodes.MAILA || type === typeCodes.MAILB)
+      return this.#send(emptyAnswer(rcodes.NOTIMP));
+    if (type !== typeCodes.AXFR && type !== typeCodes.IXFR)
+      return this.#send(emptyAnswer(rcodes.FORMERR));
     const { transfers = false, zones } = this.#settings;
-    if (!transfers || this.#transport === "https") return this.#send(emptyAnswer(RCODE.REFUSED));
+    if (!transfers || this.#transport === "https") return this.#send(emptyAnswer(rcodes.REFUSED));
     // RFC 5936 section 4.2: a zone is transferred by TCP only.
-    if (type === TYPE.AXFR && this.#transport === "udp") {
-      return this.#send(emptyAnswer(RCODE.FORMERR));
+    if (type === typeCodes.AXFR && this.#transport === "udp") {
+      return this.#send(emptyAnswer(rcodes.FORMERR));
     }
     const zone = zones.at(nameKey(this.#query.name));
-    if (zone === undefined) return this.#send(emptyAnswer(RCODE.NOTAUTH));
+    if (zone === undefined) return this.#send(emptyAnswer(rcodes.NOTAUTH));
     if (this.#transport === "tcp") {
       const query = message ?? parseMessage(bytes).message;
       return { kind: "transfer", query, zone, signer: this.#signer };
     }
     // RFC 1995 section 2: IXFR by UDP gets the SOA alone, and whoever is behind comes by TCP.
-    const latest = { ...emptyAnswer(RCODE.NOERROR), authoritative: true, answers: [zone.soa] };
+    const latest = { ...emptyAnswer(rcodes.NOERROR), authoritative: true, answers: [zone.soa] };
     return this.#send(latest);
   }
 
   #respondSigned(asked: Tsig): Response {
     const { tsig } = this.#settings;
     const { nowSeconds } = this.#moment;
-    const refusal = () => this.#send(emptyAnswer(RCODE.NOTAUTH));
-    if (tsig === undefined) return refuseSignature(refusal(), asked, RCODE.BADKEY);
+    const refusal = () => this.#send(emptyAnswer(rcodes.NOTAUTH));
+    if (tsig === undefined) return refuseSignature(refusal(), asked, rcodes.BADKEY);
     const { hmac } = tsig;
     const verdict = verifyMessage(this.#query.bytes, { ...tsig, nowSeconds });
     if (verdict.kind === "unsigned") return this.#respond();
@@ -226,16 +228,16 @@ export class Responder {
   }
 
   #send(made: Answer): Uint8Array {
-    return this.#finish(made, this.#write(made, MESSAGE_BYTES_MAX, 0));
+    return this.#finish(made, this.#write(made, messageBytesMax, 0));
   }
 
   /** What the response may have, without a signature that will be added. */
   #bytesMax(): number {
     const signature = this.#signer === null ? 0 : tsigBytes(this.#signer.key);
-    if (this.#transport !== "udp") return MESSAGE_BYTES_MAX - signature;
+    if (this.#transport !== "udp") return messageBytesMax - signature;
     const { hasEdns, udpBytesMax } = this.#query;
-    if (!hasEdns) return UDP_BYTES_PLAIN - signature;
-    return Math.max(UDP_BYTES_PLAIN, Math.min(udpBytesMax, UDP_BYTES_MAX)) - signature;
+    if (!hasEdns) return udpBytesPlain - signature;
+    return Math.max(udpBytesPlain, Math.min(udpBytesMax, udpPayloadBytesMax)) - signature;
   }
 
   /** Makes a message that is ready the response to the query at hand. */
@@ -250,10 +252,10 @@ export class Responder {
     response.set(message);
     response[0] = bytes[0]!;
     response[1] = bytes[1]!;
-    response[2]! |= RESPONSE | (bytes[2]! & (OPCODE_BITS | RECURSION_DESIRED));
-    response[3]! |= bytes[3]! & CHECKING_DISABLED;
+    response[2]! |= responseFlag | (bytes[2]! & (opcodeBits | recursionDesired));
+    response[3]! |= bytes[3]! & checkingDisabled;
     // The case in which it was asked for (RFC 4343 section 4.1): what points to it has it too.
-    for (let at = HEADER_BYTES; at < query.end; at++) response[at] = bytes[at]!;
+    for (let at = headerBytes; at < query.end; at++) response[at] = bytes[at]!;
     if (optBytes > 0) {
       this.#options.write(response, message.length, query, made.rcode, this.#moment);
     }

@@ -6,14 +6,14 @@
  */
 import type { NameKey } from "../wire/name-key.ts";
 import { encodeName } from "../wire/name.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
-import { PROXIED_TTL_SECONDS, type Families, type Platform } from "./proxied-answer.ts";
+import { proxiedTtlSeconds, type Families, type Platform } from "./proxied-answer.ts";
 import { recordType } from "../record/registry.ts";
 import type { ServedRecord, ZoneHead } from "./served-zone.ts";
 
 /** What "Auto" is served as. */
-const TTL_AUTO_SECONDS = 300;
+const ttlAutoSeconds = 300;
 
 export interface Alias {
   readonly target: Uint8Array;
@@ -43,7 +43,7 @@ export interface ViewContext {
 }
 
 function ttlSeconds(ttl: number): number {
-  return ttl === 1 ? TTL_AUTO_SECONDS : ttl;
+  return ttl === 1 ? ttlAutoSeconds : ttl;
 }
 
 function keyOctets(key: NameKey): Uint8Array {
@@ -143,14 +143,14 @@ export class ServedNode {
     let madeHttps = false;
     if (proxied.length > 0) {
       const served = families(proxied);
-      const seconds = PROXIED_TTL_SECONDS;
+      const seconds = proxiedTtlSeconds;
       const put = (type: number, data: readonly Uint8Array[]) =>
         data.length > 0 && sets.set(type, { owner, type, ttlSeconds: seconds, data });
-      if (served.ipv4) put(TYPE.A, platform.ipv4);
-      if (served.ipv6) put(TYPE.AAAA, platform.ipv6);
-      const https = sets.has(TYPE.HTTPS) ? null : platform.httpsData(head, served);
+      if (served.ipv4) put(typeCodes.A, platform.ipv4);
+      if (served.ipv6) put(typeCodes.AAAA, platform.ipv6);
+      const https = sets.has(typeCodes.HTTPS) ? null : platform.httpsData(head, served);
       if (https !== null) {
-        put(TYPE.HTTPS, [https]);
+        put(typeCodes.HTTPS, [https]);
         madeHttps = true;
       }
     }

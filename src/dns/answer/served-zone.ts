@@ -5,7 +5,7 @@
  */
 import { isAtOrBelow, parentKey, textKey, type NameKey } from "../wire/name-key.ts";
 import { encodeName } from "../wire/name.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
 import type { Platform } from "./proxied-answer.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
@@ -134,7 +134,7 @@ export class ServedZone {
   #makeSoa(): RecordSet {
     const { soa } = this.#head.settings;
     const data = recordType("SOA").write({ ...soa, serial: this.#serial, minimum: soa.min_ttl });
-    return { owner: this.#apexOwner, type: TYPE.SOA, ttlSeconds: soa.ttl, data: [data] };
+    return { owner: this.#apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data: [data] };
   }
 
   #renewHead(): void {
@@ -151,7 +151,7 @@ export class ServedZone {
   #ownSets(): RecordSet[] {
     const { nameServers, settings } = this.#head;
     const data = nameServers.map((server) => encodeName(server));
-    const ns = { owner: this.#apexOwner, type: TYPE.NS, ttlSeconds: settings.ns_ttl, data };
+    const ns = { owner: this.#apexOwner, type: typeCodes.NS, ttlSeconds: settings.ns_ttl, data };
     return data.length === 0 ? [this.#soa] : [this.#soa, ns];
   }
 

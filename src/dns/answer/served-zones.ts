@@ -1,5 +1,5 @@
-import { parentKey, ROOT_KEY, type NameKey } from "../wire/name-key.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { parentKey, rootKey, type NameKey } from "../wire/name-key.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import { Platform } from "./proxied-answer.ts";
 import { ServedZone, type ZoneChange, type ZoneData } from "./served-zone.ts";
 
@@ -9,7 +9,7 @@ export class ServedZones {
   readonly #byId = new Map<string, ServedZone>();
   readonly #byApex = new Map<NameKey, ServedZone>();
   /** No zone's name is longer, so that no longer suffix has to be looked for. */
-  #apexLengthMax = ROOT_KEY.length;
+  #apexLengthMax = rootKey.length;
   #revision = 0;
 
   constructor(options: { readonly platformAddresses: readonly string[] }) {
@@ -67,7 +67,7 @@ export class ServedZones {
    */
   findFor(key: NameKey, type: number): ServedZone | undefined {
     const own = this.#enclosing(key);
-    if (type !== TYPE.DS || own?.apexKey !== key || key === ROOT_KEY) return own;
+    if (type !== typeCodes.DS || own?.apexKey !== key || key === rootKey) return own;
     const parent = this.#enclosing(parentKey(key));
     return parent?.find(key) === undefined ? own : parent;
   }

@@ -4,8 +4,8 @@ import type { Answer } from "./answer.ts";
 import type { Query } from "./query.ts";
 
 /** In the third octet of a header. */
-const AUTHORITATIVE = 0x04;
-const TRUNCATED = 0x02;
+const authoritativeFlag = 0x04;
+const truncatedFlag = 0x02;
 
 function fits(writer: MessageWriter, section: Section, sets: readonly RecordSet[]): boolean {
   for (const set of sets) if (!writer.recordSet(section, set)) return false;
@@ -21,7 +21,7 @@ export function writeAnswer(writer: MessageWriter, query: Query, answer: Answer)
     fits(writer, "authority", answer.authorities) &&
     fits(writer, "additional", answer.glue);
   if (isWhole) for (const set of answer.additionals) writer.recordSet("additional", set);
-  writer.bytes[2] = (answer.authoritative ? AUTHORITATIVE : 0) | (isWhole ? 0 : TRUNCATED);
+  writer.bytes[2] = (answer.authoritative ? authoritativeFlag : 0) | (isWhole ? 0 : truncatedFlag);
   writer.bytes[3] = answer.rcode & 0xf;
   return writer.bytes.subarray(0, writer.length);
 }

@@ -54,16 +54,16 @@ interface Envelope {
 type Json = Readonly<Record<string, unknown>>;
 
 /** A page must not be so large that its reply is refused on its way. */
-const RECORDS_PER_PAGE = 5000;
-const ZONES_PER_PAGE = 1000;
+const recordsPerPage = 5000;
+const zonesPerPage = 1000;
 /** Missing, malformed, unknown or not allowed. */
-const CREDENTIAL_CODES = new Set([6003, 9103, 9106, 9109, 10000]);
+const credentialCodes = new Set([6003, 9103, 9106, 9109, 10000]);
 
 function describeProblems(problems: readonly ApiProblem[]): string {
   const lines = problems.flatMap((problem) =>
     [problem, ...(problem.error_chain ?? [])].map(({ message, code }) => `${message} (${code})`),
   );
-  if (problems.some(({ code }) => CREDENTIAL_CODES.has(code))) {
+  if (problems.some(({ code }) => credentialCodes.has(code))) {
     lines.push("Give the server's --email and --key, or a --token that may do this.");
   }
   return lines.join("\n");
@@ -83,7 +83,7 @@ export class Api {
   }
 
   async zones(): Promise<ApiZone[]> {
-    return (await this.#pages(`/zones?per_page=${ZONES_PER_PAGE}`)) as ApiZone[];
+    return (await this.#pages(`/zones?per_page=${zonesPerPage}`)) as ApiZone[];
   }
 
   async zoneNamed(name: string): Promise<ApiZone | null> {
@@ -114,7 +114,7 @@ export class Api {
     const query = new URLSearchParams({
       ...filter,
       order: "name",
-      per_page: String(RECORDS_PER_PAGE),
+      per_page: String(recordsPerPage),
     });
     const path = `/zones/${zoneId}/dns_records?${query.toString()}`;
     return (await this.#pages(path)) as ApiRecord[];

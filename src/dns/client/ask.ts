@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram";
 import { connect, isIPv6 } from "node:net";
 import { blankMessage } from "../wire/blank-message.ts";
 import { decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
-import { CLASS } from "../wire/numbers.ts";
+import { classCodes } from "../wire/numbers.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { UserError } from "../../base/user-error.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
@@ -22,18 +22,18 @@ export interface Reply {
 }
 
 /** What passes through every network unbroken (DNS flag day 2020). */
-const UDP_BYTES_MAX = 1232;
-const QUERY_BYTES_MAX = 512;
-const UDP_TRIES = 3;
-const UDP_MILLISECONDS = 2_000;
-const TCP_MILLISECONDS = 10_000;
+const udpPayloadBytesMax = 1232;
+const queryBytesMax = 512;
+const udpTries = 3;
+const udpMilliseconds = 2_000;
+const tcpMilliseconds = 10_000;
 
 /** Throws WireError for what is no name. */
 function encodeQuery({ name, type }: AskedQuestion): Uint8Array {
-  const edns = { udpBytesMax: UDP_BYTES_MAX, version: 0, dnssecOk: false, options: [] };
-  const questions = [{ name, type, class: CLASS.IN }];
+  const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
+  const questions = [{ name, type, class: classCodes.IN }];
   const query = { ...blankMessage, id: randomInt(65_536), recursionDesired: true, questions, edns };
-  return encodeMessage(query, { bytesMax: QUERY_BYTES_MAX });
+  return encodeMessage(query, { bytesMax: queryBytesMax });
 }
 
 export async function askServer(
@@ -73,10 +73,10 @@ async function askUdp(query: Uint8Array, server: ServerAddress): Promise<Reply> 
   // Refusals come to a socket that is connected only.
   const send = (): void => {
     tries += 1;
-    if (tries > UDP_TRIES) reject(unanswered(server, "no answer came"));
+    if (tries > udpTries) reject(unanswered(server, "no answer came"));
     else socket.send(query, (error) => error && reject(unanswered(server, error.message)));
   };
-  const timer = setInterval(send, UDP_MILLISECONDS);
+  const timer = setInterval(send, udpMilliseconds);
   socket.on("error", (error: NodeJS.ErrnoException) => {
     reject(unanswered(server, error.code ?? error.message));
   });
@@ -95,7 +95,7 @@ async function askUdp(query: Uint8Array, server: ServerAddress): Promise<Reply> 
 
 async function askTcp(query: Uint8Array, server: ServerAddress): Promise<Reply> {
   const socket = connect(server);
-  socket.setTimeout(TCP_MILLISECONDS, () => socket.destroy(new Error("no answer came")));
+  socket.setTimeout(tcpMilliseconds, () => socket.destroy(new Error("no answer came")));
   const frames = new Frames();
   try {
     socket.write(frame(query));

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { connect } from "node:net";
 import { blankMessage } from "../wire/blank-message.ts";
 import { encodeMessage, type Message, type ResourceRecord } from "../wire/message.ts";
-import { CLASS, TYPE } from "../wire/numbers.ts";
+import { classCodes, typeCodes } from "../wire/numbers.ts";
 import { signMessage, type TsigKey } from "../wire/tsig-mac.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { IncomingZone, TransferError } from "../transfer/incoming.ts";
@@ -20,12 +20,12 @@ export interface FetchZoneOptions {
   readonly idleMilliseconds?: number;
 }
 
-const IDLE_MILLISECONDS = 10_000;
-const QUERY_BYTES_MAX = 512;
+const idleMillisecondsDefault = 10_000;
+const queryBytesMax = 512;
 
 /** The SOA first, and every other record. */
 export async function fetchZone(options: FetchZoneOptions): Promise<readonly ResourceRecord[]> {
-  const { zoneName, host, port, idleMilliseconds = IDLE_MILLISECONDS } = options;
+  const { zoneName, host, port, idleMilliseconds = idleMillisecondsDefault } = options;
   const server = `${host}, port ${port}`;
   const id = randomInt(65_536);
   const { bytes, mac } = transferQuery(id, options);
@@ -59,9 +59,9 @@ function transferQuery(
   const query: Message = {
     ...blankMessage,
     id,
-    questions: [{ name: zoneName, type: TYPE.AXFR, class: CLASS.IN }],
+    questions: [{ name: zoneName, type: typeCodes.AXFR, class: classCodes.IN }],
   };
-  const bytes = encodeMessage(query, { bytesMax: QUERY_BYTES_MAX });
+  const bytes = encodeMessage(query, { bytesMax: queryBytesMax });
   if (key === undefined) return { bytes, mac: null };
   return signMessage(bytes, { key, hmac, nowSeconds: Math.floor(Date.now() / 1000) });
 }

@@ -7,8 +7,8 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-const DNS_PORT = 53;
-const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9])?\.?$/i;
+const dnsPort = 53;
+const hostName = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9])?\.?$/i;
 
 /** `192.0.2.53`, `192.0.2.53:5300`, `2001:db8::53` or `[2001:db8::53]:5300`. */
 export function parseServer(text: string): ServerAddress | null {
@@ -20,7 +20,7 @@ export function parseServer(text: string): ServerAddress | null {
 export async function lookUpServer(text: string): Promise<ServerAddress | null> {
   const server = split(text);
   if (server === null || isIP(server.host) !== 0) return server;
-  if (!HOST_NAME.test(server.host)) return null;
+  if (!hostName.test(server.host)) return null;
   try {
     const { address } = await lookup(server.host);
     return { host: address, port: server.port };
@@ -30,7 +30,7 @@ export async function lookUpServer(text: string): Promise<ServerAddress | null> 
 }
 
 function split(text: string): ServerAddress | null {
-  const [, host = text, port = String(DNS_PORT)] =
+  const [, host = text, port = String(dnsPort)] =
     /^\[(.+)\]:(\d{1,5})$/.exec(text) ?? /^([^:]+):(\d{1,5})$/.exec(text) ?? [];
   const isPort = Number(port) > 0 && Number(port) < 65_536;
   return isPort ? { host, port: Number(port) } : null;

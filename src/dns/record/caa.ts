@@ -4,7 +4,7 @@ import { text } from "./field/text.ts";
 import { normaliseHostname } from "./hostname.ts";
 import { defineRecordType } from "./record-type.ts";
 
-const ISSUER_TAGS = new Set(["issue", "issuewild", "issuemail", "issuevmc"]);
+const issuerTags = new Set(["issue", "issuewild", "issuemail", "issuevmc"]);
 
 /** RFC 8659 section 4. */
 export const caa = defineRecordType({
@@ -30,7 +30,7 @@ export const caa = defineRecordType({
   check({ tag, value }, _, report) {
     // "issuer; parameters", where an empty issuer forbids everybody (RFC 8659 section 4.2).
     const issuer = value.split(";")[0]!.trim();
-    if (ISSUER_TAGS.has(tag) && issuer !== "" && normaliseHostname(issuer) === null) {
+    if (issuerTags.has(tag) && issuer !== "" && normaliseHostname(issuer) === null) {
       report(problem.textInvalid("value", `a hostname with optional parameters for ${tag}`));
     }
     if (tag === "iodef" && !/^(?:mailto:[^@\s]+@\S+|https?:\/\/\S+)$/i.test(value)) {

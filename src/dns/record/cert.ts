@@ -3,14 +3,14 @@ import { base64 } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
 
 /** RFC 4398 section 2.1: what a zone file may write for the number. */
-const TYPES = { PKIX: 1, SPKI: 2, PGP: 3, IPKIX: 4, ISPKI: 5, IPGP: 6, ACPKIX: 7, IACPKIX: 8 };
+const types = { PKIX: 1, SPKI: 2, PGP: 3, IPKIX: 4, ISPKI: 5, IPGP: 6, ACPKIX: 7, IACPKIX: 8 };
 
 export const cert = defineRecordType({
   type: "CERT",
   code: 37,
   shape: "data",
   fields: {
-    type: integer(16, { mnemonics: { ...TYPES, URI: 253, OID: 254 } }),
+    type: integer(16, { mnemonics: { ...types, URI: 253, OID: 254 } }),
     key_tag: integer(16),
     algorithm: integer(8),
     certificate: base64,

@@ -11,14 +11,14 @@ export const certificateAssociation = {
 };
 
 /** SHA-256 and SHA-512 (RFC 6698 section 2.1.3). */
-const MATCHING_BYTES: Readonly<Record<number, number>> = { 1: 32, 2: 64 };
+const matchingBytes: Readonly<Record<number, number>> = { 1: 32, 2: 64 };
 
 export function checkMatchingLength(
   rdata: { readonly matching_type: number; readonly certificate: string },
   _owner: string,
   report: Report,
 ): void {
-  const bytes = MATCHING_BYTES[rdata.matching_type];
+  const bytes = matchingBytes[rdata.matching_type];
   if (bytes !== undefined && rdata.certificate.length !== bytes * 2) {
     report(problem.octetLength("certificate", bytes));
   }

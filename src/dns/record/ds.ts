@@ -4,7 +4,7 @@ import { hexadecimal } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
 
 /** Digest lengths of the IANA registry; types not listed may be of any length. */
-const DIGEST_BYTES: Readonly<Record<number, number>> = { 1: 20, 2: 32, 3: 32, 4: 48 };
+const digestBytes: Readonly<Record<number, number>> = { 1: 20, 2: 32, 3: 32, 4: 48 };
 
 /** RFC 4034 section 5. */
 export const ds = defineRecordType({
@@ -18,7 +18,7 @@ export const ds = defineRecordType({
     digest: hexadecimal,
   },
   check({ digest_type, digest }, _, report) {
-    const bytes = DIGEST_BYTES[digest_type];
+    const bytes = digestBytes[digest_type];
     if (bytes !== undefined && digest.length !== bytes * 2) {
       report(problem.octetLength("digest", bytes));
     }

@@ -10,16 +10,16 @@ import { choice, decimal } from "./field/decimal.ts";
 import type { Token } from "../zone-file/scan.ts";
 import { defineRecordType, type Rdata, type RecordType } from "./record-type.ts";
 
-const EQUATOR = 2 ** 31;
-const ALTITUDE_BASE_METRES = 100_000;
+const equator = 2 ** 31;
+const altitudeBaseMetres = 100_000;
 /** 9 × 10^9 centimetres, the largest length the wire can hold. */
-const LENGTH_METRES_MAX = 90_000_000;
+const lengthMetresMax = 90_000_000;
 
 const degrees = (max: number) => decimal({ min: 0, max, fractionDigits: 0 });
 const minutes = decimal({ min: 0, max: 59, fractionDigits: 0, fallback: 0 });
 const seconds = decimal({ min: 0, max: 59.999, fractionDigits: 3, fallback: 0 });
 const metres = (fallback: number) =>
-  decimal({ min: 0, max: LENGTH_METRES_MAX, fractionDigits: 2, unit: "m", fallback });
+  decimal({ min: 0, max: lengthMetresMax, fractionDigits: 2, unit: "m", fallback });
 
 const base = defineRecordType({
   type: "LOC",
@@ -74,18 +74,18 @@ function encodeAngle(rdata: Rdata, axis: "lat" | "long", negative: string): numb
   const part = (name: string) => rdata[`${axis}_${name}`] as number;
   const thousandths =
     (part("degrees") * 3600 + part("minutes") * 60) * 1000 + Math.round(part("seconds") * 1000);
-  return rdata[`${axis}_direction`] === negative ? EQUATOR - thousandths : EQUATOR + thousandths;
+  return rdata[`${axis}_direction`] === negative ? equator - thousandths : equator + thousandths;
 }
 
 function decodeAngle(value: number, axis: "lat" | "long", directions: string): Rdata {
-  const distance = Math.abs(value - EQUATOR);
+  const distance = Math.abs(value - equator);
   const limit = (axis === "lat" ? 90 : 180) * 3_600_000;
   if (distance > limit) throw new WireError("A LOC angle is out of range");
   return {
     [`${axis}_degrees`]: Math.floor(distance / 3_600_000),
     [`${axis}_minutes`]: Math.floor(distance / 60_000) % 60,
     [`${axis}_seconds`]: (distance % 60_000) / 1000,
-    [`${axis}_direction`]: value < EQUATOR ? directions[1] : directions[0],
+    [`${axis}_direction`]: value < equator ? directions[1] : directions[0],
   };
 }
 
@@ -119,7 +119,7 @@ export const loc: RecordType = {
     writer.uint8(encodeLength(rdata["precision_vert"] as number));
     writer.uint32(encodeAngle(rdata, "lat", "S"));
     writer.uint32(encodeAngle(rdata, "long", "W"));
-    writer.uint32(Math.round(((rdata["altitude"] as number) + ALTITUDE_BASE_METRES) * 100));
+    writer.uint32(Math.round(((rdata["altitude"] as number) + altitudeBaseMetres) * 100));
     return writer.finish();
   },
   take(message, offset, end) {
@@ -130,7 +130,7 @@ export const loc: RecordType = {
     );
     const latitude = decodeAngle(reader.uint32(), "lat", "NS");
     const longitude = decodeAngle(reader.uint32(), "long", "EW");
-    const altitude = (reader.uint32() - ALTITUDE_BASE_METRES * 100) / 100;
+    const altitude = (reader.uint32() - altitudeBaseMetres * 100) / 100;
     reader.expectEnd();
     return { ...latitude, ...longitude, altitude, size, precision_horz, precision_vert };
   },

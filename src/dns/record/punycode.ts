@@ -1,47 +1,47 @@
 /** RFC 3492, encoding only: names come in as Unicode and go out as ASCII, never back. */
-const BASE = 36;
-const T_MIN = 1;
-const T_MAX = 26;
-const SKEW = 38;
-const DAMP = 700;
-const INITIAL_BIAS = 72;
-const INITIAL_N = 128;
+const base = 36;
+const tMin = 1;
+const tMax = 26;
+const skew = 38;
+const damp = 700;
+const initialBias = 72;
+const initialN = 128;
 
 function digit(value: number): string {
   return String.fromCharCode(value < 26 ? value + 97 : value + 22);
 }
 
 function adaptBias(delta: number, points: number, first: boolean): number {
-  let rest = first ? Math.floor(delta / DAMP) : Math.floor(delta / 2);
+  let rest = first ? Math.floor(delta / damp) : Math.floor(delta / 2);
   rest += Math.floor(rest / points);
   let k = 0;
-  while (rest > Math.floor(((BASE - T_MIN) * T_MAX) / 2)) {
-    rest = Math.floor(rest / (BASE - T_MIN));
-    k += BASE;
+  while (rest > Math.floor(((base - tMin) * tMax) / 2)) {
+    rest = Math.floor(rest / (base - tMin));
+    k += base;
   }
-  return k + Math.floor(((BASE - T_MIN + 1) * rest) / (rest + SKEW));
+  return k + Math.floor(((base - tMin + 1) * rest) / (rest + skew));
 }
 
 function encodeVariableLength(delta: number, bias: number): string {
   let text = "";
   let rest = delta;
-  for (let k = BASE; ; k += BASE) {
-    const threshold = Math.min(Math.max(k - bias, T_MIN), T_MAX);
+  for (let k = base; ; k += base) {
+    const threshold = Math.min(Math.max(k - bias, tMin), tMax);
     if (rest < threshold) return text + digit(rest);
-    text += digit(threshold + ((rest - threshold) % (BASE - threshold)));
-    rest = Math.floor((rest - threshold) / (BASE - threshold));
+    text += digit(threshold + ((rest - threshold) % (base - threshold)));
+    rest = Math.floor((rest - threshold) / (base - threshold));
   }
 }
 
 export function encodePunycode(label: string): string {
   const points = Array.from(label, (character) => character.codePointAt(0)!);
-  const basic = points.filter((point) => point < INITIAL_N);
+  const basic = points.filter((point) => point < initialN);
   let output = String.fromCharCode(...basic);
   if (basic.length > 0) output += "-";
   let handled = basic.length;
-  let n = INITIAL_N;
+  let n = initialN;
   let delta = 0;
-  let bias = INITIAL_BIAS;
+  let bias = initialBias;
   while (handled < points.length) {
     const next = Math.min(...points.filter((point) => point >= n));
     delta += (next - n) * (handled + 1);

@@ -5,24 +5,24 @@
  * in A, AAAA and CNAME records; `name_rules = "dns"` relaxes it to what DNS carries. Deviation:
  * the deployed service takes labels that start with a digit, which the specification does not.
  */
-import { LABEL_BYTES_MAX } from "../wire/name.ts";
+import { labelBytesMax } from "../wire/name.ts";
 import { problem, type Report } from "./problem.ts";
 import { toAsciiName } from "./punycode.ts";
 
 export type NameRules = "strict" | "dns";
 
 /** 255 octets on the wire leave 253 characters of text (RFC 1035 section 2.3.4). */
-const NAME_CHARACTERS_MAX = 253;
+const nameCharactersMax = 253;
 
 /** The solidus stands in RFC 2317 delegations such as 0/25.2.0.192.in-addr.arpa. */
-const DNS_LABEL = /^[a-z0-9_/-]+$/;
+const dnsLabel = /^[a-z0-9_/-]+$/;
 /** Underscores count as letters: _acme-challenge is the CNAME people make most. */
-const STRICT_LABEL = /^[a-z_](?:[a-z0-9_-]*[a-z0-9])?$/;
-const STRICT_TYPES = new Set(["A", "AAAA", "CNAME"]);
+const strictLabel = /^[a-z_](?:[a-z0-9_-]*[a-z0-9])?$/;
+const strictTypes = new Set(["A", "AAAA", "CNAME"]);
 
 export function isDnsName(name: string): boolean {
-  if (name.length > NAME_CHARACTERS_MAX) return false;
-  return name.split(".").every((label) => label.length <= LABEL_BYTES_MAX && DNS_LABEL.test(label));
+  if (name.length > nameCharactersMax) return false;
+  return name.split(".").every((label) => label.length <= labelBytesMax && dnsLabel.test(label));
 }
 
 export function isInZone(name: string, zoneName: string): boolean {
@@ -65,9 +65,9 @@ export function resolveName(request: NameRequest, report: Report): string | unde
 function isValidOwner(name: string, options: Omit<NameRequest, "input">): boolean {
   if (name === options.zoneName) return true;
   const plain = name.startsWith("*.") ? name.slice(2) : name;
-  if (name.length > NAME_CHARACTERS_MAX || !isDnsName(plain)) return false;
-  if (options.rules === "dns" || !STRICT_TYPES.has(options.type)) return true;
+  if (name.length > nameCharactersMax || !isDnsName(plain)) return false;
+  if (options.rules === "dns" || !strictTypes.has(options.type)) return true;
   if (plain === options.zoneName) return true;
   const below = plain.slice(0, -options.zoneName.length - 1);
-  return below.split(".").every((label) => STRICT_LABEL.test(label));
+  return below.split(".").every((label) => strictLabel.test(label));
 }

@@ -4,7 +4,7 @@ import { hexadecimal } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
 
 /** SHA-1 and SHA-256 (RFC 4255, RFC 6594). */
-const FINGERPRINT_BYTES: Readonly<Record<number, number>> = { 1: 20, 2: 32 };
+const fingerprintBytes: Readonly<Record<number, number>> = { 1: 20, 2: 32 };
 
 /** RFC 4255 section 3. */
 export const sshfp = defineRecordType({
@@ -13,7 +13,7 @@ export const sshfp = defineRecordType({
   shape: "data",
   fields: { algorithm: integer(8), type: integer(8), fingerprint: hexadecimal },
   check({ type, fingerprint }, _, report) {
-    const bytes = FINGERPRINT_BYTES[type];
+    const bytes = fingerprintBytes[type];
     if (bytes !== undefined && fingerprint.length !== bytes * 2) {
       report(problem.octetLength("fingerprint", bytes));
     }

@@ -11,20 +11,20 @@
  */
 import type { ServedRecord, ZoneData } from "../answer/served-zone.ts";
 
-export const SECRET_HEADER = "x-ledge-secret";
-export const PUBLICATION_PATH = "/publications";
-export const OUTSIDE_PATH = "/outside";
+export const secretHeader = "x-ledge-secret";
+export const publicationPath = "/publications";
+export const outsidePath = "/outside";
 /** A host must be named; the service behind the binding has one address. */
-export const LISTENERS_ORIGIN = "http://listeners";
-export const ZONES_PATH = "/ledge/zones";
+export const listenersOrigin = "http://listeners";
+export const zonesPath = "/ledge/zones";
 
 /** Records in a line: long enough to be quick, short enough to hold in hand. */
-const RECORDS_PER_LINE = 1000;
+const recordsPerLine = 1000;
 
 export function* stateLines({ records, ...head }: ZoneData): Generator<string, void> {
   yield `${JSON.stringify(head)}\n`;
-  for (let from = 0; from < records.length; from += RECORDS_PER_LINE) {
-    yield `${JSON.stringify(records.slice(from, from + RECORDS_PER_LINE))}\n`;
+  for (let from = 0; from < records.length; from += recordsPerLine) {
+    yield `${JSON.stringify(records.slice(from, from + recordsPerLine))}\n`;
   }
 }
 

@@ -27,19 +27,19 @@ export interface RecordRules {
 export type RecordRequest = Readonly<Record<string, unknown>>;
 
 /** The deployed service's limit for TXT. */
-const TXT_WIRE_BYTES_MAX = 4096;
+const txtWireBytesMax = 4096;
 /** Deviation: a limit of our own for the rest, so that an answer with one record fits a message. */
-const RDATA_WIRE_BYTES_MAX = 32_768;
+const rdataWireBytesMax = 32_768;
 
 /** The specification lists these as types; they are TXT records with a name or a form of their own. */
-export const TEXT_KINDS = {
+export const textKinds = {
   DKIM: { rule: "<selector>._domainkey", fits: isDkimName },
   DMARC: { rule: "_dmarc", fits: isDmarcName },
   SPF: { rule: "a name that sends mail and start with v=spf1", fits: () => true },
 } as const;
 
-export function isTextKind(type: string): type is keyof typeof TEXT_KINDS {
-  return Object.hasOwn(TEXT_KINDS, type);
+export function isTextKind(type: string): type is keyof typeof textKinds {
+  return Object.hasOwn(textKinds, type);
 }
 
 function acceptType(input: unknown, report: Report): RecordType | undefined {
@@ -80,8 +80,8 @@ function checkTextKind(request: RecordRequest, draft: RecordDraft, report: Repor
   const kind = String(request["type"]).toUpperCase();
   if (!isTextKind(kind)) return;
   const spf = kind === "SPF" && !looksLikeSpf(joinStrings(parseStrings(draft.content)!));
-  if (spf || !TEXT_KINDS[kind].fits(draft.name)) {
-    report(problem.wrongName(kind, TEXT_KINDS[kind].rule));
+  if (spf || !textKinds[kind].fits(draft.name)) {
+    report(problem.wrongName(kind, textKinds[kind].rule));
   }
 }
 
@@ -111,7 +111,7 @@ export function acceptRecord(
   const rdata = type.accept(request, name ?? "", report);
   if (name === undefined || rdata === undefined) return undefined;
 
-  const bytesMax = type.type === "TXT" ? TXT_WIRE_BYTES_MAX : RDATA_WIRE_BYTES_MAX;
+  const bytesMax = type.type === "TXT" ? txtWireBytesMax : rdataWireBytesMax;
   if (type.write(rdata).length > bytesMax) report(problem.contentTooLong(bytesMax));
   if (type.type === "DS" && name === rules.zoneName) report(problem.dsAtApex());
   const priority = type.topLevelPriority ? (rdata["priority"] as number) : null;

@@ -3,19 +3,19 @@ import { problem, type Report } from "../record/problem.ts";
 import type { RecordSettings } from "../record/zone-record.ts";
 
 /** Known limits of the deployed service; the configuration can change the first and the last. */
-export const COMMENT_CHARACTERS_MAX = 100;
-const TAG_NAME_CHARACTERS_MAX = 32;
-const TAG_VALUE_CHARACTERS_MAX = 100;
-export const TAGS_MAX = 20;
+export const commentCharactersMaxDefault = 100;
+const tagNameCharactersMax = 32;
+const tagValueCharactersMax = 100;
+export const tagsMaxDefault = 20;
 
-const CONTROL = /\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u;
+const controlPattern = /\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u;
 /** A comma separates tags in a zone file. */
-const TAG = new RegExp(
-  `^[A-Za-z0-9_-]{1,${TAG_NAME_CHARACTERS_MAX}}:(?:[^\\s,](?:[^,]{0,${TAG_VALUE_CHARACTERS_MAX - 2}}[^\\s,])?)?$`,
+const tagPattern = new RegExp(
+  `^[A-Za-z0-9_-]{1,${tagNameCharactersMax}}:(?:[^\\s,](?:[^,]{0,${tagValueCharactersMax - 2}}[^\\s,])?)?$`,
   "u",
 );
 /** Tags of this prefix carry proxied and settings in a zone file, so that nobody may choose them. */
-const RESERVED_TAG = /^cf-/i;
+const reservedTag = /^cf-/i;
 
 export function acceptComment(
   input: unknown,
@@ -29,7 +29,7 @@ export function acceptComment(
   }
   const comment = input.trim();
   if (Array.from(comment).length > charactersMax) report(problem.commentTooLong(charactersMax));
-  else if (CONTROL.test(comment)) report(problem.commentInvalid());
+  else if (controlPattern.test(comment)) report(problem.commentInvalid());
   return comment === "" ? null : comment;
 }
 
@@ -42,14 +42,14 @@ export function acceptTags(input: unknown, tagsMax: number, report: Report): rea
   const tags = [...new Set(input.map((tag) => tag.trim()))];
   if (tags.length > tagsMax) report(problem.tagQuota(tags.length, tagsMax));
   for (const tag of tags) {
-    if (!TAG.test(tag) || CONTROL.test(tag) || RESERVED_TAG.test(tag)) {
+    if (!tagPattern.test(tag) || controlPattern.test(tag) || reservedTag.test(tag)) {
       report(problem.tagInvalid(tag));
     }
   }
   return tags;
 }
 
-const SETTINGS = ["ipv4_only", "ipv6_only", "flatten_cname"] as const;
+const settingTypes = ["ipv4_only", "ipv6_only", "flatten_cname"] as const;
 
 /** Settings that are off are left out, so that naming one that is off changes nothing. */
 export function acceptSettings(input: unknown, type: string, report: Report): RecordSettings {
@@ -60,7 +60,7 @@ export function acceptSettings(input: unknown, type: string, report: Report): Re
   }
   const given = input as Record<string, unknown>;
   const settings: Record<string, true> = {};
-  for (const name of SETTINGS) {
+  for (const name of settingTypes) {
     const value = given[name] ?? false;
     if (typeof value !== "boolean") report(problem.notABoolean(`settings.${name}`));
     else if (value) settings[name] = true;

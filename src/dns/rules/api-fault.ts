@@ -20,7 +20,7 @@ export interface Fault {
   readonly when: "before" | "after";
 }
 
-const DELAY_MILLISECONDS_MAX = 60_000;
+const delayMillisecondsMax = 60_000;
 
 /** Throws an Error that names the place, for both the configuration and the control. */
 export function acceptFault(input: unknown, place: string): Fault {
@@ -45,7 +45,7 @@ export function acceptFault(input: unknown, place: string): Fault {
   }
   const status = count("status", 599);
   if (status !== null && status < 400) throw new Error(`${place}.status must be from 400 to 599`);
-  const delayMilliseconds = count("delay_ms", DELAY_MILLISECONDS_MAX) ?? 0;
+  const delayMilliseconds = count("delay_ms", delayMillisecondsMax) ?? 0;
   if (status === null && delayMilliseconds === 0) {
     throw new Error(`${place} needs a status or a delay_ms`);
   }

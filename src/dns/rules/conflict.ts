@@ -11,9 +11,9 @@ export interface ApexFacts {
   readonly nameServers: readonly string[];
 }
 
-const ADDRESS_TYPES = new Set(["A", "AAAA", "CNAME"]);
+const addressTypes = new Set(["A", "AAAA", "CNAME"]);
 /** A delegation carries its DS records (RFC 4034 section 5). */
-const MAY_JOIN_NS = new Set(["NS", "DS"]);
+const mayJoinNs = new Set(["NS", "DS"]);
 
 /** `neighbours` are the other records at the draft's name. */
 export function findConflict(
@@ -29,13 +29,13 @@ export function findConflict(
   if (isApex && type === "NS" && nameServers.includes(content)) return problem.identicalRecord();
 
   const types = new Set(neighbours.map((other) => other.type));
-  if (type === "CNAME" && [...types].some((other) => ADDRESS_TYPES.has(other))) {
+  if (type === "CNAME" && [...types].some((other) => addressTypes.has(other))) {
     return problem.hostTaken();
   }
   if ((type === "A" || type === "AAAA") && types.has("CNAME")) return problem.cnameTaken();
   if (isApex) return null;
-  if (!MAY_JOIN_NS.has(type) && types.has("NS")) return problem.nsTaken();
-  if (type === "NS" && [...types].some((other) => !MAY_JOIN_NS.has(other))) {
+  if (!mayJoinNs.has(type) && types.has("NS")) return problem.nsTaken();
+  if (type === "NS" && [...types].some((other) => !mayJoinNs.has(other))) {
     return problem.otherTypeTaken();
   }
   return null;

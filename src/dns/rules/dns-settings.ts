@@ -25,24 +25,24 @@ export interface DnsSettings {
 }
 
 /** The values on the wire of the emulated API; clients validate against them. */
-const NAMESERVER_TYPES = [
+const nameserverTypes = [
   "cloudflare.standard",
   "cloudflare.advanced",
   "custom.account",
   "custom.tenant",
   "custom.zone",
 ];
-const ZONE_MODES = ["standard", "cdn_only", "dns_only"];
+const zoneModes = ["standard", "cdn_only", "dns_only"];
 
 /** The deployed service's ranges, in seconds. */
-const SOA_RANGES = {
+const soaRanges = {
   expire: [86_400, 2_419_200],
   min_ttl: [60, 86_400],
   refresh: [600, 86_400],
   retry: [600, 86_400],
   ttl: [300, 86_400],
 } as const;
-const NS_TTL_RANGE = [30, 86_400] as const;
+const nsTtlRange = [30, 86_400] as const;
 
 export function defaultSettings(nameServers: readonly string[]): DnsSettings {
   const [primary = "ns1.ledge.local"] = nameServers;
@@ -50,7 +50,7 @@ export function defaultSettings(nameServers: readonly string[]): DnsSettings {
     flatten_all_cnames: false,
     foundation_dns: false,
     multi_provider: false,
-    nameservers: { type: NAMESERVER_TYPES[0]! },
+    nameservers: { type: nameserverTypes[0]! },
     ns_ttl: 86_400,
     secondary_overrides: false,
     soa: {
@@ -76,7 +76,7 @@ function editSoa(current: SoaSettings, input: unknown, report: Report): SoaSetti
     return current;
   }
   const edited: Record<string, unknown> = { ...current };
-  for (const [name, [min, max]] of Object.entries(SOA_RANGES)) {
+  for (const [name, [min, max]] of Object.entries(soaRanges)) {
     if (input[name] === undefined) continue;
     const seconds = readInteger(input[name]);
     if (seconds === null || seconds < min || seconds > max) {
@@ -113,15 +113,15 @@ export function editSettings(current: DnsSettings, input: unknown, report: Repor
   }
   if (input["ns_ttl"] !== undefined) {
     const seconds = readInteger(input["ns_ttl"]);
-    const [min, max] = NS_TTL_RANGE;
+    const [min, max] = nsTtlRange;
     if (seconds === null || seconds < min || seconds > max) {
       report(problem.integerRange("ns_ttl", min, max));
     }
     edited["ns_ttl"] = seconds;
   }
   if (input["zone_mode"] !== undefined) {
-    if (!ZONE_MODES.includes(input["zone_mode"] as string)) {
-      report(problem.notOneOf("zone_mode", ZONE_MODES));
+    if (!zoneModes.includes(input["zone_mode"] as string)) {
+      report(problem.notOneOf("zone_mode", zoneModes));
     }
     edited["zone_mode"] = input["zone_mode"];
   }
@@ -129,8 +129,8 @@ export function editSettings(current: DnsSettings, input: unknown, report: Repor
     const { nameservers } = input;
     const type = isObject(nameservers) ? nameservers["type"] : undefined;
     const set = isObject(nameservers) ? readInteger(nameservers["ns_set"] ?? 1) : null;
-    if (!NAMESERVER_TYPES.includes(type as string)) {
-      report(problem.notOneOf("nameservers.type", NAMESERVER_TYPES));
+    if (!nameserverTypes.includes(type as string)) {
+      report(problem.notOneOf("nameservers.type", nameserverTypes));
     }
     if (set === null || set < 1 || set > 5)
       report(problem.integerRange("nameservers.ns_set", 1, 5));

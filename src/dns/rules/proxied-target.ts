@@ -12,14 +12,14 @@ export type Found = NameFacts | null | "elsewhere";
 export type LookUp = (name: string) => Found;
 
 /** RFC 1034 asks for no limit; resolvers give up at about this depth. */
-const CHAIN_LENGTH_MAX = 16;
+const chainLengthMax = 16;
 
 /** The target at which a chain fails, or `null` when it ends well. */
 export function findBrokenTarget(target: string, lookUp: LookUp): string | null {
   const seen = new Set<string>();
   let current = target;
   for (;;) {
-    if (seen.has(current) || seen.size >= CHAIN_LENGTH_MAX) return target;
+    if (seen.has(current) || seen.size >= chainLengthMax) return target;
     seen.add(current);
     const facts = lookUp(current);
     // Deviation: a target that nobody here serves is trusted; nothing on this machine can ask.

@@ -2,14 +2,14 @@
 import { describe, expect, test } from "vitest";
 import { ask, readRecords, serve, zoneData } from "../../../test/dns/support/served.ts";
 import { encodeName } from "../wire/name.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import { answer, isExternalNeeded } from "../answer/answer.ts";
 import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import { explainRule } from "../answer/explanation.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 
-const SOA = "authority example.org 1800 SOA";
-const HTTPS = '1 . alpn="h3,h2" ipv4hint="198.18.0.1" ipv6hint="2001:2::1"';
+const soaLine = "authority example.org 1800 SOA";
+const https = '1 . alpn="h3,h2" ipv4hint="198.18.0.1" ipv6hint="2001:2::1"';
 
 describe("a proxied name", () => {
   const text = `
@@ -32,23 +32,23 @@ describe("a proxied name", () => {
   test.each([
     ["www.example.org A", ["NOERROR aa", "answer www.example.org 300 A 198.18.0.1"]],
     ["www.example.org AAAA", ["NOERROR aa", "answer www.example.org 300 AAAA 2001:2::1"]],
-    ["www.example.org HTTPS", ["NOERROR aa", `answer www.example.org 300 HTTPS ${HTTPS}`]],
+    ["www.example.org HTTPS", ["NOERROR aa", `answer www.example.org 300 HTTPS ${https}`]],
     ["www.example.org TXT", ["NOERROR aa", 'answer www.example.org 600 TXT "seen"']],
-    ["www.example.org MX", ["NOERROR aa", SOA]],
+    ["www.example.org MX", ["NOERROR aa", soaLine]],
     ["alias.example.org A", ["NOERROR aa", "answer alias.example.org 300 A 198.18.0.1"]],
-    ["alias.example.org CNAME", ["NOERROR aa", SOA]],
-    ["alias.example.org TXT", ["NOERROR aa", SOA]],
+    ["alias.example.org CNAME", ["NOERROR aa", soaLine]],
+    ["alias.example.org TXT", ["NOERROR aa", soaLine]],
     ["own.example.org HTTPS", ["NOERROR aa", 'answer own.example.org 600 HTTPS 1 . port="8443"']],
-    ["four.example.org AAAA", ["NOERROR aa", SOA]],
+    ["four.example.org AAAA", ["NOERROR aa", soaLine]],
     [
       "four.example.org HTTPS",
       ["NOERROR aa", 'answer four.example.org 300 HTTPS 1 . alpn="h3,h2" ipv4hint="198.18.0.1"'],
     ],
-    ["six.example.org A", ["NOERROR aa", SOA]],
+    ["six.example.org A", ["NOERROR aa", soaLine]],
     ["six.example.org AAAA", ["NOERROR aa", "answer six.example.org 300 AAAA 2001:2::1"]],
     ["x.wild.example.org A", ["NOERROR aa", "answer x.wild.example.org 300 A 198.18.0.1"]],
-    ["x.wild.example.org HTTPS", ["NOERROR aa", `answer x.wild.example.org 300 HTTPS ${HTTPS}`]],
-    ["plain.example.org HTTPS", ["NOERROR aa", SOA]],
+    ["x.wild.example.org HTTPS", ["NOERROR aa", `answer x.wild.example.org 300 HTTPS ${https}`]],
+    ["plain.example.org HTTPS", ["NOERROR aa", soaLine]],
     [
       "to.example.org A",
       [
@@ -65,7 +65,7 @@ describe("a proxied name", () => {
     const hints = 'ipv4hint="198.18.0.1" ipv6hint="2001:2::1"';
     expect(ofVersions(true, false)).toBe(`answer www.example.org 300 HTTPS 1 . alpn="h2" ${hints}`);
     expect(ofVersions(false, true)).toBe(`answer www.example.org 300 HTTPS 1 . alpn="h3" ${hints}`);
-    expect(ofVersions(false, false)).toBe(SOA);
+    expect(ofVersions(false, false)).toBe(soaLine);
   });
 
   test("is not hidden in a zone that is paused, or for DNS only", () => {
@@ -106,8 +106,8 @@ describe("flattening", () => {
 
   test.each([
     ["example.org A", ["NOERROR aa", "answer example.org 300 A 192.0.2.4"]],
-    ["example.org AAAA", ["NOERROR aa", SOA]],
-    ["example.org CNAME", ["NOERROR aa", SOA]],
+    ["example.org AAAA", ["NOERROR aa", soaLine]],
+    ["example.org CNAME", ["NOERROR aa", soaLine]],
     ["example.org MX", ["NOERROR aa", "answer example.org 600 MX 10 mail.example.org."]],
     [
       "flat.example.org A",
@@ -117,9 +117,9 @@ describe("flattening", () => {
         "answer flat.example.org 120 A 192.0.2.2",
       ],
     ],
-    ["flat.example.org TXT", ["NOERROR aa", SOA]],
-    ["flat.example.org CNAME", ["NOERROR aa", SOA]],
-    ["gone.example.org A", ["NOERROR aa", SOA]],
+    ["flat.example.org TXT", ["NOERROR aa", soaLine]],
+    ["flat.example.org CNAME", ["NOERROR aa", soaLine]],
+    ["gone.example.org A", ["NOERROR aa", soaLine]],
     ["one.example.org A", ["SERVFAIL"]],
     [
       "back.example.org A",
@@ -144,7 +144,7 @@ describe("flattening", () => {
     ["below.example.org A", ["needs www.sub.example.org A"]],
     [
       "plain.example.org AAAA",
-      ["NOERROR aa", "answer plain.example.org 600 CNAME target.example.org.", SOA],
+      ["NOERROR aa", "answer plain.example.org 600 CNAME target.example.org.", soaLine],
     ],
   ])("%s", (question, lines) => {
     expect(ask(zones, question)).toEqual(lines);
@@ -169,7 +169,7 @@ describe("flattening", () => {
     outside.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 86_400 }, 2000);
     expect(at(2000, "out.example.org A")[1]).toBe("answer out.example.org 300 A 192.0.2.7");
     outside.put(question, { addresses: [], ttlSeconds: 60 }, 3000);
-    expect(at(3000, "out.example.org A")).toEqual(["NOERROR aa", SOA]);
+    expect(at(3000, "out.example.org A")).toEqual(["NOERROR aa", soaLine]);
   });
 
   test("fails when the resolver did, and asks again soon", () => {
@@ -197,9 +197,9 @@ describe("ServedZones", () => {
     const zones = new ServedZones({ platformAddresses: [] });
     zones.put(zoneData("example.org", records));
     const [deep] = records;
-    expect(ask(zones, "b.example.org A")).toEqual(["NOERROR aa", SOA]);
+    expect(ask(zones, "b.example.org A")).toEqual(["NOERROR aa", soaLine]);
     expect(zones.apply("example.org", { serial: 8, removed: [deep!], added: [] })).toBe(true);
-    expect(ask(zones, "b.example.org A")).toEqual(["NXDOMAIN aa", SOA]);
+    expect(ask(zones, "b.example.org A")).toEqual(["NXDOMAIN aa", soaLine]);
     zones.apply("example.org", {
       serial: 9,
       removed: [],
@@ -233,7 +233,7 @@ describe("ServedZones", () => {
     zones.put(zoneData("example.org", records));
     zones.put({ ...zoneData("example.org", []), id: "again" });
     zones.remove("example.org");
-    expect(ask(zones, "www.example.org A")).toEqual(["NXDOMAIN aa", SOA]);
+    expect(ask(zones, "www.example.org A")).toEqual(["NXDOMAIN aa", soaLine]);
     zones.remove("again");
     expect(ask(zones, "www.example.org A")).toEqual(["REFUSED"]);
     expect([...zones.all()]).toEqual([]);
@@ -245,7 +245,7 @@ test("explainRule() says by which rules an answer came about", () => {
     "*.w 300 CNAME flat\nflat 300 CNAME www ; cf_tags=cf-flatten-cname:true\nwww 300 A 192.0.2.1";
   const zones = serve({ "example.org": text });
   const made = answer(
-    { name: encodeName("a.w.example.org"), type: TYPE.A, class: 1 },
+    { name: encodeName("a.w.example.org"), type: typeCodes.A, class: 1 },
     { zones, outside: new ExternalAddressCache(), nowSeconds: 0 },
   );
   if (isExternalNeeded(made)) throw new Error("nothing is outside");

@@ -21,7 +21,7 @@ export interface Account {
   readonly email: string;
 }
 
-const ZONE_TYPES = ["full", "partial", "secondary", "internal"];
+const zoneTypes = ["full", "partial", "secondary", "internal"];
 
 /** Lower-case punycode; a zone has at least one label and no wildcard. */
 export function acceptZoneName(input: unknown, report: Report): string | undefined {
@@ -39,8 +39,8 @@ export function acceptZoneName(input: unknown, report: Report): string | undefin
 
 export function acceptZoneType(input: unknown, report: Report): string {
   if (input === undefined || input === null) return "full";
-  const type = ZONE_TYPES.find((known) => known === input);
-  if (type === undefined) report(problem.notOneOf("type", ZONE_TYPES));
+  const type = zoneTypes.find((known) => known === input);
+  if (type === undefined) report(problem.notOneOf("type", zoneTypes));
   return type ?? "full";
 }
 

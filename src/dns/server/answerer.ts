@@ -8,7 +8,7 @@ import type { ResolveExternal } from "../answer/respond-fully.ts";
 import type { ExternalAddressCache } from "../answer/external-addresses.ts";
 
 /** Queries that wait for the resolver; more are not answered, and whoever asked asks again. */
-const WAITING_MAX = 10_000;
+const waitingMax = 10_000;
 
 export interface AnswererOptions {
   readonly responder: Responder;
@@ -32,7 +32,7 @@ export class Answerer {
     const response = this.#options.responder.respond(query, asker, nowSeconds());
     if (response === null || response instanceof Uint8Array) return response;
     if (response.kind === "transfer") return this.#options.transfer(response, asker);
-    if (this.#waiting >= WAITING_MAX) return null;
+    if (this.#waiting >= waitingMax) return null;
     return this.#answerLater(query, asker);
   }
 

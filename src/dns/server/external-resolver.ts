@@ -6,18 +6,18 @@ import { Resolver } from "node:dns/promises";
 import type { ExternalQuestion, ExternalResult } from "../answer/external-addresses.ts";
 
 /** A client gives up after five seconds; the answer has to be there before. */
-const TIMEOUT_MILLISECONDS = 2000;
-const TRIES = 2;
+const timeoutMilliseconds = 2000;
+const triesMax = 2;
 /** Node does not say for how long a name has no addresses. */
-const ABSENT_SECONDS = 30;
+const absentSeconds = 30;
 /** An answer that may not be kept at all is still good for the query that asked. */
-const TTL_SECONDS_MIN = 1;
+const ttlSecondsMin = 1;
 
 /** c-ares says so when the server has answered that there is nothing. */
-const ABSENT = new Set(["ENODATA", "ENOTFOUND"]);
+const absent = new Set(["ENODATA", "ENOTFOUND"]);
 
 export class ExternalResolver {
-  readonly #resolver = new Resolver({ timeout: TIMEOUT_MILLISECONDS, tries: TRIES });
+  readonly #resolver = new Resolver({ timeout: timeoutMilliseconds, tries: triesMax });
   readonly #asking = new Map<string, Promise<ExternalResult>>();
 
   /** Servers as `address` or `address:port`; the system's when there are none. */
@@ -47,11 +47,11 @@ export class ExternalResolver {
       const ttl = Math.min(...found.map((record) => record.ttl));
       return {
         addresses: found.map(({ address }) => address),
-        ttlSeconds: Math.max(ttl, TTL_SECONDS_MIN),
+        ttlSeconds: Math.max(ttl, ttlSecondsMin),
       };
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
-      return ABSENT.has(code) ? { addresses: [], ttlSeconds: ABSENT_SECONDS } : "failed";
+      return absent.has(code) ? { addresses: [], ttlSeconds: absentSeconds } : "failed";
     }
   }
 }

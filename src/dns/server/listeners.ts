@@ -36,7 +36,7 @@ interface Thread {
 }
 
 /** Each has the zones in its own memory, and every write waits for all of them. */
-const THREADS_MAX = 4;
+const threadsMax = 4;
 
 export class Listeners {
   readonly secret: string;
@@ -136,7 +136,7 @@ export class Listeners {
 
 /** Half of the processors: whoever asks, on the same machine, needs as many (docs/dns.md). */
 function defaultThreads(): number {
-  return Math.min(THREADS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
+  return Math.min(threadsMax, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
 function startThread(data: ThreadData): Thread {

@@ -8,7 +8,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { blankMessage } from "../wire/blank-message.ts";
 import { decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
-import { CLASS, OPCODE, TYPE } from "../wire/numbers.ts";
+import { classCodes, opcodes, typeCodes } from "../wire/numbers.ts";
 import { signMessage, type TsigKey } from "../wire/tsig-mac.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
 import { hmac } from "./hmac.ts";
@@ -26,8 +26,8 @@ export interface NotifierOptions {
 }
 
 /** RFC 1996 section 3.6 speaks of five tries and a minute; on one machine the first is quicker. */
-const WAITS_MILLISECONDS = [500, 2000, 5000, 15_000, 60_000];
-const MESSAGE_BYTES_MAX = 512;
+const waitsMilliseconds = [500, 2000, 5000, 15_000, 60_000];
+const messageBytesMax = 512;
 
 interface Telling {
   readonly secondary: Secondary;
@@ -74,7 +74,7 @@ export class Notifier {
 
   #send(telling: Telling): void {
     const { secondary, zoneId } = telling;
-    const wait = WAITS_MILLISECONDS[telling.tries];
+    const wait = waitsMilliseconds[telling.tries];
     const zone = this.#options.zone(zoneId);
     if (wait === undefined || zone === undefined) {
       this.#telling.delete(tellingKey(secondary, zoneId));
@@ -82,7 +82,7 @@ export class Notifier {
     }
     telling.tries += 1;
     const message = notifyMessage(telling.id, zone);
-    const bytes = encodeMessage(message, { bytesMax: MESSAGE_BYTES_MAX });
+    const bytes = encodeMessage(message, { bytesMax: messageBytesMax });
     const { key, host, port } = secondary;
     const sent =
       key === undefined
@@ -115,7 +115,7 @@ export class Notifier {
     } catch {
       return;
     }
-    if (!message.response || message.opcode !== OPCODE.NOTIFY) return;
+    if (!message.response || message.opcode !== opcodes.NOTIFY) return;
     const acknowledged = [...this.#telling].find(
       ([, { id, secondary }]) =>
         id === message.id && secondary.host === address && secondary.port === port,
@@ -136,11 +136,17 @@ function notifyMessage(id: number, { name, soa }: Pick<ServedZone, "name" | "soa
   return {
     ...blankMessage,
     id,
-    opcode: OPCODE.NOTIFY,
+    opcode: opcodes.NOTIFY,
     authoritative: true,
-    questions: [{ name, type: TYPE.SOA, class: CLASS.IN }],
+    questions: [{ name, type: typeCodes.SOA, class: classCodes.IN }],
     answers: [
-      { name, type: TYPE.SOA, class: CLASS.IN, ttlSeconds: soa.ttlSeconds, data: soa.data[0]! },
+      {
+        name,
+        type: typeCodes.SOA,
+        class: classCodes.IN,
+        ttlSeconds: soa.ttlSeconds,
+        data: soa.data[0]!,
+      },
     ],
   };
 }

@@ -22,9 +22,9 @@ export interface Binding {
 }
 
 /** A port that is free for TCP may be taken for UDP; so many are tried. */
-const ATTEMPTS_MAX = 20;
+const attemptsMax = 20;
 /** A machine without IPv6, or without an address of that family. */
-const NO_SUCH_HOST = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT"]);
+const noSuchHost = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
@@ -37,7 +37,7 @@ export async function bindAll(options: BindOptions): Promise<Binding> {
       return await bindOnce(options);
     } catch (error) {
       const again = options.port === 0 && codeOf(error) === "EADDRINUSE";
-      if (!again || attempt === ATTEMPTS_MAX) throw error;
+      if (!again || attempt === attemptsMax) throw error;
     }
   }
 }
@@ -56,7 +56,7 @@ async function bindOnce(options: BindOptions): Promise<Binding> {
         port = await bindHost({ ...options, host, port }, opened);
         hosts.push(host);
       } catch (error) {
-        if (!options.hostsOptional || !NO_SUCH_HOST.has(codeOf(error))) throw error;
+        if (!options.hostsOptional || !noSuchHost.has(codeOf(error))) throw error;
         absent = error;
       }
     }

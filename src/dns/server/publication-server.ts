@@ -2,7 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { OUTSIDE_PATH, PUBLICATION_PATH, SECRET_HEADER } from "../replication/protocol.ts";
+import { outsidePath, publicationPath, secretHeader } from "../replication/protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import type { ExternalQuestion, ExternalResult } from "../answer/external-addresses.ts";
 
@@ -42,15 +42,15 @@ export class PublicationServer {
   }
 
   async #serve(request: IncomingMessage): Promise<string | null> {
-    if (!this.#isKnown(request.headers[SECRET_HEADER])) throw new Error("wrong secret");
+    if (!this.#isKnown(request.headers[secretHeader])) throw new Error("wrong secret");
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
-    if (request.url === PUBLICATION_PATH) {
+    if (request.url === publicationPath) {
       await this.#options.take(body as readonly Publication[]);
       return null;
     }
-    if (request.url === OUTSIDE_PATH) {
+    if (request.url === outsidePath) {
       return JSON.stringify(await this.#options.resolve(body as ExternalQuestion));
     }
     throw new Error(`nothing at ${request.url}`);

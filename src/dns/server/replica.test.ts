@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SECRET_HEADER, stateLines, ZONES_PATH } from "../replication/protocol.ts";
+import { secretHeader, stateLines, zonesPath } from "../replication/protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import type { ServedRecord, ZoneData } from "../answer/served-zone.ts";
@@ -31,8 +31,8 @@ function change(from: number, added: string): Publication {
 async function start(initial: ZoneData | null) {
   const worker = { zone: initial, asked: 0, hold: Promise.resolve() };
   const server = createServer(async (request, response) => {
-    if (request.headers[SECRET_HEADER] !== "secret") return response.writeHead(404).end();
-    if (request.url === ZONES_PATH) return response.end('["z"]');
+    if (request.headers[secretHeader] !== "secret") return response.writeHead(404).end();
+    if (request.url === zonesPath) return response.end('["z"]');
     worker.asked += 1;
     const { zone } = worker;
     await worker.hold;

@@ -5,7 +5,7 @@
  */
 import { Agent, get } from "node:http";
 import { takePublication, zoneOf } from "../replication/follow.ts";
-import { readStateLines, SECRET_HEADER, ZONES_PATH } from "../replication/protocol.ts";
+import { readStateLines, secretHeader, zonesPath } from "../replication/protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import type { ZoneChange } from "../answer/served-zone.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
@@ -32,7 +32,7 @@ export class Replica {
   /** Fetches every zone from the worker at `origin`. */
   async start(origin: string): Promise<void> {
     this.#origin.resolve(origin);
-    const ids = JSON.parse((await this.#get(ZONES_PATH)) ?? "[]") as string[];
+    const ids = JSON.parse((await this.#get(zonesPath)) ?? "[]") as string[];
     await Promise.all(ids.map((id) => this.#load(id)));
   }
 
@@ -61,7 +61,7 @@ export class Replica {
   }
 
   async #fetchZone(zoneId: string): Promise<void> {
-    const text = await this.#get(`${ZONES_PATH}/${zoneId}`);
+    const text = await this.#get(`${zonesPath}/${zoneId}`);
     if (text === null) this.#zones.remove(zoneId);
     else this.#zones.put(readStateLines(text));
     this.#options.changed(zoneId, null);
@@ -70,7 +70,7 @@ export class Replica {
   /** `null` for what is not there. */
   async #get(path: string): Promise<string | null> {
     const url = (await this.#origin.promise) + path;
-    const headers = { [SECRET_HEADER]: this.#options.secret };
+    const headers = { [secretHeader]: this.#options.secret };
     return new Promise((resolve, reject) => {
       const request = get(url, { agent: this.#agent, headers }, (response) => {
         const chunks: Buffer[] = [];

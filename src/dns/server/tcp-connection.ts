@@ -11,9 +11,9 @@ import type { Answerer } from "./answerer.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
 
 /** Answers that a client has not taken yet. One more may be on top, of at most 64 KiB. */
-const UNSENT_BYTES_MAX = 128 * 1024;
+const unsentBytesMax = 128 * 1024;
 /** Queries of one client that wait for a resolver. */
-const UNANSWERED_MAX = 100;
+const unansweredMax = 100;
 
 export interface TcpConnectionOptions {
   readonly answerer: Answerer;
@@ -60,7 +60,7 @@ export class TcpConnection {
   }
 
   get #isBehind(): boolean {
-    return this.#socket.writableLength >= UNSENT_BYTES_MAX || this.#unanswered >= UNANSWERED_MAX;
+    return this.#socket.writableLength >= unsentBytesMax || this.#unanswered >= unansweredMax;
   }
 
   /** Answers what can be answered; what cannot is taken up by `drain`, or when an answer comes. */

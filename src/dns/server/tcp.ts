@@ -4,9 +4,9 @@ import { TcpConnection } from "./tcp-connection.ts";
 import type { Endpoint } from "./udp.ts";
 
 /** RFC 7766 section 6.2.3 wants seconds; clients that have more to ask ask within them. */
-const TCP_IDLE_MILLISECONDS = 10_000;
+const tcpIdleMilliseconds = 10_000;
 /** Of one address we listen at. */
-const TCP_CONNECTIONS_MAX = 512;
+const tcpConnectionsMax = 512;
 
 export interface TcpOptions extends Endpoint {
   readonly answerer: Answerer;
@@ -22,8 +22,7 @@ export interface TcpListener {
 /** When all places are taken, the client that has been silent for longest loses its own. */
 export async function openTcp(options: TcpOptions): Promise<TcpListener> {
   const { host, port, answerer } = options;
-  const { idleMilliseconds = TCP_IDLE_MILLISECONDS, connectionsMax = TCP_CONNECTIONS_MAX } =
-    options;
+  const { idleMilliseconds = tcpIdleMilliseconds, connectionsMax = tcpConnectionsMax } = options;
   /** The longest silent first. */
   const connections = new Set<TcpConnection>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {

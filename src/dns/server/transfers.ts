@@ -5,7 +5,7 @@
 import { BlockList, isIPv6 } from "node:net";
 import { blankMessage } from "../wire/blank-message.ts";
 import { encodeMessage } from "../wire/message.ts";
-import { RCODE } from "../wire/numbers.ts";
+import { rcodes } from "../wire/numbers.ts";
 import { signMessage } from "../wire/tsig-mac.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
@@ -59,7 +59,7 @@ export class Transfers {
   async *serve(wanted: TransferWanted, asker: Asker): AsyncGenerator<Uint8Array, void> {
     const { query, zone, signer } = wanted;
     if (!this.#mayTransfer(wanted, asker)) {
-      yield refusal(wanted, RCODE.REFUSED);
+      yield refusal(wanted, rcodes.REFUSED);
       return;
     }
     const copy = await this.#copy(zone);
@@ -68,7 +68,7 @@ export class Transfers {
       yield* transferOctets(query, copy, signature);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      yield refusal(wanted, RCODE.FORMERR);
+      yield refusal(wanted, rcodes.FORMERR);
     }
   }
 

@@ -10,10 +10,10 @@ import type { Answerer } from "./answerer.ts";
 import type { Asker } from "../answer/responder.ts";
 
 /** For bursts; the kernel gives less where its own limit is lower. */
-const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+const receiveBufferBytes = 4 * 1024 * 1024;
 
 /** Answers that wait for the kernel. */
-const UNSENT_MAX = 1000;
+const unsentMax = 1000;
 
 export interface Endpoint {
   readonly host: string;
@@ -52,7 +52,7 @@ export function openUdp({ host, port, reusePort, answerer }: UdpOptions): Promis
   socket.once("close", () => (closed = true));
   const send = (answer: Uint8Array, { port: to, address }: RemoteInfo): void => {
     // What the kernel does not take is lost, as any datagram may be: nothing piles up here.
-    if (closed || socket.getSendQueueCount() > UNSENT_MAX) return;
+    if (closed || socket.getSendQueueCount() > unsentMax) return;
     socket.send(answer, to, address);
   };
   socket.on("message", (query, remote) => {
@@ -69,7 +69,7 @@ export function openUdp({ host, port, reusePort, answerer }: UdpOptions): Promis
       socket.off("error", reject);
       // An answer that cannot be sent is lost as any datagram may be; whoever asked asks again.
       socket.on("error", () => {});
-      socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
+      socket.setRecvBufferSize(receiveBufferBytes);
       resolve(socket);
     });
   });

@@ -41,10 +41,10 @@ export interface ZonesOwnerRecord {
   readonly addresses?: DnsAddresses;
 }
 
-const NOTE = "running.json";
-const POLL_MILLISECONDS = 20;
+const recordFileName = "running.json";
+const pollMilliseconds = 20;
 /** For a command to end, and for a runtime to start. */
-export const WAIT_MILLISECONDS = 30_000;
+export const waitMilliseconds = 30_000;
 
 /** Somebody else has the folder, and keeps it. */
 export class ZonesTakenError extends UserError {
@@ -77,12 +77,12 @@ export class ZonesOwner {
       processStart: processStart(process.pid),
       brief,
     };
-    const deadline = Date.now() + WAIT_MILLISECONDS;
+    const deadline = Date.now() + waitMilliseconds;
     for (;;) {
       const owner = await alone(folder, () => takeIfFree(folder, note));
       if (owner === null) return new ZonesOwner(folder, note);
       if (!owner.brief || Date.now() > deadline) throw new ZonesTakenError(folder, owner);
-      await delay(POLL_MILLISECONDS);
+      await delay(pollMilliseconds);
     }
   }
 
@@ -94,7 +94,7 @@ export class ZonesOwner {
 
   release(): void {
     if (readRunRecord(this.#folder)?.id !== this.#note.id) return;
-    rmSync(join(this.#folder, NOTE), { force: true });
+    rmSync(join(this.#folder, recordFileName), { force: true });
   }
 }
 
@@ -104,7 +104,10 @@ export function findOwner(folder: string): ZonesOwnerRecord | null {
   return note !== null && isSameProcess(note.processId, note.processStart) ? note : null;
 }
 
-async function takeIfFree(folder: string, note: ZonesOwnerRecord): Promise<ZonesOwnerRecord | null> {
+async function takeIfFree(
+  folder: string,
+  note: ZonesOwnerRecord,
+): Promise<ZonesOwnerRecord | null> {
   const owner = findOwner(folder);
   if (owner !== null) return owner;
   const left = readRunRecord(folder)?.runtimeProcessId;
@@ -116,7 +119,9 @@ async function takeIfFree(folder: string, note: ZonesOwnerRecord): Promise<Zones
 /** `null` for what is no note: half a note cannot be, for it appears under its name when whole. */
 function readRunRecord(folder: string): ZonesOwnerRecord | null {
   try {
-    const note = JSON.parse(readFileSync(join(folder, NOTE), "utf8")) as Partial<ZonesOwnerRecord> | null;
+    const note = JSON.parse(
+      readFileSync(join(folder, recordFileName), "utf8"),
+    ) as Partial<ZonesOwnerRecord> | null;
     return typeof note?.id === "string" && Number.isInteger(note.processId)
       ? (note as ZonesOwnerRecord)
       : null;
@@ -126,7 +131,7 @@ function readRunRecord(folder: string): ZonesOwnerRecord | null {
 }
 
 function writeRunRecord(folder: string, note: ZonesOwnerRecord): void {
-  const path = join(folder, NOTE);
+  const path = join(folder, recordFileName);
   const temporary = `${path}.${note.id}`;
   writeFileSync(temporary, `${JSON.stringify(note)}\n`, { mode: 0o600 });
   renameSync(temporary, path);

@@ -5,7 +5,7 @@
  */
 import { decodeMessage, type Message, type ResourceRecord } from "../wire/message.ts";
 import { textKey } from "../wire/name-key.ts";
-import { rcodeName, RCODE, TYPE } from "../wire/numbers.ts";
+import { rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
 import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig-mac.ts";
 
 export class TransferError extends Error {
@@ -19,7 +19,7 @@ export interface IncomingOptions {
   readonly signed: { readonly key: TsigKey; readonly mac: Uint8Array; readonly hmac: Hmac } | null;
 }
 
-const UNSIGNED_MAX = 99;
+const unsignedMax = 99;
 
 export class IncomingZone {
   readonly #options: IncomingOptions;
@@ -45,12 +45,12 @@ export class IncomingZone {
     if (message.id !== id || !message.response) {
       throw new TransferError("The server answers something that was not asked");
     }
-    if (message.rcode !== RCODE.NOERROR) {
+    if (message.rcode !== rcodes.NOERROR) {
       throw new TransferError(`The server says ${rcodeName(message.rcode)}`);
     }
     for (const record of message.answers) {
       if (this.#whole) throw new TransferError("Records follow the end of the zone");
-      const isSoa = record.type === TYPE.SOA && textKey(record.name) === textKey(zoneName);
+      const isSoa = record.type === typeCodes.SOA && textKey(record.name) === textKey(zoneName);
       if (this.#records.length === 0 && !isSoa) {
         throw new TransferError("The transfer does not begin with the SOA of the zone");
       }
@@ -90,7 +90,7 @@ export class IncomingZone {
       );
     }
     this.#unsigned.push(bytes.slice());
-    if (this.#messages === 0 || this.#unsigned.length > UNSIGNED_MAX) {
+    if (this.#messages === 0 || this.#unsigned.length > unsignedMax) {
       throw new TransferError("The server does not sign what it sends");
     }
     return verdict.message;

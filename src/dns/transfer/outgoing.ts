@@ -3,14 +3,14 @@
  * signed when the query was. (RFC 5936 for the whole zone, RFC 1995 for what has changed.)
  */
 import { encodeMessage, type Message } from "../wire/message.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/reader.ts";
 import { signMessage, tsigBytes, type Hmac } from "../wire/tsig-mac.ts";
 import type { Signer } from "../answer/responder.ts";
 import { changedRecords, transferMessages, wholeZone } from "./sequence.ts";
 import type { TransferredZone } from "./transferred-zone.ts";
 
-const MESSAGE_BYTES_MAX = 65_535;
+const messageBytesMax = 65_535;
 
 export interface Signature extends Signer {
   readonly hmac: Hmac;
@@ -19,7 +19,7 @@ export interface Signature extends Signer {
 
 /** The serial that an IXFR query says it has, in the SOA of its authority section. */
 function askedSerial({ authorities }: Message): number | null {
-  const soa = authorities.find(({ type }) => type === TYPE.SOA);
+  const soa = authorities.find(({ type }) => type === typeCodes.SOA);
   if (soa === undefined) return null;
   const reader = new Reader(soa.data);
   reader.name();
@@ -28,7 +28,7 @@ function askedSerial({ authorities }: Message): number | null {
 }
 
 function* records(query: Message, zone: TransferredZone) {
-  const serial = query.questions[0]?.type === TYPE.IXFR ? askedSerial(query) : null;
+  const serial = query.questions[0]?.type === typeCodes.IXFR ? askedSerial(query) : null;
   if (serial === zone.serial) {
     // RFC 1995 section 2: nothing newer is said by the SOA alone.
     yield zone.soa;
@@ -50,7 +50,7 @@ export function* transferOctets(
   let priorMac = signature?.mac;
   let timersOnly = false;
   for (const message of transferMessages(query, records(query, zone))) {
-    const bytes = encodeMessage(message, { bytesMax: MESSAGE_BYTES_MAX - reserved });
+    const bytes = encodeMessage(message, { bytesMax: messageBytesMax - reserved });
     if (signature === null || priorMac === undefined) {
       yield bytes;
       continue;

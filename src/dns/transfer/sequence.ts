@@ -7,9 +7,9 @@ import { encodeName } from "../wire/name.ts";
 import type { ZoneDelta } from "./journal.ts";
 
 /** Messages that a secondary can take while we make the next one. RFC 5936 section 4 allows 64 KiB. */
-const MESSAGE_BYTES = 16 * 1024;
+const messageBytes = 16 * 1024;
 /** Type, class, TTL and length (RFC 1035 section 3.2.1). */
-const RECORD_HEAD_BYTES = 10;
+const recordHeadBytes = 10;
 
 /** RFC 5936 section 2.2: the SOA, everything else, the SOA. */
 export function* wholeZone(
@@ -64,8 +64,8 @@ export function* transferMessages(
     tsig: null,
   });
   for (const record of records) {
-    const length = encodeName(record.name).length + RECORD_HEAD_BYTES + record.data.length;
-    if (answers.length > 0 && bytes + length > MESSAGE_BYTES) {
+    const length = encodeName(record.name).length + recordHeadBytes + record.data.length;
+    if (answers.length > 0 && bytes + length > messageBytes) {
       yield message();
       [questions, answers, bytes] = [[], [], 0];
     }

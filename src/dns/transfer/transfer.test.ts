@@ -7,19 +7,25 @@ import {
   type Message,
   type ResourceRecord,
 } from "../wire/message.ts";
-import { CLASS, TYPE } from "../wire/numbers.ts";
+import { classCodes, typeCodes } from "../wire/numbers.ts";
 import { difference } from "./difference.ts";
 import { ZoneJournal, type ZoneDelta } from "./journal.ts";
 import { changedRecords, transferMessages, wholeZone } from "./sequence.ts";
 
 function record(name: string, data: number, ttlSeconds = 300): ResourceRecord {
-  return { name, type: TYPE.A, class: CLASS.IN, ttlSeconds, data: Uint8Array.of(192, 0, 2, data) };
+  return {
+    name,
+    type: typeCodes.A,
+    class: classCodes.IN,
+    ttlSeconds,
+    data: Uint8Array.of(192, 0, 2, data),
+  };
 }
 
 function soa(serial: number): ResourceRecord {
   const data = new Uint8Array(22);
   new DataView(data.buffer).setUint32(2, serial);
-  return { name: "example.org", type: TYPE.SOA, class: CLASS.IN, ttlSeconds: 3600, data };
+  return { name: "example.org", type: typeCodes.SOA, class: classCodes.IN, ttlSeconds: 3600, data };
 }
 
 function delta(from: number, records = 1): ZoneDelta {
@@ -30,7 +36,7 @@ function delta(from: number, records = 1): ZoneDelta {
 const query: Message = {
   ...blankMessage,
   id: 7,
-  questions: [{ name: "example.org", type: TYPE.AXFR, class: CLASS.IN }],
+  questions: [{ name: "example.org", type: typeCodes.AXFR, class: classCodes.IN }],
 };
 
 describe("ZoneJournal", () => {
@@ -95,7 +101,7 @@ describe("difference()", () => {
 
 /** Serials of SOAs, and the last octet of other records. */
 const serials = (records: readonly ResourceRecord[]) =>
-  records.map(({ type, data }) => (type === TYPE.SOA ? `SOA ${data[5]}` : data[3]));
+  records.map(({ type, data }) => (type === typeCodes.SOA ? `SOA ${data[5]}` : data[3]));
 
 describe("transferMessages()", () => {
   it("begins and ends a whole zone with its SOA", () => {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResourceRecord } from "../wire/message.ts";
-import { TYPE } from "../wire/numbers.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/served-zone.ts";
 import { ServedZones } from "../answer/served-zones.ts";
@@ -71,17 +71,17 @@ describe("TransferredZone", () => {
       record(3),
     ]);
     const shown = [...copy.records()].map(({ name, type, data }) => {
-      const address = type === TYPE.A ? data.join(".") : "";
+      const address = type === typeCodes.A ? data.join(".") : "";
       return `${name} ${type} ${address}`.trim();
     });
     expect(shown.sort()).toEqual(
       [
-        `a.example.org ${TYPE.A} 192.0.2.3`,
-        `example.org ${TYPE.A} 198.18.0.1`,
-        `example.org ${TYPE.NS}`,
-        `example.org ${TYPE.AAAA}`,
-        `example.org ${TYPE.HTTPS}`,
-        `flat.example.org ${TYPE.A} 192.0.2.3`,
+        `a.example.org ${typeCodes.A} 192.0.2.3`,
+        `example.org ${typeCodes.A} 198.18.0.1`,
+        `example.org ${typeCodes.NS}`,
+        `example.org ${typeCodes.AAAA}`,
+        `example.org ${typeCodes.HTTPS}`,
+        `flat.example.org ${typeCodes.A} 192.0.2.3`,
       ].sort(),
     );
   });
@@ -119,13 +119,13 @@ describe("TransferredZone", () => {
     ]);
     const typesAt = (name: string) =>
       [...fresh().records()].filter((each) => each.name === name).map(({ type }) => type);
-    expect(typesAt("flat.example.org")).toEqual([TYPE.CNAME]);
+    expect(typesAt("flat.example.org")).toEqual([typeCodes.CNAME]);
     outside.put(
       { name: "host.example.net", type: "A" },
       { addresses: ["192.0.2.7"], ttlSeconds: 60 },
       1000,
     );
-    expect(typesAt("flat.example.org")).toEqual([TYPE.A]);
+    expect(typesAt("flat.example.org")).toEqual([typeCodes.A]);
   });
 
   it("gives those who follow the journal what a whole transfer gives, from every serial", () => {

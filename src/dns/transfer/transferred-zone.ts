@@ -11,7 +11,7 @@
 import type { ResourceRecord } from "../wire/message.ts";
 import { textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
-import { CLASS, RCODE, TYPE } from "../wire/numbers.ts";
+import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
 import { answer, isExternalNeeded, type AnswerContext } from "../answer/answer.ts";
 import type { ExternalQuestion } from "../answer/external-addresses.ts";
@@ -21,15 +21,15 @@ import { difference } from "./difference.ts";
 import { ZoneJournal, type ZoneDelta } from "./journal.ts";
 
 /** Some megabytes; a secondary that was away for longer takes the whole zone. */
-const JOURNAL_RECORDS_MAX = 100_000;
+const journalRecordsMax = 100_000;
 
-const ADDRESS_TYPES = [TYPE.A, TYPE.AAAA] as const;
+const addressTypes = [typeCodes.A, typeCodes.AAAA] as const;
 
 export class TransferredZone {
   readonly #records = new Map<NameKey, readonly ResourceRecord[]>();
   /** Names whose records depend on those of others, and may change with any change. */
   readonly #dissolved = new Set<NameKey>();
-  readonly #journal = new ZoneJournal({ recordsMax: JOURNAL_RECORDS_MAX });
+  readonly #journal = new ZoneJournal({ recordsMax: journalRecordsMax });
   #serial: number;
   #soa: ResourceRecord;
 
@@ -110,7 +110,7 @@ export function outsideQuestions(zone: ServedZone, context: AnswerContext): Exte
   for (const node of zone.nodes()) {
     const dissolved = dissolvedAlias(zone.view(node));
     if (dissolved === null) continue;
-    for (const type of ADDRESS_TYPES) {
+    for (const type of addressTypes) {
       const found = addresses(dissolved.target, type, context);
       if ("question" in found) questions.push(found.question);
     }
@@ -130,12 +130,12 @@ function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext)
   const view = zone.view(node);
   const { sets, owner } = view;
   const dissolved = dissolvedAlias(view);
-  const left = dissolved === null ? [TYPE.SOA] : [TYPE.SOA, TYPE.CNAME];
+  const left = dissolved === null ? [typeCodes.SOA] : [typeCodes.SOA, typeCodes.CNAME];
   const records = [...sets.values()]
     .filter(({ type }) => !(left as number[]).includes(type))
     .flatMap(fromSet);
   if (dissolved === null) return records;
-  for (const type of ADDRESS_TYPES.filter((each) => !sets.has(each))) {
+  for (const type of addressTypes.filter((each) => !sets.has(each))) {
     const found = addresses(dissolved.target, type, context);
     if ("question" in found || found.data.length === 0) continue;
     const ttlSeconds = Math.min(dissolved.ttlSeconds, found.ttlSeconds);
@@ -156,14 +156,14 @@ const noAddresses: Addresses = { data: [], ttlSeconds: 0 };
 /** Of the target of an alias, in a zone here or elsewhere. */
 function addresses(
   target: Uint8Array,
-  type: (typeof ADDRESS_TYPES)[number],
+  type: (typeof addressTypes)[number],
   context: AnswerContext,
 ): Addresses | { readonly question: ExternalQuestion } {
-  const result = answer({ name: target, type, class: CLASS.IN }, context);
+  const result = answer({ name: target, type, class: classCodes.IN }, context);
   if (isExternalNeeded(result)) return { question: result.questions[0]! };
-  if (result.rcode === RCODE.REFUSED) {
+  if (result.rcode === rcodes.REFUSED) {
     const name = formatName(target);
-    const question = { name, type: type === TYPE.A ? ("A" as const) : ("AAAA" as const) };
+    const question = { name, type: type === typeCodes.A ? ("A" as const) : ("AAAA" as const) };
     const found = context.outside.get(question, context.nowSeconds);
     if (found === undefined) return { question };
     return found === "failed" ? noAddresses : found;
@@ -175,12 +175,12 @@ function addresses(
 
 function aliasRecord(owner: Uint8Array, { target, ttlSeconds }: Alias): ResourceRecord {
   const name = formatName(owner);
-  return { name, type: TYPE.CNAME, class: CLASS.IN, ttlSeconds, data: target };
+  return { name, type: typeCodes.CNAME, class: classCodes.IN, ttlSeconds, data: target };
 }
 
 function fromSet({ owner, type, ttlSeconds, data }: RecordSet): ResourceRecord[] {
   const name = formatName(owner);
-  return data.map((each) => ({ name, type, class: CLASS.IN, ttlSeconds, data: each }));
+  return data.map((each) => ({ name, type, class: classCodes.IN, ttlSeconds, data: each }));
 }
 
 function soaOf(zone: ServedZone): ResourceRecord {

@@ -5,7 +5,7 @@
 import { concatBytes } from "./bytes.ts";
 import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
 
-export const CHARACTER_STRING_BYTES_MAX = 255;
+export const characterStringBytesMax = 255;
 
 function escapeAscii(byte: number): string {
   if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`;

@@ -4,14 +4,14 @@
  * confirmed by the message itself: nothing is allocated, however many names are written. A full
  * table only means longer messages.
  */
-import { LOWER_CASE } from "./name-key.ts";
-import { NAME_WIRE_BYTES_MAX } from "./name.ts";
+import { lowerCase } from "./name-key.ts";
+import { nameWireBytesMax } from "./name.ts";
 
-const SLOTS = 4096;
-const ENTRIES_MAX = (SLOTS * 3) / 4;
-const PROBES_MAX = 16;
+const slots = 4096;
+const entriesMax = (slots * 3) / 4;
+const probesMax = 16;
 /** A pointer has fourteen bits. */
-const POINTER_TARGET_MAX = 0x3fff;
+const pointerTargetMax = 0x3fff;
 
 function isSameName(message: Uint8Array, offset: number, name: Uint8Array, at: number): boolean {
   let there = offset;
@@ -25,7 +25,7 @@ function isSameName(message: Uint8Array, offset: number, name: Uint8Array, at: n
     if (length !== name[here]) return false;
     if (length === 0) return true;
     for (let index = 1; index <= length; index++) {
-      if (LOWER_CASE[message[there + index]!] !== LOWER_CASE[name[here + index]!]) return false;
+      if (lowerCase[message[there + index]!] !== lowerCase[name[here + index]!]) return false;
     }
     there += length + 1;
     here += length + 1;
@@ -33,13 +33,13 @@ function isSameName(message: Uint8Array, offset: number, name: Uint8Array, at: n
 }
 
 export class CompressionTable {
-  readonly #offsets = new Uint16Array(SLOTS);
+  readonly #offsets = new Uint16Array(slots);
   /** Slots in the order in which they were filled. */
-  readonly #filled = new Uint16Array(ENTRIES_MAX);
+  readonly #filled = new Uint16Array(entriesMax);
   #count = 0;
   /** Where the labels of the name at hand begin, and the hash of the name from there on. */
-  readonly #starts = new Uint8Array(NAME_WIRE_BYTES_MAX);
-  readonly #hashes = new Int32Array(NAME_WIRE_BYTES_MAX);
+  readonly #starts = new Uint8Array(nameWireBytesMax);
+  readonly #hashes = new Int32Array(nameWireBytesMax);
 
   get count(): number {
     return this.#count;
@@ -75,7 +75,7 @@ export class CompressionTable {
     for (let label = labels - 1; label >= 0; label--) {
       const start = this.#starts[label]!;
       for (let at = start + name[start]!; at >= start; at--) {
-        hash = Math.imul(hash ^ LOWER_CASE[name[at]!]!, 0x0100_0193);
+        hash = Math.imul(hash ^ lowerCase[name[at]!]!, 0x0100_0193);
       }
       this.#hashes[label] = hash;
     }
@@ -83,12 +83,12 @@ export class CompressionTable {
   }
 
   #find(message: Uint8Array, name: Uint8Array, at: number, hash: number): number {
-    let slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
-    for (let probe = 0; probe < PROBES_MAX; probe++) {
+    let slot = (hash ^ (hash >>> 15)) & (slots - 1);
+    for (let probe = 0; probe < probesMax; probe++) {
       const offset = this.#offsets[slot]!;
       if (offset === 0) return 0;
       if (isSameName(message, offset, name, at)) return offset;
-      slot = (slot + 1) & (SLOTS - 1);
+      slot = (slot + 1) & (slots - 1);
     }
     return 0;
   }
@@ -96,16 +96,16 @@ export class CompressionTable {
   #addLabels(labels: number, base: number): void {
     for (let label = 0; label < labels; label++) {
       const offset = base + this.#starts[label]!;
-      if (offset > POINTER_TARGET_MAX || this.#count >= ENTRIES_MAX) return;
+      if (offset > pointerTargetMax || this.#count >= entriesMax) return;
       const hash = this.#hashes[label]!;
-      let slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
-      for (let probe = 0; probe < PROBES_MAX; probe++) {
+      let slot = (hash ^ (hash >>> 15)) & (slots - 1);
+      for (let probe = 0; probe < probesMax; probe++) {
         if (this.#offsets[slot] === 0) {
           this.#offsets[slot] = offset;
           this.#filled[this.#count++] = slot;
           break;
         }
-        slot = (slot + 1) & (SLOTS - 1);
+        slot = (slot + 1) & (slots - 1);
       }
     }
   }

@@ -6,28 +6,28 @@
  */
 import { sipHash } from "./siphash.ts";
 
-const CLIENT_COOKIE_BYTES = 8;
-const SERVER_COOKIE_BYTES_MIN = 8;
-const SERVER_COOKIE_BYTES_MAX = 32;
-export const COOKIE_BYTES = 24;
-const TIME_OFFSET = 12;
-const HASH_OFFSET = 16;
-const VERSION = 1;
+const clientCookieBytes = 8;
+const serverCookieBytesMin = 8;
+const serverCookieBytesMax = 32;
+export const cookieBytes = 24;
+const timeOffset = 12;
+const hashOffset = 16;
+const version = 1;
 
 /** RFC 9018 section 4.3. */
-const AGE_SECONDS_MAX = 3600;
-const FUTURE_SECONDS_MAX = 300;
+const ageSecondsMax = 3600;
+const futureSecondsMax = 300;
 
 /** RFC 7873 section 5.2.2: any other length is a format error. */
 export function isCookieLength(length: number): boolean {
-  const server = length - CLIENT_COOKIE_BYTES;
-  return server === 0 || (server >= SERVER_COOKIE_BYTES_MIN && server <= SERVER_COOKIE_BYTES_MAX);
+  const server = length - clientCookieBytes;
+  return server === 0 || (server >= serverCookieBytesMin && server <= serverCookieBytesMax);
 }
 
 function hash(cookie: Uint8Array, address: Uint8Array, secret: Uint8Array): Uint8Array {
-  const input = new Uint8Array(HASH_OFFSET + address.length);
-  input.set(cookie.subarray(0, HASH_OFFSET));
-  input.set(address, HASH_OFFSET);
+  const input = new Uint8Array(hashOffset + address.length);
+  input.set(cookie.subarray(0, hashOffset));
+  input.set(address, hashOffset);
   return sipHash(secret, input);
 }
 
@@ -42,28 +42,28 @@ export interface CookieContext {
 /** The option's data for a response to someone who sent this cookie. */
 export function makeCookie(asked: Uint8Array, context: CookieContext): Uint8Array {
   const { address, secret, nowSeconds } = context;
-  const cookie = new Uint8Array(COOKIE_BYTES);
-  cookie.set(asked.subarray(0, CLIENT_COOKIE_BYTES));
-  cookie[CLIENT_COOKIE_BYTES] = VERSION;
+  const cookie = new Uint8Array(cookieBytes);
+  cookie.set(asked.subarray(0, clientCookieBytes));
+  cookie[clientCookieBytes] = version;
   for (let index = 0; index < 4; index++)
-    cookie[TIME_OFFSET + index] = nowSeconds >>> (24 - 8 * index);
-  cookie.set(hash(cookie, address, secret), HASH_OFFSET);
+    cookie[timeOffset + index] = nowSeconds >>> (24 - 8 * index);
+  cookie.set(hash(cookie, address, secret), hashOffset);
   return cookie;
 }
 
 /** Whether the server's part was made here, for this client, and lately. */
 export function isValidCookie(cookie: Uint8Array, context: CookieContext): boolean {
-  if (cookie.length !== COOKIE_BYTES || cookie[CLIENT_COOKIE_BYTES] !== VERSION) return false;
+  if (cookie.length !== cookieBytes || cookie[clientCookieBytes] !== version) return false;
   const { address, secret, nowSeconds } = context;
   let time = 0;
-  for (let index = 0; index < 4; index++) time = time * 256 + cookie[TIME_OFFSET + index]!;
+  for (let index = 0; index < 4; index++) time = time * 256 + cookie[timeOffset + index]!;
   // RFC 1982: the difference of two times of 32 bits.
   const age = (nowSeconds - time) | 0;
-  if (age > AGE_SECONDS_MAX || age < -FUTURE_SECONDS_MAX) return false;
+  if (age > ageSecondsMax || age < -futureSecondsMax) return false;
   const expected = hash(cookie, address, secret);
   let difference = 0;
   for (let index = 0; index < expected.length; index++) {
-    difference |= expected[index]! ^ cookie[HASH_OFFSET + index]!;
+    difference |= expected[index]! ^ cookie[hashOffset + index]!;
   }
   return difference === 0;
 }

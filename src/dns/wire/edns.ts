@@ -1,12 +1,12 @@
 /** EDNS(0): the OPT pseudo-record (RFC 6891 section 6.1). */
-import { TYPE } from "./numbers.ts";
+import { typeCodes } from "./numbers.ts";
 import { Reader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
 import { Writer } from "./writer.ts";
 
-export const OPTION = { NSID: 3, COOKIE: 10 } as const;
+export const optionCodes = { NSID: 3, COOKIE: 10 } as const;
 
-const DNSSEC_OK = 0x8000;
+const dnssecOkFlag = 0x8000;
 
 interface EdnsOption {
   readonly code: number;
@@ -41,7 +41,7 @@ export function decodeOpt(fields: OptFields): { edns: Edns; extendedRcode: numbe
   const edns = {
     udpBytesMax: fields.class,
     version: (fields.ttl >>> 16) & 0xff,
-    dnssecOk: (fields.ttl & DNSSEC_OK) !== 0,
+    dnssecOk: (fields.ttl & dnssecOkFlag) !== 0,
     options,
   };
   return { edns, extendedRcode: fields.ttl >>> 24 };
@@ -51,11 +51,11 @@ export function decodeOpt(fields: OptFields): { edns: Edns; extendedRcode: numbe
 export function encodeOpt(edns: Edns, rcode: number): Uint8Array {
   const writer = new Writer();
   writer.uint8(0);
-  writer.uint16(TYPE.OPT);
+  writer.uint16(typeCodes.OPT);
   writer.uint16(edns.udpBytesMax);
   writer.uint8(rcode >>> 4);
   writer.uint8(edns.version);
-  writer.uint16(edns.dnssecOk ? DNSSEC_OK : 0);
+  writer.uint16(edns.dnssecOk ? dnssecOkFlag : 0);
   writer.uint16(edns.options.reduce((sum, { data }) => sum + 4 + data.length, 0));
   for (const { code, data } of edns.options) {
     writer.uint16(code);

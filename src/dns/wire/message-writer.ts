@@ -3,36 +3,36 @@
  * or not at all; what must have its place at the end (OPT, TSIG) is reserved beforehand.
  */
 import { CompressionTable } from "./compression.ts";
-import { CLASS } from "./numbers.ts";
+import { classCodes } from "./numbers.ts";
 import { nameLayout } from "./record-names.ts";
 import type { RecordSet } from "./record-set.ts";
 
-export const HEADER_BYTES = 12;
+export const headerBytes = 12;
 /** A length of sixteen bits goes before a message on TCP. */
-export const MESSAGE_BYTES_MAX = 65_535;
+export const messageBytesMax = 65_535;
 /** Room for a set to run over before it is taken back: a name and the fixed fields of a record. */
-const OVERRUN_BYTES = 512;
+const overrunBytes = 512;
 
 export type Section = "answer" | "authority" | "additional";
-const COUNT_OFFSETS = { question: 4, answer: 6, authority: 8, additional: 10 } as const;
+const countOffsets = { question: 4, answer: 6, authority: 8, additional: 10 } as const;
 
 export class MessageWriter {
   readonly bytes: Uint8Array;
-  length = HEADER_BYTES;
+  length = headerBytes;
   #limit: number;
   readonly #names = new CompressionTable();
 
-  constructor(capacityBytes = MESSAGE_BYTES_MAX) {
-    this.bytes = new Uint8Array(capacityBytes + OVERRUN_BYTES);
+  constructor(capacityBytes = messageBytesMax) {
+    this.bytes = new Uint8Array(capacityBytes + overrunBytes);
     this.#limit = capacityBytes;
   }
 
   /** Begins a message of at most `bytesMax` octets, with `reserved` of them kept for its end. */
   begin(bytesMax: number, reserved: number): void {
-    this.length = HEADER_BYTES;
-    this.#limit = Math.min(bytesMax, this.bytes.length - OVERRUN_BYTES) - reserved;
+    this.length = headerBytes;
+    this.#limit = Math.min(bytesMax, this.bytes.length - overrunBytes) - reserved;
     this.#names.restore(0);
-    this.bytes.fill(0, 0, HEADER_BYTES);
+    this.bytes.fill(0, 0, headerBytes);
   }
 
   /** The reserved octets may be used from here on. */
@@ -54,8 +54,8 @@ export class MessageWriter {
     this.bytes[at + 1] = value & 0xff;
   }
 
-  #count(section: keyof typeof COUNT_OFFSETS, more: number): void {
-    const at = COUNT_OFFSETS[section];
+  #count(section: keyof typeof countOffsets, more: number): void {
+    const at = countOffsets[section];
     this.#put16(at, ((this.bytes[at]! << 8) | this.bytes[at + 1]!) + more);
   }
 
@@ -71,7 +71,7 @@ export class MessageWriter {
   }
 
   /** False when the set does not fit; nothing of it is left then. */
-  recordSet(section: Section, set: RecordSet, recordClass: number = CLASS.IN): boolean {
+  recordSet(section: Section, set: RecordSet, recordClass: number = classCodes.IN): boolean {
     const { length } = this;
     const names = this.#names.count;
     for (const data of set.data) {

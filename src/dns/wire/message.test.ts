@@ -5,11 +5,11 @@ import { rdataOf } from "../../../test/dns/support/record-arbitrary.ts";
 import { recordType } from "../record/registry.ts";
 import { decodeMessage, encodeMessage, type Message, type ResourceRecord } from "./message.ts";
 import { escapeLabel } from "./name.ts";
-import { TYPE } from "./numbers.ts";
+import { typeCodes } from "./numbers.ts";
 import { WireError } from "./wire-error.ts";
 import { Writer } from "./writer.ts";
 
-const WHOLE = { bytesMax: 65_535 };
+const whole = { bytesMax: 65_535 };
 
 function message(changes: Partial<Message> = {}): Message {
   return {
@@ -114,7 +114,7 @@ function lowerCase(made: Message): unknown {
 }
 
 /** dns-packet writes again what it read of these; of CAA it keeps but one flag. */
-const ORACLE_CODES = new Set(
+const oracleCodes = new Set(
   "A AAAA NS CNAME PTR MX SRV TXT DS DNSKEY NAPTR SSHFP TLSA"
     .split(" ")
     .map((type) => recordType(type).code),
@@ -124,7 +124,7 @@ describe("encodeMessage() and decodeMessage()", () => {
   test("are inverse to each other", () => {
     fc.assert(
       fc.property(anyMessage, (made) => {
-        const decoded = decodeMessage(encodeMessage(made, WHOLE));
+        const decoded = decodeMessage(encodeMessage(made, whole));
         expect(lowerCase(decoded)).toEqual(lowerCase(made));
       }),
       { numRuns: 500 },
@@ -134,13 +134,13 @@ describe("encodeMessage() and decodeMessage()", () => {
   test("agree with an independent decoder and encoder", () => {
     const plain = fc
       .array(
-        record.filter(({ type, name: owner }) => ORACLE_CODES.has(type) && /^[\w.]+$/.test(owner)),
+        record.filter(({ type, name: owner }) => oracleCodes.has(type) && /^[\w.]+$/.test(owner)),
         { minLength: 1, maxLength: 6 },
       )
       .map((answers) => message({ response: true, answers }));
     fc.assert(
       fc.property(plain, (made) => {
-        const theirs = dnsPacket.decode(Buffer.from(encodeMessage(made, WHOLE)));
+        const theirs = dnsPacket.decode(Buffer.from(encodeMessage(made, whole)));
         expect(theirs.answers).toHaveLength(made.answers.length);
         const back = decodeMessage(new Uint8Array(dnsPacket.encode(theirs)));
         expect(lowerCase({ ...made, answers: back.answers })).toEqual(lowerCase(made));
@@ -157,7 +157,7 @@ describe("encodeMessage() and decodeMessage()", () => {
         authoritative: true,
         recursionDesired: true,
         rcode: 16,
-        questions: [{ name: "www.example.org", type: TYPE.A, class: 1 }],
+        questions: [{ name: "www.example.org", type: typeCodes.A, class: 1 }],
         edns: {
           udpBytesMax: 1232,
           version: 0,
@@ -165,7 +165,7 @@ describe("encodeMessage() and decodeMessage()", () => {
           options: [{ code: 3, data: Uint8Array.of(1, 2) }],
         },
       }),
-      WHOLE,
+      whole,
     );
     expect(dnsPacket.decode(Buffer.from(bytes))).toMatchObject({
       id: 4660,
@@ -209,10 +209,10 @@ describe("compression", () => {
   test("points to names that are there, in whatever case, also from data of RFC 1035 types", () => {
     const bytes = encodeMessage(
       message({
-        questions: [{ name: "WWW.example.org", type: TYPE.CNAME, class: 1 }],
-        answers: [nameRecord("www.EXAMPLE.org", TYPE.CNAME, "ftp.example.org")],
+        questions: [{ name: "WWW.example.org", type: typeCodes.CNAME, class: 1 }],
+        answers: [nameRecord("www.EXAMPLE.org", typeCodes.CNAME, "ftp.example.org")],
       }),
-      WHOLE,
+      whole,
     );
     expect(bytes.length).toBe(12 + 17 + 4 + 2 + 10 + 6);
     expect(decodeMessage(bytes).answers[0]!.name).toBe("WWW.example.org");
@@ -220,7 +220,7 @@ describe("compression", () => {
 
   test("is not used in data of later types", () => {
     const svcb = nameRecord("example.org", 39, "example.org");
-    const bytes = encodeMessage(message({ answers: [svcb] }), WHOLE);
+    const bytes = encodeMessage(message({ answers: [svcb] }), whole);
     expect(bytes.length).toBe(12 + 13 + 10 + 13);
   });
 
@@ -240,12 +240,12 @@ describe("compression", () => {
   test("of thousands of names is bounded, and still right", () => {
     const answers = Array.from({ length: 3000 }, (_, index) => ({
       name: `n${index}.example.org`,
-      type: TYPE.A,
+      type: typeCodes.A,
       class: 1,
       ttlSeconds: 1,
       data: octets(192, 0, 2, 1),
     }));
-    const bytes = encodeMessage(message({ answers }), WHOLE);
+    const bytes = encodeMessage(message({ answers }), whole);
     expect(bytes.length).toBeLessThan(3000 * 26);
     expect(decodeMessage(bytes)).toEqual(message({ answers }));
   });
@@ -253,7 +253,7 @@ describe("compression", () => {
 
 const address = (owner: string, last: number): ResourceRecord => ({
   name: owner,
-  type: TYPE.A,
+  type: typeCodes.A,
   class: 1,
   ttlSeconds: 1,
   data: octets(192, 0, 2, last),
@@ -263,7 +263,7 @@ const set = (owner: string, count: number) =>
   Array.from({ length: count }, (_, index) => address(owner, index));
 
 describe("encodeMessage() without room", () => {
-  const questions = [{ name: "a.example", type: TYPE.A, class: 1 }];
+  const questions = [{ name: "a.example", type: typeCodes.A, class: 1 }];
 
   test("leaves out whole sets, with TC, and nothing follows them", () => {
     const made = message({
@@ -293,7 +293,7 @@ describe("encodeMessage() without room", () => {
   test("says so when the glue of a referral is missing (RFC 9471)", () => {
     const writer = new Writer();
     writer.name("ns.sub.example");
-    const ns = { ...address("sub.example", 0), type: TYPE.NS, data: writer.finish() };
+    const ns = { ...address("sub.example", 0), type: typeCodes.NS, data: writer.finish() };
     const referral = (glue: string) =>
       message({ questions, authorities: [ns], additionals: set(glue, 40) });
     const limit = { bytesMax: 512 };
@@ -315,17 +315,17 @@ describe("encodeMessage() without room", () => {
 const header = (counts: number[]) => [0, 1, 0, 0, ...counts.flatMap((count) => [0, count])];
 
 describe("decodeMessage() refuses", () => {
-  const OPT = [0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0];
+  const opt = [0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0];
   test.each([
     ["less than a header", octets(0, 1, 0)],
     ["counts without records", octets(...header([1, 0, 0, 0]))],
     ["octets after the end", octets(...header([0, 0, 0, 0]), 0)],
-    ["two OPT records", octets(...header([0, 0, 0, 2]), ...OPT, ...OPT)],
-    ["OPT among the answers", octets(...header([0, 1, 0, 0]), ...OPT)],
-    ["OPT of a name", octets(...header([0, 0, 0, 1]), 1, 0x61, ...OPT)],
+    ["two OPT records", octets(...header([0, 0, 0, 2]), ...opt, ...opt)],
+    ["OPT among the answers", octets(...header([0, 1, 0, 0]), ...opt)],
+    ["OPT of a name", octets(...header([0, 0, 0, 1]), 1, 0x61, ...opt)],
     [
       "an option that runs past the end",
-      octets(...header([0, 0, 0, 1]), ...OPT.slice(0, -1), 4, 0, 3, 0, 1),
+      octets(...header([0, 0, 0, 1]), ...opt.slice(0, -1), 4, 0, 3, 0, 1),
     ],
     ["a name that points to itself", octets(...header([1, 0, 0, 0]), 0xc0, 12, 0, 1, 0, 1)],
     ["a label of an unknown kind", octets(...header([1, 0, 0, 0]), 0x40, 0, 0, 1, 0, 1)],

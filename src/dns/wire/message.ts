@@ -5,10 +5,10 @@
  * they stand in fields of their own.
  */
 import { decodeOpt, encodeOpt, type Edns } from "./edns.ts";
-import { MESSAGE_BYTES_MAX, MessageWriter, type Section } from "./message-writer.ts";
+import { messageBytesMax, MessageWriter, type Section } from "./message-writer.ts";
 import { isAtOrBelow, nameKey, textKey } from "./name-key.ts";
 import { encodeName } from "./name.ts";
-import { TYPE } from "./numbers.ts";
+import { typeCodes } from "./numbers.ts";
 import { Reader } from "./reader.ts";
 import { expandData } from "./record-names.ts";
 import type { RecordSet } from "./record-set.ts";
@@ -57,7 +57,7 @@ export interface ParsedMessage {
   readonly tsigOffset: number | null;
 }
 
-const FLAG = {
+const flag = {
   response: 0x8000,
   authoritative: 0x0400,
   truncated: 0x0200,
@@ -93,13 +93,12 @@ function pseudoFields({ name, class: recordClass, ttlSeconds, data }: RawRecord)
 }
 
 function isPseudo({ type }: ResourceRecord): boolean {
-  return type === TYPE.OPT || type === TYPE.TSIG;
+  return type === typeCodes.OPT || type === typeCodes.TSIG;
 }
 
 /** Throws WireError, and nothing else. A message ends where its last record does. */
 export function parseMessage(bytes: Uint8Array): ParsedMessage {
-  if (bytes.length > MESSAGE_BYTES_MAX)
-    throw new WireError("A message is longer than 65535 octets");
+  if (bytes.length > messageBytesMax) throw new WireError("A message is longer than 65535 octets");
   const reader = new Reader(bytes);
   const id = reader.uint16();
   const flags = reader.uint16();
@@ -117,12 +116,12 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
   if (answers.some(isPseudo) || authorities.some(isPseudo)) {
     throw new WireError("OPT and TSIG belong into the additional section");
   }
-  const opts = rest.filter(({ type }) => type === TYPE.OPT);
+  const opts = rest.filter(({ type }) => type === typeCodes.OPT);
   if (opts.length > 1) throw new WireError("There is more than one OPT");
   const opt = opts[0] === undefined ? null : decodeOpt(pseudoFields(opts[0]));
   const last = rest.at(-1);
-  const signed = last?.type === TYPE.TSIG ? last : null;
-  if (rest.some((record) => record.type === TYPE.TSIG && record !== signed)) {
+  const signed = last?.type === typeCodes.TSIG ? last : null;
+  if (rest.some((record) => record.type === typeCodes.TSIG && record !== signed)) {
     throw new WireError("TSIG is not the last record");
   }
   const plain = ({ name, type, class: recordClass, ttlSeconds, data }: RawRecord) => ({
@@ -134,14 +133,14 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
   });
   const message: Message = {
     id,
-    response: (flags & FLAG.response) !== 0,
+    response: (flags & flag.response) !== 0,
     opcode: (flags >>> 11) & 0xf,
-    authoritative: (flags & FLAG.authoritative) !== 0,
-    truncated: (flags & FLAG.truncated) !== 0,
-    recursionDesired: (flags & FLAG.recursionDesired) !== 0,
-    recursionAvailable: (flags & FLAG.recursionAvailable) !== 0,
-    authenticData: (flags & FLAG.authenticData) !== 0,
-    checkingDisabled: (flags & FLAG.checkingDisabled) !== 0,
+    authoritative: (flags & flag.authoritative) !== 0,
+    truncated: (flags & flag.truncated) !== 0,
+    recursionDesired: (flags & flag.recursionDesired) !== 0,
+    recursionAvailable: (flags & flag.recursionAvailable) !== 0,
+    authenticData: (flags & flag.authenticData) !== 0,
+    checkingDisabled: (flags & flag.checkingDisabled) !== 0,
     rcode: ((opt?.extendedRcode ?? 0) << 4) | (flags & 0xf),
     questions,
     answers: answers.map(plain),
@@ -160,8 +159,8 @@ export function decodeMessage(bytes: Uint8Array): Message {
 
 function composeFlags(message: Message): number {
   let flags = ((message.opcode & 0xf) << 11) | (message.rcode & 0xf);
-  for (const [name, bit] of Object.entries(FLAG)) {
-    if (message[name as keyof typeof FLAG]) flags |= bit;
+  for (const [name, bit] of Object.entries(flag)) {
+    if (message[name as keyof typeof flag]) flags |= bit;
   }
   return flags;
 }
@@ -194,9 +193,11 @@ function groupSets(records: readonly ResourceRecord[]): ClassedSet[] {
 
 /** RFC 9471: a referral is of no use without the addresses of servers below its own name. */
 function isNeededGlue(set: ClassedSet, { answers, authorities }: Message): boolean {
-  if (answers.length > 0 || (set.type !== TYPE.A && set.type !== TYPE.AAAA)) return false;
+  if (answers.length > 0 || (set.type !== typeCodes.A && set.type !== typeCodes.AAAA)) return false;
   const key = nameKey(set.owner);
-  return authorities.some(({ type, name }) => type === TYPE.NS && isAtOrBelow(key, textKey(name)));
+  return authorities.some(
+    ({ type, name }) => type === typeCodes.NS && isAtOrBelow(key, textKey(name)),
+  );
 }
 
 /**
@@ -212,7 +213,7 @@ export function encodeMessage(message: Message, limit: { readonly bytesMax: numb
   if (message.edns !== null) ends.push(encodeOpt(message.edns, message.rcode));
   if (message.tsig !== null) ends.push(encodeTsig(message.tsig));
   const reserved = ends.reduce((sum, { length }) => sum + length, 0);
-  const bytesMax = Math.min(limit.bytesMax, MESSAGE_BYTES_MAX);
+  const bytesMax = Math.min(limit.bytesMax, messageBytesMax);
   const writer = new MessageWriter(bytesMax);
   writer.begin(bytesMax, reserved);
   for (const { name, type, class: questionClass } of message.questions) {
@@ -234,6 +235,6 @@ export function encodeMessage(message: Message, limit: { readonly bytesMax: numb
   writer.release(reserved);
   for (const record of ends) writer.rawRecord(record);
   writer.id(message.id);
-  writer.flags(composeFlags(message) | (truncated ? FLAG.truncated : 0));
+  writer.flags(composeFlags(message) | (truncated ? flag.truncated : 0));
   return writer.bytes.slice(0, writer.length);
 }

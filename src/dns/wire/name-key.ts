@@ -3,22 +3,22 @@
  * that are equal have equal keys and any octets may stand in them. Each label has its length before
  * it; cutting off the first one gives the key of the parent.
  */
-import { encodeName, NAME_WIRE_BYTES_MAX } from "./name.ts";
+import { encodeName, nameWireBytesMax } from "./name.ts";
 
 export type NameKey = string;
 
-export const ROOT_KEY: NameKey = "\0";
+export const rootKey: NameKey = "\0";
 
 /** Octet to octet, A to Z down to a to z. */
-export const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, octet) =>
+export const lowerCase = Uint8Array.from({ length: 256 }, (_, octet) =>
   octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
 );
 
-const scratch = new Uint8Array(NAME_WIRE_BYTES_MAX);
+const scratch = new Uint8Array(nameWireBytesMax);
 
 /** Lengths are below 64 and no letters, so that they can go through the same table. */
 export function nameKey(wire: Uint8Array): NameKey {
-  for (let at = 0; at < wire.length; at++) scratch[at] = LOWER_CASE[wire[at]!]!;
+  for (let at = 0; at < wire.length; at++) scratch[at] = lowerCase[wire[at]!]!;
   // Spreading goes through an iterator, at three times the cost.
   const octets: ArrayLike<number> = scratch.subarray(0, wire.length);
   return String.fromCharCode.apply(null, octets as number[]);

@@ -2,17 +2,17 @@ import { encodeUtf8 } from "./utf8.ts";
 import { WireError } from "./wire-error.ts";
 
 /** RFC 1035 section 2.3.4. */
-export const LABEL_BYTES_MAX = 63;
-export const NAME_WIRE_BYTES_MAX = 255;
+export const labelBytesMax = 63;
+export const nameWireBytesMax = 255;
 
-const DOT = 0x2e;
-const BACKSLASH = 0x5c;
+const dot = 0x2e;
+const backslash = 0x5c;
 
 /** RFC 1035 section 5.1: what a label needs so that it can be read back from text. */
 export function escapeLabel(label: Uint8Array): string {
   let text = "";
   for (const byte of label) {
-    if (byte === DOT || byte === BACKSLASH) text += `\\${String.fromCharCode(byte)}`;
+    if (byte === dot || byte === backslash) text += `\\${String.fromCharCode(byte)}`;
     else if (byte > 0x20 && byte < 0x7f) text += String.fromCharCode(byte);
     else text += `\\${String(byte).padStart(3, "0")}`;
   }
@@ -27,10 +27,10 @@ function splitLabels(name: string): Uint8Array[] {
   const text = encodeUtf8(name);
   for (let index = 0; index < text.length; index++) {
     const byte = text[index]!;
-    if (byte === DOT) {
+    if (byte === dot) {
       labels.push(Uint8Array.from(label));
       label = [];
-    } else if (byte === BACKSLASH) {
+    } else if (byte === backslash) {
       const digits = String.fromCharCode(...text.subarray(index + 1, index + 4));
       if (/^\d{3}$/.test(digits)) {
         if (Number(digits) > 255) throw new WireError(`\\${digits} is not an octet`);
@@ -53,12 +53,12 @@ function splitLabels(name: string): Uint8Array[] {
 export function encodeName(name: string): Uint8Array {
   const labels = splitLabels(name);
   const length = labels.reduce((sum, label) => sum + label.length + 1, 1);
-  if (length > NAME_WIRE_BYTES_MAX) throw new WireError("A name is longer than 255 octets");
+  if (length > nameWireBytesMax) throw new WireError("A name is longer than 255 octets");
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const label of labels) {
     if (label.length === 0) throw new WireError("A label is empty");
-    if (label.length > LABEL_BYTES_MAX) throw new WireError("A label is longer than 63 octets");
+    if (label.length > labelBytesMax) throw new WireError("A label is longer than 63 octets");
     bytes[at] = label.length;
     bytes.set(label, at + 1);
     at += label.length + 1;

@@ -1,5 +1,5 @@
 /** Numbers of the IANA registries "Domain Name System Parameters" that the code speaks of by name. */
-export const TYPE = {
+export const typeCodes = {
   A: 1,
   NS: 2,
   CNAME: 5,
@@ -21,14 +21,14 @@ export const TYPE = {
 
 /** RFC 6895 section 3.1: numbers of questions and pseudo-records, which no zone can hold. */
 export function isMetaType(type: number): boolean {
-  return type === TYPE.OPT || (type >= 128 && type <= 255);
+  return type === typeCodes.OPT || (type >= 128 && type <= 255);
 }
 
-export const CLASS = { IN: 1, ANY: 255 } as const;
+export const classCodes = { IN: 1, ANY: 255 } as const;
 
-export const OPCODE = { QUERY: 0, NOTIFY: 4, UPDATE: 5 } as const;
+export const opcodes = { QUERY: 0, NOTIFY: 4, UPDATE: 5 } as const;
 
-export const RCODE = {
+export const rcodes = {
   NOERROR: 0,
   FORMERR: 1,
   SERVFAIL: 2,
@@ -44,12 +44,12 @@ export const RCODE = {
 } as const;
 
 /** RFC 8945 section 3: as a TSIG error, 16 is no version. */
-export const BADSIG = 16;
+export const badSignature = 16;
 
-const RCODE_NAMES = new Map<number, string>(
-  Object.entries(RCODE).map(([name, number]) => [number, name]),
+const rcodeNames = new Map<number, string>(
+  Object.entries(rcodes).map(([name, number]) => [number, name]),
 );
 
 export function rcodeName(rcode: number): string {
-  return RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`;
+  return rcodeNames.get(rcode) ?? `RCODE${rcode}`;
 }

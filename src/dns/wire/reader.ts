@@ -1,8 +1,8 @@
-import { formatName, NAME_WIRE_BYTES_MAX } from "./name.ts";
+import { formatName, nameWireBytesMax } from "./name.ts";
 import { WireError } from "./wire-error.ts";
 
 /** A name has at most 127 labels, and a pointer between any two of them is already odd. */
-const POINTERS_MAX = 127;
+const pointersMax = 127;
 
 /**
  * Reads big-endian fields from a message. A reader sees the octets from `offset` to `end`, while
@@ -72,7 +72,7 @@ export class Reader {
 
   /** A name as octets, with its compression undone. */
   nameOctets(): Uint8Array {
-    const name = new Uint8Array(NAME_WIRE_BYTES_MAX);
+    const name = new Uint8Array(nameWireBytesMax);
     let length = 0;
     let hops = 0;
     let pointerLimit = this.#offset;
@@ -88,7 +88,7 @@ export class Reader {
         if (low === undefined || cursor + 1 >= end) throw new WireError("A name runs past the end");
         if (hops === 0) this.#offset = cursor + 2;
         hops += 1;
-        if (hops > POINTERS_MAX) throw new WireError("A name has too many compression pointers");
+        if (hops > pointersMax) throw new WireError("A name has too many compression pointers");
         cursor = ((labelLength & 0x3f) << 8) | low;
         // Each pointer must go backwards, so that a loop is impossible.
         if (cursor >= pointerLimit) throw new WireError("A compression pointer goes forward");
@@ -99,7 +99,7 @@ export class Reader {
       if (labelLength >= 0x40) throw new WireError("Unknown label type");
       const next = cursor + labelLength + 1;
       if (next > end) throw new WireError("A label runs past the end");
-      if (length + labelLength + 1 > NAME_WIRE_BYTES_MAX) {
+      if (length + labelLength + 1 > nameWireBytesMax) {
         throw new WireError("A name is longer than 255 octets");
       }
       for (; cursor < next; cursor++) name[length++] = this.#message[cursor]!;

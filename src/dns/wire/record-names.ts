@@ -16,35 +16,35 @@ export interface NameLayout {
   readonly compressed: boolean;
 }
 
-const RFC_1035 = { strings: 0, compressed: true };
-const LATER = { strings: 0, compressed: false };
+const rfc1035 = { strings: 0, compressed: true };
+const later = { strings: 0, compressed: false };
 
-const LAYOUTS = new Map<number, NameLayout>([
-  [2, { ...RFC_1035, head: 0, names: 1 }], // NS
-  [3, { ...RFC_1035, head: 0, names: 1 }], // MD
-  [4, { ...RFC_1035, head: 0, names: 1 }], // MF
-  [5, { ...RFC_1035, head: 0, names: 1 }], // CNAME
-  [6, { ...RFC_1035, head: 0, names: 2 }], // SOA
-  [7, { ...RFC_1035, head: 0, names: 1 }], // MB
-  [8, { ...RFC_1035, head: 0, names: 1 }], // MG
-  [9, { ...RFC_1035, head: 0, names: 1 }], // MR
-  [12, { ...RFC_1035, head: 0, names: 1 }], // PTR
-  [14, { ...RFC_1035, head: 0, names: 2 }], // MINFO
-  [15, { ...RFC_1035, head: 2, names: 1 }], // MX
-  [17, { ...LATER, head: 0, names: 2 }], // RP
-  [18, { ...LATER, head: 2, names: 1 }], // AFSDB
-  [21, { ...LATER, head: 2, names: 1 }], // RT
-  [24, { ...LATER, head: 18, names: 1 }], // SIG
-  [26, { ...LATER, head: 2, names: 2 }], // PX
-  [30, { ...LATER, head: 0, names: 1 }], // NXT
-  [33, { ...LATER, head: 6, names: 1 }], // SRV
-  [35, { ...LATER, head: 4, strings: 3, names: 1 }], // NAPTR
-  [36, { ...LATER, head: 2, names: 1 }], // KX
-  [39, { ...LATER, head: 0, names: 1 }], // DNAME
+const layouts = new Map<number, NameLayout>([
+  [2, { ...rfc1035, head: 0, names: 1 }], // NS
+  [3, { ...rfc1035, head: 0, names: 1 }], // MD
+  [4, { ...rfc1035, head: 0, names: 1 }], // MF
+  [5, { ...rfc1035, head: 0, names: 1 }], // CNAME
+  [6, { ...rfc1035, head: 0, names: 2 }], // SOA
+  [7, { ...rfc1035, head: 0, names: 1 }], // MB
+  [8, { ...rfc1035, head: 0, names: 1 }], // MG
+  [9, { ...rfc1035, head: 0, names: 1 }], // MR
+  [12, { ...rfc1035, head: 0, names: 1 }], // PTR
+  [14, { ...rfc1035, head: 0, names: 2 }], // MINFO
+  [15, { ...rfc1035, head: 2, names: 1 }], // MX
+  [17, { ...later, head: 0, names: 2 }], // RP
+  [18, { ...later, head: 2, names: 1 }], // AFSDB
+  [21, { ...later, head: 2, names: 1 }], // RT
+  [24, { ...later, head: 18, names: 1 }], // SIG
+  [26, { ...later, head: 2, names: 2 }], // PX
+  [30, { ...later, head: 0, names: 1 }], // NXT
+  [33, { ...later, head: 6, names: 1 }], // SRV
+  [35, { ...later, head: 4, strings: 3, names: 1 }], // NAPTR
+  [36, { ...later, head: 2, names: 1 }], // KX
+  [39, { ...later, head: 0, names: 1 }], // DNAME
 ]);
 
 export function nameLayout(type: number): NameLayout | undefined {
-  return LAYOUTS.get(type);
+  return layouts.get(type);
 }
 
 /** The data of a record in a message, with the compression of its names undone. */
@@ -53,7 +53,7 @@ export function expandData(
   message: Uint8Array,
   range: { readonly start: number; readonly end: number },
 ): Uint8Array {
-  const layout = LAYOUTS.get(type);
+  const layout = layouts.get(type);
   const reader = new Reader(message, range.start, range.end);
   // RFC 2136 section 2.4: in an update, a record without data stands for a set.
   if (layout === undefined || reader.remaining === 0) return reader.rest();

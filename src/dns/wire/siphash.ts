@@ -3,7 +3,7 @@
  * variables of 32, low and high: big integers would cost more than the query that a cookie comes
  * with, and so would a state in memory.
  */
-const BLOCK_BYTES = 8;
+const blockBytes = 8;
 
 function word32(bytes: Uint8Array, at: number): number {
   return (
@@ -29,12 +29,12 @@ export function sipHash(key: Uint8Array, input: Uint8Array): Uint8Array {
   let C = word32(key, 4) ^ 0x6c79_6765;
   let d = word32(key, 8) ^ 0x7974_6573;
   let D = word32(key, 12) ^ 0x7465_6462;
-  const blocks = Math.floor(input.length / BLOCK_BYTES);
+  const blocks = Math.floor(input.length / blockBytes);
   // One turn a block, the last with the length in its highest octet, and one to finish.
   for (let block = 0; block <= blocks + 1; block++) {
     const isLast = block > blocks;
-    const low = isLast ? 0 : word32(input, block * BLOCK_BYTES);
-    let high = isLast ? 0 : word32(input, block * BLOCK_BYTES + 4);
+    const low = isLast ? 0 : word32(input, block * blockBytes);
+    let high = isLast ? 0 : word32(input, block * blockBytes + 4);
     if (block === blocks) high |= input.length << 24;
     d ^= low;
     D ^= high;

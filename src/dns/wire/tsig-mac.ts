@@ -7,20 +7,20 @@ import { concatBytes } from "./bytes.ts";
 import { parseMessage, type Message } from "./message.ts";
 import { nameKey } from "./name-key.ts";
 import { encodeName } from "./name.ts";
-import { BADSIG, CLASS, RCODE } from "./numbers.ts";
+import { badSignature, classCodes, rcodes } from "./numbers.ts";
 import { encodeTsig, writeTime, type Tsig } from "./tsig.ts";
 import { WireError } from "./wire-error.ts";
 import { Writer } from "./writer.ts";
 
 /** RFC 8945 section 6: octets of a whole MAC. */
-const MAC_BYTES = {
+const macBytesByAlgorithm = {
   "hmac-sha1": 20,
   "hmac-sha256": 32,
   "hmac-sha384": 48,
   "hmac-sha512": 64,
 } as const;
 
-export type TsigAlgorithm = keyof typeof MAC_BYTES;
+export type TsigAlgorithm = keyof typeof macBytesByAlgorithm;
 export type Hmac = (algorithm: TsigAlgorithm, secret: Uint8Array, data: Uint8Array) => Uint8Array;
 
 export interface TsigKey {
@@ -30,12 +30,12 @@ export interface TsigKey {
 }
 
 /** RFC 8945 section 10. */
-const FUDGE_SECONDS = 300;
+const fudgeSecondsDefault = 300;
 /** RFC 8945 section 5.2.2.1. */
-const MAC_BYTES_MIN = 10;
+const macBytesMin = 10;
 
 export function isTsigAlgorithm(name: string): name is TsigAlgorithm {
-  return Object.hasOwn(MAC_BYTES, name);
+  return Object.hasOwn(macBytesByAlgorithm, name);
 }
 
 interface MacInput {
@@ -60,7 +60,7 @@ function macInput({ tsig, unsigned, priorMac, timersOnly }: MacInput): Uint8Arra
   writer.bytes(unsigned);
   if (!timersOnly) {
     writer.bytes(canonicalName(tsig.keyName));
-    writer.uint16(CLASS.ANY);
+    writer.uint16(classCodes.ANY);
     writer.uint32(0);
     writer.bytes(canonicalName(tsig.algorithm));
   }
@@ -94,7 +94,7 @@ function timeOctets(seconds: number): Uint8Array {
 /** How many octets signing adds to a message. */
 export function tsigBytes(key: TsigKey): number {
   const names = encodeName(key.name).length + encodeName(key.algorithm).length;
-  return names + 26 + MAC_BYTES[key.algorithm];
+  return names + 26 + macBytesByAlgorithm[key.algorithm];
 }
 
 function appendRecord(message: Uint8Array, record: Uint8Array): Uint8Array {
@@ -115,7 +115,7 @@ export function signMessage(
     keyName: key.name,
     algorithm: key.algorithm,
     timeSignedSeconds: nowSeconds,
-    fudgeSeconds: FUDGE_SECONDS,
+    fudgeSeconds: fudgeSecondsDefault,
     originalId: (message[0]! << 8) | message[1]!,
     error: options.error ?? 0,
     other: options.tellTime === true ? timeOctets(nowSeconds) : new Uint8Array(),
@@ -186,9 +186,9 @@ export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdic
   });
   const key = options.findKey(tsig.keyName.toLowerCase());
   const algorithm = tsig.algorithm.toLowerCase();
-  if (key === undefined || key.algorithm !== algorithm) return bad(RCODE.BADKEY);
-  const macBytes = MAC_BYTES[key.algorithm];
-  if (tsig.mac.length > macBytes || tsig.mac.length < Math.max(MAC_BYTES_MIN, macBytes / 2)) {
+  if (key === undefined || key.algorithm !== algorithm) return bad(rcodes.BADKEY);
+  const macBytes = macBytesByAlgorithm[key.algorithm];
+  if (tsig.mac.length > macBytes || tsig.mac.length < Math.max(macBytesMin, macBytes / 2)) {
     throw new WireError("The MAC has a wrong length");
   }
   const unsigned = withoutTsig(bytes, tsigOffset, tsig.originalId);
@@ -199,11 +199,11 @@ export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdic
     timersOnly: options.timersOnly === true,
   });
   const expected = options.hmac(key.algorithm, key.secret, input);
-  if (!isSameMac(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(BADSIG);
+  if (!isSameMac(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(badSignature);
   if (Math.abs(options.nowSeconds - tsig.timeSignedSeconds) > tsig.fudgeSeconds) {
-    return bad(RCODE.BADTIME, key);
+    return bad(rcodes.BADTIME, key);
   }
   // A cut MAC is allowed by agreement only, and nobody has agreed to one here.
-  if (tsig.mac.length < macBytes) return bad(RCODE.BADTRUNC);
+  if (tsig.mac.length < macBytes) return bad(rcodes.BADTRUNC);
   return { kind: "good", message, key, mac: tsig.mac };
 }

@@ -1,5 +1,5 @@
 /** The TSIG pseudo-record (RFC 8945 section 4.2), always the last of a message. */
-import { CLASS, TYPE } from "./numbers.ts";
+import { classCodes, typeCodes } from "./numbers.ts";
 import { Reader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
 import { Writer } from "./writer.ts";
@@ -30,7 +30,7 @@ export interface TsigFields {
 }
 
 export function decodeTsig(fields: TsigFields): Tsig {
-  if (fields.class !== CLASS.ANY || fields.ttl !== 0) {
+  if (fields.class !== classCodes.ANY || fields.ttl !== 0) {
     throw new WireError("TSIG has class ANY and TTL 0");
   }
   const reader = new Reader(fields.data);
@@ -68,8 +68,8 @@ export function encodeTsig(tsig: Tsig): Uint8Array {
   data.bytes(tsig.other);
   const writer = new Writer();
   writer.name(tsig.keyName);
-  writer.uint16(TYPE.TSIG);
-  writer.uint16(CLASS.ANY);
+  writer.uint16(typeCodes.TSIG);
+  writer.uint16(classCodes.ANY);
   writer.uint32(0);
   writer.uint16(data.length);
   writer.bytes(data.finish());

@@ -1,10 +1,10 @@
 import { encodeName } from "./name.ts";
 
-const INITIAL_CAPACITY_BYTES = 64;
+const initialCapacityBytes = 64;
 
 /** Appends big-endian fields to a buffer that grows. Names are written uncompressed (RFC 3597 section 4). */
 export class Writer {
-  #bytes = new Uint8Array(INITIAL_CAPACITY_BYTES);
+  #bytes = new Uint8Array(initialCapacityBytes);
   #length = 0;
 
   get length(): number {

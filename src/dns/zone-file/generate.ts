@@ -1,5 +1,5 @@
 /** $GENERATE as BIND has it: `start-stop[/step]`, and `$` or `${offset[,width[,base]]}` in the words. */
-const GENERATED_MAX = 65_536;
+const generatedMax = 65_536;
 
 export interface GenerateRange {
   readonly start: number;
@@ -11,7 +11,7 @@ export function parseRange(word: string): GenerateRange | null {
   const match = /^(\d{1,9})-(\d{1,9})(?:\/(\d{1,9}))?$/.exec(word);
   if (match === null) return null;
   const [start, stop, step] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)];
-  if (step < 1 || stop < start || (stop - start) / step >= GENERATED_MAX) return null;
+  if (step < 1 || stop < start || (stop - start) / step >= generatedMax) return null;
   return { start, stop, step };
 }
 

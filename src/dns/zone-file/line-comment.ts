@@ -5,10 +5,10 @@
 import type { RecordDraft, RecordSettings } from "../record/zone-record.ts";
 import { recordType } from "../record/registry.ts";
 
-const MARK = "cf_tags=";
-const PROXIED = "cf-proxied";
+const tagsMark = "cf_tags=";
+const proxiedTag = "cf-proxied";
 /** Deviation: the deployed service's export says nothing of settings, so that they would be lost. */
-const SETTING_TAGS: ReadonlyMap<string, keyof RecordSettings> = new Map([
+const settingTags: ReadonlyMap<string, keyof RecordSettings> = new Map([
   ["cf-flatten-cname", "flatten_cname"],
   ["cf-ipv4-only", "ipv4_only"],
   ["cf-ipv6-only", "ipv6_only"],
@@ -23,27 +23,27 @@ export interface Note {
 
 export function composeNote(record: RecordDraft): string {
   const tags = [...record.tags];
-  if (recordType(record.type).proxiable) tags.push(`${PROXIED}:${record.proxied}`);
-  for (const [tag, setting] of SETTING_TAGS) {
+  if (recordType(record.type).proxiable) tags.push(`${proxiedTag}:${record.proxied}`);
+  for (const [tag, setting] of settingTags) {
     if (record.settings[setting]) tags.push(`${tag}:true`);
   }
   const comment = record.comment ?? "";
   // A comment that holds the mark itself is told apart by a mark after it, empty or not.
-  if (tags.length === 0 && !comment.includes(MARK)) return comment;
-  return [comment, MARK + tags.join(",")].filter((part) => part !== "").join(" ");
+  if (tags.length === 0 && !comment.includes(tagsMark)) return comment;
+  return [comment, tagsMark + tags.join(",")].filter((part) => part !== "").join(" ");
 }
 
 export function parseNote(text: string | null): Note {
-  const mark = text?.lastIndexOf(MARK) ?? -1;
+  const mark = text?.lastIndexOf(tagsMark) ?? -1;
   const comment = (mark < 0 ? (text ?? "") : text!.slice(0, mark)).trim();
-  const words = mark < 0 ? [] : text!.slice(mark + MARK.length).split(",");
+  const words = mark < 0 ? [] : text!.slice(mark + tagsMark.length).split(",");
   const tags: string[] = [];
   const settings: Record<string, boolean> = {};
   let proxied: boolean | null = null;
   for (const word of words.map((tag) => tag.trim()).filter((tag) => tag !== "")) {
     const [name, value] = word.split(":");
-    const setting = SETTING_TAGS.get(name!.toLowerCase());
-    if (name!.toLowerCase() === PROXIED) proxied = value === "true";
+    const setting = settingTags.get(name!.toLowerCase());
+    if (name!.toLowerCase() === proxiedTag) proxied = value === "true";
     else if (setting !== undefined) settings[setting] = value === "true";
     else tags.push(word);
   }

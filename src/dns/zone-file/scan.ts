@@ -26,11 +26,11 @@ export class ScanError extends Error {
   }
 }
 
-const QUOTED = /"((?:[^"\\\n]|\\[^\n])*)"/y;
+const quotedPattern = /"((?:[^"\\\n]|\\[^\n])*)"/y;
 /** Quotation marks inside a word are part of it: alpn="h3,h2" is one word. */
-const WORD = /(?:[^\s"\\;()]|\\[^\n]|(?<=[^\s;()])"(?:[^"\\\n]|\\[^\n])*")+/y;
-const BLANKS = /[ \t\r\f\v]+/y;
-const COMMENT = /;([^\n]*)/y;
+const wordPattern = /(?:[^\s"\\;()]|\\[^\n]|(?<=[^\s;()])"(?:[^"\\\n]|\\[^\n])*")+/y;
+const blanksPattern = /[ \t\r\f\v]+/y;
+const commentPattern = /;([^\n]*)/y;
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
@@ -61,7 +61,7 @@ export function* scanLines(text: string): Generator<LogicalLine> {
       lineStart = at;
       continue;
     }
-    const blanks = matchAt(BLANKS, text, at);
+    const blanks = matchAt(blanksPattern, text, at);
     if (blanks !== null) {
       if (at === lineStart && depth === 0) startsBlank = true;
       at += blanks[0].length;
@@ -73,14 +73,14 @@ export function* scanLines(text: string): Generator<LogicalLine> {
       at += 1;
       continue;
     }
-    const remark = matchAt(COMMENT, text, at);
+    const remark = matchAt(commentPattern, text, at);
     if (remark !== null) {
       comment = remark[1]!.trim();
       at += remark[0].length;
       continue;
     }
-    const quoted = matchAt(QUOTED, text, at);
-    const word = quoted ?? matchAt(WORD, text, at);
+    const quoted = matchAt(quotedPattern, text, at);
+    const word = quoted ?? matchAt(wordPattern, text, at);
     if (word === null) throw new ScanError(lineNumber, "a quotation mark is not closed");
     tokens.push({ text: quoted === null ? word[0] : quoted[1]!, quoted: quoted !== null });
     at += word[0].length;

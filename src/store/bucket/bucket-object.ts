@@ -73,7 +73,8 @@ export class BucketObject extends DurableObject<BucketEnv> {
 
   /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
   execute(operations: Operation[]): Outcome[] | Promise<Outcome[]> {
-    if (testSession.active && !testSession.leavesAlone(operations)) return this.#executeInTest(operations);
+    if (testSession.active && !testSession.leavesAlone(operations))
+      return this.#executeInTest(operations);
     this.#enterLayer(operations);
     return this.#execute(operations);
   }

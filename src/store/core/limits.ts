@@ -1,26 +1,26 @@
 /** The limits of the service. Sizes are in bytes unless the name says otherwise. */
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const GIB = 1024 * MIB;
-const TIB = 1024 * GIB;
+const kib = 1024;
+const mib = 1024 * kib;
+const gib = 1024 * mib;
+const tib = 1024 * gib;
 
 /** A key, in UTF-8. Specification: limits. */
 export const keyBytesMax = 1024;
 /** Custom and HTTP metadata of one object together, in UTF-8. Specification: limits. */
 export const metadataBytesMax = 8192;
 /** An object, however it was uploaded. Specification: 4.995 TiB. */
-export const objectBytesMax = Math.floor(4.995 * TIB);
+export const objectBytesMax = Math.floor(4.995 * tib);
 /** One put, or one part. Specification: 5 GiB less 5 MiB. */
-export const uploadBytesMax = 5 * GIB - 5 * MIB;
+export const uploadBytesMax = 5 * gib - 5 * mib;
 /** Every part but the last. Specification: multipart. */
-export const partBytesMin = 5 * MIB;
+export const partBytesMin = 5 * mib;
 /** Part numbers run from 1. Specification: multipart. */
 export const partNumberMax = 10_000;
 /** Objects and prefixes on a page of a listing. Specification: StoreListOptions. */
 export const listLimitMax = 1000;
 /** What a page holds when it carries metadata. Known: "about 256 KiB". */
-export const listPageBytesMax = 256 * KIB;
+export const listPageBytesMax = 256 * kib;
 /** Keys of one delete. Known: limits. */
 export const deleteKeysMax = 1000;
 /** An upload that is neither completed nor aborted ends by itself. Specification: upload states. */
@@ -30,4 +30,4 @@ export const uploadLifetimeMilliseconds = 7 * 24 * 60 * 60 * 1000;
  * Our own: values up to this size live in the database, larger ones in files
  * (`docs/decisions/0002-inline-values.md`).
  */
-export const inlineBytesMax = 128 * KIB;
+export const inlineBytesMax = 128 * kib;

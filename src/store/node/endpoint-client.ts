@@ -47,7 +47,8 @@ export class EndpointClient {
     });
     if (response.statusCode === 200) return response;
     const text = (await readAll(response)).toString("utf8");
-    if (response.statusCode !== 422) throw new EndpointClosedError(`${response.statusCode}: ${text}`);
+    if (response.statusCode !== 422)
+      throw new EndpointClosedError(`${response.statusCode}: ${text}`);
     throw new RefusedError((JSON.parse(text) as { message: string }).message);
   }
 

@@ -12,7 +12,7 @@ import {
 } from "dns-packet";
 
 /** Lost on loopback means lost in a server. */
-const ANSWER_MILLISECONDS_MAX = 20_000;
+const answerMillisecondsMax = 20_000;
 
 export interface Ask {
   raw(query: Uint8Array): Promise<Buffer>;
@@ -42,7 +42,7 @@ abstract class Asker implements Ask {
     this.#waiting.set(id, waiting);
     const late = setTimeout(
       () => waiting.reject(new Error("There was no answer.")),
-      ANSWER_MILLISECONDS_MAX,
+      answerMillisecondsMax,
     );
     try {
       this.send(query);

@@ -5,7 +5,7 @@ import { typeCode } from "../../../src/dns/record/presentation.ts";
 import { Responder, type Asker, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
 import type { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 
-export const PLAIN_EDNS = { udpBytesMax: 1232, version: 0, dnssecOk: false, options: [] };
+export const plainEdns = { udpBytesMax: 1232, version: 0, dnssecOk: false, options: [] };
 
 export function composeQuery(question: string | null, changes: Partial<Message> = {}): Uint8Array {
   const [name, type] = question?.split(" ") ?? [];
@@ -32,8 +32,8 @@ export function composeQuery(question: string | null, changes: Partial<Message> 
   return encodeMessage(message, { bytesMax: 65_535 });
 }
 
-export const UDP: Asker = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
-export const TCP: Asker = { ...UDP, transport: "tcp" };
+export const udp: Asker = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
+export const tcp: Asker = { ...udp, transport: "tcp" };
 
 const onError = (error: unknown) => {
   throw new Error("respond() made a mistake", { cause: error });
@@ -44,10 +44,15 @@ export function respondFrom(
   zones: ServedZones,
   options: Partial<ResponderOptions> = {},
 ): { responder: Responder; ask: (query: Uint8Array, asker?: Asker, now?: number) => Message } {
-  const responder = new Responder({ zones, outside: new ExternalAddressCache(), onError, ...options });
+  const responder = new Responder({
+    zones,
+    outside: new ExternalAddressCache(),
+    onError,
+    ...options,
+  });
   return {
     responder,
-    ask(query, asker = UDP, now = 0) {
+    ask(query, asker = udp, now = 0) {
       const response = responder.respond(query, asker, now);
       if (!(response instanceof Uint8Array)) throw new Error("There was no response");
       return decodeMessage(response);

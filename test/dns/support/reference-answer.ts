@@ -13,11 +13,11 @@ export interface PlainRecord {
   readonly settings: { readonly flatten_cname?: boolean };
 }
 
-const APEX = "example.org";
-const ADDRESSES: Readonly<Record<string, string>> = { A: "198.18.0.1", AAAA: "2001:2::1" };
-const HTTPS = '1 . alpn="h3,h2" ipv4hint="198.18.0.1" ipv6hint="2001:2::1"';
-const SOA = `authority ${APEX} 1800 SOA`;
-const NAMED = new Set(["CNAME", "NS", "MX"]);
+const apex = "example.org";
+const addresses: Readonly<Record<string, string>> = { A: "198.18.0.1", AAAA: "2001:2::1" };
+const https = '1 . alpn="h3,h2" ipv4hint="198.18.0.1" ipv6hint="2001:2::1"';
+const soa = `authority ${apex} 1800 SOA`;
+const named = new Set(["CNAME", "NS", "MX"]);
 
 interface Outcome {
   rcode: string;
@@ -34,16 +34,16 @@ function seconds(ttl: number): number {
 }
 
 function text({ type, content, priority }: PlainRecord): string {
-  return `${priority === null ? "" : `${priority} `}${content}${NAMED.has(type) ? "." : ""}`;
+  return `${priority === null ? "" : `${priority} `}${content}${named.has(type) ? "." : ""}`;
 }
 
 /** The names from just below the apex down to a name. */
 function path(name: string): string[] {
-  const labels = name.slice(0, -APEX.length - 1).split(".");
-  return labels.map((_, index) => `${labels.slice(labels.length - 1 - index).join(".")}.${APEX}`);
+  const labels = name.slice(0, -apex.length - 1).split(".");
+  return labels.map((_, index) => `${labels.slice(labels.length - 1 - index).join(".")}.${apex}`);
 }
 
-const inZone = (name: string) => name === APEX || name.endsWith(`.${APEX}`);
+const inZone = (name: string) => name === apex || name.endsWith(`.${apex}`);
 
 function nothing(): Outcome {
   return { rcode: "NOERROR", aa: false, answers: [], rest: [], leftFor: null, failed: false };
@@ -54,7 +54,7 @@ export function referenceAnswer(
   question: { readonly name: string; readonly type: string },
 ): string[] {
   const exists = (name: string) =>
-    name === APEX || records.some((r) => r.name === name || r.name.endsWith(`.${name}`));
+    name === apex || records.some((r) => r.name === name || r.name.endsWith(`.${name}`));
 
   function setAt(source: string, owner: string, type: string): Outcome["answers"] {
     const found = records.filter((r) => r.name === source && r.type === type);
@@ -69,7 +69,7 @@ export function referenceAnswer(
         const proxied = records.some((r) => r.name === name && r.proxied);
         return ["A", "AAAA"].flatMap((type) =>
           proxied
-            ? [`${section} ${name} 300 ${type} ${ADDRESSES[type]}`]
+            ? [`${section} ${name} 300 ${type} ${addresses[type]}`]
             : setAt(name, name, type).map((words) => `${section} ${words.join(" ")}`),
         );
       });
@@ -88,12 +88,12 @@ export function referenceAnswer(
   }
 
   function look(name: string, type: string, met: string[], outcome: Outcome): Outcome {
-    if (name !== APEX && !name.endsWith(`.${APEX}`)) {
+    if (name !== apex && !name.endsWith(`.${apex}`)) {
       outcome.leftFor = name;
       return outcome;
     }
     met.push(name);
-    const steps = name === APEX ? [] : path(name);
+    const steps = name === apex ? [] : path(name);
     const cut = steps.find((step) => records.some((r) => r.name === step && r.type === "NS"));
     if (cut !== undefined && !(cut === name && type === "DS")) {
       outcome.rest.push(...glue(cut));
@@ -103,11 +103,11 @@ export function referenceAnswer(
     outcome.aa = true;
     let source = name;
     if (!exists(name)) {
-      const encloser = [...steps.toReversed(), APEX].find(exists)!;
+      const encloser = [...steps.toReversed(), apex].find(exists)!;
       source = `*.${encloser}`;
       if (!exists(source)) {
         outcome.rcode = "NXDOMAIN";
-        outcome.rest.push(SOA);
+        outcome.rest.push(soa);
         return outcome;
       }
     }
@@ -115,23 +115,23 @@ export function referenceAnswer(
     const proxied = here.some((r) => r.proxied);
     const hidden = (kind: string) => proxied && ["A", "AAAA", "CNAME"].includes(kind);
     const cname = proxied ? undefined : here.find((r) => r.type === "CNAME");
-    const flat = cname !== undefined && (source === APEX || cname.settings.flatten_cname === true);
-    if (type === "ANY" && (here.length > 0 || name === APEX)) {
+    const flat = cname !== undefined && (source === apex || cname.settings.flatten_cname === true);
+    if (type === "ANY" && (here.length > 0 || name === apex)) {
       outcome.answers.push([name, 3600, "HINFO", '"RFC8482" ""']);
-    } else if (proxied && ADDRESSES[type] !== undefined) {
-      outcome.answers.push([name, 300, type, ADDRESSES[type]]);
+    } else if (proxied && addresses[type] !== undefined) {
+      outcome.answers.push([name, 300, type, addresses[type]]);
     } else if (proxied && type === "HTTPS") {
-      outcome.answers.push([name, 300, type, HTTPS]);
+      outcome.answers.push([name, 300, type, https]);
     } else if (here.some((r) => r.type === type) && !hidden(type) && !(flat && type === "CNAME")) {
       outcome.answers.push(...setAt(source, name, type));
-    } else if (flat && ADDRESSES[type] !== undefined) {
+    } else if (flat && addresses[type] !== undefined) {
       return flatten(name, cname, type, met, outcome);
     } else if (cname !== undefined && !flat) {
       outcome.answers.push([name, seconds(cname.ttl), "CNAME", text(cname)]);
       if (met.includes(cname.content)) outcome.failed = true;
       else return look(cname.content, type, met, outcome);
     } else {
-      outcome.rest.push(SOA);
+      outcome.rest.push(soa);
     }
     return outcome;
   }
@@ -151,7 +151,7 @@ export function referenceAnswer(
     const ttl = Math.min(seconds(cname.ttl), ...inner.answers.map((words) => words[1]));
     const found = inner.answers.filter((words) => words[2] === type);
     for (const words of found) outcome.answers.push([name, ttl, type, words[3]]);
-    if (found.length === 0) outcome.rest.push(SOA);
+    if (found.length === 0) outcome.rest.push(soa);
     return outcome;
   }
 

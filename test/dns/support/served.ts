@@ -15,14 +15,14 @@ import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 import { defaultSettings } from "../../../src/dns/rules/dns-settings.ts";
 import { parseZoneFile } from "../../../src/dns/zone-file/parse.ts";
 
-const PLATFORM = ["198.18.0.1", "2001:2::1"];
-const NAME_SERVERS = ["ns1.ledge.local", "ns2.ledge.local"];
+const platform = ["198.18.0.1", "2001:2::1"];
+const zoneNameServers = ["ns1.ledge.local", "ns2.ledge.local"];
 
 export function readRecords(zoneName: string, text: string): ServedRecord[] {
   const rules = {
     zoneName,
     nameRules: "dns" as const,
-    platformAddresses: PLATFORM,
+    platformAddresses: platform,
     commentCharactersMax: 100,
     tagsMax: 20,
   };
@@ -46,12 +46,12 @@ export function zoneData(
   changes: Partial<ZoneData> & { readonly flattenAll?: boolean } = {},
 ): ZoneData {
   const { flattenAll = false, ...head } = changes;
-  const settings = { ...defaultSettings(NAME_SERVERS), flatten_all_cnames: flattenAll };
+  const settings = { ...defaultSettings(zoneNameServers), flatten_all_cnames: flattenAll };
   return {
     id: name,
     name,
     serial: 7,
-    nameServers: NAME_SERVERS,
+    nameServers: zoneNameServers,
     settings,
     http2: true,
     http3: true,
@@ -65,7 +65,7 @@ export function serve(
   texts: Readonly<Record<string, string>>,
   changes: Parameters<typeof zoneData>[2] = {},
 ): ServedZones {
-  const zones = new ServedZones({ platformAddresses: PLATFORM });
+  const zones = new ServedZones({ platformAddresses: platform });
   for (const [name, text] of Object.entries(texts)) {
     zones.put(zoneData(name, readRecords(name, text), changes));
   }

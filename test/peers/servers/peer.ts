@@ -41,8 +41,8 @@ export interface Peer {
 }
 
 /** Longer than any run; then nobody is left who would end it. */
-const LIFETIME_MILLISECONDS_MAX = 20 * 60 * 1000;
-const START_MILLISECONDS_MAX = 20_000;
+const lifetimeMillisecondsMax = 20 * 60 * 1000;
+const startMillisecondsMax = 20_000;
 
 export function isInstalled({ programs }: Peer): boolean {
   return programs.every((program) => {
@@ -72,7 +72,7 @@ export async function startProcess(
     cwd: folder,
     env: environment,
     stdio: ["ignore", log.fd, log.fd],
-    timeout: LIFETIME_MILLISECONDS_MAX,
+    timeout: lifetimeMillisecondsMax,
   });
   await log.close();
   const said = (): string => readFileSync(logPath, "utf8").slice(-4000);
@@ -109,7 +109,7 @@ export async function untilAnswering(port: number, zoneName: string): Promise<vo
   const asking = setInterval(ask, 50);
   const late = setTimeout(
     () => answered.reject(new Error("no answer in time")),
-    START_MILLISECONDS_MAX,
+    startMillisecondsMax,
   );
   try {
     ask();

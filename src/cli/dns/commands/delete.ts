@@ -13,7 +13,7 @@ import { withDns } from "../dns-session.ts";
 import { findZone } from "../zone.ts";
 
 /** Far below what a batch may hold. */
-const DELETES_PER_BATCH = 1000;
+const deletesPerBatch = 1000;
 
 export function deleteRecords(invocation: Invocation): Promise<void> {
   const [word, given, typeWord, ...words] = invocation.arguments as [string, string, ...string[]];
@@ -34,8 +34,8 @@ export function deleteRecords(invocation: Invocation): Promise<void> {
           recordsText(fitting),
       );
     }
-    for (let start = 0; start < fitting.length; start += DELETES_PER_BATCH) {
-      const part = fitting.slice(start, start + DELETES_PER_BATCH);
+    for (let start = 0; start < fitting.length; start += deletesPerBatch) {
+      const part = fitting.slice(start, start + deletesPerBatch);
       await api.batch(zone.id, { deletes: part.map(({ id }) => ({ id })) });
     }
     print(invocation, { deleted: fitting }, `Deleted\n${recordsText(fitting)}`);

@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from "node:net";
-import { TYPE } from "../../../dns/wire/numbers.ts";
+import { typeCodes } from "../../../dns/wire/numbers.ts";
 import { encodeName } from "../../../dns/wire/name.ts";
 import { WireError } from "../../../dns/wire/wire-error.ts";
 import { parseIpv4, parseIpv6 } from "../../../dns/record/ip-address.ts";
@@ -77,7 +77,7 @@ async function reasonsFor({ name, type }: AskedQuestion, url: string): Promise<R
 function questionOf(nameWord: string, typeWord: string | undefined): AskedQuestion {
   const isAddress = isIP(nameWord) !== 0 && typeWord === undefined;
   const name = isAddress ? reverseName(nameWord) : plainName(nameWord);
-  const type = isAddress ? TYPE.PTR : typeOf(typeWord ?? "A");
+  const type = isAddress ? typeCodes.PTR : typeOf(typeWord ?? "A");
   try {
     encodeName(name);
   } catch (error) {

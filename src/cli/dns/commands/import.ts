@@ -21,11 +21,11 @@ import { parseTransferKey } from "../transfer-key.ts";
 import { findZone, findZoneNamed } from "../zone.ts";
 
 /** The API's limit for a file. */
-const FILE_BYTES_MAX = 262_144;
-const PART_MAX = { bytes: FILE_BYTES_MAX, records: 2000 };
-const LEFT_OUT_SHOWN_MAX = 20;
+const fileBytesMax = 262_144;
+const partMax = { bytes: fileBytesMax, records: 2000 };
+const leftOutShownMax = 20;
 /** A name that the API does not take; the configuration can allow it. */
-const NAME_INVALID = 9000;
+const nameInvalid = 9000;
 
 interface Imported {
   readonly added: number;
@@ -46,7 +46,7 @@ export async function importRecords(invocation: Invocation): Promise<void> {
     const plan =
       text === null
         ? planTransfer(await transfer(invocation, session, zoneName), zoneName)
-        : Buffer.byteLength(text) > FILE_BYTES_MAX
+        : Buffer.byteLength(text) > fileBytesMax
           ? planFile(text, { zoneName, proxied })
           : null;
     const { id } = zone ?? (await api.createZone(zoneName));
@@ -140,7 +140,7 @@ async function sendParts(api: Api, zoneId: string, { records }: ImportPlan): Pro
   const progress = new Progress();
   let [added, parsed] = [0, 0];
   try {
-    for (const part of partsOf(records, PART_MAX)) {
+    for (const part of partsOf(records, partMax)) {
       progress.show(`Adding ${parsed} of ${counted(records.length, "record")}`);
       try {
         const result = await api.importFile(zoneId, part.text, { proxied: false });
@@ -164,7 +164,7 @@ async function sendParts(api: Api, zoneId: string, { records }: ImportPlan): Pro
 function explained(error: unknown, place: (message: string) => string): unknown {
   if (!(error instanceof ApiError)) return error;
   const lines = error.problems.map(({ message, code }) => `${place(message)} (${code})`);
-  if (error.problems.some(({ code }) => code === NAME_INVALID)) {
+  if (error.problems.some(({ code }) => code === nameInvalid)) {
     lines.push('With name_rules = "dns" in [dns] any name that DNS can carry is allowed.');
   }
   return new UserError(lines.join("\n"), { cause: error });
@@ -179,7 +179,7 @@ function describeLeftOut(leftOut: readonly LeftOut[], zoneName: string): string[
     lines.push(`Left out ${types} of ${zoneName}: every zone here has its own.`);
   }
   if (unknown.length > 0) {
-    const shown = unknown.slice(0, LEFT_OUT_SHOWN_MAX);
+    const shown = unknown.slice(0, leftOutShownMax);
     const more = unknown.length - shown.length;
     lines.push(
       `Left out ${counted(unknown.length, "record")} of types that the record API does not have:`,

@@ -1,7 +1,7 @@
 import { problem, type Problem } from "../problem.ts";
 import type { Field } from "./field.ts";
 
-const BITS = { 8: 2 ** 8 - 1, 16: 2 ** 16 - 1, 32: 2 ** 32 - 1 } as const;
+const maxByBits = { 8: 2 ** 8 - 1, 16: 2 ** 16 - 1, 32: 2 ** 32 - 1 } as const;
 
 /** Deployed clients write numbers as strings too; both are taken. */
 export function readInteger(input: unknown): number | null {
@@ -16,8 +16,8 @@ interface IntegerOptions {
   readonly refuse?: (field: string) => Problem;
 }
 
-export function integer(bits: keyof typeof BITS, options: IntegerOptions = {}): Field<number> {
-  const max = BITS[bits];
+export function integer(bits: keyof typeof maxByBits, options: IntegerOptions = {}): Field<number> {
+  const max = maxByBits[bits];
   return {
     accept(input, { field, report }) {
       const value = readInteger(input);

@@ -17,7 +17,7 @@ import type { Field } from "./field.ts";
 /** Thrown inside this file only; `accept` reports its reason. */
 class ParameterError extends Error {}
 
-const KEYS = [
+const keyNumbers = [
   "mandatory",
   "alpn",
   "no-default-alpn",
@@ -29,19 +29,19 @@ const KEYS = [
   "ohttp",
 ] as const;
 /** 65535 is reserved as invalid (RFC 9460 section 14.3.2). */
-const KEY_NUMBER_MAX = 65_534;
+const keyNumberMax = 65_534;
 
 function keyNumber(name: string): number {
-  const known = (KEYS as readonly string[]).indexOf(name);
+  const known = (keyNumbers as readonly string[]).indexOf(name);
   if (known >= 0) return known;
   const match = /^key(0|[1-9]\d{0,4})$/.exec(name);
-  const number = Number(match?.[1] ?? KEY_NUMBER_MAX + 1);
-  if (number > KEY_NUMBER_MAX) throw new ParameterError(`${name} is not a key`);
+  const number = Number(match?.[1] ?? keyNumberMax + 1);
+  if (number > keyNumberMax) throw new ParameterError(`${name} is not a key`);
   return number;
 }
 
 function keyName(number: number): string {
-  return KEYS[number] ?? `key${number}`;
+  return keyNumbers[number] ?? `key${number}`;
 }
 
 /** Commas and backslashes inside an item of a list are escaped once more (RFC 9460 appendix A.1). */
@@ -74,7 +74,7 @@ function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
     if (raw !== null && raw.length > 0) throw new ParameterError(`${name} takes no value`);
     return new Uint8Array();
   }
-  if (key >= KEYS.length) return raw ?? new Uint8Array();
+  if (key >= keyNumbers.length) return raw ?? new Uint8Array();
   if (text === null || text === "") throw new ParameterError(`${name} needs a value`);
   switch (name) {
     case "mandatory": {
@@ -186,7 +186,7 @@ function composeParameters(parameters: Parameters): string {
   return parameters
     .map(([key, bytes]) => {
       const value = decodeValue(key, bytes);
-      const bare = value === null || (key >= KEYS.length && value.length === 0);
+      const bare = value === null || (key >= keyNumbers.length && value.length === 0);
       return bare ? keyName(key) : `${keyName(key)}=${quoteBytes(value)}`;
     })
     .join(" ");

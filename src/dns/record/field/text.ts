@@ -1,9 +1,5 @@
 /** Text fields: ASCII that can be printed, quoted in `content` where the type's form quotes it. */
-import {
-  CHARACTER_STRING_BYTES_MAX,
-  quoteBytes,
-  unescapeBytes,
-} from "../../wire/character-string.ts";
+import { characterStringBytesMax, quoteBytes, unescapeBytes } from "../../wire/character-string.ts";
 import { decodeUtf8, encodeUtf8 } from "../../wire/utf8.ts";
 import { WireError } from "../../wire/wire-error.ts";
 import { problem } from "../problem.ts";
@@ -20,11 +16,11 @@ interface TextOptions {
   readonly fallback?: string;
 }
 
-const PRINTABLE = /^[\x20-\x7e]*$/;
+const printablePattern = /^[\x20-\x7e]*$/;
 
 function decodeText(bytes: Uint8Array): string {
   const decoded = decodeUtf8(bytes);
-  if (decoded === null || !PRINTABLE.test(decoded))
+  if (decoded === null || !printablePattern.test(decoded))
     throw new WireError("A text is not printable ASCII");
   return decoded;
 }
@@ -37,9 +33,9 @@ export function text(options: TextOptions): Field<string> {
       const value = typeof input === "string" && options.lowerCase ? input.toLowerCase() : input;
       if (
         typeof value === "string" &&
-        PRINTABLE.test(value) &&
+        printablePattern.test(value) &&
         options.pattern.test(value) &&
-        !(prefixed && value.length > CHARACTER_STRING_BYTES_MAX)
+        !(prefixed && value.length > characterStringBytesMax)
       ) {
         return value;
       }

@@ -2,7 +2,7 @@ import { decodeBase64 } from "../../wire/base64.ts";
 import { checkValues, parseTagList } from "./tag-list.ts";
 
 /** RFC 6376 section 3.6.1; a name between colons is a hyphenated word. */
-const ALLOWED = {
+const allowed = {
   k: /^(?:rsa|ed25519)$/,
   h: /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i,
   s: /^(?:\*|[a-z0-9-]+)(?:\s*:\s*(?:\*|[a-z0-9-]+))*$/i,
@@ -28,5 +28,5 @@ export function checkDkim(text: string): string | null {
   if (decodeBase64(digits + "=".repeat((4 - (digits.length % 4)) % 4)) === null) {
     return "p= is not base64";
   }
-  return checkValues(tags, ALLOWED);
+  return checkValues(tags, allowed);
 }

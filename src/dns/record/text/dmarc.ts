@@ -1,23 +1,23 @@
 import { checkValues, parseTagList } from "./tag-list.ts";
 
-const POLICY = /^(?:none|quarantine|reject)$/i;
-const ALIGNMENT = /^[rs]$/i;
-const REPORT_URIS =
+const policyPattern = /^(?:none|quarantine|reject)$/i;
+const alignmentPattern = /^[rs]$/i;
+const reportUris =
   /^\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?(?:\s*,\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?)*\s*$/i;
 
 /** RFC 7489 section 6.3. */
-const ALLOWED = {
-  p: POLICY,
-  sp: POLICY,
-  np: POLICY,
-  adkim: ALIGNMENT,
-  aspf: ALIGNMENT,
+const allowed = {
+  p: policyPattern,
+  sp: policyPattern,
+  np: policyPattern,
+  adkim: alignmentPattern,
+  aspf: alignmentPattern,
   fo: /^[01ds](?:\s*:\s*[01ds])*$/i,
   pct: /^(?:100|[1-9]?[0-9])$/,
   rf: /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i,
   ri: /^[0-9]{1,10}$/,
-  rua: REPORT_URIS,
-  ruf: REPORT_URIS,
+  rua: reportUris,
+  ruf: reportUris,
 };
 
 /** A DMARC policy stands at _dmarc, below the domain it speaks for. */
@@ -32,5 +32,5 @@ export function checkDmarc(text: string): string | null {
   const [first] = tags.keys();
   if (first !== "v" || tags.get("v") !== "DMARC1") return "it must start with v=DMARC1";
   if (!tags.has("p")) return "p= is missing";
-  return checkValues(tags, ALLOWED);
+  return checkValues(tags, allowed);
 }

@@ -4,22 +4,18 @@
  * octets of a character-string are split, never inside a character.
  */
 import { concatBytes } from "../../wire/bytes.ts";
-import {
-  CHARACTER_STRING_BYTES_MAX,
-  quoteBytes,
-  unescapeBytes,
-} from "../../wire/character-string.ts";
+import { characterStringBytesMax, quoteBytes, unescapeBytes } from "../../wire/character-string.ts";
 import { decodeUtf8, encodeUtf8 } from "../../wire/utf8.ts";
 
-const QUOTED_STRINGS = /^\s*"(?:[^"\\]|\\[^])*"(?:\s+"(?:[^"\\]|\\[^])*")*\s*$/u;
-const QUOTED_STRING = /"((?:[^"\\]|\\[^])*)"/gu;
+const quotedStrings = /^\s*"(?:[^"\\]|\\[^])*"(?:\s+"(?:[^"\\]|\\[^])*")*\s*$/u;
+const quotedString = /"((?:[^"\\]|\\[^])*)"/gu;
 
 /** `null` when quotation marks or escapes are inconsistent. */
 export function parseStrings(content: string): Uint8Array[] | null {
   if (!content.includes('"')) return splitString(encodeUtf8(content));
-  if (!QUOTED_STRINGS.test(content)) return null;
+  if (!quotedStrings.test(content)) return null;
   const strings: Uint8Array[] = [];
-  for (const [, inner] of content.matchAll(QUOTED_STRING)) {
+  for (const [, inner] of content.matchAll(quotedString)) {
     const bytes = unescapeBytes(inner!);
     if (bytes === null) return null;
     strings.push(...splitString(bytes));
@@ -28,11 +24,11 @@ export function parseStrings(content: string): Uint8Array[] | null {
 }
 
 function splitString(bytes: Uint8Array): Uint8Array[] {
-  if (bytes.length <= CHARACTER_STRING_BYTES_MAX) return [bytes];
+  if (bytes.length <= characterStringBytesMax) return [bytes];
   const isText = decodeUtf8(bytes) !== null;
   const parts: Uint8Array[] = [];
   for (let from = 0; from < bytes.length;) {
-    let to = Math.min(from + CHARACTER_STRING_BYTES_MAX, bytes.length);
+    let to = Math.min(from + characterStringBytesMax, bytes.length);
     // 10xxxxxx continues a character.
     if (isText) while (to < bytes.length && (bytes[to]! & 0xc0) === 0x80) to -= 1;
     parts.push(bytes.slice(from, to));

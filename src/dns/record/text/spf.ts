@@ -1,10 +1,10 @@
 import { parseIpv4, parseIpv6 } from "../ip-address.ts";
 
 /** RFC 7208 section 4.6.4: terms that cost a query. */
-const LOOKUPS_MAX = 10;
+const lookupsMax = 10;
 /** A domain-spec may hold macros (RFC 7208 section 7). */
-const DOMAIN_SPEC = /^(?:[a-z0-9_.-]|%\{[slodiphcrtv][0-9]*r?[.\-+,/_=]*\}|%%|%_|%-)+$/i;
-const CIDR = /^(?:\/(?:[0-9]|[12][0-9]|3[0-2]))?(?:\/\/(?:[0-9]{1,2}|1[01][0-9]|12[0-8]))?$/;
+const domainSpec = /^(?:[a-z0-9_.-]|%\{[slodiphcrtv][0-9]*r?[.\-+,/_=]*\}|%%|%_|%-)+$/i;
+const cidrPattern = /^(?:\/(?:[0-9]|[12][0-9]|3[0-2]))?(?:\/\/(?:[0-9]{1,2}|1[01][0-9]|12[0-8]))?$/;
 
 /** Also true of "v=spf1include:…", so that a forgotten space is said and not served. */
 export function looksLikeSpf(text: string): boolean {
@@ -21,21 +21,21 @@ function checkNetwork(value: string, parse: (text: string) => unknown, bits: num
 function checkDomainAndCidr(rest: string): boolean {
   const slash = rest.search(/\/\d|\/\//);
   const domain = slash < 0 ? rest : rest.slice(0, slash);
-  if (!CIDR.test(slash < 0 ? "" : rest.slice(slash))) return false;
-  return domain === "" || (domain.startsWith(":") && DOMAIN_SPEC.test(domain.slice(1)));
+  if (!cidrPattern.test(slash < 0 ? "" : rest.slice(slash))) return false;
+  return domain === "" || (domain.startsWith(":") && domainSpec.test(domain.slice(1)));
 }
 
-const MECHANISMS: ReadonlyMap<string, (rest: string) => boolean> = new Map([
+const mechanisms: ReadonlyMap<string, (rest: string) => boolean> = new Map([
   ["all", (rest) => rest === ""],
-  ["include", (rest) => rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1))],
-  ["exists", (rest) => rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1))],
+  ["include", (rest) => rest.startsWith(":") && domainSpec.test(rest.slice(1))],
+  ["exists", (rest) => rest.startsWith(":") && domainSpec.test(rest.slice(1))],
   ["a", checkDomainAndCidr],
   ["mx", checkDomainAndCidr],
-  ["ptr", (rest) => rest === "" || (rest.startsWith(":") && DOMAIN_SPEC.test(rest.slice(1)))],
+  ["ptr", (rest) => rest === "" || (rest.startsWith(":") && domainSpec.test(rest.slice(1)))],
   ["ip4", (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv4, 32)],
   ["ip6", (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv6, 128)],
 ]);
-const COSTS_A_LOOKUP = new Set(["include", "exists", "a", "mx", "ptr", "redirect"]);
+const costsALookup = new Set(["include", "exists", "a", "mx", "ptr", "redirect"]);
 
 /** What is wrong with an SPF policy, or `null`. */
 export function checkSpf(text: string): string | null {
@@ -49,19 +49,17 @@ export function checkSpf(text: string): string | null {
       const name = modifier[1]!.toLowerCase();
       if (name === "redirect" || name === "exp") {
         if (modifiers.has(name)) return `${name}= is given twice`;
-        if (!DOMAIN_SPEC.test(modifier[2]!)) return `"${term}" has no valid domain`;
+        if (!domainSpec.test(modifier[2]!)) return `"${term}" has no valid domain`;
         modifiers.add(name);
       }
-      if (COSTS_A_LOOKUP.has(name)) lookups += 1;
+      if (costsALookup.has(name)) lookups += 1;
     } else {
       const name = mechanism?.[1]!.toLowerCase() ?? "";
-      const check = MECHANISMS.get(name);
+      const check = mechanisms.get(name);
       if (check === undefined) return `"${term}" is not a mechanism`;
       if (!check(mechanism![2]!)) return `"${term}" is malformed`;
-      if (COSTS_A_LOOKUP.has(name)) lookups += 1;
+      if (costsALookup.has(name)) lookups += 1;
     }
   }
-  return lookups > LOOKUPS_MAX
-    ? `it needs ${lookups} lookups and ${LOOKUPS_MAX} are allowed`
-    : null;
+  return lookups > lookupsMax ? `it needs ${lookups} lookups and ${lookupsMax} are allowed` : null;
 }

@@ -2,17 +2,17 @@
 import { problem, type Report } from "../../record/problem.ts";
 import { toAsciiName } from "../../record/punycode.ts";
 
-export const PER_PAGE_DEFAULT = 100;
+export const recordsPerPageDefault = 100;
 /** Deviation: larger pages are cut to this, which is what one call between two isolates carries. */
-export const PER_PAGE_MAX = 20_000;
+export const recordsPerPageMax = 20_000;
 
-const TEXT_OPERATORS = ["exact", "contains", "startswith", "endswith"] as const;
-const ORDERS = ["type", "name", "content", "ttl", "proxied"] as const;
-const DIRECTIONS = ["asc", "desc"] as const;
-const MATCHES = ["any", "all"] as const;
+const textOperators = ["exact", "contains", "startswith", "endswith"] as const;
+const orders = ["type", "name", "content", "ttl", "proxied"] as const;
+const directions = ["asc", "desc"] as const;
+const matches = ["any", "all"] as const;
 
-export type TextOperator = (typeof TEXT_OPERATORS)[number];
-export type Match = (typeof MATCHES)[number];
+export type TextOperator = (typeof textOperators)[number];
+export type Match = (typeof matches)[number];
 
 export interface TextTest {
   readonly operator: TextOperator;
@@ -43,7 +43,7 @@ export interface ListQuery extends Page {
   readonly tagMatch: Match;
   /** Looks at name, content, comment and tags, whatever `match` says. */
   readonly search: string | null;
-  readonly order: (typeof ORDERS)[number];
+  readonly order: (typeof orders)[number];
 }
 
 export type Parameters = ReadonlyMap<string, string>;
@@ -73,7 +73,7 @@ function readCount(
 }
 
 export interface Page {
-  readonly direction: (typeof DIRECTIONS)[number];
+  readonly direction: (typeof directions)[number];
   readonly page: number;
   readonly perPage: number;
 }
@@ -83,7 +83,7 @@ export function readPage(
   limits: { readonly perPageDefault: number; readonly perPageMax: number },
   report: Report,
 ): Page {
-  const direction = { name: "direction", values: DIRECTIONS, fallback: "asc" } as const;
+  const direction = { name: "direction", values: directions, fallback: "asc" } as const;
   const page = { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER };
   const perPage = { name: "per_page", fallback: limits.perPageDefault, max: limits.perPageMax };
   return {
@@ -95,7 +95,7 @@ export function readPage(
 
 function readTexts(parameters: Parameters, field: "name" | "content" | "comment"): Condition[] {
   const conditions: Condition[] = [];
-  for (const operator of ["", ...TEXT_OPERATORS] as const) {
+  for (const operator of ["", ...textOperators] as const) {
     const given = parameters.get(operator === "" ? field : `${field}.${operator}`);
     if (given === undefined || given === "") continue;
     const value =
@@ -107,7 +107,7 @@ function readTexts(parameters: Parameters, field: "name" | "content" | "comment"
 
 function readTags(parameters: Parameters): Condition[] {
   const conditions: Condition[] = [];
-  for (const operator of ["", ...TEXT_OPERATORS] as const) {
+  for (const operator of ["", ...textOperators] as const) {
     const given = parameters.get(operator === "" ? "tag" : `tag.${operator}`);
     if (given === undefined || given === "") continue;
     const colon = given.indexOf(":");
@@ -143,14 +143,18 @@ export function readListQuery(parameters: Parameters, report: Report): ListQuery
       proxied: readChoice(parameters, choice, report) === "true",
     });
   }
-  const all = { values: MATCHES, fallback: "all" } as const;
+  const all = { values: matches, fallback: "all" } as const;
   return {
     conditions,
     tagConditions: readTags(parameters),
     match: readChoice(parameters, { ...all, name: "match" }, report),
     tagMatch: readChoice(parameters, { ...all, name: "tag_match" }, report),
     search: parameters.get("search")?.toLowerCase() || null,
-    order: readChoice(parameters, { name: "order", values: ORDERS, fallback: "type" }, report),
-    ...readPage(parameters, { perPageDefault: PER_PAGE_DEFAULT, perPageMax: PER_PAGE_MAX }, report),
+    order: readChoice(parameters, { name: "order", values: orders, fallback: "type" }, report),
+    ...readPage(
+      parameters,
+      { perPageDefault: recordsPerPageDefault, perPageMax: recordsPerPageMax },
+      report,
+    ),
   };
 }

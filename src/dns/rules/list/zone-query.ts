@@ -3,12 +3,12 @@ import { problem, type Report } from "../../record/problem.ts";
 import { toAsciiName } from "../../record/punycode.ts";
 import { readChoice, readPage, type Match, type Page, type Parameters } from "./record-query.ts";
 
-const ZONES_PER_PAGE_DEFAULT = 20;
+const zonesPerPageDefault = 20;
 /** Deviation: the deployed service stops at 50. */
-const ZONES_PER_PAGE_MAX = 1000;
+const zonesPerPageMax = 1000;
 
-const ORDERS = ["name", "status", "account.id", "account.name", "plan.id"] as const;
-const NAME_OPERATORS = {
+const orders = ["name", "status", "account.id", "account.name", "plan.id"] as const;
+const nameOperators = {
   equal: "name = ?",
   not_equal: "name <> ?",
   starts_with: "instr(name, ?) = 1",
@@ -17,7 +17,7 @@ const NAME_OPERATORS = {
 } as const;
 
 export interface ZoneQuery extends Page {
-  readonly name: { readonly operator: keyof typeof NAME_OPERATORS; readonly value: string } | null;
+  readonly name: { readonly operator: keyof typeof nameOperators; readonly value: string } | null;
   /** Filters that hold for every zone here or for none. */
   readonly others: readonly boolean[];
   readonly types: readonly string[];
@@ -29,9 +29,7 @@ export interface ZoneQuery extends Page {
 function readName(given: string): ZoneQuery["name"] {
   const colon = given.indexOf(":");
   const word = given.slice(0, Math.max(0, colon)).replace(/_case_sensitive$/, "");
-  const operator = Object.hasOwn(NAME_OPERATORS, word)
-    ? (word as keyof typeof NAME_OPERATORS)
-    : null;
+  const operator = Object.hasOwn(nameOperators, word) ? (word as keyof typeof nameOperators) : null;
   const value = toAsciiName(operator === null ? given : given.slice(colon + 1));
   return { operator: operator ?? "equal", value: value.replace(/(?<=.)\.$/, "") };
 }
@@ -49,10 +47,10 @@ export function readZoneQuery(
   if (accountId) others.push(accountId === account.id);
   const accountName = parameters.get("account.name");
   if (accountName) others.push(accountName.replace(/^[a-z_]+:/, "") === account.name);
-  readChoice(parameters, { name: "order", values: ORDERS, fallback: "name" }, report);
+  readChoice(parameters, { name: "order", values: orders, fallback: "name" }, report);
   const types = parameters.get("type")?.split(",") ?? [];
   if (types.some((type) => type === "")) report(problem.valueInvalid("type", "a list of types"));
-  const limits = { perPageDefault: ZONES_PER_PAGE_DEFAULT, perPageMax: ZONES_PER_PAGE_MAX };
+  const limits = { perPageDefault: zonesPerPageDefault, perPageMax: zonesPerPageMax };
   return {
     name: name ? readName(name) : null,
     others,
@@ -74,7 +72,7 @@ export function composeZoneFilter(query: ZoneQuery): { sql: string; bindings: st
   }));
   if (query.name !== null) {
     const { operator, value } = query.name;
-    const sql = NAME_OPERATORS[operator];
+    const sql = nameOperators[operator];
     parts.push({ sql, bindings: [...sql.matchAll(/\?/g)].map(() => value) });
   }
   if (query.types.length > 0) {

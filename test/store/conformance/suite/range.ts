@@ -11,7 +11,11 @@ import type { Subject } from "./subject.ts";
 
 type Resolved = { offset: number; length: number };
 
-const { POSITIVE_INFINITY, NEGATIVE_INFINITY, NaN: notANumber } = Number;
+const {
+  POSITIVE_INFINITY: positiveInfinity,
+  NEGATIVE_INFINITY: negativeInfinity,
+  NaN: notANumber,
+} = Number;
 const size = 1000;
 const largeBytes = inlineBytesMax * 2;
 
@@ -41,12 +45,12 @@ const served: [range: unknown, resolved: Resolved][] = [
   ],
   [{ suffix: 5000 }, { offset: 0, length: 1000 }],
   [{ length: 2 ** 53 }, { offset: 0, length: 1000 }],
-  [{ length: POSITIVE_INFINITY }, { offset: 0, length: 1000 }],
+  [{ length: positiveInfinity }, { offset: 0, length: 1000 }],
   [
-    { offset: 5, length: POSITIVE_INFINITY },
+    { offset: 5, length: positiveInfinity },
     { offset: 5, length: 995 },
   ],
-  [{ suffix: POSITIVE_INFINITY }, { offset: 0, length: 1000 }],
+  [{ suffix: positiveInfinity }, { offset: 0, length: 1000 }],
   // Coerced
   [{ offset: "10" }, { offset: 10, length: 990 }],
   [{ length: "10" }, { offset: 0, length: 10 }],
@@ -78,7 +82,7 @@ const unsatisfiable: object[] = [
   { offset: 1000, length: 1 },
   { offset: 2 ** 53 },
   { offset: 1e300 },
-  { offset: POSITIVE_INFINITY },
+  { offset: positiveInfinity },
   { length: 0 },
   { offset: 0, length: 0 },
   { offset: 10, length: 0 },
@@ -95,12 +99,12 @@ const refused: [range: object, failure: Failure][] = [
   [{ offset: notANumber }, atLeast("range. Starting offset", "nan")],
   [{ offset: "far" }, atLeast("range. Starting offset", "nan")],
   [{ offset: {} }, atLeast("range. Starting offset", "nan")],
-  [{ offset: NEGATIVE_INFINITY }, atLeast("range. Starting offset", "-inf")],
+  [{ offset: negativeInfinity }, atLeast("range. Starting offset", "-inf")],
   [{ offset: 1.5 }, whole("Starting offset", "1.5")],
   [{ length: -1 }, atLeast("range. Length", "-1")],
   [{ length: notANumber }, atLeast("range. Length", "nan")],
   [{ length: "long" }, atLeast("range. Length", "nan")],
-  [{ length: NEGATIVE_INFINITY }, atLeast("range. Length", "-inf")],
+  [{ length: negativeInfinity }, atLeast("range. Length", "-inf")],
   [{ length: 1.5 }, whole("Length", "1.5")],
   [{ offset: 0, length: -1 }, atLeast("range. Length", "-1")],
   [{ suffix: -1 }, atLeast("suffix. Suffix", "-1")],
