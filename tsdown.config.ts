@@ -38,7 +38,7 @@ export default defineConfig([
   workerdModule("dns-remote", "worker/remote.ts"),
   {
     // A thread's program: nobody imports it.
-    entry: { "dns-listener": "src/dns/server/thread.ts" },
+    entry: { "dns-listener": "src/dns/server/listener-thread.ts" },
     outDir: "dist",
     platform: "node",
     target: "node22",

@@ -120,7 +120,7 @@ describe("ledge dns dig explains", () => {
         "",
         ";; Why",
         ";;   the zone is example.org",
-        ";;   child.example.org is delegated: its servers are named in place of an answer",
+        ";;   child.example.org is delegated: the answer refers to its name servers",
         "",
       ].join("\n"),
     );

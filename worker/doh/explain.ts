@@ -2,7 +2,7 @@
 import { isMetaType, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { answer, isExternalNeeded, type AnswerContext } from "../../src/dns/answer/answer.ts";
 import { Query } from "../../src/dns/answer/query.ts";
-import { explainRule, ruleName } from "../../src/dns/answer/explanation.ts";
+import { explainRule, subjectOf } from "../../src/dns/answer/explanation.ts";
 
 export interface Reason {
   readonly rule: string;
@@ -23,7 +23,7 @@ export function explainQuery(bytes: Uint8Array, context: AnswerContext): readonl
   if (isExternalNeeded(made)) return [];
   return made.rules.map((rule) => ({
     rule: rule.rule,
-    name: ruleName(rule),
+    name: subjectOf(rule),
     text: explainRule(rule),
   }));
 }

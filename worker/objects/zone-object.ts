@@ -13,7 +13,7 @@ import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import { recordType } from "../../src/dns/record/registry.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
-import type { ZoneData, ZoneHead } from "../../src/dns/answer/served-zone.ts";
+import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
 import { editSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import {

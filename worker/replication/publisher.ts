@@ -14,7 +14,7 @@ import {
   listenersOrigin,
   publicationPath,
   secretHeader,
-} from "../../src/dns/replication/protocol.ts";
+} from "../../src/dns/replication/listener-protocol.ts";
 
 /** Longer than a listener needs for the largest batch; a write must not hang on one that is stuck. */
 const answerMillisecondsMax = 10_000;

@@ -1,7 +1,7 @@
 /** The worker's half of `protocol.ts`: a listener asks for what zones there are, and what is in one. */
 import { isSameSecret } from "../api/access.ts";
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
-import { secretHeader, zonesPath } from "../../src/dns/replication/protocol.ts";
+import { secretHeader, zonesPath } from "../../src/dns/replication/listener-protocol.ts";
 
 export function isReplicationPath(path: string): boolean {
   return path === zonesPath || path.startsWith(`${zonesPath}/`);

@@ -1,5 +1,5 @@
-import type { ZoneData } from "../../src/dns/answer/served-zone.ts";
-import { stateLines } from "../../src/dns/replication/protocol.ts";
+import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
+import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 
 /** A zone on its way to a listener, a line at a time. */
 export function stateStream(data: ZoneData): ReadableStream<Uint8Array> {

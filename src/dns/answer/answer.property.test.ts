@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { referenceAnswer, type PlainRecord } from "../../../test/dns/support/reference-answer.ts";
 import { ask, zoneData } from "../../../test/dns/support/served.ts";
 import { findConflict } from "../rules/conflict.ts";
-import type { ServedRecord } from "./served-zone.ts";
+import type { ServedRecord } from "./zone-data.ts";
 import { ServedZones } from "./served-zones.ts";
 
 const apex = "example.org";

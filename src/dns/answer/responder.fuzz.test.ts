@@ -94,14 +94,14 @@ test.each(seeds)("respond() never throws, and what it says can be read: seed %d"
   const kinds = new Set<string>();
   for (let count = 0; count < packets; count++) {
     const packet = mutate(random);
-    const asker = random(2) === 0 ? udp : tcp;
-    const response = responder.respond(packet, asker, 1000);
+    const source = random(2) === 0 ? udp : tcp;
+    const response = responder.respond(packet, source, 1000);
     if (response instanceof Uint8Array) {
       const { id, response: isResponse, rcode } = decodeMessage(response);
       const isWrong =
         !isResponse ||
         id !== ((packet[0]! << 8) | packet[1]!) ||
-        (asker === udp && response.length > 1232);
+        (source === udp && response.length > 1232);
       if (isWrong) throw new Error(Buffer.from(packet).toString("hex"));
       kinds.add(`rcode ${rcode}`);
     } else kinds.add(response === null ? "silence" : response.kind);

@@ -63,18 +63,18 @@ describe("a response", () => {
   });
 
   test("asks for what only a resolver knows, and uses it", () => {
-    const outside = new ExternalAddressCache();
-    const own = respondFrom(zones, { outside });
+    const external = new ExternalAddressCache();
+    const own = respondFrom(zones, { external });
     const query = composeQuery("out.example.org A");
     expect(own.responder.respond(query, udp, 0)).toEqual({
-      kind: "outside",
-      questions: [{ name: "far.example.com", type: "A" }],
+      kind: "external",
+      question: { name: "far.example.com", type: "A" },
     });
     const question = { name: "far.example.com", type: "A" } as const;
-    outside.put(question, { addresses: ["192.0.2.9"], ttlSeconds: 100 }, 0);
+    external.put(question, { addresses: ["192.0.2.9"], ttlSeconds: 100 }, 0);
     expect(own.ask(query, udp, 40).answers[0]).toMatchObject({ ttlSeconds: 60 });
     // Nothing that runs out is prepared.
-    expect(own.responder.respond(query, udp, 100)).toMatchObject({ kind: "outside" });
+    expect(own.responder.respond(query, udp, 100)).toMatchObject({ kind: "external" });
   });
 });
 
@@ -262,7 +262,7 @@ describe("what is not answered", () => {
     broken.put(zoneData("example.org", [record]));
     const own = new Responder({
       zones: broken,
-      outside: new ExternalAddressCache(),
+      external: new ExternalAddressCache(),
       onError: (error) => errors.push(error),
     });
     const response = own.respond(composeQuery("www.example.org A"), udp, 0) as Uint8Array;
@@ -285,7 +285,7 @@ describe("transfers", () => {
       expect(own.responder.respond(composeQuery(`Example.org ${type}`), tcp, 0)).toMatchObject({
         kind: "transfer",
         zone,
-        signer: null,
+        signature: null,
         query: { questions: [{ name: "Example.org" }] },
       });
     }
@@ -333,7 +333,7 @@ describe("signatures", () => {
     const { bytes, mac } = sign("example.org AXFR");
     expect(own.responder.respond(bytes, tcp, nowSeconds)).toMatchObject({
       kind: "transfer",
-      signer: { key, mac },
+      signature: { key, mac },
     });
   });
 

@@ -159,34 +159,34 @@ describe("flattening", () => {
   });
 
   test("uses what a resolver said for as long as its TTL, and no longer", () => {
-    const outside = new ExternalAddressCache();
+    const external = new ExternalAddressCache();
     const question = { name: "Far.example.com", type: "A" } as const;
-    outside.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 60 }, 1000);
-    const at = (nowSeconds: number, name: string) => ask(zones, name, { outside, nowSeconds });
+    external.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 60 }, 1000);
+    const at = (nowSeconds: number, name: string) => ask(zones, name, { external, nowSeconds });
     expect(at(1000, "out.example.org A")[1]).toBe("answer out.example.org 60 A 192.0.2.7");
     expect(at(1059, "via.example.org A")[1]).toBe("answer via.example.org 1 A 192.0.2.7");
     expect(at(1060, "out.example.org A")).toEqual(["needs far.example.com A"]);
-    outside.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 86_400 }, 2000);
+    external.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 86_400 }, 2000);
     expect(at(2000, "out.example.org A")[1]).toBe("answer out.example.org 300 A 192.0.2.7");
-    outside.put(question, { addresses: [], ttlSeconds: 60 }, 3000);
+    external.put(question, { addresses: [], ttlSeconds: 60 }, 3000);
     expect(at(3000, "out.example.org A")).toEqual(["NOERROR aa", soaLine]);
   });
 
   test("fails when the resolver did, and asks again soon", () => {
-    const outside = new ExternalAddressCache();
-    outside.put({ name: "far.example.com", type: "A" }, "failed", 1000);
-    const at = (nowSeconds: number) => ask(zones, "out.example.org A", { outside, nowSeconds });
+    const external = new ExternalAddressCache();
+    external.put({ name: "far.example.com", type: "A" }, "failed", 1000);
+    const at = (nowSeconds: number) => ask(zones, "out.example.org A", { external, nowSeconds });
     expect(at(1004)).toEqual(["SERVFAIL"]);
     expect(at(1005)).toEqual(["needs far.example.com A"]);
   });
 
   test("remembers a bounded number of names", () => {
-    const outside = new ExternalAddressCache();
+    const external = new ExternalAddressCache();
     const put = (name: string) =>
-      outside.put({ name, type: "A" }, { addresses: ["192.0.2.1"], ttlSeconds: 60 }, 0);
+      external.put({ name, type: "A" }, { addresses: ["192.0.2.1"], ttlSeconds: 60 }, 0);
     for (let count = 0; count <= 10_000; count++) put(`n${count}.example.com`);
-    expect(outside.get({ name: "n0.example.com", type: "A" }, 1)).toBeUndefined();
-    expect(outside.get({ name: "n1.example.com", type: "A" }, 1)).toBeDefined();
+    expect(external.get({ name: "n0.example.com", type: "A" }, 1)).toBeUndefined();
+    expect(external.get({ name: "n1.example.com", type: "A" }, 1)).toBeDefined();
   });
 });
 
@@ -246,14 +246,14 @@ test("explainRule() says by which rules an answer came about", () => {
   const zones = serve({ "example.org": text });
   const made = answer(
     { name: encodeName("a.w.example.org"), type: typeCodes.A, class: 1 },
-    { zones, outside: new ExternalAddressCache(), nowSeconds: 0 },
+    { zones, external: new ExternalAddressCache(), nowSeconds: 0 },
   );
-  if (isExternalNeeded(made)) throw new Error("nothing is outside");
+  if (isExternalNeeded(made)) throw new Error("no name is external");
   expect(made.rules.map(explainRule)).toEqual([
     "the zone is example.org",
-    "no such name exists, and *.w.example.org covers it",
-    "a.w.example.org is a CNAME, and the answer goes on at its target",
-    "the CNAME of flat.example.org is flattened: its target's addresses stand for it",
-    "www.example.org has such records",
+    "the name does not exist, and the wildcard *.w.example.org covers it",
+    "a.w.example.org is a CNAME: the answer continues at its target",
+    "the CNAME of flat.example.org is flattened: the answer has the addresses of its target",
+    "www.example.org has records of this type",
   ]);
 });

@@ -17,3 +17,10 @@ export function acceptTtl(input: unknown, proxied: boolean, report: Report): num
   }
   return proxied ? ttlAuto : ttl;
 }
+
+/** The TTL in answers of records with the TTL Auto, and of proxied names. */
+export const ttlAutoSeconds = 300;
+
+export function servedTtlSeconds(ttl: number): number {
+  return ttl === ttlAuto ? ttlAutoSeconds : ttl;
+}

@@ -1,15 +1,16 @@
-/** The listeners' half of `src/dns/replication/protocol.ts`: takes what the companion worker says. */
+/** The HTTP server for the companion worker (`src/dns/replication/listener-protocol.ts`). */
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { outsidePath, publicationPath, secretHeader } from "../replication/protocol.ts";
+import { externalPath, publicationPath, secretHeader } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
-import type { ExternalQuestion, ExternalResult } from "../answer/external-addresses.ts";
+import type { ExternalQuestion } from "../answer/external-addresses.ts";
+import type { ResolveExternal } from "../answer/external-resolution.ts";
 
 export interface PublicationServerOptions {
   readonly secret: string;
-  readonly take: (publications: readonly Publication[]) => Promise<void>;
-  readonly resolve: (question: ExternalQuestion) => Promise<ExternalResult>;
+  readonly apply: (publications: readonly Publication[]) => Promise<void>;
+  readonly resolve: ResolveExternal;
 }
 
 export class PublicationServer {
@@ -24,7 +25,7 @@ export class PublicationServer {
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
     });
-    // A connection that was closed for being idle could be just the one that the worker picks.
+    // The worker could send on a connection just when an idle timeout closes it.
     this.#server.keepAliveTimeout = 0;
   }
 
@@ -42,21 +43,21 @@ export class PublicationServer {
   }
 
   async #serve(request: IncomingMessage): Promise<string | null> {
-    if (!this.#isKnown(request.headers[secretHeader])) throw new Error("wrong secret");
+    if (!this.#isSecret(request.headers[secretHeader])) throw new Error("wrong secret");
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
     if (request.url === publicationPath) {
-      await this.#options.take(body as readonly Publication[]);
+      await this.#options.apply(body as readonly Publication[]);
       return null;
     }
-    if (request.url === outsidePath) {
+    if (request.url === externalPath) {
       return JSON.stringify(await this.#options.resolve(body as ExternalQuestion));
     }
     throw new Error(`nothing at ${request.url}`);
   }
 
-  #isKnown(secret: unknown): boolean {
+  #isSecret(secret: unknown): boolean {
     const [given, expected] = [Buffer.from(String(secret)), Buffer.from(this.#options.secret)];
     return given.length === expected.length && timingSafeEqual(given, expected);
   }

@@ -7,8 +7,8 @@ import { ExternalAddressCache, type ExternalResult } from "../answer/external-ad
 import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
-import { Answerer } from "./answerer.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
+import { QueryHandler } from "./query-handler.ts";
 import { openTcp, type TcpOptions } from "./tcp.ts";
 
 const nameServers = ["ns1.example.net"];
@@ -46,10 +46,11 @@ async function open(
   options: Partial<TcpOptions> = {},
   resolve: () => Promise<ExternalResult> = async () => "failed",
 ): Promise<number> {
-  const outside = new ExternalAddressCache();
-  const responder = new Responder({ zones, outside });
-  const answerer = new Answerer({ responder, outside, resolve, transfer: noTransfer });
-  const listener = await openTcp({ host: "127.0.0.1", port: 0, answerer, ...options });
+  const external = new ExternalAddressCache();
+  const responder = new Responder({ zones, external });
+  const resolution = { external, resolve, nowSeconds: () => 1000 };
+  const handler = new QueryHandler({ ...resolution, responder, transfer: noTransfer });
+  const listener = await openTcp({ host: "127.0.0.1", port: 0, handler, ...options });
   onTestFinished(() => listener.close());
   return listener.port;
 }

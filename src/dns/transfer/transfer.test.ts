@@ -8,9 +8,8 @@ import {
   type ResourceRecord,
 } from "../wire/message.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";
-import { difference } from "./difference.ts";
-import { ZoneJournal, type ZoneDelta } from "./journal.ts";
-import { changedRecords, transferMessages, wholeZone } from "./sequence.ts";
+import { compareRecords, ZoneJournal, type ZoneDelta } from "./journal.ts";
+import { changedRecords, transferMessages, wholeZone } from "./outgoing.ts";
 
 function record(name: string, data: number, ttlSeconds = 300): ResourceRecord {
   return {
@@ -66,16 +65,16 @@ describe("ZoneJournal", () => {
   });
 });
 
-describe("difference()", () => {
+describe("compareRecords()", () => {
   it("takes a new TTL for a removal and an addition", () => {
-    expect(difference([record("a", 1, 60)], [record("a", 1, 61)])).toEqual({
+    expect(compareRecords([record("a", 1, 60)], [record("a", 1, 61)])).toEqual({
       removed: [record("a", 1, 60)],
       added: [record("a", 1, 61)],
     });
   });
 
   it("takes names for equal whatever their case", () => {
-    expect(difference([record("A.example", 1)], [record("a.EXAMPLE", 1)])).toEqual({
+    expect(compareRecords([record("A.example", 1)], [record("a.EXAMPLE", 1)])).toEqual({
       removed: [],
       added: [],
     });
@@ -85,7 +84,7 @@ describe("difference()", () => {
     const lists = fc.uniqueArray(fc.nat(30)).map((data) => data.map((octet) => record("a", octet)));
     fc.assert(
       fc.property(lists, lists, (before, after) => {
-        const { removed, added } = difference(before, after);
+        const { removed, added } = compareRecords(before, after);
         const left = before.filter((each) => !removed.includes(each));
         const made = [...left, ...added].map(({ data }) => data[3]!).sort((a, b) => a - b);
         expect(made).toEqual(after.map(({ data }) => data[3]!).sort((a, b) => a - b));

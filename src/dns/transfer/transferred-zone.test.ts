@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { ResourceRecord } from "../wire/message.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { ExternalAddressCache } from "../answer/external-addresses.ts";
-import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/served-zone.ts";
+import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/zone-data.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
-import { outsideQuestions, TransferredZone } from "./transferred-zone.ts";
+import { externalQuestions, TransferredZone } from "./transferred-zone.ts";
 
 const head: ZoneHead = {
   nameServers: ["ns1.example.net"],
@@ -32,13 +32,13 @@ function record(id: number, part: Partial<ServedRecord> = {}): ServedRecord {
 
 function start(records: readonly ServedRecord[]) {
   const zones = new ServedZones({ platformAddresses: ["198.18.0.1", "2001:2::1"] });
-  const outside = new ExternalAddressCache();
+  const external = new ExternalAddressCache();
   zones.put({ id: "zone", name: "example.org", serial: 1, records, ...head });
-  const context = () => ({ zones, outside, nowSeconds: 1000 });
+  const context = () => ({ zones, external, nowSeconds: 1000 });
   const copy = new TransferredZone(zones.get("zone")!, context());
   return {
     copy,
-    outside,
+    external,
     context,
     zone: () => zones.get("zone")!,
     fresh: () => new TransferredZone(zones.get("zone")!, context()),
@@ -112,15 +112,15 @@ describe("TransferredZone", () => {
       content: "host.example.net",
       settings: { flatten_cname: true },
     });
-    const { zone, context, outside, fresh } = start([flat]);
-    expect(outsideQuestions(zone(), context())).toEqual([
+    const { zone, context, external, fresh } = start([flat]);
+    expect(externalQuestions(zone(), context())).toEqual([
       { name: "host.example.net", type: "A" },
       { name: "host.example.net", type: "AAAA" },
     ]);
     const typesAt = (name: string) =>
       [...fresh().records()].filter((each) => each.name === name).map(({ type }) => type);
     expect(typesAt("flat.example.org")).toEqual([typeCodes.CNAME]);
-    outside.put(
+    external.put(
       { name: "host.example.net", type: "A" },
       { addresses: ["192.0.2.7"], ttlSeconds: 60 },
       1000,

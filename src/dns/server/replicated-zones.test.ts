@@ -2,12 +2,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { secretHeader, stateLines, zonesPath } from "../replication/protocol.ts";
+import { secretHeader, stateLines, zonesPath } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import { ServedZones } from "../answer/served-zones.ts";
-import type { ServedRecord, ZoneData } from "../answer/served-zone.ts";
+import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
-import { Replica } from "./replica.ts";
+import { ReplicatedZones } from "./replicated-zones.ts";
 
 function record(id: string): ServedRecord {
   const name = `${id}.example.org`;
@@ -41,44 +41,44 @@ async function start(initial: ZoneData | null) {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const zones = new ServedZones({ platformAddresses: [] });
-  const replica = new Replica(zones, { secret: "secret", changed: () => {} });
+  const replicated = new ReplicatedZones(zones, { secret: "secret", onChange: () => {} });
   onTestFinished(() => {
-    replica.stop();
+    replicated.stop();
     server.close();
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const serial = () => zones.get("z")?.serial ?? null;
-  return { worker, zones, replica, origin, serial };
+  return { worker, zones, replicated, origin, serial };
 }
 
-describe("Replica", () => {
+describe("ReplicatedZones", () => {
   it("follows change after change without asking", async () => {
-    const { worker, replica, origin, serial } = await start(data(1, ["a"]));
-    await replica.start(origin);
-    await replica.take([change(1, "b"), change(2, "c")]);
+    const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
+    await replicated.load(origin);
+    await replicated.apply([change(1, "b"), change(2, "c")]);
     expect(serial()).toBe(3);
     expect(worker.asked).toBe(1);
   });
 
   it("asks for the zone when a message was lost, and passes over what it has", async () => {
-    const { worker, replica, origin, serial } = await start(data(1, ["a"]));
-    await replica.start(origin);
+    const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
+    await replicated.load(origin);
     worker.zone = data(5, ["a", "b"]);
-    await replica.take([change(4, "b")]);
+    await replicated.apply([change(4, "b")]);
     expect(serial()).toBe(5);
     expect(worker.asked).toBe(2);
-    await replica.take([change(3, "x"), change(4, "b")]);
+    await replicated.apply([change(3, "x"), change(4, "b")]);
     expect(serial()).toBe(5);
     expect(worker.asked).toBe(2);
   });
 
   it("applies what comes while it loads after what it loads", async () => {
-    const { worker, replica, origin, serial } = await start(data(1, ["a"]));
+    const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
     const held = Promise.withResolvers<void>();
     worker.hold = held.promise;
-    const starting = replica.start(origin);
+    const starting = replicated.load(origin);
     while (worker.asked === 0) await new Promise(setImmediate);
-    const taking = replica.take([change(1, "b")]);
+    const taking = replicated.apply([change(1, "b")]);
     held.resolve();
     await Promise.all([starting, taking]);
     expect(serial()).toBe(2);
@@ -86,22 +86,22 @@ describe("Replica", () => {
   });
 
   it("makes and removes zones as it is told, and as it finds", async () => {
-    const { worker, replica, origin, serial } = await start(null);
-    await replica.start(origin);
+    const { worker, replicated, origin, serial } = await start(null);
+    await replicated.load(origin);
     expect(serial()).toBe(null);
-    await replica.take([{ kind: "state", data: data(7, []) }]);
+    await replicated.apply([{ kind: "state", data: data(7, []) }]);
     expect(serial()).toBe(7);
-    await replica.take([{ kind: "removed", zoneId: "z" }]);
+    await replicated.apply([{ kind: "removed", zoneId: "z" }]);
     expect(serial()).toBe(null);
-    await replica.take([change(8, "a")]);
+    await replicated.apply([change(8, "a")]);
     expect(serial()).toBe(null);
     expect(worker.asked).toBe(2);
   });
 
   it("is read over again when the zone is larger than a line", async () => {
     const ids = Array.from({ length: 2500 }, (_, index) => `r${index}`);
-    const { zones, replica, origin } = await start(data(1, ids));
-    await replica.start(origin);
+    const { zones, replicated, origin } = await start(data(1, ids));
+    await replicated.load(origin);
     expect(zones.get("z")?.serial).toBe(1);
     expect([...stateLines(data(1, ids))]).toHaveLength(4);
   });

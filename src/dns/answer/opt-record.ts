@@ -1,40 +1,32 @@
-/** OPT of a response: our size, DO as it came, and the options that were asked for. */
+/** The OPT record of a response: the UDP size of this server, DO of the query, NSID and cookie. */
 import { cookieBytes, isValidCookie, makeCookie, type CookieContext } from "../wire/cookie.ts";
 import { optionCodes } from "../wire/edns.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { Query } from "./query.ts";
+import { optFixedBytes, type Query } from "./query.ts";
 
-/** What passes everywhere in one piece: the smallest MTU of IPv6 less its headers (DNS flag day 2020). */
+/** The largest UDP payload that is never fragmented: the IPv6 minimum MTU less headers (DNS flag day 2020). */
 export const udpPayloadBytesMax = 1232;
 
-const optFixedBytes = 11;
 const optionHeadBytes = 4;
 const dnssecOkFlag = 0x80;
 
-export interface OptionSettings {
-  /** 16 octets; without it cookies are not spoken of. */
+export interface OptSettings {
+  /** 16 octets; without it the server ignores cookies. */
   readonly cookieSecret?: Uint8Array;
-  /** RFC 5001; sent to those who ask. */
+  /** RFC 5001: sent when the query asks for it. */
   readonly nsid?: Uint8Array;
 }
 
-/** Who asks, and when: a cookie is made of both. */
-export interface Moment {
-  /** Its address is for cookies only: a listener may make the octets when they are read. */
-  readonly asker: { readonly address: Uint8Array };
-  readonly nowSeconds: number;
-}
-
-export class ResponseOptions {
+export class OptRecord {
   readonly #nsid: Uint8Array | null;
   readonly #secret: Uint8Array | null;
 
-  constructor({ nsid, cookieSecret }: OptionSettings) {
+  constructor({ nsid, cookieSecret }: OptSettings) {
     this.#nsid = nsid ?? null;
     this.#secret = cookieSecret ?? null;
   }
 
-  /** How long OPT will be; 0 for a query without EDNS, which gets none (RFC 6891 section 7). */
+  /** The length of OPT; 0 for a query without EDNS, which gets no OPT (RFC 6891 section 7). */
   length({ hasEdns, wantsNsid, cookie }: Query): number {
     if (!hasEdns) return 0;
     let length = optFixedBytes;
@@ -43,19 +35,20 @@ export class ResponseOptions {
     return length;
   }
 
-  /** Whether a cookie is spoken of at all, and if so, is new or good. */
-  judge({ cookie }: Query, moment: Moment): "none" | "good" | "bad" {
+  /** A cookie without the server's part is good. "none": no cookie, or the server ignores cookies. */
+  checkCookie(query: Query): "none" | "good" | "bad" {
+    const { cookie } = query;
     if (cookie === null || this.#secret === null) return "none";
     const isNew = cookie.length < cookieBytes / 2;
-    return isNew || isValidCookie(cookie, this.#cookieContext(moment)) ? "good" : "bad";
+    return isNew || isValidCookie(cookie, this.#cookieContext(query)) ? "good" : "bad";
   }
 
-  #cookieContext({ asker, nowSeconds }: Moment): CookieContext {
-    return { address: asker.address, nowSeconds, secret: this.#secret! };
+  #cookieContext({ source, receivedSeconds }: Query): CookieContext {
+    return { address: source.address, nowSeconds: receivedSeconds, secret: this.#secret! };
   }
 
-  /** Fills the end of a response from `start` on, and counts the record. */
-  write(response: Uint8Array, start: number, query: Query, rcode: number, moment: Moment): void {
+  /** Fills a response from `start` to its end, and counts the record. */
+  write(response: Uint8Array, start: number, query: Query, rcode: number): void {
     const dataBytes = response.length - start - optFixedBytes;
     response[start] = 0;
     response[start + 1] = 0;
@@ -73,12 +66,8 @@ export class ResponseOptions {
       at = writeOption(response, at, optionCodes.NSID, this.#nsid);
     }
     if (query.cookie !== null && this.#secret !== null) {
-      writeOption(
-        response,
-        at,
-        optionCodes.COOKIE,
-        makeCookie(query.cookie, this.#cookieContext(moment)),
-      );
+      const cookie = makeCookie(query.cookie, this.#cookieContext(query));
+      writeOption(response, at, optionCodes.COOKIE, cookie);
     }
     const additionals = ((response[10]! << 8) | response[11]!) + 1;
     response[10] = additionals >>> 8;

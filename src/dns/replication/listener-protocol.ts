@@ -1,24 +1,23 @@
 /**
- * The two ways between the companion worker and the listeners, over loopback HTTP and with a
- * secret that is made at each start. The worker posts publications as they happen; a listener
- * gets the list of zones, and the state of one:
+ * HTTP between the companion worker and the listeners, over loopback, with a secret that is new at
+ * each start. The worker posts publications and external questions; a listener thread gets zones:
  *
- *     POST  /publications         a list of publications; 204 once every thread has taken them
- *     POST  /outside              a question about a name elsewhere; what the resolver says
- *     GET   /ledge/zones          the ids of all zones, a list
+ *     POST  /publications         a list of publications; 204 after every thread applied them
+ *     POST  /external             a question about an external name; the resolver's result
+ *     GET   /ledge/zones          a list of the ids of all zones
  *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
- *                                 404 when there is no such zone
+ *                                 404 when the zone does not exist
  */
-import type { ServedRecord, ZoneData } from "../answer/served-zone.ts";
+import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 
 export const secretHeader = "x-ledge-secret";
 export const publicationPath = "/publications";
-export const outsidePath = "/outside";
-/** A host must be named; the service behind the binding has one address. */
+export const externalPath = "/external";
+/** `fetch()` needs a host; the service behind the binding ignores it. */
 export const listenersOrigin = "http://listeners";
 export const zonesPath = "/ledge/zones";
 
-/** Records in a line: long enough to be quick, short enough to hold in hand. */
+/** Few lines for a large zone, and little memory for a line. */
 const recordsPerLine = 1000;
 
 export function* stateLines({ records, ...head }: ZoneData): Generator<string, void> {

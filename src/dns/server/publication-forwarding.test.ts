@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Publication } from "../replication/publication.ts";
-import { Relay } from "./publication-relay.ts";
+import { PublicationForwarder, receiveForwarded } from "./publication-forwarding.ts";
 
 const publications: Publication[] = [{ kind: "removed", zoneId: "z" }];
 
@@ -12,19 +12,19 @@ function channel(): MessageChannel {
   return made;
 }
 
-describe("Relay.send()", () => {
+describe("PublicationForwarder.send()", () => {
   it("resolves when every thread has taken it, and not before", async () => {
     const [one, other] = [channel(), channel()];
-    const relay = new Relay([one.port1, other.port1]);
+    const forwarder = new PublicationForwarder([one.port1, other.port1]);
     const taking = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<readonly Publication[]>();
-    Relay.receive(one.port2, async () => {});
-    Relay.receive(other.port2, (given) => {
+    receiveForwarded(one.port2, async () => {});
+    receiveForwarded(other.port2, (given) => {
       arrived.resolve(given);
       return taking.promise;
     });
     let sent = false;
-    const sending = relay.send(publications).then(() => (sent = true));
+    const sending = forwarder.send(publications).then(() => (sent = true));
     expect(await arrived.promise).toEqual(publications);
     // The first has long answered when a message more has come back from it.
     const more = channel();
@@ -37,11 +37,11 @@ describe("Relay.send()", () => {
 
   it("does not wait for a thread that is gone, or that fails", async () => {
     const [gone, failing] = [channel(), channel()];
-    const relay = new Relay([gone.port1, failing.port1]);
-    Relay.receive(failing.port2, () => Promise.reject(new Error("expected in this test")));
-    const sending = relay.send(publications);
+    const forwarder = new PublicationForwarder([gone.port1, failing.port1]);
+    receiveForwarded(failing.port2, () => Promise.reject(new Error("expected in this test")));
+    const sending = forwarder.send(publications);
     gone.port2.close();
     await expect(sending).resolves.toBeUndefined();
-    await expect(relay.send(publications)).resolves.toBeUndefined();
+    await expect(forwarder.send(publications)).resolves.toBeUndefined();
   });
 });

@@ -1,60 +1,59 @@
 /**
- * The zones of a listener thread, following the zone objects in the companion worker. The worker
- * tells of every change before the call that made it returns (`worker/replication`); a zone whose
- * serials do not fit together, because a message was lost, is fetched whole.
+ * The zones of a listener thread, which replicate the zone objects of the companion worker. The
+ * worker publishes every change before the call that made it returns (`worker/replication`). When
+ * serials do not fit together because a publication was lost, the thread fetches the whole zone.
  */
 import { Agent, get } from "node:http";
-import { takePublication, zoneOf } from "../replication/follow.ts";
-import { readStateLines, secretHeader, zonesPath } from "../replication/protocol.ts";
-import type { Publication } from "../replication/publication.ts";
-import type { ZoneChange } from "../answer/served-zone.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
+import type { ZoneChange } from "../answer/zone-data.ts";
+import { readStateLines, secretHeader, zonesPath } from "../replication/listener-protocol.ts";
+import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
 
-export interface ReplicaOptions {
+export interface ReplicatedZonesOptions {
   readonly secret: string;
-  /** Called after a zone has changed, come or gone; without a change when it came whole. */
-  readonly changed: (zoneId: string, change: ZoneChange | null) => void;
+  /** Called after a zone was changed (with the change), replaced or removed (with `null`). */
+  readonly onChange: (zoneId: string, change: ZoneChange | null) => void;
 }
 
-export class Replica {
+export class ReplicatedZones {
   readonly #zones: ServedZones;
-  readonly #options: ReplicaOptions;
+  readonly #options: ReplicatedZonesOptions;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  /** Zones that are being fetched: what comes in meanwhile is looked at afterwards. */
+  /** Zones that are being fetched. Their publications are applied afterwards. */
   readonly #loading = new Map<string, Promise<void>>();
   readonly #origin = Promise.withResolvers<string>();
 
-  constructor(zones: ServedZones, options: ReplicaOptions) {
+  constructor(zones: ServedZones, options: ReplicatedZonesOptions) {
     this.#zones = zones;
     this.#options = options;
   }
 
-  /** Fetches every zone from the worker at `origin`. */
-  async start(origin: string): Promise<void> {
+  /** Fetches every zone from the companion worker at `origin`. */
+  async load(origin: string): Promise<void> {
     this.#origin.resolve(origin);
     const ids = JSON.parse((await this.#get(zonesPath)) ?? "[]") as string[];
-    await Promise.all(ids.map((id) => this.#load(id)));
+    await Promise.all(ids.map((id) => this.#reload(id)));
   }
 
   stop(): void {
     this.#agent.destroy();
   }
 
-  /** Resolves once the next query is answered with all of it. */
-  async take(publications: readonly Publication[]): Promise<void> {
+  /** Resolves when queries are answered from the published state. */
+  async apply(publications: readonly Publication[]): Promise<void> {
     for (const publication of publications) {
-      const zoneId = zoneOf(publication);
+      const zoneId = zoneIdOf(publication);
       await this.#loading.get(zoneId);
       const before = this.#zones.get(zoneId)?.serial;
-      // The state that is fetched now was committed after this was published, and has it.
-      if (takePublication(this.#zones, publication) === "reload") await this.#load(zoneId);
+      // A state that is fetched now includes this publication, which was committed before.
+      if (applyPublication(this.#zones, publication) === "reload") await this.#reload(zoneId);
       else if (this.#zones.get(zoneId)?.serial !== before) {
-        this.#options.changed(zoneId, publication.kind === "change" ? publication.change : null);
+        this.#options.onChange(zoneId, publication.kind === "change" ? publication.change : null);
       }
     }
   }
 
-  #load(zoneId: string): Promise<void> {
+  #reload(zoneId: string): Promise<void> {
     const loading = this.#fetchZone(zoneId).finally(() => this.#loading.delete(zoneId));
     this.#loading.set(zoneId, loading);
     return loading;
@@ -64,10 +63,10 @@ export class Replica {
     const text = await this.#get(`${zonesPath}/${zoneId}`);
     if (text === null) this.#zones.remove(zoneId);
     else this.#zones.put(readStateLines(text));
-    this.#options.changed(zoneId, null);
+    this.#options.onChange(zoneId, null);
   }
 
-  /** `null` for what is not there. */
+  /** Resolves to `null` for status 404. */
   async #get(path: string): Promise<string | null> {
     const url = (await this.#origin.promise) + path;
     const headers = { [secretHeader]: this.#options.secret };

@@ -1,48 +1,48 @@
-/** The sockets of a thread: UDP, and TCP for the one that leads, at one port of every host. */
+/** The sockets of a listener thread, at one port of every host: UDP, and TCP in the first thread. */
 import { createSocket } from "node:dgram";
-import type { Answerer } from "./answerer.ts";
-import { openTcp, type TcpListener } from "./tcp.ts";
-import { openUdp, type Endpoint } from "./udp.ts";
+import type { QueryHandler } from "./query-handler.ts";
+import { openTcp } from "./tcp.ts";
+import { openUdp, type SocketAddress } from "./udp.ts";
 
 export interface BindOptions {
   readonly hosts: readonly string[];
-  /** 0: any that is free everywhere. */
+  /** 0: any port that is free on every host, for UDP and TCP. */
   readonly port: number;
   readonly tcp: boolean;
   readonly reusePort: boolean;
-  /** Hosts that this machine does not have are left out. */
+  /** Leave out hosts that this machine does not have. */
   readonly hostsOptional: boolean;
-  readonly answerer: Answerer;
+  readonly handler: QueryHandler;
 }
 
-export interface Binding {
+export interface BoundSockets {
   readonly hosts: readonly string[];
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** A port that is free for TCP may be taken for UDP; so many are tried. */
+/** The system's free port for TCP may be taken for UDP. */
 const attemptsMax = 20;
-/** A machine without IPv6, or without an address of that family. */
-const noSuchHost = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT"]);
+/** The codes of a machine without IPv6, or without this address. */
+const absentHostCodes = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/** All or nothing: what was opened is closed again when something fails. */
-export async function bindAll(options: BindOptions): Promise<Binding> {
+/** Binds all sockets, or none: a failure closes the sockets that were bound before it. */
+export async function bindSockets(options: BindOptions): Promise<BoundSockets> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await bindOnce(options);
     } catch (error) {
-      const again = options.port === 0 && codeOf(error) === "EADDRINUSE";
-      if (!again || attempt === attemptsMax) throw error;
+      const canRetry = options.port === 0 && codeOf(error) === "EADDRINUSE";
+      if (!canRetry || attempt === attemptsMax) throw error;
     }
   }
 }
 
-async function bindOnce(options: BindOptions): Promise<Binding> {
+async function bindOnce(options: BindOptions): Promise<BoundSockets> {
   const opened: { close(): unknown }[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(opened.map((socket) => socket.close()));
@@ -56,7 +56,7 @@ async function bindOnce(options: BindOptions): Promise<Binding> {
         port = await bindHost({ ...options, host, port }, opened);
         hosts.push(host);
       } catch (error) {
-        if (!options.hostsOptional || !noSuchHost.has(codeOf(error))) throw error;
+        if (!options.hostsOptional || !absentHostCodes.has(codeOf(error))) throw error;
         absent = error;
       }
     }
@@ -68,24 +68,24 @@ async function bindOnce(options: BindOptions): Promise<Binding> {
   return { hosts, port, close };
 }
 
-/** TCP comes first: its socket shares with nobody, and so finds out who else is there. */
+/** TCP comes first: its socket never shares a port, so it detects another server. */
 async function bindHost(
-  options: BindOptions & Endpoint,
+  options: BindOptions & SocketAddress,
   opened: { close(): unknown }[],
 ): Promise<number> {
   let { port } = options;
   if (options.tcp) {
-    const tcp: TcpListener = await openTcp(options);
+    const tcp = await openTcp(options);
     opened.push(tcp);
     port = tcp.port;
-    if (options.reusePort) await checkAlone({ host: options.host, port });
+    if (options.reusePort) await checkUnshared({ host: options.host, port });
   }
   opened.push(await openUdp({ ...options, port }));
   return port;
 }
 
-/** Sockets that share a port share it with any other that does. This one does not. */
-function checkAlone({ host, port }: Endpoint): Promise<void> {
+/** Fails when another process has the UDP port, which `reusePort` sockets would share with it. */
+function checkUnshared({ host, port }: SocketAddress): Promise<void> {
   const socket = createSocket({ type: host.includes(":") ? "udp6" : "udp4", ipv6Only: true });
   return new Promise((resolve, reject) => {
     socket.once("error", reject);
