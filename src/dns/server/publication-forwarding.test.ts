@@ -13,29 +13,29 @@ function channel(): MessageChannel {
 }
 
 describe("PublicationForwarder.send()", () => {
-  it("resolves when every thread has taken it, and not before", async () => {
+  it("resolves when every thread has acknowledged, and not before", async () => {
     const [one, other] = [channel(), channel()];
     const forwarder = new PublicationForwarder([one.port1, other.port1]);
-    const taking = Promise.withResolvers<void>();
+    const applying = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<readonly Publication[]>();
     receiveForwarded(one.port2, async () => {});
     receiveForwarded(other.port2, (given) => {
       arrived.resolve(given);
-      return taking.promise;
+      return applying.promise;
     });
     let sent = false;
     const sending = forwarder.send(publications).then(() => (sent = true));
     expect(await arrived.promise).toEqual(publications);
-    // The first has long answered when a message more has come back from it.
+    // After another message, the acknowledgement of the first thread has arrived.
     const more = channel();
     more.port2.postMessage(null);
     await once(more.port1, "message");
     expect(sent).toBe(false);
-    taking.resolve();
+    applying.resolve();
     await sending;
   });
 
-  it("does not wait for a thread that is gone, or that fails", async () => {
+  it("does not wait for a thread that has ended or fails", async () => {
     const [gone, failing] = [channel(), channel()];
     const forwarder = new PublicationForwarder([gone.port1, failing.port1]);
     receiveForwarded(failing.port2, () => Promise.reject(new Error("expected in this test")));

@@ -1,4 +1,4 @@
-/** A listener's zones against a worker that can be made to lie. */
+/** The zones of a listener thread, against a fake companion worker. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -27,13 +27,13 @@ function change(from: number, added: string): Publication {
   return { kind: "change", zoneId: "z", from, change: made };
 }
 
-/** A worker with one zone, which counts how often it is asked for it. */
+/** A worker with one zone, which counts the requests for it. */
 async function start(initial: ZoneData | null) {
-  const worker = { zone: initial, asked: 0, hold: Promise.resolve() };
+  const worker = { zone: initial, requests: 0, hold: Promise.resolve() };
   const server = createServer(async (request, response) => {
     if (request.headers[secretHeader] !== "secret") return response.writeHead(404).end();
     if (request.url === zonesPath) return response.end('["z"]');
-    worker.asked += 1;
+    worker.requests += 1;
     const { zone } = worker;
     await worker.hold;
     if (zone === null) return response.writeHead(404).end();
@@ -52,40 +52,40 @@ async function start(initial: ZoneData | null) {
 }
 
 describe("ReplicatedZones", () => {
-  it("follows change after change without asking", async () => {
+  it("applies changes in sequence without a request", async () => {
     const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
     await replicated.load(origin);
     await replicated.apply([change(1, "b"), change(2, "c")]);
     expect(serial()).toBe(3);
-    expect(worker.asked).toBe(1);
+    expect(worker.requests).toBe(1);
   });
 
-  it("asks for the zone when a message was lost, and passes over what it has", async () => {
+  it("fetches the zone after a lost publication, and ignores older publications", async () => {
     const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
     await replicated.load(origin);
     worker.zone = data(5, ["a", "b"]);
     await replicated.apply([change(4, "b")]);
     expect(serial()).toBe(5);
-    expect(worker.asked).toBe(2);
+    expect(worker.requests).toBe(2);
     await replicated.apply([change(3, "x"), change(4, "b")]);
     expect(serial()).toBe(5);
-    expect(worker.asked).toBe(2);
+    expect(worker.requests).toBe(2);
   });
 
-  it("applies what comes while it loads after what it loads", async () => {
+  it("applies a publication that arrives during a load after the load", async () => {
     const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
     const held = Promise.withResolvers<void>();
     worker.hold = held.promise;
     const starting = replicated.load(origin);
-    while (worker.asked === 0) await new Promise(setImmediate);
-    const taking = replicated.apply([change(1, "b")]);
+    while (worker.requests === 0) await new Promise(setImmediate);
+    const applying = replicated.apply([change(1, "b")]);
     held.resolve();
-    await Promise.all([starting, taking]);
+    await Promise.all([starting, applying]);
     expect(serial()).toBe(2);
-    expect(worker.asked).toBe(1);
+    expect(worker.requests).toBe(1);
   });
 
-  it("makes and removes zones as it is told, and as it finds", async () => {
+  it("adds and removes zones as published, and as fetched", async () => {
     const { worker, replicated, origin, serial } = await start(null);
     await replicated.load(origin);
     expect(serial()).toBe(null);
@@ -95,10 +95,10 @@ describe("ReplicatedZones", () => {
     expect(serial()).toBe(null);
     await replicated.apply([change(8, "a")]);
     expect(serial()).toBe(null);
-    expect(worker.asked).toBe(2);
+    expect(worker.requests).toBe(2);
   });
 
-  it("is read over again when the zone is larger than a line", async () => {
+  it("loads a zone with more records than a line has", async () => {
     const ids = Array.from({ length: 2500 }, (_, index) => `r${index}`);
     const { zones, replicated, origin } = await start(data(1, ids));
     await replicated.load(origin);

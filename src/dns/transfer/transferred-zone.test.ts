@@ -51,7 +51,7 @@ function start(records: readonly ServedRecord[]) {
   };
 }
 
-/** In an order of its own, as text. */
+/** The records as sorted text. */
 function texts(records: Iterable<ResourceRecord>): string[] {
   return [...records]
     .map(({ name, type, ttlSeconds, data }) => `${name} ${ttlSeconds} ${type} ${data.join(".")}`)
@@ -59,7 +59,7 @@ function texts(records: Iterable<ResourceRecord>): string[] {
 }
 
 describe("TransferredZone", () => {
-  it("writes out what is made up while answering", () => {
+  it("writes out the records that are made while answering", () => {
     const { copy } = start([
       record(1, { name: "example.org", proxied: true }),
       record(2, {
@@ -86,7 +86,7 @@ describe("TransferredZone", () => {
     );
   });
 
-  it("follows the target of a flattened name", () => {
+  it("changes a flattened name with its target", () => {
     const zone = start([
       record(1),
       record(2, {
@@ -105,7 +105,7 @@ describe("TransferredZone", () => {
     expect(delta?.added.map(({ data }) => data[3])).toEqual([9, 9]);
   });
 
-  it("asks for targets elsewhere, and leaves the alias where nobody knows", () => {
+  it("needs external targets, and keeps the CNAME while they are unknown", () => {
     const flat = record(2, {
       name: "flat.example.org",
       type: "CNAME",
@@ -128,7 +128,7 @@ describe("TransferredZone", () => {
     expect(typesAt("flat.example.org")).toEqual([typeCodes.A]);
   });
 
-  it("gives those who follow the journal what a whole transfer gives, from every serial", () => {
+  it("leads by the journal to the same zone as a whole transfer, from every serial", () => {
     const names = [
       "example.org",
       "a.example.org",
