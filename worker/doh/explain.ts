@@ -1,6 +1,7 @@
 /** Why an answer is as it is: the rules that `answer()` applied, for people and programs. */
 import { isMetaType, typeCodes } from "../../src/dns/wire/numbers.ts";
-import { answer, isExternalNeeded, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { answer, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { isExternalNeeded } from "../../src/dns/answer/external-addresses.ts";
 import { Query } from "../../src/dns/answer/query.ts";
 import { explainRule, subjectOf } from "../../src/dns/answer/explanation.ts";
 

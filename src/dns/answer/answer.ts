@@ -112,30 +112,20 @@ class Lookup {
   #lookUp(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
     this.#visited.add(key);
     const location = locateName(zone, key, this.#type);
-    switch (location.kind) {
-      case "cut":
-        return this.#refer(zone, location.node, owner);
-      case "exact": {
-        this.authoritative = true;
-        const view = zone.view(location.node);
-        return this.#answerFrom(zone, location.node, { view, owner: view.owner, key });
-      }
-      case "wildcard":
-        this.authoritative = true;
-        this.reusable = false;
-        this.#note("wildcard", location.node.key);
-        return this.#answerFrom(zone, location.node, {
-          view: zone.view(location.node),
-          owner,
-          key,
-        });
-      case "none":
-        this.authoritative = true;
-        this.reusable = false;
-        this.#note("no-name", key);
-        this.rcode = rcodes.NXDOMAIN;
-        this.authorities.push(zone.negativeSoa);
+    if (location.kind === "cut") return this.#refer(zone, location.node, owner);
+    this.authoritative = true;
+    if (location.kind === "exact") {
+      const { owner: nodeOwner } = zone.view(location.node);
+      return this.#answerFrom(zone, location.node, nodeOwner, key);
     }
+    this.reusable = false;
+    if (location.kind === "wildcard") {
+      this.#note("wildcard", location.node.key);
+      return this.#answerFrom(zone, location.node, owner, key);
+    }
+    this.#note("no-name", key);
+    this.rcode = rcodes.NXDOMAIN;
+    this.authorities.push(zone.negativeSoa);
   }
 
   #refer(zone: ServedZone, cut: ServedNode, owner: Uint8Array): void {
@@ -149,12 +139,9 @@ class Lookup {
     this.reusable = false;
   }
 
-  #answerFrom(
-    zone: ServedZone,
-    node: ServedNode,
-    { view, owner, key }: { view: NodeView; owner: Uint8Array; key: NameKey },
-  ): void {
+  #answerFrom(zone: ServedZone, node: ServedNode, owner: Uint8Array, key: NameKey): void {
     const type = this.#type;
+    const view = zone.view(node);
     if (view.sets.size === 0 && view.flattened === null) {
       this.#note(node.records.length === 0 ? "empty-non-terminal" : "no-data", key);
       this.authorities.push(zone.negativeSoa);
@@ -258,8 +245,4 @@ export function emptyAnswer(rcode: number): Answer {
     rules: [],
     reusable: false,
   };
-}
-
-export function isExternalNeeded(result: Answer | ExternalNeeded): result is ExternalNeeded {
-  return "question" in result;
 }

@@ -28,6 +28,10 @@ export interface ExternalNeeded {
   readonly question: ExternalQuestion;
 }
 
+export function isExternalNeeded(result: object | null): result is ExternalNeeded {
+  return result !== null && "question" in result;
+}
+
 /** RFC 2308 section 7.1 allows up to five minutes; a local network recovers sooner. */
 const failureSeconds = 5;
 const entriesMax = 10_000;
@@ -54,13 +58,9 @@ export class ExternalAddressCache {
   put(question: ExternalQuestion, result: ExternalResult, nowSeconds: number): void {
     const key = keyOf(question);
     this.#entries.delete(key);
-    if (this.#entries.size >= entriesMax) {
-      // A map keeps the order of insertion: the first entry is the oldest.
-      for (const oldest of this.#entries.keys()) {
-        this.#entries.delete(oldest);
-        break;
-      }
-    }
+    // A map keeps the order of insertion: the first entry is the oldest.
+    const [oldest] = this.#entries.size < entriesMax ? [] : this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
     if (result === "failed") {
       this.#entries.set(key, { data: null, expiresSeconds: nowSeconds + failureSeconds });
       return;

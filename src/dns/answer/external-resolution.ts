@@ -2,11 +2,12 @@
  * The second step for a response that needs external addresses: resolve the question of the first
  * step, put the result into the cache, and respond again.
  */
-import type {
-  ExternalAddressCache,
-  ExternalNeeded,
-  ExternalQuestion,
-  ExternalResult,
+import {
+  isExternalNeeded,
+  type ExternalAddressCache,
+  type ExternalNeeded,
+  type ExternalQuestion,
+  type ExternalResult,
 } from "./external-addresses.ts";
 import type { ResponderResult } from "./responder.ts";
 
@@ -29,7 +30,7 @@ export async function resolveIntoCache(
 }
 
 /**
- * Resolves to `null`, no response, when the responder needs one more address after every round.
+ * Resolves to `null`, no response, when the responder still needs an address after the last round.
  *
  * @param first the result of the first `respond()`
  */
@@ -40,13 +41,9 @@ export async function respondAfterResolving(
 ): Promise<Exclude<ResponderResult, ExternalNeeded>> {
   let result = first;
   for (let round = 0; round < roundsMax; round++) {
-    if (!isExternal(result)) return result;
+    if (!isExternalNeeded(result)) return result;
     await resolveIntoCache(result.question, resolution);
     result = respond();
   }
-  return isExternal(result) ? null : result;
-}
-
-function isExternal(result: ResponderResult): result is ExternalNeeded {
-  return result !== null && !(result instanceof Uint8Array) && result.kind === "external";
+  return isExternalNeeded(result) ? null : result;
 }

@@ -86,7 +86,7 @@ export class Query {
     for (;;) {
       const length = bytes[at];
       if (length === undefined) throw new WireError("A name runs past the end");
-      // No name precedes the first one, so it cannot point anywhere.
+      // No name precedes the first name, so it cannot point anywhere.
       if (length >= 0x40) throw new WireError("The question's name is compressed");
       const next = at + length + 1;
       if (next > bytes.length) throw new WireError("A label runs past the end");

@@ -7,8 +7,8 @@
  *          answer() (answer.ts): zone ─▶ location of the name ─▶ sets, referral or flattening
  *       ─▶ octets (response-writer.ts, opt-record.ts)
  *
- * The responder waits for nothing and never throws; the caller does what takes time. A malformed
- * query gets FORMERR. A packet shorter than a header, or one that is a response, gets no answer.
+ * The responder waits for nothing and never throws; work that takes time is the caller's. A malformed
+ * query gets FORMERR. A response, or a packet shorter than a header, gets no response.
  */
 import { headerBytes } from "../wire/message-writer.ts";
 import { parseMessage, type Message } from "../wire/message.ts";
@@ -23,8 +23,12 @@ import {
 } from "../wire/tsig-mac.ts";
 import type { Tsig } from "../wire/tsig.ts";
 import { WireError } from "../wire/wire-error.ts";
-import { answer, emptyAnswer, isExternalNeeded } from "./answer.ts";
-import type { ExternalAddressCache, ExternalNeeded } from "./external-addresses.ts";
+import { answer, emptyAnswer } from "./answer.ts";
+import {
+  isExternalNeeded,
+  type ExternalAddressCache,
+  type ExternalNeeded,
+} from "./external-addresses.ts";
 import { OptRecord, type OptSettings } from "./opt-record.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";
 import { Query, type QuerySignature, type QuerySource } from "./query.ts";
@@ -128,7 +132,7 @@ export class Responder {
     return this.#writer.finish(query, result, message);
   }
 
-  /** RFC 7873 section 5.4: a query without a question asks for a cookie or proves one. */
+  /** RFC 7873 section 5.4: a query without a question asks for a cookie or checks a cookie. */
   #respondToCookie(): Uint8Array {
     const verdict = this.#opt.checkCookie(this.#query);
     if (verdict === "none") throw new WireError("The query has no question");

@@ -1,7 +1,7 @@
 /**
  * The octets of a response, from an answer and the query. A message is composed once, at full size
  * and without identifier and OPT, so that it can be kept (prepared-answers.ts); `finish()` copies
- * it for one query, or composes a truncated one when the client takes less.
+ * it for one query, or composes a truncated message when the client takes less.
  */
 import {
   headerBytes,

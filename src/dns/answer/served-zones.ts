@@ -26,10 +26,6 @@ export class ServedZones {
     return this.#byId.get(zoneId);
   }
 
-  all(): IterableIterator<ServedZone> {
-    return this.#byId.values();
-  }
-
   /** Adds a zone, or replaces the zone with the same id. */
   put(data: ZoneData): void {
     this.remove(data.id);

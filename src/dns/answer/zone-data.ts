@@ -1,4 +1,4 @@
-/** A zone as plain data: what a zone object publishes and a served zone is built from. */
+/** A zone as plain data: zone objects publish it, and served zones are built from it. */
 import type { ZoneRecord } from "../record/zone-record.ts";
 import type { DnsSettings } from "../rules/dns-settings.ts";
 

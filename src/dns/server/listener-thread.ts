@@ -84,7 +84,7 @@ const calls = {
         await Promise.all([apply(publications), forwarder.send(publications)]);
       },
     });
-    return (await server.start()).address;
+    return server.start();
   },
 
   /** For the other threads. */

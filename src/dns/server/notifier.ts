@@ -1,7 +1,7 @@
 /**
  * NOTIFY (RFC 1996): tells secondaries that a zone has a new serial. A secondary gets at most one
- * notification of a zone at a time; a later change is announced after the acknowledgement. Without
- * one, the notification is repeated at growing intervals and then dropped: secondaries also poll.
+ * notification of a zone at a time; a later change is announced after the acknowledgement. A
+ * notification without acknowledgement is repeated at growing intervals and then dropped.
  */
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
@@ -124,20 +124,13 @@ function notificationKey({ host, port }: Secondary, zoneId: string): string {
 }
 
 function notifyMessage(id: number, { name, soa }: Pick<ServedZone, "name" | "soa">): Message {
+  const question = { name, type: typeCodes.SOA, class: classCodes.IN };
   return {
     ...blankMessage,
     id,
     opcode: opcodes.NOTIFY,
     authoritative: true,
-    questions: [{ name, type: typeCodes.SOA, class: classCodes.IN }],
-    answers: [
-      {
-        name,
-        type: typeCodes.SOA,
-        class: classCodes.IN,
-        ttlSeconds: soa.ttlSeconds,
-        data: soa.data[0]!,
-      },
-    ],
+    questions: [question],
+    answers: [{ ...question, ttlSeconds: soa.ttlSeconds, data: soa.data[0]! }],
   };
 }

@@ -11,7 +11,7 @@ export class PublicationForwarder {
       const pending: (() => void)[] = [];
       const thread = { port, pending };
       this.#threads.push(thread);
-      // A thread applies messages in order, so an acknowledgement is for the oldest one.
+      // A thread applies messages in order, so an acknowledgement is for the oldest message.
       port.on("message", () => pending.shift()?.());
       // A thread that has ended answers no queries, so no caller needs to wait for it.
       port.on("close", () => {

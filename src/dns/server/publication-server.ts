@@ -29,12 +29,13 @@ export class PublicationServer {
     this.#server.keepAliveTimeout = 0;
   }
 
-  async start(): Promise<{ address: string }> {
+  /** Returns the address of the server, `host:port`. */
+  async start(): Promise<string> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
       this.#server.listen(0, "127.0.0.1", resolve);
     });
-    return { address: `127.0.0.1:${(this.#server.address() as AddressInfo).port}` };
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   stop(): void {

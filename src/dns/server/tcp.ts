@@ -19,7 +19,7 @@ export interface TcpListener {
   close(): Promise<void>;
 }
 
-/** At the limit, a new connection replaces the one that has been silent for longest. */
+/** At the limit, a new connection replaces the connection with the longest silence. */
 export async function openTcp(options: TcpOptions): Promise<TcpListener> {
   const { host, port, handler } = options;
   const { idleMilliseconds = tcpIdleMilliseconds, connectionsMax = tcpConnectionsMax } = options;

@@ -29,7 +29,7 @@ export class ZoneJournal {
   }
 
   append(delta: ZoneDelta): void {
-    // After a gap in the serials the older deltas lead nowhere.
+    // Deltas before a gap in the serials cannot be applied.
     if (this.#deltas.length > 0 && this.#deltas.at(-1)!.to !== delta.from) {
       this.#deltas.length = 0;
       this.#records = 0;

@@ -13,7 +13,7 @@ import { signMessage, tsigBytes, type Hmac } from "../wire/tsig-mac.ts";
 import type { ZoneDelta } from "./journal.ts";
 import type { TransferredZone } from "./transferred-zone.ts";
 
-/** A secondary processes one message while the next one is made. RFC 5936 section 4 allows 64 KiB. */
+/** A secondary reads a message while the next is made. RFC 5936 section 4 allows 64 KiB. */
 const messageBytesTarget = 16 * 1024;
 /** Type, class, TTL and length (RFC 1035 section 3.2.1). */
 const recordHeadBytes = 10;

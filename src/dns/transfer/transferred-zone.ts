@@ -12,9 +12,10 @@ import { textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/record-set.ts";
-import { answer, isExternalNeeded, type AnswerContext } from "../answer/answer.ts";
+import { answer, type AnswerContext } from "../answer/answer.ts";
 import {
   externalQuestion,
+  isExternalNeeded,
   type ExternalAddresses,
   type ExternalNeeded,
   type ExternalQuestion,
@@ -109,7 +110,7 @@ export function externalQuestions(zone: ServedZone, context: AnswerContext): Ext
     if (expanded === null) continue;
     for (const type of addressTypes) {
       const found = addresses(expanded.target, type, context);
-      if ("question" in found) questions.push(found.question);
+      if (isExternalNeeded(found)) questions.push(found.question);
     }
   }
   return questions;
@@ -134,7 +135,7 @@ function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext)
   if (expanded === null) return records;
   for (const type of addressTypes.filter((each) => !sets.has(each))) {
     const found = addresses(expanded.target, type, context);
-    if ("question" in found || found.data.length === 0) continue;
+    if (isExternalNeeded(found) || found.data.length === 0) continue;
     const ttlSeconds = Math.min(expanded.ttlSeconds, found.ttlSeconds);
     records.push(...recordsOf({ owner, type, ttlSeconds, data: found.data }));
   }

@@ -2,13 +2,16 @@
  * Zones out of text, and answers as text: what the tables of cases are written in. Records go the
  * way of a POST, so that no zone can be served here that the API would not take.
  */
-import { answer, isExternalNeeded, type Answer } from "../../../src/dns/answer/answer.ts";
+import { answer, type Answer } from "../../../src/dns/answer/answer.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
 import { rcodeName } from "../../../src/dns/wire/numbers.ts";
 import type { RecordSet } from "../../../src/dns/wire/record-set.ts";
 import { acceptRecord } from "../../../src/dns/rules/accept-record.ts";
 import type { Problem } from "../../../src/dns/record/problem.ts";
-import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
+import {
+  ExternalAddressCache,
+  isExternalNeeded,
+} from "../../../src/dns/answer/external-addresses.ts";
 import { formatData, typeCode, typeName } from "../../../src/dns/record/presentation.ts";
 import type { ServedRecord, ZoneData } from "../../../src/dns/answer/zone-data.ts";
 import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
