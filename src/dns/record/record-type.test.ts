@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rdataOf } from "../../../test/dns/support/record-arbitrary.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 import type { Problem } from "./problem.ts";
-import { scanLines } from "../zone-file/scan.ts";
+import { scanLines } from "./tokens.ts";
 import { recordType, recordTypes } from "./registry.ts";
 import type { Rdata, RdataRequest, RecordType } from "./record-type.ts";
 
@@ -17,7 +17,7 @@ function accept(type: string, request: RdataRequest): Rdata {
 /** What a decoder makes of octets, or its own error; any other error goes on up. */
 function takenOrError(definition: RecordType, bytes: Uint8Array): Rdata | WireError {
   try {
-    return definition.take(bytes);
+    return definition.read(bytes);
   } catch (error) {
     if (error instanceof WireError) return error;
     throw error;
@@ -81,7 +81,7 @@ describe("every record type", () => {
           const wire = definition.write(rdata);
           const message = new Uint8Array(before + wire.length + 3);
           message.set(wire, before);
-          expect(definition.take(message, before, before + wire.length)).toEqual(rdata);
+          expect(definition.read(message, before, before + wire.length)).toEqual(rdata);
         }),
       );
     });

@@ -1,7 +1,8 @@
-/** A zone's DNS settings: what `dns_settings` shows and changes. */
-import { problem, type Report } from "../record/problem.ts";
+/** The DNS settings of a zone: the API resource `dns_settings`. */
+import { problem, type ReportProblem } from "../record/problem.ts";
 import { readInteger } from "../record/field/integer.ts";
-import { normaliseHostname } from "../record/hostname.ts";
+import { normaliseHostname } from "../record/field/hostname.ts";
+import { negativeTtlSecondsRange, nsTtlSecondsRange, soaTtlSecondsRange } from "./ttl.ts";
 
 interface SoaSettings {
   readonly expire: number;
@@ -24,7 +25,7 @@ export interface DnsSettings {
   readonly zone_mode: string;
 }
 
-/** The values on the wire of the emulated API; clients validate against them. */
+/** The values of the emulated API; clients validate against them. */
 const nameserverTypes = [
   "cloudflare.standard",
   "cloudflare.advanced",
@@ -37,12 +38,11 @@ const zoneModes = ["standard", "cdn_only", "dns_only"];
 /** The deployed service's ranges, in seconds. */
 const soaRanges = {
   expire: [86_400, 2_419_200],
-  min_ttl: [60, 86_400],
+  min_ttl: negativeTtlSecondsRange,
   refresh: [600, 86_400],
   retry: [600, 86_400],
-  ttl: [300, 86_400],
+  ttl: soaTtlSecondsRange,
 } as const;
-const nsTtlRange = [30, 86_400] as const;
 
 export function defaultSettings(nameServers: readonly string[]): DnsSettings {
   const [primary = "ns1.ledge.local"] = nameServers;
@@ -70,7 +70,7 @@ function isObject(input: unknown): input is Readonly<Record<string, unknown>> {
   return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
-function editSoa(current: SoaSettings, input: unknown, report: Report): SoaSettings {
+function applySoaPatch(current: SoaSettings, input: unknown, report: ReportProblem): SoaSettings {
   if (!isObject(input)) {
     report(problem.notAnObject("soa"));
     return current;
@@ -85,7 +85,7 @@ function editSoa(current: SoaSettings, input: unknown, report: Report): SoaSetti
     edited[name] = seconds;
   }
   for (const name of ["mname", "rname"]) {
-    // The deployed service takes null for mname: back to the assigned name server.
+    // The deployed service accepts null for mname; null leaves the name server unchanged here.
     if (input[name] === undefined || input[name] === null) continue;
     const host = typeof input[name] === "string" ? normaliseHostname(input[name]) : null;
     if (host === null) report(problem.notAHostname(`soa.${name}`));
@@ -94,8 +94,12 @@ function editSoa(current: SoaSettings, input: unknown, report: Report): SoaSetti
   return edited as unknown as SoaSettings;
 }
 
-/** PATCH: fields that are absent stay; unknown fields are ignored, as everywhere in this API. */
-export function editSettings(current: DnsSettings, input: unknown, report: Report): DnsSettings {
+/** PATCH leaves absent fields unchanged and ignores unknown fields, like all of this API. */
+export function applySettingsPatch(
+  current: DnsSettings,
+  input: unknown,
+  report: ReportProblem,
+): DnsSettings {
   if (!isObject(input)) {
     report(problem.bodyNotAnObject());
     return current;
@@ -113,7 +117,7 @@ export function editSettings(current: DnsSettings, input: unknown, report: Repor
   }
   if (input["ns_ttl"] !== undefined) {
     const seconds = readInteger(input["ns_ttl"]);
-    const [min, max] = nsTtlRange;
+    const [min, max] = nsTtlSecondsRange;
     if (seconds === null || seconds < min || seconds > max) {
       report(problem.integerRange("ns_ttl", min, max));
     }
@@ -136,6 +140,6 @@ export function editSettings(current: DnsSettings, input: unknown, report: Repor
       report(problem.integerRange("nameservers.ns_set", 1, 5));
     edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set: set } : { type };
   }
-  if (input["soa"] !== undefined) edited["soa"] = editSoa(current.soa, input["soa"], report);
+  if (input["soa"] !== undefined) edited["soa"] = applySoaPatch(current.soa, input["soa"], report);
   return edited as unknown as DnsSettings;
 }

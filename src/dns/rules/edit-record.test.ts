@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { acceptRecord, type RecordRules } from "./accept-record.ts";
-import { overlayRequest } from "./edit-record.ts";
+import { applyRecordPatch } from "./edit-record.ts";
 import { ZoneError } from "../record/problem.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
 
@@ -23,7 +23,7 @@ function edit(
   patch: Readonly<Record<string, unknown>>,
 ): RecordDraft {
   const record = { ...accept(request), id: "1", createdOn: "", modifiedOn: "" };
-  return accept(overlayRequest(record, patch));
+  return accept(applyRecordPatch(record, patch));
 }
 
 const common = { name: "x", ttl: 300, comment: "c", tags: ["a:b"] };
@@ -55,11 +55,11 @@ test.each<[Record<string, unknown>, Record<string, unknown>, Partial<RecordDraft
   ],
   [mx, { priority: 9 }, { priority: 9 }],
   [mx, { content: "u.test" }, { priority: 1, content: "u.test" }],
-])("overlayRequest(): %j edited with %j", (request, patch, change) => {
+])("applyRecordPatch(): %j edited with %j", (request, patch, change) => {
   expect(edit(request, patch)).toEqual({ ...accept(request), ...change });
 });
 
-test("overlayRequest() replaces data whole and drops what belongs to another type", () => {
+test("applyRecordPatch() replaces data whole and drops what belongs to another type", () => {
   expect(() => edit(srv, { data: { weight: 5 } })).toThrow("port is a required data field.");
   expect(() => edit(mx, { type: "A" })).toThrow("content is a required field.");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { findBrokenTarget, wildcardsFor, type NameFacts } from "./proxied-target.ts";
+import { findBrokenTarget, wildcardsFor, type TargetRecords } from "./proxied-target.ts";
 
-const zone: Readonly<Record<string, NameFacts>> = {
+const zone: Readonly<Record<string, TargetRecords>> = {
   "address.test": { hasAddress: true, cname: null },
   "one.test": { hasAddress: false, cname: "two.test" },
   "two.test": { hasAddress: false, cname: "address.test" },
@@ -17,8 +17,8 @@ for (let index = 0; index < 30; index++) {
   });
 }
 
-function lookUp(name: string): NameFacts | null | "elsewhere" {
-  return name.endsWith(".test") ? (zone[name] ?? null) : "elsewhere";
+function lookUp(name: string): TargetRecords | null | "external" {
+  return name.endsWith(".test") ? (zone[name] ?? null) : "external";
 }
 
 test.each([

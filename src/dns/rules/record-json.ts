@@ -1,4 +1,4 @@
-/** The record as a response shows it. Clients parse loosely: the order of the keys is part of it. */
+/** The JSON of a record in responses; some clients depend on the order of the keys. */
 import type { ZoneRecord } from "../record/zone-record.ts";
 import { recordType } from "../record/registry.ts";
 

@@ -3,10 +3,11 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rdataOf } from "../../../test/dns/support/record-arbitrary.ts";
 import { recordType } from "../record/registry.ts";
-import { decodeMessage, encodeMessage, type Message, type ResourceRecord } from "./message.ts";
+import { decodeMessage, encodeMessage, type Message } from "./message.ts";
+import type { ResourceRecord } from "./resource-record.ts";
 import { escapeLabel } from "./name.ts";
 import { typeCodes } from "./numbers.ts";
-import { WireError } from "./wire-error.ts";
+import { WireError } from "./bytes.ts";
 import { Writer } from "./writer.ts";
 
 const whole = { bytesMax: 65_535 };

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeName, escapeLabel } from "./name.ts";
 import { Reader } from "./reader.ts";
-import { WireError } from "./wire-error.ts";
+import { WireError } from "./bytes.ts";
 import { Writer } from "./writer.ts";
 
 function uint(bits: number): fc.Arbitrary<number> {

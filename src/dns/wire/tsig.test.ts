@@ -11,7 +11,7 @@ import {
   type Hmac,
   type TsigKey,
 } from "./tsig-mac.ts";
-import { WireError } from "./wire-error.ts";
+import { WireError } from "./bytes.ts";
 
 const hmac: Hmac = (algorithm, secret, data) =>
   new Uint8Array(createHmac(algorithm.slice("hmac-".length), secret).update(data).digest());

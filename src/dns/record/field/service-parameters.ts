@@ -1,20 +1,18 @@
 /**
- * The SvcParams of SVCB and HTTPS (RFC 9460). The value is canonical text: keys in order of
- * their numbers, values quoted, as in `alpn="h3,h2" port="8443"`.
+ * The SvcParams of SVCB and HTTPS (RFC 9460). The value is canonical text with keys in numerical
+ * order and quoted values, e.g. `alpn="h3,h2" port="8443"`.
  */
 import { decodeBase64, encodeBase64 } from "../../wire/base64.ts";
 import { quoteBytes, unescapeBytes } from "../../wire/character-string.ts";
 import { Reader } from "../../wire/reader.ts";
-import { decodeUtf8, encodeUtf8 } from "../../wire/utf8.ts";
-import { WireError } from "../../wire/wire-error.ts";
+import { decodeUtf8, encodeUtf8, WireError } from "../../wire/bytes.ts";
 import { Writer } from "../../wire/writer.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../ip-address.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
 import { problem } from "../problem.ts";
-import type { Token } from "../../zone-file/scan.ts";
-import { scanLines } from "../../zone-file/scan.ts";
+import { scanLines, type Token } from "../tokens.ts";
 import type { Field } from "./field.ts";
 
-/** Thrown inside this file only; `accept` reports its reason. */
+/** `accept` catches this error and reports the message. */
 class ParameterError extends Error {}
 
 const keyNumbers = [
@@ -28,7 +26,7 @@ const keyNumbers = [
   "dohpath",
   "ohttp",
 ] as const;
-/** 65535 is reserved as invalid (RFC 9460 section 14.3.2). */
+/** 65535 is reserved (RFC 9460 section 14.3.2). */
 const keyNumberMax = 65_534;
 
 function keyNumber(name: string): number {
@@ -44,7 +42,7 @@ function keyName(number: number): string {
   return keyNumbers[number] ?? `key${number}`;
 }
 
-/** Commas and backslashes inside an item of a list are escaped once more (RFC 9460 appendix A.1). */
+/** Commas and backslashes in a list item have a second level of escapes (RFC 9460 appendix A.1). */
 function splitList(text: string): string[] {
   const items = text.match(/(?:[^,\\]|\\[^])+/gu) ?? [];
   if (items.join(",") !== text) throw new ParameterError("a list has an empty item");
@@ -149,7 +147,7 @@ function decodeValue(key: number, bytes: Uint8Array): Uint8Array | null {
   return encodeUtf8(joinList(items));
 }
 
-type Parameters = readonly (readonly [key: number, value: Uint8Array])[];
+type ServiceParameters = readonly (readonly [key: number, value: Uint8Array])[];
 
 function parseWord({ text }: Token): readonly [number, Uint8Array] {
   const equals = text.indexOf("=");
@@ -164,7 +162,7 @@ function parseWord({ text }: Token): readonly [number, Uint8Array] {
   return [key, encodeValue(key, raw)];
 }
 
-function parseParameters(text: string): Parameters {
+function parseParameters(text: string): ServiceParameters {
   const [line, second] = scanLines(text);
   if (line?.comment !== undefined && line.comment !== null) {
     throw new ParameterError("a semicolon must stand in quotation marks");
@@ -182,7 +180,7 @@ function parseParameters(text: string): Parameters {
   return parameters;
 }
 
-function composeParameters(parameters: Parameters): string {
+function composeParameters(parameters: ServiceParameters): string {
   return parameters
     .map(([key, bytes]) => {
       const value = decodeValue(key, bytes);
@@ -216,12 +214,12 @@ export const serviceParameters: Field<string> = {
       writer.bytes(bytes);
     }
   },
-  take(reader) {
+  read(reader) {
     const parameters: [number, Uint8Array][] = [];
     while (reader.remaining > 0) {
       const key = reader.uint16();
       const last = parameters.at(-1)?.[0] ?? -1;
-      // RFC 9460 section 2.2: strictly increasing, or the record is malformed.
+      // RFC 9460 section 2.2: keys must be in strictly increasing order.
       if (key <= last) throw new WireError("SvcParam keys are out of order");
       parameters.push([key, reader.bytes(reader.uint16())]);
     }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { isLaterSerial, nextSerial } from "./serial.ts";
+import { isLaterSerial, nextSerial } from "./soa.ts";
 
 test("nextSerial() is always later, across the end of the range too", () => {
   expect(nextSerial(2 ** 32 - 1)).toBe(0);
