@@ -1,6 +1,6 @@
 /**
- * Presentation form against wire form, as dnspython 2 encodes it: an oracle that shares no code
- * with ours.
+ * Presentation form and wire form of each type. dnspython 2, an independent implementation, encoded
+ * the wire forms.
  */
 import { expect, test } from "vitest";
 import { decodeHex, encodeHex } from "../../base/hex.ts";

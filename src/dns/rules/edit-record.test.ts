@@ -55,11 +55,11 @@ test.each<[Record<string, unknown>, Record<string, unknown>, Partial<RecordDraft
   ],
   [mx, { priority: 9 }, { priority: 9 }],
   [mx, { content: "u.test" }, { priority: 1, content: "u.test" }],
-])("applyRecordPatch(): %j edited with %j", (request, patch, change) => {
+])("applyRecordPatch() changes %j with %j", (request, patch, change) => {
   expect(edit(request, patch)).toEqual({ ...accept(request), ...change });
 });
 
-test("applyRecordPatch() replaces data whole and drops what belongs to another type", () => {
+test("applyRecordPatch() replaces data as a whole and drops the content of another type", () => {
   expect(() => edit(srv, { data: { weight: 5 } })).toThrow("port is a required data field.");
   expect(() => edit(mx, { type: "A" })).toThrow("content is a required field.");
 });

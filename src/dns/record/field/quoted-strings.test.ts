@@ -39,7 +39,7 @@ describe("parseStrings()", () => {
   ])("refuses %j", (content) => expect(canonical(content)).toBeNull());
 });
 
-test("composeStrings() loses no octet and splits no character", () => {
+test("composeStrings() keeps every octet and splits no character", () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 255 }), { minLength: 1, maxLength: 4 }),

@@ -11,7 +11,7 @@ function read(query: string) {
   return { ...result, problems: problems.map(({ message }) => message) };
 }
 
-test("readRecordQuery() has the known defaults", () => {
+test("readRecordQuery() has the defaults of the deployed service", () => {
   expect(read("")).toEqual({
     conditions: [],
     tagConditions: [],
@@ -26,7 +26,7 @@ test("readRecordQuery() has the known defaults", () => {
   });
 });
 
-test("readRecordQuery() folds values as the columns are folded", () => {
+test("readRecordQuery() converts values to lower case and punycode", () => {
   const [name, content] = read("name=WWW.Bücher.example.&content.startswith=ABC").conditions;
   expect(name).toEqual({
     kind: "text",
