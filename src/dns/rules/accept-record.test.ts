@@ -61,7 +61,7 @@ test("acceptRecord() returns a draft or reports problems for any JSON, and never
       expect(draft !== undefined || problems.length > 0).toBe(true);
       expect(problems.every(({ code, message }) => code > 0 && message !== "")).toBe(true);
     }),
-    { numRuns: propertyRuns({ few: 1000, all: 5000 }) },
+    { numRuns: propertyRuns({ few: 500, all: 5000 }) },
   );
 });
 
@@ -78,7 +78,7 @@ test("acceptRecord() returns drafts that survive parsing, the wire format and a 
       const data = type.data(rdata) ?? undefined;
       expect(accept({ ...draft, data })).toEqual({ draft, problems: [] });
     }),
-    { numRuns: propertyRuns({ few: 250, all: 3000 }) },
+    { numRuns: propertyRuns({ few: 200, all: 3000 }) },
   );
 });
 

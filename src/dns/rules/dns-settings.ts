@@ -35,8 +35,9 @@ const nameserverTypes = [
 ];
 const zoneModes = ["standard", "cdn_only", "dns_only"];
 
-/** The deployed service's ranges, in seconds. */
-const soaRanges = {
+/** The deployed service's ranges. */
+const nameServerSetRange = [1, 5] as const;
+const soaSecondsRanges = {
   expire: [86_400, 2_419_200],
   min_ttl: negativeTtlSecondsRange,
   refresh: [600, 86_400],
@@ -70,19 +71,28 @@ function isObject(input: unknown): input is Readonly<Record<string, unknown>> {
   return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
+type Range = readonly [min: number, max: number];
+
+function acceptInteger(
+  field: { readonly name: string; readonly input: unknown; readonly range: Range },
+  report: ReportProblem,
+): number | null {
+  const [min, max] = field.range;
+  const value = readInteger(field.input);
+  if (value !== null && value >= min && value <= max) return value;
+  report(problem.integerRange(field.name, min, max));
+  return null;
+}
+
 function applySoaPatch(current: SoaSettings, input: unknown, report: ReportProblem): SoaSettings {
   if (!isObject(input)) {
     report(problem.notAnObject("soa"));
     return current;
   }
   const edited: Record<string, unknown> = { ...current };
-  for (const [name, [min, max]] of Object.entries(soaRanges)) {
+  for (const [name, range] of Object.entries(soaSecondsRanges)) {
     if (input[name] === undefined) continue;
-    const seconds = readInteger(input[name]);
-    if (seconds === null || seconds < min || seconds > max) {
-      report(problem.integerRange(`soa.${name}`, min, max));
-    }
-    edited[name] = seconds;
+    edited[name] = acceptInteger({ name: `soa.${name}`, input: input[name], range }, report);
   }
   for (const name of ["mname", "rname"]) {
     // The deployed service accepts null for mname; null leaves the name server unchanged here.
@@ -116,12 +126,8 @@ export function applySettingsPatch(
     edited[name] = input[name];
   }
   if (input["ns_ttl"] !== undefined) {
-    const seconds = readInteger(input["ns_ttl"]);
-    const [min, max] = nsTtlSecondsRange;
-    if (seconds === null || seconds < min || seconds > max) {
-      report(problem.integerRange("ns_ttl", min, max));
-    }
-    edited["ns_ttl"] = seconds;
+    const field = { name: "ns_ttl", input: input["ns_ttl"], range: nsTtlSecondsRange };
+    edited["ns_ttl"] = acceptInteger(field, report);
   }
   if (input["zone_mode"] !== undefined) {
     if (!zoneModes.includes(input["zone_mode"] as string)) {
@@ -132,13 +138,13 @@ export function applySettingsPatch(
   if (input["nameservers"] !== undefined) {
     const { nameservers } = input;
     const type = isObject(nameservers) ? nameservers["type"] : undefined;
-    const set = isObject(nameservers) ? readInteger(nameservers["ns_set"] ?? 1) : null;
+    const set = isObject(nameservers) ? (nameservers["ns_set"] ?? 1) : null;
     if (!nameserverTypes.includes(type as string)) {
       report(problem.notOneOf("nameservers.type", nameserverTypes));
     }
-    if (set === null || set < 1 || set > 5)
-      report(problem.integerRange("nameservers.ns_set", 1, 5));
-    edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set: set } : { type };
+    const field = { name: "nameservers.ns_set", input: set, range: nameServerSetRange };
+    const ns_set = acceptInteger(field, report);
+    edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set } : { type };
   }
   if (input["soa"] !== undefined) edited["soa"] = applySoaPatch(current.soa, input["soa"], report);
   return edited as unknown as DnsSettings;

@@ -4,7 +4,7 @@
  */
 import { CompressionTable } from "./compression.ts";
 import { classCodes } from "./numbers.ts";
-import { nameLayout } from "./rdata-names.ts";
+import { nameLayouts } from "./rdata-names.ts";
 import type { RecordSet } from "./resource-record.ts";
 
 export const headerBytes = 12;
@@ -102,7 +102,7 @@ export class MessageWriter {
   }
 
   #data(type: number, data: Uint8Array, start: number): number {
-    const layout = nameLayout(type);
+    const layout = nameLayouts.get(type);
     if (layout === undefined || !layout.compressed || data.length === 0) {
       if (start + data.length > this.#limit) return 0;
       this.bytes.set(data, start);

@@ -111,7 +111,7 @@ describe("encodeMessage() and decodeMessage()", () => {
         const decoded = decodeMessage(encodeMessage(made, whole));
         expect(lowerCase(decoded)).toEqual(lowerCase(made));
       }),
-      { numRuns: propertyRuns({ few: 200, all: 500 }) },
+      { numRuns: propertyRuns({ few: 150, all: 500 }) },
     );
   });
 
@@ -221,7 +221,7 @@ describe("compression", () => {
     expect(() => decodeMessage(chain(127))).toThrow(WireError);
   });
 
-  test("stays correct for more names than the table holds", () => {
+  test("is correct for thousands of names", () => {
     const answers = Array.from({ length: 3000 }, (_, index) => ({
       name: `n${index}.example.org`,
       type: typeCodes.A,

@@ -6,7 +6,7 @@
 import { concatBytes } from "./bytes.ts";
 import { Reader } from "./reader.ts";
 
-export interface NameLayout {
+interface NameLayout {
   /** Octets before the strings and names. */
   readonly head: number;
   /** Character-strings before the first name. */
@@ -19,7 +19,8 @@ export interface NameLayout {
 const rfc1035 = { strings: 0, compressed: true };
 const later = { strings: 0, compressed: false };
 
-const layouts = new Map<number, NameLayout>([
+/** By type code. */
+export const nameLayouts: ReadonlyMap<number, NameLayout> = new Map([
   [2, { ...rfc1035, head: 0, names: 1 }], // NS
   [3, { ...rfc1035, head: 0, names: 1 }], // MD
   [4, { ...rfc1035, head: 0, names: 1 }], // MF
@@ -43,17 +44,13 @@ const layouts = new Map<number, NameLayout>([
   [39, { ...later, head: 0, names: 1 }], // DNAME
 ]);
 
-export function nameLayout(type: number): NameLayout | undefined {
-  return layouts.get(type);
-}
-
 /** The data of a record in a message, with its names decompressed. */
 export function expandData(
   type: number,
   message: Uint8Array,
   range: { readonly start: number; readonly end: number },
 ): Uint8Array {
-  const layout = layouts.get(type);
+  const layout = nameLayouts.get(type);
   const reader = new Reader(message, range.start, range.end);
   // RFC 2136 section 2.4: an update names a record set with a record without data.
   if (layout === undefined || reader.remaining === 0) return reader.rest();

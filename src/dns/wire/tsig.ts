@@ -28,24 +28,18 @@ export function decodeTsig(record: ResourceRecord): Tsig {
     throw new WireError("TSIG has class ANY and TTL 0");
   }
   const reader = new Reader(record.data);
-  const algorithm = reader.name();
-  const timeSignedSeconds = reader.uint16() * 2 ** 32 + reader.uint32();
-  const fudgeSeconds = reader.uint16();
-  const mac = reader.bytes(reader.uint16());
-  const originalId = reader.uint16();
-  const error = reader.uint16();
-  const other = reader.bytes(reader.uint16());
-  reader.expectEnd();
-  return {
+  const tsig = {
     keyName: record.name,
-    algorithm,
-    timeSignedSeconds,
-    fudgeSeconds,
-    mac,
-    originalId,
-    error,
-    other,
+    algorithm: reader.name(),
+    timeSignedSeconds: reader.uint16() * 2 ** 32 + reader.uint32(),
+    fudgeSeconds: reader.uint16(),
+    mac: reader.bytes(reader.uint16()),
+    originalId: reader.uint16(),
+    error: reader.uint16(),
+    other: reader.bytes(reader.uint16()),
   };
+  reader.expectEnd();
+  return tsig;
 }
 
 /** Returns the whole record, without compressed names. */
