@@ -50,16 +50,12 @@ export function resolveName(request: NameRequest, report: ReportProblem): string
     report(problem.requiredField("name"));
     return undefined;
   }
-  if (typeof input !== "string" || input.trim() === "") {
-    report(problem.nameInvalid());
-    return undefined;
+  if (typeof input === "string" && input.trim() !== "") {
+    const name = expandName(input, zoneName);
+    if (isInZone(name, zoneName) && isValidOwner(name, { type, zoneName, rules })) return name;
   }
-  const name = expandName(input, zoneName);
-  if (!isInZone(name, zoneName) || !isValidOwner(name, { type, zoneName, rules })) {
-    report(problem.nameInvalid());
-    return undefined;
-  }
-  return name;
+  report(problem.nameInvalid());
+  return undefined;
 }
 
 function isValidOwner(name: string, options: Omit<NameRequest, "input">): boolean {

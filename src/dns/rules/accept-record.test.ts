@@ -2,21 +2,14 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { rdataOf, recordArbitrary } from "../../../test/dns/support/record-arbitrary.ts";
 import { propertyRuns } from "../../../test/dns/support/property-runs.ts";
-import { acceptRecord, type RecordRules } from "./accept-record.ts";
+import { recordRules } from "../../../test/dns/support/accept.ts";
+import { acceptRecord } from "./accept-record.ts";
 import type { Problem } from "../record/problem.ts";
 import { recordType } from "../record/registry.ts";
 
-const rules: RecordRules = {
-  zoneName: "example.org",
-  nameRules: "strict",
-  platformAddresses: ["198.18.0.1"],
-  commentCharactersMax: 100,
-  tagsMax: 20,
-};
-
 function accept(request: Readonly<Record<string, unknown>>) {
   const problems: Problem[] = [];
-  const draft = acceptRecord(request, rules, (found) => problems.push(found));
+  const draft = acceptRecord(request, recordRules, (found) => problems.push(found));
   return { draft, problems };
 }
 

@@ -73,14 +73,11 @@ function isObject(input: unknown): input is Readonly<Record<string, unknown>> {
 
 type Range = readonly [min: number, max: number];
 
-function acceptInteger(
-  field: { readonly name: string; readonly input: unknown; readonly range: Range },
-  report: ReportProblem,
-): number | null {
-  const [min, max] = field.range;
-  const value = readInteger(field.input);
+function acceptInteger(name: string, input: unknown, range: Range, report: ReportProblem) {
+  const [min, max] = range;
+  const value = readInteger(input);
   if (value !== null && value >= min && value <= max) return value;
-  report(problem.integerRange(field.name, min, max));
+  report(problem.integerRange(name, min, max));
   return null;
 }
 
@@ -92,7 +89,7 @@ function applySoaPatch(current: SoaSettings, input: unknown, report: ReportProbl
   const edited: Record<string, unknown> = { ...current };
   for (const [name, range] of Object.entries(soaSecondsRanges)) {
     if (input[name] === undefined) continue;
-    edited[name] = acceptInteger({ name: `soa.${name}`, input: input[name], range }, report);
+    edited[name] = acceptInteger(`soa.${name}`, input[name], range, report);
   }
   for (const name of ["mname", "rname"]) {
     // The deployed service accepts null for mname; null leaves the name server unchanged here.
@@ -126,8 +123,7 @@ export function applySettingsPatch(
     edited[name] = input[name];
   }
   if (input["ns_ttl"] !== undefined) {
-    const field = { name: "ns_ttl", input: input["ns_ttl"], range: nsTtlSecondsRange };
-    edited["ns_ttl"] = acceptInteger(field, report);
+    edited["ns_ttl"] = acceptInteger("ns_ttl", input["ns_ttl"], nsTtlSecondsRange, report);
   }
   if (input["zone_mode"] !== undefined) {
     if (!zoneModes.includes(input["zone_mode"] as string)) {
@@ -142,8 +138,7 @@ export function applySettingsPatch(
     if (!nameserverTypes.includes(type as string)) {
       report(problem.notOneOf("nameservers.type", nameserverTypes));
     }
-    const field = { name: "nameservers.ns_set", input: set, range: nameServerSetRange };
-    const ns_set = acceptInteger(field, report);
+    const ns_set = acceptInteger("nameservers.ns_set", set, nameServerSetRange, report);
     edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set } : { type };
   }
   if (input["soa"] !== undefined) edited["soa"] = applySoaPatch(current.soa, input["soa"], report);

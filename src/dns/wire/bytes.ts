@@ -1,4 +1,4 @@
-/** What every codec of this folder uses: concatenation, UTF-8, and the error of decoders. */
+/** What every codec of this folder uses: the error of decoders, concatenation, comparison, UTF-8. */
 
 /** Decoders throw this error when octets are malformed, and throw no other error. */
 export class WireError extends Error {
@@ -13,6 +13,13 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
     at += part.length;
   }
   return bytes;
+}
+
+/** Compares in constant time. */
+export function isSameSecret(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = one.length ^ other.length;
+  for (let index = 0; index < one.length; index++) difference |= one[index]! ^ (other[index] ?? 0);
+  return difference === 0;
 }
 
 /** Every runtime has these globals; the pure folders are compiled without the types of any runtime. */

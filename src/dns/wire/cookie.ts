@@ -4,6 +4,7 @@
  *
  *     client cookie (8) | version (1) | reserved (3) | time (4) | hash (8)
  */
+import { isSameSecret } from "./bytes.ts";
 import { sipHash } from "./siphash.ts";
 
 const clientCookieBytes = 8;
@@ -60,10 +61,5 @@ export function isValidCookie(cookie: Uint8Array, context: CookieContext): boole
   // Serial number arithmetic (RFC 1982): both times have 32 bits.
   const age = (nowSeconds - time) | 0;
   if (age > ageSecondsMax || age < -futureSecondsMax) return false;
-  const expected = hash(cookie, address, secret);
-  let difference = 0;
-  for (let index = 0; index < expected.length; index++) {
-    difference |= expected[index]! ^ cookie[hashOffset + index]!;
-  }
-  return difference === 0;
+  return isSameSecret(hash(cookie, address, secret), cookie.subarray(hashOffset));
 }

@@ -3,7 +3,7 @@
  * without TSIG, the other fields of TSIG, and the preceding MAC: the MAC of the request in a response,
  * the MAC of the last signed message in a stream. The caller provides the HMAC function.
  */
-import { concatBytes, WireError } from "./bytes.ts";
+import { concatBytes, isSameSecret, WireError } from "./bytes.ts";
 import { parseMessage, type Message } from "./message.ts";
 import { nameKey } from "./name-key.ts";
 import { encodeName } from "./name.ts";
@@ -153,13 +153,6 @@ export interface VerifyOptions {
   readonly before?: readonly Uint8Array[];
 }
 
-/** Compares in constant time. */
-function isSameMac(one: Uint8Array, other: Uint8Array): boolean {
-  let difference = one.length ^ other.length;
-  for (let index = 0; index < one.length; index++) difference |= one[index]! ^ (other[index] ?? 0);
-  return difference === 0;
-}
-
 function withoutTsig(bytes: Uint8Array, offset: number, originalId: number): Uint8Array {
   const unsigned = bytes.slice(0, offset);
   const count = ((bytes[10]! << 8) | bytes[11]!) - 1;
@@ -194,7 +187,7 @@ export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdic
     timersOnly: options.timersOnly === true,
   });
   const expected = options.hmac(key.algorithm, key.secret, input);
-  if (!isSameMac(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(badSignature);
+  if (!isSameSecret(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(badSignature);
   if (Math.abs(options.nowSeconds - tsig.timeSignedSeconds) > tsig.fudgeSeconds) {
     return bad(rcodes.BADTIME, key);
   }

@@ -2,25 +2,15 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyRecord } from "../../../test/dns/support/record-arbitrary.ts";
 import { propertyRuns } from "../../../test/dns/support/property-runs.ts";
-import { acceptRecord, type RecordRules } from "../rules/accept-record.ts";
+import { acceptOrThrow, recordRules } from "../../../test/dns/support/accept.ts";
+import type { RecordRequest } from "../rules/accept-record.ts";
 import { ZoneError } from "../record/problem.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
 import { composeZoneFile } from "./compose.ts";
 import { parseZoneFile } from "./parse.ts";
 
-const rules: RecordRules = {
-  zoneName: "example.org",
-  nameRules: "dns",
-  platformAddresses: [],
-  commentCharactersMax: 100,
-  tagsMax: 20,
-};
-
-function draft(request: Readonly<Record<string, unknown>>): RecordDraft {
-  return acceptRecord(request, rules, (found) => {
-    throw new ZoneError([found]);
-  })!;
-}
+const draft = (request: RecordRequest) =>
+  acceptOrThrow(request, { ...recordRules, nameRules: "dns" });
 
 function parse(text: string, proxied = false): RecordDraft[] {
   const options = { zoneName: "example.org", proxied, recordsMax: 1000 };

@@ -5,7 +5,7 @@
 import { decodeBase64, encodeBase64 } from "../../wire/base64.ts";
 import { quoteBytes, unescapeBytes } from "../../wire/character-string.ts";
 import { Reader } from "../../wire/reader.ts";
-import { decodeUtf8, encodeUtf8, WireError } from "../../wire/bytes.ts";
+import { concatBytes, decodeUtf8, encodeUtf8, WireError } from "../../wire/bytes.ts";
 import { Writer } from "../../wire/writer.ts";
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
 import { problem } from "../problem.ts";
@@ -15,7 +15,7 @@ import type { Field } from "./field.ts";
 /** `accept` catches this error and reports the message. */
 class ParameterError extends Error {}
 
-const keyNumbers = [
+const keyNames = [
   "mandatory",
   "alpn",
   "no-default-alpn",
@@ -30,7 +30,7 @@ const keyNumbers = [
 const keyNumberMax = 65_534;
 
 function keyNumber(name: string): number {
-  const known = (keyNumbers as readonly string[]).indexOf(name);
+  const known = (keyNames as readonly string[]).indexOf(name);
   if (known >= 0) return known;
   const match = /^key(0|[1-9]\d{0,4})$/.exec(name);
   const number = Number(match?.[1] ?? keyNumberMax + 1);
@@ -39,7 +39,7 @@ function keyNumber(name: string): number {
 }
 
 function keyName(number: number): string {
-  return keyNumbers[number] ?? `key${number}`;
+  return keyNames[number] ?? `key${number}`;
 }
 
 /** Commas and backslashes in a list item have a second level of escapes (RFC 9460 appendix A.1). */
@@ -53,14 +53,13 @@ function joinList(items: readonly string[]): string {
   return items.map((item) => item.replaceAll(/[\\,]/g, "\\$&")).join(",");
 }
 
-function addresses(text: string, parse: (text: string) => Uint8Array | null, key: string): Writer {
-  const writer = new Writer();
-  for (const item of splitList(text)) {
+function encodeAddresses(text: string, parse: typeof parseIpv4, key: string): Uint8Array {
+  const addresses = splitList(text).map((item) => {
     const bytes = parse(item.trim());
     if (bytes === null) throw new ParameterError(`${item} is not an address for ${key}`);
-    writer.bytes(bytes);
-  }
-  return writer;
+    return bytes;
+  });
+  return concatBytes(addresses);
 }
 
 function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
@@ -72,7 +71,7 @@ function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
     if (raw !== null && raw.length > 0) throw new ParameterError(`${name} takes no value`);
     return new Uint8Array();
   }
-  if (key >= keyNumbers.length) return raw ?? new Uint8Array();
+  if (key >= keyNames.length) return raw ?? new Uint8Array();
   if (text === null || text === "") throw new ParameterError(`${name} needs a value`);
   switch (name) {
     case "mandatory": {
@@ -97,9 +96,9 @@ function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
       writer.uint16(Number(text));
       return writer.finish();
     case "ipv4hint":
-      return addresses(text, parseIpv4, name).finish();
+      return encodeAddresses(text, parseIpv4, name);
     case "ipv6hint":
-      return addresses(text, parseIpv6, name).finish();
+      return encodeAddresses(text, parseIpv6, name);
     case "ech": {
       const bytes = decodeBase64(text);
       if (bytes === null) throw new ParameterError("ech must be base64");
@@ -184,7 +183,7 @@ function composeParameters(parameters: ServiceParameters): string {
   return parameters
     .map(([key, bytes]) => {
       const value = decodeValue(key, bytes);
-      const bare = value === null || (key >= keyNumbers.length && value.length === 0);
+      const bare = value === null || (key >= keyNames.length && value.length === 0);
       return bare ? keyName(key) : `${keyName(key)}=${quoteBytes(value)}`;
     })
     .join(" ");
