@@ -160,8 +160,8 @@ test("methods that are not described are refused, as a failure that fits", async
 
 test("the parameters of a list are those that are read", async () => {
   const [query, page] = await Promise.all(
-    ["record-query.ts", "page.ts"].map((file) =>
-      readFile(new URL(`../../src/dns/rules/list/${file}`, import.meta.url), "utf8"),
+    ["record-query.ts", "page.ts"].map((name) =>
+      readFile(new URL(`../../src/dns/rules/list/${name}`, import.meta.url), "utf8"),
     ),
   );
   const described = document.paths["/zones/{zone}/dns_records"]!["get"]!.parameters!.map(

@@ -1,6 +1,6 @@
 /**
- * RFC 1876. The data has degrees, minutes and seconds. The wire form has thousandths of a second from
- * the equator and the prime meridian, and lengths as a digit times a power of ten centimetres.
+ * RFC 1876. The data has degrees, minutes and seconds. The wire form has thousandths of a second
+ * from the equator and the prime meridian, and lengths as a digit times a power of ten centimetres.
  */
 import { Reader } from "../wire/reader.ts";
 import { WireError } from "../wire/bytes.ts";

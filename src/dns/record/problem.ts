@@ -1,8 +1,9 @@
 /**
- * The table of all problems that the API reports: code, HTTP status, message. The first part has the
- * codes and messages of the deployed service. Deviation: the deployed service has further codes that
- * are not documented; the second part uses codes of its own in their place, most of them from 9400 upwards.
- * Deviation: a response lists validation problems directly, and not in the chain of a 1004.
+ * The table of all problems that the API reports: code, HTTP status, message. The first part has
+ * the codes and messages of the deployed service. Deviation: the deployed service has further codes
+ * that are not documented; the second part uses codes of its own in their place, most of them from
+ * 9400 upwards. Deviation: a response lists validation problems directly, and not in the chain of a
+ * 1004.
  */
 export interface Problem {
   readonly code: number;

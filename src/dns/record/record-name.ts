@@ -1,9 +1,9 @@
 /**
  * Owner names. A request may contain `@`, a relative name, or a full name with or without the final
  * dot; the zone stores lower-case punycode without the dot. In A, AAAA and CNAME records the labels
- * below the zone must have the specification's form (start with a letter, end with a letter or digit;
- * underscores allowed); with `name_rules = "dns"` any DNS label is allowed. Deviation: the deployed
- * service allows labels that start with a digit, which the specification does not.
+ * below the zone must have the specification's form (start with a letter, end with a letter or
+ * digit; underscores allowed); with `name_rules = "dns"` any DNS label is allowed. Deviation: the
+ * deployed service allows labels that start with a digit, which the specification does not.
  */
 import { labelBytesMax } from "../wire/name.ts";
 import { problem, type ReportProblem } from "./problem.ts";

@@ -4,7 +4,7 @@ export interface RecordSettings {
   readonly flatten_cname?: boolean;
 }
 
-/** A validated request in canonical form. `content` and `priority` are the rdata; `data` is derived. */
+/** A validated request in canonical form; `content` and `priority` are the rdata. */
 export interface RecordDraft {
   readonly name: string;
   readonly type: string;

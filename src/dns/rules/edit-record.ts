@@ -3,8 +3,9 @@ import type { ZoneRecord } from "../record/zone-record.ts";
 import { describeData } from "./record-json.ts";
 
 /**
- * PATCH leaves absent fields unchanged. Content belongs to the type: a new type discards content, data
- * and priority. New data replaces all of the old data except a priority that the new data omits.
+ * PATCH leaves absent fields unchanged. Content belongs to the type: a new type discards content,
+ * data and priority. New data replaces all of the old data except a priority that the new data
+ * omits.
  */
 export function applyRecordPatch(record: ZoneRecord, patch: RecordRequest): RecordRequest {
   const current: Record<string, unknown> = {

@@ -1,6 +1,6 @@
 /**
- * A proxied CNAME must lead to a name with an address. The check follows the CNAME chain through the
- * zones of this server; the caller provides the look-up of names.
+ * A proxied CNAME must lead to a name with an address. The check follows the CNAME chain through
+ * the zones of this server; the caller provides the look-up of names.
  */
 export interface TargetRecords {
   readonly hasAddress: boolean;

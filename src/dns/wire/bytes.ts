@@ -1,4 +1,4 @@
-/** What every codec of this folder uses: the error of decoders, concatenation, comparison, UTF-8. */
+/** The base of every codec: the error of decoders, concatenation, comparison, UTF-8. */
 
 /** Decoders throw this error when octets are malformed, and throw no other error. */
 export class WireError extends Error {
@@ -22,7 +22,7 @@ export function isSameSecret(one: Uint8Array, other: Uint8Array): boolean {
   return difference === 0;
 }
 
-/** Every runtime has these globals; the pure folders are compiled without the types of any runtime. */
+/** Globals of every runtime; the pure folders are compiled without the types of a runtime. */
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 declare const TextDecoder: new (
   encoding: string,

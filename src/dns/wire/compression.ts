@@ -1,8 +1,8 @@
 /**
  * The names that a message under construction already holds, so that later names can point to them
- * (RFC 1035 section 4.1.4). The table maps the hash of a name suffix to its offset in the message; a
- * comparison with the octets at that offset confirms each match. Writing a name allocates nothing.
- * When the table is full, later names are written in full.
+ * (RFC 1035 section 4.1.4). The table maps the hash of a name suffix to its offset in the message;
+ * a comparison with the octets at that offset confirms each match. Writing a name allocates
+ * nothing. When the table is full, later names are written in full.
  */
 import { lowerCase } from "./name-key.ts";
 import { nameWireBytesMax } from "./name.ts";
@@ -50,7 +50,7 @@ export class CompressionTable {
     while (this.#count > count) this.#offsets[this.#filled[--this.#count]!] = 0;
   }
 
-  /** Writes a name at `length`, compressed where possible; returns the new length of the message. */
+  /** Writes a name at `length`, compressed where possible; returns the new length. */
   append(message: Uint8Array, length: number, name: Uint8Array): number {
     const labels = this.#measure(name);
     for (let label = 0; label < labels; label++) {

@@ -10,7 +10,7 @@ import type { RecordSet } from "./resource-record.ts";
 export const headerBytes = 12;
 /** TCP frames a message with a length of 16 bits. */
 export const messageBytesMax = 65_535;
-/** Room past the limit for a name and the fixed fields of a record, which are written before the check. */
+/** Room past the limit: a name and the fixed fields of a record precede the check. */
 const overrunBytes = 512;
 
 export type Section = "answer" | "authority" | "additional";

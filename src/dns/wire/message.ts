@@ -1,7 +1,7 @@
 /**
- * A DNS message (RFC 1035 section 4) as plain data. Names are text in presentation form without
- * the final dot; the root is ".". Record data has no compressed names, so that it is valid outside
- * of its message. OPT and TSIG belong to the message and not to a zone: `edns` and `tsig` hold them.
+ * A DNS message (RFC 1035 section 4) as plain data. Names are text in presentation form without the
+ * final dot; the root is ".". Record data has no compressed names, so that it is valid outside of
+ * its message. OPT and TSIG belong to the message and not to a zone: `edns` and `tsig` hold them.
  */
 import { decodeOpt, encodeOpt, type Edns } from "./edns.ts";
 import { messageBytesMax, MessageWriter, type Section } from "./message-writer.ts";

@@ -1,4 +1,4 @@
-/** The numbers of the IANA registry "Domain Name System (DNS) Parameters" that the code refers to. */
+/** Numbers of the IANA registry "Domain Name System (DNS) Parameters". */
 export const typeCodes = {
   A: 1,
   NS: 2,

@@ -1,7 +1,7 @@
 /**
  * The positions of names in record data. A sender may compress names only in the types of RFC 1035;
- * a receiver must decompress names in some later types as well (RFC 3597 section 4). The data of all
- * other types is opaque.
+ * a receiver must decompress names in some later types as well (RFC 3597 section 4). The data of
+ * all other types is opaque.
  */
 import { concatBytes } from "./bytes.ts";
 import { Reader } from "./reader.ts";

@@ -7,7 +7,7 @@ export interface ResourceRecord {
   readonly data: Uint8Array;
 }
 
-/** The records of one owner, type and class; a response has all of them or none (RFC 2181 section 5). */
+/** All records of an owner, type and class, which are answered together (RFC 2181 section 5). */
 export interface RecordSet {
   /** A full name in wire form, not compressed. */
   readonly owner: Uint8Array;

@@ -1,7 +1,7 @@
 /**
- * SipHash-2-4 with a result of 64 bits (Aumasson and Bernstein, 2012). Two variables of 32 bits hold
- * each 64-bit word: a lower-case letter for the low half, a capital for the high half. BigInt or
- * state in a typed array would take longer than the rest of the query.
+ * SipHash-2-4 with a result of 64 bits (Aumasson and Bernstein, 2012). Two variables of 32 bits
+ * hold each 64-bit word: a lower-case letter for the low half, a capital for the high half. BigInt
+ * or state in a typed array would take longer than the rest of the query.
  */
 const blockBytes = 8;
 
@@ -30,7 +30,7 @@ export function sipHash(key: Uint8Array, input: Uint8Array): Uint8Array {
   let d = word32(key, 8) ^ 0x7974_6573;
   let D = word32(key, 12) ^ 0x7465_6462;
   const blocks = Math.floor(input.length / blockBytes);
-  // One iteration a block; the last block holds the length in its highest octet; one iteration finishes.
+  // One iteration for each block, the last with the length in its highest octet, and one to finish.
   for (let block = 0; block <= blocks + 1; block++) {
     const isLast = block > blocks;
     const low = isLast ? 0 : word32(input, block * blockBytes);

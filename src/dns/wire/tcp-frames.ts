@@ -1,7 +1,7 @@
 /**
  * Messages in a TCP stream, each after a length of two octets (RFC 1035 section 4.2.2). The stream
- * arrives in pieces of any size. An incomplete message is kept in a buffer of the announced length, so
- * that no octet is copied twice.
+ * arrives in pieces of any size. An incomplete message is kept in a buffer of the announced length,
+ * so that no octet is copied twice.
  */
 export class Frames {
   /** The first octet of a length, until the second octet arrives. */

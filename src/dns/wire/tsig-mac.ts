@@ -1,7 +1,7 @@
 /**
  * Signs messages with TSIG and verifies them (RFC 8945 sections 4.3, 5). The MAC covers the message
- * without TSIG, the other fields of TSIG, and the preceding MAC: the MAC of the request in a response,
- * the MAC of the last signed message in a stream. The caller provides the HMAC function.
+ * without TSIG, the other fields of TSIG, and the preceding MAC: the MAC of the request in a
+ * response, the MAC of the last signed message in a stream. The caller provides the HMAC function.
  */
 import { concatBytes, isSameSecret, WireError } from "./bytes.ts";
 import { parseMessage, type Message } from "./message.ts";
@@ -161,7 +161,7 @@ function withoutTsig(bytes: Uint8Array, offset: number, originalId: number): Uin
   return unsigned;
 }
 
-/** Throws WireError (FORMERR) when the octets are not a message or the MAC has a forbidden length. */
+/** Throws WireError (FORMERR) when the message is malformed or the MAC has a forbidden length. */
 export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdict {
   const { message, tsigOffset } = parseMessage(bytes);
   const { tsig } = message;
@@ -191,7 +191,7 @@ export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdic
   if (Math.abs(options.nowSeconds - tsig.timeSignedSeconds) > tsig.fudgeSeconds) {
     return bad(rcodes.BADTIME, key);
   }
-  // A truncated MAC is allowed only by local policy (RFC 8945 section 5.2.2.1), and there is none here.
+  // RFC 8945 section 5.2.2.1: a truncated MAC needs a local policy; this server has none.
   if (tsig.mac.length < macBytes) return bad(rcodes.BADTRUNC);
   return { kind: "good", message, key, mac: tsig.mac };
 }

@@ -1,4 +1,4 @@
-/** $GENERATE of BIND: a range `start-stop[/step]`, and `$` or `${offset[,width[,base]]}` in the words. */
+/** $GENERATE of BIND: a range `start-stop[/step]`, and words with `$` or `${offset[,width[,base]]}`. */
 
 /** A limit of our own for the records of one directive. */
 const generatedMax = 65_536;

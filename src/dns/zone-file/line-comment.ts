@@ -1,6 +1,7 @@
 /**
- * The comment at the end of a record's line: the comment of the record, then `cf_tags=` and the tags.
- * Reserved tags with the prefix cf- hold `proxied` and the settings, which DNS data cannot express.
+ * The comment at the end of a record's line: the comment of the record, then `cf_tags=` and the
+ * tags. Reserved tags with the prefix cf- hold `proxied` and the settings, which DNS data cannot
+ * express.
  */
 import type { RecordDraft, RecordSettings } from "../record/zone-record.ts";
 import { recordType } from "../record/registry.ts";

@@ -1,7 +1,7 @@
 /**
  * A field of a record's data. One object converts between the four forms of a value: the JSON of a
- * request, the text in `content`, the text in a zone file, and the octets on the wire. A record type
- * is a list of fields in wire order, so that the four forms agree.
+ * request, the text in `content`, the text in a zone file, and the octets on the wire. A record
+ * type is a list of fields in wire order, so that the four forms agree.
  */
 import type { Reader } from "../../wire/reader.ts";
 import type { Writer } from "../../wire/writer.ts";

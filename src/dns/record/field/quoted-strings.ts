@@ -1,7 +1,7 @@
 /**
- * TXT content: one or more double-quoted strings. Content without quotation marks is literal text and
- * gets them. Content in which only a part is quoted is refused. Strings longer than the 255 octets of
- * a character-string are split between characters.
+ * TXT content: one or more double-quoted strings. Content without quotation marks is literal text
+ * and gets them. Content in which only a part is quoted is refused. Strings longer than the 255
+ * octets of a character-string are split between characters.
  */
 import { problem } from "../problem.ts";
 import { concatBytes, decodeUtf8, encodeUtf8 } from "../../wire/bytes.ts";

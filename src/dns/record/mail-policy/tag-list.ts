@@ -1,4 +1,4 @@
-/** The `name=value; name=value` lists of DKIM (RFC 6376 section 3.2) and DMARC (RFC 7489 section 6.4). */
+/** Lists `name=value; name=value` of DKIM (RFC 6376 section 3.2) and DMARC (RFC 7489 section 6.4). */
 export type TagList = ReadonlyMap<string, string>;
 
 /** Returns the tags, or the first error. */

@@ -3,9 +3,9 @@ import type { ReportProblem } from "../../record/problem.ts";
 import { toAsciiName } from "../../record/punycode.ts";
 import { readChoice, readPage, type Page, type QueryParameters } from "./page.ts";
 
-export const recordsPerPageDefault = 100;
-/** Deviation: larger pages are reduced to this size, the most that a call between two isolates carries. */
-export const recordsPerPageMax = 20_000;
+const recordsPerPageDefault = 100;
+/** Deviation: larger pages are reduced to this size, which fits in a call between two isolates. */
+const recordsPerPageMax = 20_000;
 
 const textOperators = ["exact", "contains", "startswith", "endswith"] as const;
 const orders = ["type", "name", "content", "ttl", "proxied"] as const;
