@@ -18,7 +18,7 @@
  */
 import { nameKey, type NameKey } from "../wire/name-key.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import type { AppliedRule, RuleName } from "./explanation.ts";
 import type { ExternalAddressCache, ExternalNeeded } from "./external-addresses.ts";
 import { flatten } from "./flattening.ts";

@@ -3,7 +3,7 @@
  * A resolver gives them; an answer is valid for its TTL, a failure for a few seconds. Only targets
  * of a zone's own CNAMEs get here, so clients cannot fill the cache; its size is bounded as well.
  */
-import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
 import { formatName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 

@@ -5,7 +5,7 @@
  * server, the addresses come from a resolver.
  */
 import { rcodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import {
   externalQuestion,
   type ExternalAddressCache,

@@ -2,10 +2,10 @@
  * The answer for a proxied name: the platform's addresses in place of the name's own, and an HTTPS
  * record that tells browsers which versions of HTTP the platform speaks.
  */
-import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
 import { recordType } from "../record/registry.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import { ttlAutoSeconds } from "../rules/ttl.ts";
 import type { ServedRecord, ZoneHead } from "./zone-data.ts";
 

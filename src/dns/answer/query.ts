@@ -11,7 +11,7 @@ import { lowerCase } from "../wire/name-key.ts";
 import { nameWireBytesMax } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { TsigKey } from "../wire/tsig-mac.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 
 /** RFC 6891 section 6.1.2: an OPT record without options. */
 export const optFixedBytes = 11;

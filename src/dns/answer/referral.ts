@@ -1,7 +1,7 @@
 /** A referral: the name servers of a delegated zone, with the addresses needed to reach them. */
 import { isAtOrBelow, nameKey } from "../wire/name-key.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import { locateName } from "./name-location.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { composeQuery, plainEdns, respondFrom, tcp, udp } from "../../../test/dns/support/query.ts";
 import { serve } from "../../../test/dns/support/served.ts";
 import { decodeMessage } from "../wire/message.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 
 const seeds = [1, 20_261_115];
 /** Of each seed, in each of the two tests. */

@@ -22,7 +22,7 @@ import {
   type TsigKey,
 } from "../wire/tsig-mac.ts";
 import type { Tsig } from "../wire/tsig.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 import { answer, emptyAnswer } from "./answer.ts";
 import {
   isExternalNeeded,

@@ -9,7 +9,7 @@ import {
   MessageWriter,
   type Section,
 } from "../wire/message-writer.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import { tsigBytes } from "../wire/tsig-mac.ts";
 import type { Answer } from "./answer.ts";
 import { udpPayloadBytesMax, type OptRecord } from "./opt-record.ts";

@@ -6,7 +6,7 @@
 import { keyOctets, type NameKey } from "../wire/name-key.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import { recordType } from "../record/registry.ts";
 import { servedTtlSeconds } from "../rules/ttl.ts";
 import type { PlatformAddresses } from "./proxied-answer.ts";

@@ -3,11 +3,10 @@
  * of a zone makes the copy that transfers are made from; the copy follows the zone from then on.
  */
 import { BlockList, isIPv6 } from "node:net";
-import { blankMessage } from "../wire/blank-message.ts";
-import { encodeMessage } from "../wire/message.ts";
+import { blankMessage, encodeMessage } from "../wire/message.ts";
 import { rcodes } from "../wire/numbers.ts";
-import { WireError } from "../wire/wire-error.ts";
-import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
+import { WireError } from "../wire/bytes.ts";
+import { formatIpv4, formatIpv6 } from "../record/field/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
 import { resolveIntoCache, type ExternalResolution } from "../answer/external-resolution.ts";
 import type { QuerySource } from "../answer/query.ts";

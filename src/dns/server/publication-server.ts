@@ -1,9 +1,9 @@
 /** The HTTP server for the companion worker (`src/dns/replication/listener-protocol.ts`). */
-import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { externalPath, publicationPath, secretHeader } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
+import { isSameSecret } from "../wire/bytes.ts";
 import type { ExternalQuestion } from "../answer/external-addresses.ts";
 import type { ResolveExternal } from "../answer/external-resolution.ts";
 
@@ -44,7 +44,8 @@ export class PublicationServer {
   }
 
   async #serve(request: IncomingMessage): Promise<string | null> {
-    if (!this.#isSecret(request.headers[secretHeader])) throw new Error("wrong secret");
+    const secret = Buffer.from(String(request.headers[secretHeader]));
+    if (!isSameSecret(Buffer.from(this.#options.secret), secret)) throw new Error("wrong secret");
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
@@ -56,10 +57,5 @@ export class PublicationServer {
       return JSON.stringify(await this.#options.resolve(body as ExternalQuestion));
     }
     throw new Error(`nothing at ${request.url}`);
-  }
-
-  #isSecret(secret: unknown): boolean {
-    const [given, expected] = [Buffer.from(String(secret)), Buffer.from(this.#options.secret)];
-    return given.length === expected.length && timingSafeEqual(given, expected);
   }
 }

@@ -2,7 +2,7 @@
 import { isIPv4 } from "node:net";
 import type { RemoteInfo } from "node:dgram";
 import type { QuerySource } from "../answer/query.ts";
-import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
 
 const unspecified = new Uint8Array(4);
 

@@ -3,7 +3,8 @@
  * zone. With a key, the first and the last message must be signed, and at most 99 unsigned messages
  * may stand between two signed ones (RFC 8945 section 5.3.1).
  */
-import { decodeMessage, type Message, type ResourceRecord } from "../wire/message.ts";
+import { decodeMessage, type Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { textKey } from "../wire/name-key.ts";
 import { rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
 import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig-mac.ts";

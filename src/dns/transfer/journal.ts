@@ -2,7 +2,7 @@
  * The journal of a zone: the records that each serial removed and added, as they are transferred
  * (RFC 1995). It starts with the process; a secondary with an older serial takes the whole zone.
  */
-import type { ResourceRecord } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { textKey } from "../wire/name-key.ts";
 
 export interface RecordDifference {

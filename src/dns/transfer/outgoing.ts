@@ -4,7 +4,8 @@
  * of changes. A transfer is one long answer section that begins and ends with the SOA.
  */
 import type { QuerySignature } from "../answer/query.ts";
-import { encodeMessage, type Message, type ResourceRecord } from "../wire/message.ts";
+import { encodeMessage, type Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { messageBytesMax } from "../wire/message-writer.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";

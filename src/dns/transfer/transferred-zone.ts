@@ -7,11 +7,10 @@
  * its journal, so both kinds of transfer lead to the same zone. External addresses are those of the
  * zone's last change: a secondary does not ask again before the serial changes.
  */
-import type { ResourceRecord } from "../wire/message.ts";
 import { textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet, ResourceRecord } from "../wire/resource-record.ts";
 import { answer, type AnswerContext } from "../answer/answer.ts";
 import {
   externalQuestion,
