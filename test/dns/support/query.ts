@@ -24,10 +24,10 @@ export const udp: QuerySource = { transport: "udp", address: Uint8Array.of(127, 
 export const tcp: QuerySource = { ...udp, transport: "tcp" };
 
 const onError = (error: unknown) => {
-  throw new Error("respond() made a mistake", { cause: error });
+  throw new Error("respond() had an internal error", { cause: error });
 };
 
-/** A mistake of the responder fails the test that makes it. */
+/** An internal error of the responder fails the test. */
 export function respondFrom(
   zones: ServedZones,
   options: Partial<ResponderOptions> = {},

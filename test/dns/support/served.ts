@@ -1,6 +1,6 @@
 /**
- * Zones out of text, and answers as text: what the tables of cases are written in. Records go the
- * way of a POST, so that no zone can be served here that the API would not take.
+ * Zones from text and answers as text, for tables of cases. Records pass the checks of a POST, so
+ * the zones are zones that the API would accept.
  */
 import { answer, type Answer } from "../../../src/dns/answer/answer.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
@@ -29,7 +29,7 @@ export function readRecords(zoneName: string, text: string): ServedRecord[] {
     commentCharactersMax: 100,
     tagsMax: 20,
   };
-  // Every line has an owner, so that tables may be indented.
+  // Every line has an owner, so indentation has no meaning.
   const lines = text.replaceAll(/^[^\S\n]+/gm, "");
   return parseZoneFile(lines, { zoneName, proxied: false, recordsMax: 100_000 }).map(
     ({ request, line }, index) => {
@@ -79,7 +79,7 @@ function describeSets(section: string, sets: readonly RecordSet[]): string[] {
   return sets.flatMap(({ owner, type, ttlSeconds, data }) =>
     data.map((octets) => {
       const head = `${section} ${formatName(owner)} ${ttlSeconds} ${typeName(type)}`;
-      // The SOA is the same everywhere; its TTL is not.
+      // The data of the SOA is the same in every answer; its TTL differs.
       return typeName(type) === "SOA" ? head : `${head} ${formatData(type, octets)}`;
     }),
   );
