@@ -13,7 +13,7 @@ export type { StartDevOptions } from "./dev/options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";
-export { callMatchers, type CallMatchers } from "./testing/matchers.ts";
+export { callMatchers, type CallMatchers } from "./testing/call-matchers.ts";
 export type * from "./types/store.ts";
 
 /** What `[[store_buckets]]` says of a bucket. */

@@ -9,5 +9,5 @@ export interface RunnerOptions {
   /** Whether tests and blocks are undone. */
   readonly isolate: boolean;
   /** Whether the runtime is used again for the next run, and has to be left as new. */
-  readonly keepsRuntime: boolean;
+  readonly reusesRuntime: boolean;
 }

@@ -1,18 +1,18 @@
 /** What the controls of a runtime can do: `StoreControl` and `DnsApi`, as they are called. */
 import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
 import type { Call } from "../store/core/recorded-call.ts";
-import type { Fault, Injection } from "../store/core/injected-fault.ts";
+import type { StoreFault, InjectedFault } from "../store/core/store-fault.ts";
 
-export interface StoreControls {
+export interface StoreControlStub {
   now(): Promise<number>;
   advance(milliseconds: number): Promise<void>;
   resetClock(): Promise<void>;
   openLayer(layer: number, snapshot?: boolean): Promise<void>;
   /** @param next a layer to open as soon as this one is closed */
   closeLayer(layer: number, next?: number): Promise<void>;
-  armFault(fault: Fault): Promise<void>;
+  armFault(fault: StoreFault): Promise<void>;
   disarmFaults(): Promise<void>;
-  injections(): Promise<readonly Injection[]>;
+  injectedFaults(): Promise<readonly InjectedFault[]>;
   watchCalls(): Promise<void>;
   calls(): Promise<readonly Call[]>;
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
@@ -20,7 +20,7 @@ export interface StoreControls {
   contents(bucketName: string, prefix: string): Promise<FixtureObject[]>;
 }
 
-export interface DnsControls {
+export interface DnsControlStub {
   fetch(
     url: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string },
@@ -34,6 +34,6 @@ export interface DnsControls {
 }
 
 export interface Controls {
-  readonly store: StoreControls;
-  readonly dns?: DnsControls;
+  readonly store: StoreControlStub;
+  readonly dns?: DnsControlStub;
 }

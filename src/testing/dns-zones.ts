@@ -1,5 +1,5 @@
 /** DNS in tests: zones and records through the record API, and answers as resolvers get them. */
-import type { DnsControls } from "./controls.ts";
+import type { DnsControlStub } from "./controls.ts";
 
 /** As the record API takes it. */
 export interface TestRecord {
@@ -26,9 +26,9 @@ interface Resolved {
 }
 
 export class DnsZones {
-  readonly #dns: () => DnsControls;
+  readonly #dns: () => DnsControlStub;
 
-  constructor(dns: () => DnsControls) {
+  constructor(dns: () => DnsControlStub) {
     this.#dns = dns;
   }
 

@@ -4,17 +4,17 @@
  */
 import { expect } from "vitest";
 import type { Call } from "../store/core/recorded-call.ts";
-import { callMatchers, type CallMatchers } from "./matchers.ts";
+import { callMatchers, type CallMatchers } from "./call-matchers.ts";
 import { poolState } from "./pool-state.ts";
-import type { BucketReference, SeedValue, Snapshot, TestStore } from "./test-store.ts";
+import type { BucketReference, SeedValue, Snapshot, TestRuntime } from "./test-runtime.ts";
 
 export type { Call, CallMethod } from "../store/core/recorded-call.ts";
 export type { Duration } from "../base/duration.ts";
-export type { FaultTarget } from "../store/core/injected-fault.ts";
-export type { CallDetails, CallMatchers } from "./matchers.ts";
+export type { FaultTarget } from "../store/core/store-fault.ts";
+export type { CallDetails, CallMatchers } from "./call-matchers.ts";
 export type { TestRecord } from "./dns-zones.ts";
-export type { PresentedObject } from "./presented-content.ts";
-export type { BucketReference, DescribedValue, SeedValue, Snapshot } from "./test-store.ts";
+export type { PresentedObject } from "./presented-object.ts";
+export type { BucketReference, DescribedValue, SeedValue, Snapshot } from "./test-runtime.ts";
 
 declare module "vitest" {
   // oxlint-disable-next-line typescript/no-unused-vars, typescript/no-explicit-any -- as vitest has it
@@ -26,13 +26,13 @@ expect.extend(callMatchers);
 const { store, calls: noted } = poolState();
 
 /** The store's time: `now`, `set`, `advance("7d")`. */
-export const clock: TestStore["clock"] = store.clock;
+export const clock: TestRuntime["clock"] = store.clock;
 
 /** Make calls `fail`, `slow` them down, or `drop` their connection. */
-export const faults: TestStore["faults"] = store.faults;
+export const faults: TestRuntime["faults"] = store.faults;
 
 /** Zones and records for a test, and what resolvers get. */
-export const dns: TestStore["dns"] = store.dns;
+export const dns: TestRuntime["dns"] = store.dns;
 
 /** What was done to the buckets since the test began, by the script or by the test. */
 export const calls: readonly Call[] = noted;
@@ -53,7 +53,7 @@ export async function seed(
 }
 
 /** What is in a bucket, by key: text as it is, and bytes by what stands for them. */
-export const contents: TestStore["contents"] = store.contents.bind(store);
+export const contents: TestRuntime["contents"] = store.contents.bind(store);
 
 /** Remembers how buckets and DNS are now. */
 export function snapshot(): Promise<Snapshot> {

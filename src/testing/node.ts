@@ -9,8 +9,8 @@ import { join, resolve } from "node:path";
 import { lookup } from "mrmime";
 import { pluginPath } from "../base/plugin-path.ts";
 import { controlBinding, dnsBinding } from "./bindings.ts";
-import type { DnsControls, StoreControls } from "./controls.ts";
-import { TestStore, type BucketReference, type SeedValue } from "./test-store.ts";
+import type { DnsControlStub, StoreControlStub } from "./controls.ts";
+import { TestRuntime, type BucketReference, type SeedValue } from "./test-runtime.ts";
 
 /** As much of a Miniflare as is used. */
 interface Runtime {
@@ -42,7 +42,7 @@ export function testBindings(
   };
 }
 
-export class TestControl extends TestStore {
+export class TestControl extends TestRuntime {
   /** Puts objects into a bucket: by key, or the files below a folder. */
   override async seed(
     bucket: BucketReference,
@@ -64,11 +64,11 @@ export class TestControl extends TestStore {
 /** @param workerName the worker that has `testBindings()`; the first without it */
 export async function testControl(runtime: Runtime, workerName?: string): Promise<TestControl> {
   const bindings = await runtime.getBindings(workerName);
-  const store = bindings[controlBinding] as StoreControls | undefined;
+  const store = bindings[controlBinding] as StoreControlStub | undefined;
   if (store === undefined) {
     throw new Error("The worker has no control: add testBindings() to its env.");
   }
-  const dns = bindings[dnsBinding] as DnsControls | undefined;
+  const dns = bindings[dnsBinding] as DnsControlStub | undefined;
   const control = new TestControl({ store, ...(dns !== undefined && { dns }) });
   await control.watchCalls();
   return control;

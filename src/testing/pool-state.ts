@@ -8,11 +8,11 @@ import { env } from "cloudflare:workers";
 import type { Observer } from "../store/client/call-observer.ts";
 import { controlBinding, dnsBinding } from "./bindings.ts";
 import { describeCall, type Call } from "../store/core/recorded-call.ts";
-import type { Controls, DnsControls, StoreControls } from "./controls.ts";
-import { TestStore } from "./test-store.ts";
+import type { Controls, DnsControlStub, StoreControlStub } from "./controls.ts";
+import { TestRuntime } from "./test-runtime.ts";
 
 interface PoolState {
-  readonly store: TestStore;
+  readonly store: TestRuntime;
   readonly controls: Controls;
   /** Of the test that runs, in this isolate */
   readonly calls: Call[];
@@ -30,17 +30,17 @@ export function poolState(): PoolState {
 
 function makeState(): PoolState {
   const bindings = env as unknown as Record<string, unknown>;
-  const store = bindings[controlBinding] as StoreControls | undefined;
+  const store = bindings[controlBinding] as StoreControlStub | undefined;
   if (store === undefined) {
     throw new Error(
       `There is no binding ${controlBinding}. "ledge/test" works in tests whose vitest.config.ts ` +
         'has the plugin of "ledge/vitest".',
     );
   }
-  const dns = bindings[dnsBinding] as DnsControls | undefined;
+  const dns = bindings[dnsBinding] as DnsControlStub | undefined;
   const controls: Controls = { store, ...(dns !== undefined && { dns }) };
   const state: PoolState = {
-    store: new TestStore(controls),
+    store: new TestRuntime(controls),
     controls,
     calls: [],
     layerOfCall: () => undefined,

@@ -17,7 +17,7 @@ import { pluginPath } from "../base/plugin-path.ts";
 import { UserError } from "../base/user-error.ts";
 import { controlBinding, dnsBinding, optionsKey, type RunnerOptions } from "../testing/bindings.ts";
 import { findPool } from "./find-pool.ts";
-import { KeptRuntimes, type PoolRunner } from "./kept-runtimes.ts";
+import { ReusedRuntimes, type PoolRunner } from "./reused-runtimes.ts";
 
 /** Options of the pool, as it describes them: `main`, `miniflare`, `wrangler`, and others. */
 export interface PoolOptions {
@@ -77,7 +77,7 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
   const derived =
     config.path === null ? null : writeDerivedFile(config.folder, toWranglerTable(config, []));
   process.once("exit", () => derived?.remove());
-  const runtimes = new KeptRuntimes(pool);
+  const runtimes = new ReusedRuntimes(pool);
   return [
     pool.cloudflareTest(withBindings(config, poolOptions, derived?.path)),
     {
@@ -90,10 +90,10 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
               "one too. Leave one out: ledge({ isolate: false }) runs without isolation.",
           );
         }
-        const keepsRuntime = vitest.config.watch;
+        const reusesRuntime = vitest.config.watch;
         if (isolate) project.config.runner = runnerPath;
-        project.provide(optionsKey, { isolate, keepsRuntime });
-        if (keepsRuntime && isolate && project.config.poolRunner !== undefined) {
+        project.provide(optionsKey, { isolate, reusesRuntime });
+        if (reusesRuntime && isolate && project.config.poolRunner !== undefined) {
           project.config.poolRunner = runtimes.around(project.config.poolRunner);
         }
         vitest.onClose(async () => {

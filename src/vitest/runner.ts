@@ -14,7 +14,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
 import { TestRunner } from "vitest";
 import { optionsKey, type RunnerOptions } from "../testing/bindings.ts";
-import { describeInjection } from "../store/core/injected-fault.ts";
+import { describeInjectedFault } from "../store/core/store-fault.ts";
 import { poolState } from "../testing/pool-state.ts";
 import { TaskLayers } from "./task-layers.ts";
 
@@ -90,7 +90,7 @@ export default class IsolatingRunner extends TestRunner {
   override async onAfterRunFiles(): Promise<void> {
     super.onAfterRunFiles();
     await this.#tasks.endAll();
-    if (this.#options.keepsRuntime) await pool.reset();
+    if (this.#options.reusesRuntime) await pool.reset();
   }
 
   async #begin(task: Test | Suite): Promise<void> {
@@ -112,10 +112,10 @@ export default class IsolatingRunner extends TestRunner {
 
   /** A test that fails says which faults it had asked for. */
   async #listInjections(test: Test): Promise<void> {
-    const injections = await this.#state.controls.store.injections();
+    const injectedFaults = await this.#state.controls.store.injectedFaults();
     const [error] = test.result?.errors ?? [];
-    if (injections.length === 0 || error === undefined) return;
-    const lines = injections.map((injection) => `  ${describeInjection(injection)}`);
+    if (injectedFaults.length === 0 || error === undefined) return;
+    const lines = injectedFaults.map((injection) => `  ${describeInjectedFault(injection)}`);
     error.message += `\n\nFaults that were injected:\n${lines.join("\n")}`;
   }
 }

@@ -1,13 +1,11 @@
 import type { BucketCalls } from "../client/bucket-calls.ts";
 import { validatePartNumber, type PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-text.ts";
+import { decodeObject } from "../core/object-encoding.ts";
 import type { UploadReference } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import { argumentError, isObject, requireArguments, toInteger, toText } from "./arguments.ts";
 import { StoreObject } from "./store-object.ts";
-import { requireOwner } from "./illegal-invocation.ts";
-import { invokeBy, type Invoke } from "./invoke.ts";
-import type { BucketSettings } from "./settings.ts";
+import { invokeBy, requireOwner, type BucketSettings, type Invoke } from "./invocation.ts";
 import { toValue, valueTypes } from "./value.ts";
 
 export class StoreMultipartUpload implements types.StoreMultipartUpload {

@@ -16,7 +16,7 @@ describe("conditionHolds() for an object tagged a, uploaded at 5500 ms,", () => 
   const object = { etag: "a", uploaded: 5500 };
 
   it.each<[string, Conditional, boolean]>([
-    ["nothing is asked", {}, true],
+    ["no condition is given", {}, true],
 
     ["If-Match has its tag", { etagMatches: [strong("a")] }, true],
     ["If-Match has its tag among others", { etagMatches: [strong("b"), strong("a")] }, true],
@@ -172,7 +172,7 @@ describe("parseEtagHeader()", () => {
     );
   });
 
-  it("takes every list of quoted tags, whatever stands in them and between them", () => {
+  it("takes every list of quoted tags, with any text in them and any separators", () => {
     const value = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom("*", "W", "/", ",", " ", "\t", "a") }),

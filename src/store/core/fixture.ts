@@ -1,20 +1,14 @@
-/** Objects on their way into a bucket and out of it, past the script. */
-import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
-import type { StorageClass } from "./operations.ts";
+/** Objects that a test writes to a bucket and reads from it directly, without the script. */
+import type { ObjectRecord } from "./operations.ts";
 
-/** An object to put there. */
-export interface SeedObject {
-  readonly key: string;
+type Described = Pick<ObjectRecord, "key" | "http" | "custom">;
+
+/** An object that a test writes. */
+export interface SeedObject extends Described, Partial<Pick<ObjectRecord, "storageClass">> {
   readonly bytes: Uint8Array;
-  readonly http?: HttpMetadata;
-  readonly custom?: CustomMetadata;
-  readonly storageClass?: StorageClass;
 }
 
-/** An object that is there. */
-export interface FixtureObject {
-  readonly key: string;
+/** An object that a test reads. */
+export interface FixtureObject extends Required<Described> {
   readonly bytes: Uint8Array;
-  readonly http: HttpMetadata;
-  readonly custom: CustomMetadata;
 }

@@ -9,15 +9,15 @@ import type { Controls } from "./controls.ts";
 import { DnsZones } from "./dns-zones.ts";
 import { toMilliseconds, type Duration } from "../base/duration.ts";
 import {
-  describeInjection,
+  describeInjectedFault,
   failEffect,
-  makeFault,
+  makeStoreFault,
   slowEffect,
   type FaultEffect,
   type FaultTarget,
-} from "../store/core/injected-fault.ts";
-import { Layers } from "./layers.ts";
-import { presentContent, type PresentedObject } from "./presented-content.ts";
+} from "../store/core/store-fault.ts";
+import { Layers } from "./isolation-layers.ts";
+import { presentObject, type PresentedObject } from "./presented-object.ts";
 
 /** A bucket: its name, or its binding. */
 export type BucketReference = string | object;
@@ -35,7 +35,7 @@ export interface DescribedValue {
 const seedCountMax = 500;
 const seedBytesMax = 8 * 1024 * 1024;
 
-export class TestStore {
+export class TestRuntime {
   readonly layers: Layers;
   readonly #controls: Controls;
   #snapshot: Snapshot | undefined;
@@ -72,7 +72,7 @@ export class TestStore {
     clear: (): Promise<void> => this.#controls.store.disarmFaults(),
     /** What faults have done in this test, a line each. */
     injected: async (): Promise<string[]> =>
-      (await this.#controls.store.injections()).map(describeInjection),
+      (await this.#controls.store.injectedFaults()).map(describeInjectedFault),
   };
 
   readonly dns = new DnsZones(() => {
@@ -82,7 +82,7 @@ export class TestStore {
   });
 
   #arm(target: FaultTarget, effect: FaultEffect): Promise<void> {
-    return this.#controls.store.armFault(makeFault(target, effect));
+    return this.#controls.store.armFault(makeStoreFault(target, effect));
   }
 
   /** Calls of all scripts of the runtime, from when `watchCalls` was first asked for. */
@@ -129,7 +129,7 @@ export class TestStore {
     const objects = await this.#controls.store.contents(bucketName(bucket), prefix);
     return Object.fromEntries(
       objects.map((object) => {
-        const presented = presentContent(object);
+        const presented = presentObject(object);
         return [object.key, metadata ? presented : presented.content];
       }),
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Call } from "../store/core/recorded-call.ts";
-import { callMatchers } from "./matchers.ts";
+import { callMatchers } from "./call-matchers.ts";
 
 const call = (fields: Partial<Call>): Call => ({
   bucket: "photos",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { presentContent } from "./presented-content.ts";
+import { presentObject } from "./presented-object.ts";
 
 const present = (bytes: Uint8Array) =>
-  presentContent({ key: "a", bytes, http: {}, custom: {} }).content;
+  presentObject({ key: "a", bytes, http: {}, custom: {} }).content;
 const text = (value: string) => present(new TextEncoder().encode(value));
 
-describe("presentContent()", () => {
+describe("presentObject()", () => {
   it("shows text as it is, unless it is long", () => {
     expect(text("two\nlines\t€")).toBe("two\nlines\t€");
     expect(text("")).toBe("");
@@ -19,12 +19,10 @@ describe("presentContent()", () => {
 
   it("shows when a copy expires as a time", () => {
     const http = { contentType: "text/plain", cacheExpiry: 0 };
-    expect(presentContent({ key: "a", bytes: new Uint8Array(), http, custom: { a: "b" } })).toEqual(
-      {
-        content: "",
-        httpMetadata: { contentType: "text/plain", cacheExpiry: "1970-01-01T00:00:00.000Z" },
-        customMetadata: { a: "b" },
-      },
-    );
+    expect(presentObject({ key: "a", bytes: new Uint8Array(), http, custom: { a: "b" } })).toEqual({
+      content: "",
+      httpMetadata: { contentType: "text/plain", cacheExpiry: "1970-01-01T00:00:00.000Z" },
+      customMetadata: { a: "b" },
+    });
   });
 });

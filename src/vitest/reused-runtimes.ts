@@ -29,7 +29,7 @@ export interface PoolRunner {
   createPoolWorker(options: { project: object }): PoolWorker;
 }
 
-export class KeptRuntimes {
+export class ReusedRuntimes {
   readonly #pool: Pool;
   readonly #idle = new Map<object, Connected[]>();
 

@@ -11,7 +11,7 @@ export interface PresentedObject {
 /** Longer text says how long it is, and starts with so much. */
 const textMax = 2000;
 
-export function presentContent({ bytes, http, custom }: FixtureObject): PresentedObject {
+export function presentObject({ bytes, http, custom }: FixtureObject): PresentedObject {
   const { cacheExpiry, ...fields } = http;
   return {
     content: presentBytes(bytes),

@@ -1,6 +1,6 @@
 /** Matchers for what a script did to its buckets: `expect(calls).toHavePut("a.png")`. */
 import type { Call, CallMethod } from "../store/core/recorded-call.ts";
-import { matchesPattern, toPlainPattern, type KeyPattern } from "../store/core/key-pattern.ts";
+import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
 
 /** What else has to be true of a call. */
 export interface CallDetails {
@@ -17,19 +17,19 @@ interface Verdict {
   readonly message: () => string;
 }
 
-type Matcher = (calls: Iterable<Call>, key?: KeyPattern, details?: CallDetails) => Verdict;
+type Matcher = (calls: Iterable<Call>, key?: TextPattern, details?: CallDetails) => Verdict;
 
 export interface CallMatchers {
-  toHavePut(key?: KeyPattern, details?: CallDetails): void;
-  toHaveGot(key?: KeyPattern, details?: CallDetails): void;
-  toHaveHeaded(key?: KeyPattern, details?: CallDetails): void;
-  toHaveDeleted(key?: KeyPattern, details?: CallDetails): void;
+  toHavePut(key?: TextPattern, details?: CallDetails): void;
+  toHaveGot(key?: TextPattern, details?: CallDetails): void;
+  toHaveHeaded(key?: TextPattern, details?: CallDetails): void;
+  toHaveDeleted(key?: TextPattern, details?: CallDetails): void;
   /** The key is the prefix. */
-  toHaveListed(prefix?: KeyPattern, details?: CallDetails): void;
+  toHaveListed(prefix?: TextPattern, details?: CallDetails): void;
   /** Completed a multipart upload, or with `"createMultipartUpload"` and so on: any of its calls. */
-  toHaveUploaded(key?: KeyPattern, details?: CallDetails): void;
+  toHaveUploaded(key?: TextPattern, details?: CallDetails): void;
   /** Did anything at all. */
-  toHaveCalled(method: CallMethod, key?: KeyPattern, details?: CallDetails): void;
+  toHaveCalled(method: CallMethod, key?: TextPattern, details?: CallDetails): void;
 }
 
 function matcherOf(name: string, method: CallMethod): Matcher {
@@ -38,7 +38,7 @@ function matcherOf(name: string, method: CallMethod): Matcher {
 
 function judge(
   calls: readonly Call[],
-  asked: { name: string; method: CallMethod; key: KeyPattern | undefined; details: CallDetails },
+  asked: { name: string; method: CallMethod; key: TextPattern | undefined; details: CallDetails },
 ): Verdict {
   const { name, method, key, details } = asked;
   const { times, ...fields } = details;
@@ -85,7 +85,7 @@ export const callMatchers = {
   toHaveCalled: (
     calls: Iterable<Call>,
     method: CallMethod,
-    key?: KeyPattern,
+    key?: TextPattern,
     details?: CallDetails,
   ) => judge([...calls], { name: "toHaveCalled", method, key, details: details ?? {} }),
 };
