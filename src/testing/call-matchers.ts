@@ -1,23 +1,23 @@
-/** Matchers for what a script did to its buckets: `expect(calls).toHavePut("a.png")`. */
+/** Matchers for the calls of buckets: `expect(calls).toHavePut("a.png")`. */
 import type { Call, CallMethod } from "../store/core/recorded-call.ts";
 import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
 
-/** What else has to be true of a call. */
+/** Further conditions on a call. */
 export interface CallDetails {
   bucket?: string;
   bytes?: number;
   outcome?: Call["outcome"];
   code?: number;
-  /** So many calls, and not any number */
+  /** The exact number of matching calls; without it, one or more */
   times?: number;
 }
 
-interface Verdict {
+interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
 }
 
-type Matcher = (calls: Iterable<Call>, key?: TextPattern, details?: CallDetails) => Verdict;
+type Matcher = (calls: Iterable<Call>, key?: TextPattern, details?: CallDetails) => MatcherResult;
 
 export interface CallMatchers {
   toHavePut(key?: TextPattern, details?: CallDetails): void;
@@ -26,21 +26,26 @@ export interface CallMatchers {
   toHaveDeleted(key?: TextPattern, details?: CallDetails): void;
   /** The key is the prefix. */
   toHaveListed(prefix?: TextPattern, details?: CallDetails): void;
-  /** Completed a multipart upload, or with `"createMultipartUpload"` and so on: any of its calls. */
+  /** Completed a multipart upload. `toHaveCalled()` matches the other calls of an upload. */
   toHaveUploaded(key?: TextPattern, details?: CallDetails): void;
-  /** Did anything at all. */
+  /** Called the given method. */
   toHaveCalled(method: CallMethod, key?: TextPattern, details?: CallDetails): void;
 }
 
 function matcherOf(name: string, method: CallMethod): Matcher {
-  return (calls, key, details = {}) => judge([...calls], { name, method, key, details });
+  return (calls, key, details = {}) => matchCalls([...calls], { name, method, key, details });
 }
 
-function judge(
+function matchCalls(
   calls: readonly Call[],
-  asked: { name: string; method: CallMethod; key: TextPattern | undefined; details: CallDetails },
-): Verdict {
-  const { name, method, key, details } = asked;
+  expected: {
+    name: string;
+    method: CallMethod;
+    key: TextPattern | undefined;
+    details: CallDetails;
+  },
+): MatcherResult {
+  const { name, method, key, details } = expected;
   const { times, ...fields } = details;
   const pattern = key === undefined ? null : toPlainPattern(key);
   const found = calls.filter(
@@ -60,11 +65,11 @@ function judge(
     pass,
     message: () =>
       `expect(calls).${pass ? "not." : ""}${name}(): expected ${pass ? "no " : ""}${wanted}, ` +
-      `found ${found.length}. Calls:\n${list(calls)}`,
+      `found ${found.length}. Calls:\n${listCalls(calls)}`,
   };
 }
 
-function list(calls: readonly Call[]): string {
+function listCalls(calls: readonly Call[]): string {
   if (calls.length === 0) return "  none";
   return calls
     .map(({ bucket, method, keys, bytes, outcome, code }) => {
@@ -87,5 +92,5 @@ export const callMatchers = {
     method: CallMethod,
     key?: TextPattern,
     details?: CallDetails,
-  ) => judge([...calls], { name: "toHaveCalled", method, key, details: details ?? {} }),
+  ) => matchCalls([...calls], { name: "toHaveCalled", method, key, details: details ?? {} }),
 };

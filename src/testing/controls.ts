@@ -1,21 +1,30 @@
-/** What the controls of a runtime can do: `StoreControl` and `DnsApi`, as they are called. */
+/**
+ * The controls of a runtime: bindings through which tests reach the store and the DNS, beside the
+ * bindings of the script. `StoreControl` (`store/bucket/store-control.ts`) and `DnsApi`
+ * (`worker/index.ts`) implement them; tests call them through RPC stubs.
+ */
 import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
 import type { Call } from "../store/core/recorded-call.ts";
-import type { StoreFault, InjectedFault } from "../store/core/store-fault.ts";
+import type { InjectedFault, StoreFault } from "../store/core/store-fault.ts";
+
+export const controlBinding = "LEDGE_STORE_CONTROL";
+export const dnsBinding = "LEDGE_DNS";
 
 export interface StoreControlStub {
   now(): Promise<number>;
   advance(milliseconds: number): Promise<void>;
   resetClock(): Promise<void>;
   openLayer(layer: number, snapshot?: boolean): Promise<void>;
-  /** @param next a layer to open as soon as this one is closed */
+  /** @param next an isolation layer to open in the same call */
   closeLayer(layer: number, next?: number): Promise<void>;
   armFault(fault: StoreFault): Promise<void>;
   disarmFaults(): Promise<void>;
   injectedFaults(): Promise<readonly InjectedFault[]>;
   watchCalls(): Promise<void>;
   calls(): Promise<readonly Call[]>;
+  /** Resolves to an error message, or to `null`. */
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
+  /** Resolves to an error message, or to `null`. */
   seedFolder(bucketName: string, path: string): Promise<string | null>;
   contents(bucketName: string, prefix: string): Promise<FixtureObject[]>;
 }
@@ -36,4 +45,11 @@ export interface DnsControlStub {
 export interface Controls {
   readonly store: StoreControlStub;
   readonly dns?: DnsControlStub;
+}
+
+/** The controls among the bindings of a script. `null` without the control of the store. */
+export function findControls(bindings: Readonly<Record<string, unknown>>): Controls | null {
+  const store = bindings[controlBinding] as StoreControlStub | undefined;
+  const dns = bindings[dnsBinding] as DnsControlStub | undefined;
+  return store === undefined ? null : { store, ...(dns !== undefined && { dns }) };
 }

@@ -1,6 +1,6 @@
 /**
- * `ledge/test`, in tests that the plugin of `ledge/vitest` runs: the store's time, faults, calls
- * and contents under control. Whatever a test does here is over when it ends.
+ * `ledge/test`, for tests that the plugin of `ledge/vitest` runs: controls for the clock, faults,
+ * calls and contents of the store, and for DNS. The end of a test undoes what the test did here.
  */
 import { expect } from "vitest";
 import type { Call } from "../store/core/recorded-call.ts";
@@ -23,22 +23,22 @@ declare module "vitest" {
 
 expect.extend(callMatchers);
 
-const { store, calls: noted } = poolState();
+const { runtime, calls: poolCalls } = poolState();
 
-/** The store's time: `now`, `set`, `advance("7d")`. */
-export const clock: TestRuntime["clock"] = store.clock;
+/** The clock of the store: `now`, `set`, `advance("7d")`. */
+export const clock: TestRuntime["clock"] = runtime.clock;
 
-/** Make calls `fail`, `slow` them down, or `drop` their connection. */
-export const faults: TestRuntime["faults"] = store.faults;
+/** Faults: calls `fail`, are `slow`, or `drop` their connection. */
+export const faults: TestRuntime["faults"] = runtime.faults;
 
-/** Zones and records for a test, and what resolvers get. */
-export const dns: TestRuntime["dns"] = store.dns;
+/** Zones and records of a test, and the answers that resolvers receive. */
+export const dns: TestRuntime["dns"] = runtime.dns;
 
-/** What was done to the buckets since the test began, by the script or by the test. */
-export const calls: readonly Call[] = noted;
+/** The calls of buckets since the test began, by the script or by the test. */
+export const calls: readonly Call[] = poolCalls;
 
 /**
- * Puts objects into a bucket: by key, or the files of a folder of the project.
+ * Puts objects into a bucket: the given objects by key, or the files of a folder of the project.
  *
  * @example
  * await seed(env.PHOTOS, { "a.txt": "one", "b.txt": "two" });
@@ -48,19 +48,19 @@ export async function seed(
   bucket: BucketReference,
   objects: Record<string, SeedValue> | string,
 ): Promise<void> {
-  if (typeof objects === "string") await store.seedFolder(bucket, objects);
-  else await store.seed(bucket, objects);
+  if (typeof objects === "string") await runtime.seedFolder(bucket, objects);
+  else await runtime.seed(bucket, objects);
 }
 
-/** What is in a bucket, by key: text as it is, and bytes by what stands for them. */
-export const contents: TestRuntime["contents"] = store.contents.bind(store);
+/** The objects of a bucket by key: their text, or a description of other bytes. */
+export const contents: TestRuntime["contents"] = runtime.contents.bind(runtime);
 
-/** Remembers how buckets and DNS are now. */
+/** Takes a snapshot of the buckets and the DNS. */
 export function snapshot(): Promise<Snapshot> {
-  return store.snapshot();
+  return runtime.snapshot();
 }
 
-/** Brings buckets and DNS back to a snapshot of this test: to the last, if none is given. */
+/** Restores a snapshot of this test: the last one by default. */
 export function restore(to?: Snapshot): Promise<void> {
-  return store.restore(to);
+  return runtime.restore(to);
 }

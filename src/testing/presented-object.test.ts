@@ -6,18 +6,18 @@ const present = (bytes: Uint8Array) =>
 const text = (value: string) => present(new TextEncoder().encode(value));
 
 describe("presentObject()", () => {
-  it("shows text as it is, unless it is long", () => {
+  it("shows text, and only the beginning of long text", () => {
     expect(text("two\nlines\t€")).toBe("two\nlines\t€");
     expect(text("")).toBe("");
     expect(text("a".repeat(3000))).toBe(`${"a".repeat(2000)}… <3000 bytes>`);
   });
 
-  it("shows bytes by their number and how they begin", () => {
+  it("shows the number of bytes and the first bytes", () => {
     expect(present(Uint8Array.of(1, 2, 255))).toBe("<3 bytes: 01 02 ff>");
     expect(present(new Uint8Array(9))).toBe("<9 bytes: 00 00 00 00 00 00 00 00 …>");
   });
 
-  it("shows when a copy expires as a time", () => {
+  it("shows cacheExpiry as a time", () => {
     const http = { contentType: "text/plain", cacheExpiry: 0 };
     expect(presentObject({ key: "a", bytes: new Uint8Array(), http, custom: { a: "b" } })).toEqual({
       content: "",

@@ -1,7 +1,7 @@
 /**
- * The pool that a project runs its tests in: `@cloudflare/vitest-pool-workers`, or its successor
- * `@cloudflare/vitest-plugin`. Both are resolved from the project, for it is the project's wrangler
- * and Miniflare that the tests are to run on.
+ * The vitest pool of a project: `@cloudflare/vitest-pool-workers`, or its successor
+ * `@cloudflare/vitest-plugin`. Both are resolved from the project, because the tests run on the
+ * project's versions of wrangler and Miniflare.
  */
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import { UserError } from "../base/user-error.ts";
 
-/** As much of the pool as we use. */
+/** The part of the pool that is used. */
 export interface Pool {
   readonly packageName: string;
   readonly version: string;
@@ -19,7 +19,7 @@ export interface Pool {
   readonly getRunnerName: (project: unknown) => string;
 }
 
-/** The successor first: a project that has both is on its way there. */
+/** The successor first: a project with both packages is migrating to it. */
 const packages = ["@cloudflare/vitest-plugin", "@cloudflare/vitest-pool-workers"];
 const versionMin = {
   "@cloudflare/vitest-plugin": [1, 0],
@@ -27,7 +27,7 @@ const versionMin = {
 };
 const vitestMin: readonly [number, number] = [4, 1];
 
-/** @throws UserError when the pool or vitest is missing, or too old */
+/** @throws UserError when the pool or vitest is missing or too old */
 export async function findPool(folder: string): Promise<Pool> {
   requireVersion(folder, "vitest", vitestMin);
   for (const packageName of packages) {
@@ -78,7 +78,7 @@ interface FoundPackage {
   readonly entry: string;
 }
 
-/** Packages may export neither their manifest nor anything to `require`, so folders are walked. */
+/** Looks into each `node_modules`, because a package may export neither its manifest nor a CommonJS entry. */
 function findPackage(folder: string, packageName: string): FoundPackage | null {
   const { resolve } = createRequire(join(folder, "package.json"));
   for (const modules of resolve.paths(packageName) ?? []) {
