@@ -10,7 +10,7 @@ import type { InjectedFault, StoreFault } from "../store/core/store-fault.ts";
 export const controlBinding = "LEDGE_STORE_CONTROL";
 export const dnsBinding = "LEDGE_DNS";
 
-export interface StoreControlStub {
+interface StoreControlStub {
   now(): Promise<number>;
   advance(milliseconds: number): Promise<void>;
   resetClock(): Promise<void>;

@@ -87,8 +87,11 @@ export class FaultPlan {
 
   /** The first fault that hits this call, or `null`. Every fault that matches counts the call. */
   take(call: RequestLine): ApiFault | null {
-    const hitting = this.#armed.filter((armed) => armed.hits(call));
-    return hitting[0]?.fault ?? null;
+    let first: ApiFault | null = null;
+    for (const armed of this.#armed) {
+      if (armed.hits(call)) first ??= armed.fault;
+    }
+    return first;
   }
 }
 

@@ -1,14 +1,15 @@
 /** Objects that a test writes to a bucket and reads from it directly, without the script. */
-import type { ObjectRecord } from "./operations.ts";
-
-type Described = Pick<ObjectRecord, "key" | "http" | "custom">;
+import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
+import type { StorageClass } from "./operations.ts";
 
 /** An object that a test writes. */
-export interface SeedObject extends Described, Partial<Pick<ObjectRecord, "storageClass">> {
+export interface SeedObject {
+  readonly key: string;
   readonly bytes: Uint8Array;
+  readonly http?: HttpMetadata;
+  readonly custom?: CustomMetadata;
+  readonly storageClass?: StorageClass;
 }
 
 /** An object that a test reads. */
-export interface FixtureObject extends Required<Described> {
-  readonly bytes: Uint8Array;
-}
+export type FixtureObject = Required<Omit<SeedObject, "storageClass">>;
