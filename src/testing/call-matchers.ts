@@ -12,12 +12,11 @@ export interface CallDetails {
   times?: number;
 }
 
-interface MatcherResult {
-  readonly pass: boolean;
-  readonly message: () => string;
-}
-
-type Matcher = (calls: Iterable<Call>, key?: TextPattern, details?: CallDetails) => MatcherResult;
+type Matcher = (
+  calls: Iterable<Call>,
+  key?: TextPattern,
+  details?: CallDetails,
+) => { readonly pass: boolean; readonly message: () => string };
 
 export interface CallMatchers {
   toHavePut(key?: TextPattern, details?: CallDetails): void;
@@ -32,40 +31,29 @@ export interface CallMatchers {
   toHaveCalled(method: CallMethod, key?: TextPattern, details?: CallDetails): void;
 }
 
-function matcherOf(name: string, method: CallMethod): Matcher {
-  return (calls, key, details = {}) => matchCalls([...calls], { name, method, key, details });
-}
-
-function matchCalls(
-  calls: readonly Call[],
-  expected: {
-    name: string;
-    method: CallMethod;
-    key: TextPattern | undefined;
-    details: CallDetails;
-  },
-): MatcherResult {
-  const { name, method, key, details } = expected;
-  const { times, ...fields } = details;
-  const pattern = key === undefined ? null : toPlainPattern(key);
-  const found = calls.filter(
-    (call) =>
-      call.method === method &&
-      (pattern === null || call.keys.some((each) => matchesPattern(pattern, each))) &&
-      Object.entries(fields).every(([field, value]) => call[field as keyof Call] === value),
-  );
-  const pass = times === undefined ? found.length > 0 : found.length === times;
-  const wanted = [
-    method,
-    ...(key === undefined ? [] : [`of ${String(key)}`]),
-    ...(Object.keys(fields).length === 0 ? [] : [`with ${JSON.stringify(fields)}`]),
-    ...(times === undefined ? [] : [`${times} times`]),
-  ].join(" ");
-  return {
-    pass,
-    message: () =>
-      `expect(calls).${pass ? "not." : ""}${name}(): expected ${pass ? "no " : ""}${wanted}, ` +
-      `found ${found.length}. Calls:\n${listCalls(calls)}`,
+function makeMatcher(name: keyof CallMatchers, method: CallMethod): Matcher {
+  return (calls, key, { times, ...fields } = {}) => {
+    const all = [...calls];
+    const pattern = key === undefined ? null : toPlainPattern(key);
+    const found = all.filter(
+      (call) =>
+        call.method === method &&
+        (pattern === null || call.keys.some((each) => matchesPattern(pattern, each))) &&
+        Object.entries(fields).every(([field, value]) => call[field as keyof Call] === value),
+    );
+    const pass = times === undefined ? found.length > 0 : found.length === times;
+    const expected = [
+      method,
+      ...(key === undefined ? [] : [`of ${String(key)}`]),
+      ...(Object.keys(fields).length === 0 ? [] : [`with ${JSON.stringify(fields)}`]),
+      ...(times === undefined ? [] : [`${times} times`]),
+    ].join(" ");
+    return {
+      pass,
+      message: () =>
+        `expect(calls).${pass ? "not." : ""}${name}(): expected ${pass ? "no " : ""}${expected}, ` +
+        `found ${found.length}. Calls:\n${listCalls(all)}`,
+    };
   };
 }
 
@@ -81,16 +69,16 @@ function listCalls(calls: readonly Call[]): string {
 
 /** For `expect.extend()`. */
 export const callMatchers = {
-  toHavePut: matcherOf("toHavePut", "put"),
-  toHaveGot: matcherOf("toHaveGot", "get"),
-  toHaveHeaded: matcherOf("toHaveHeaded", "head"),
-  toHaveDeleted: matcherOf("toHaveDeleted", "delete"),
-  toHaveListed: matcherOf("toHaveListed", "list"),
-  toHaveUploaded: matcherOf("toHaveUploaded", "completeMultipartUpload"),
+  toHavePut: makeMatcher("toHavePut", "put"),
+  toHaveGot: makeMatcher("toHaveGot", "get"),
+  toHaveHeaded: makeMatcher("toHaveHeaded", "head"),
+  toHaveDeleted: makeMatcher("toHaveDeleted", "delete"),
+  toHaveListed: makeMatcher("toHaveListed", "list"),
+  toHaveUploaded: makeMatcher("toHaveUploaded", "completeMultipartUpload"),
   toHaveCalled: (
     calls: Iterable<Call>,
     method: CallMethod,
     key?: TextPattern,
     details?: CallDetails,
-  ) => matchCalls([...calls], { name: "toHaveCalled", method, key, details: details ?? {} }),
+  ) => makeMatcher("toHaveCalled", method)(calls, key, details),
 };

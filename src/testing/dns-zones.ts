@@ -1,6 +1,8 @@
 /** DNS in tests: zones and records through the record API, and answers as resolvers receive them. */
 import type { DnsControlStub } from "./controls.ts";
 
+type JsonObject = Record<string, unknown>;
+
 /** A record, as the record API takes it. */
 export interface TestRecord {
   type: string;
@@ -10,7 +12,7 @@ export interface TestRecord {
   ttl?: number;
   proxied?: boolean;
   priority?: number;
-  data?: Record<string, unknown>;
+  data?: JsonObject;
 }
 
 interface Envelope {
@@ -41,20 +43,14 @@ export class DnsZones {
   }
 
   /** Adds a record to a zone. Returns the record in the form of the API. */
-  async add(zoneName: string, record: TestRecord): Promise<Record<string, unknown>> {
+  async add(zoneName: string, record: TestRecord): Promise<JsonObject> {
     const id = await this.#zoneId(zoneName);
-    return (await this.#call("POST", `/zones/${id}/dns_records`, record)) as Record<
-      string,
-      unknown
-    >;
+    return (await this.#call("POST", `/zones/${id}/dns_records`, record)) as JsonObject;
   }
 
-  async records(zoneName: string): Promise<Record<string, unknown>[]> {
+  async records(zoneName: string): Promise<JsonObject[]> {
     const id = await this.#zoneId(zoneName);
-    return (await this.#call("GET", `/zones/${id}/dns_records?per_page=5000`)) as Record<
-      string,
-      unknown
-    >[];
+    return (await this.#call("GET", `/zones/${id}/dns_records?per_page=5000`)) as JsonObject[];
   }
 
   /** The answers of this type that a resolver receives, in presentation format. */

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import type { Call } from "../store/core/recorded-call.ts";
 import { callMatchers, type CallMatchers } from "./call-matchers.ts";
 import { poolState } from "./pool-state.ts";
-import type { BucketReference, SeedValue, Snapshot, TestRuntime } from "./test-runtime.ts";
+import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
 export type { Call, CallMethod } from "../store/core/recorded-call.ts";
 export type { Duration } from "../base/duration.ts";
@@ -56,11 +56,7 @@ export async function seed(
 export const contents: TestRuntime["contents"] = runtime.contents.bind(runtime);
 
 /** Takes a snapshot of the buckets and the DNS. */
-export function snapshot(): Promise<Snapshot> {
-  return runtime.snapshot();
-}
+export const snapshot: TestRuntime["snapshot"] = runtime.snapshot.bind(runtime);
 
-/** Restores a snapshot of this test: the last one by default. */
-export function restore(to?: Snapshot): Promise<void> {
-  return runtime.restore(to);
-}
+/** Restores a snapshot of this test: the last snapshot by default. */
+export const restore: TestRuntime["restore"] = runtime.restore.bind(runtime);

@@ -146,7 +146,7 @@ export class TestRuntime {
   }
 
   /**
-   * Restores a snapshot of this test: the last one by default. Removes the snapshots that were
+   * Restores a snapshot of this test: the last snapshot by default. Removes the snapshots that were
    * taken after it.
    */
   async restore(snapshot: Snapshot | undefined = this.#snapshot): Promise<void> {

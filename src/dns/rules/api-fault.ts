@@ -24,11 +24,6 @@ export interface ApiFault {
   readonly when: "before" | "after";
 }
 
-interface RequestLine {
-  readonly method: string;
-  readonly path: string;
-}
-
 const delayMillisecondsMax = 60_000;
 
 /**
@@ -75,42 +70,25 @@ export function acceptApiFault(input: unknown, place: string): ApiFault {
 
 /** The faults in force, each with its count of matching calls. */
 export class FaultPlan {
-  readonly #armed: readonly ArmedApiFault[];
+  readonly faults: readonly ApiFault[];
+  readonly #schedules: readonly FaultSchedule[];
 
   constructor(faults: readonly ApiFault[]) {
-    this.#armed = faults.map((fault) => new ArmedApiFault(fault));
-  }
-
-  get faults(): readonly ApiFault[] {
-    return this.#armed.map(({ fault }) => fault);
+    this.faults = faults;
+    this.#schedules = faults.map(
+      ({ after, times }) => new FaultSchedule({ first: after + 1, times: times ?? Infinity }),
+    );
   }
 
   /** The first fault that hits this call, or `null`. Every fault that matches counts the call. */
-  take(call: RequestLine): ApiFault | null {
+  take({ method, path }: { readonly method: string; readonly path: string }): ApiFault | null {
     let first: ApiFault | null = null;
-    for (const armed of this.#armed) {
-      if (armed.hits(call)) first ??= armed.fault;
+    for (const [index, fault] of this.faults.entries()) {
+      if (fault.method !== null && fault.method !== method) continue;
+      if (!matchesPattern(toPlainPattern(fault.path), path)) continue;
+      if (this.#schedules[index]?.countCall() !== null) first ??= fault;
     }
     return first;
-  }
-}
-
-class ArmedApiFault {
-  readonly fault: ApiFault;
-  readonly #schedule: FaultSchedule;
-
-  constructor(fault: ApiFault) {
-    this.fault = fault;
-    this.#schedule = new FaultSchedule({
-      first: fault.after + 1,
-      times: fault.times ?? Infinity,
-    });
-  }
-
-  hits({ method, path }: RequestLine): boolean {
-    if (this.fault.method !== null && this.fault.method !== method) return false;
-    if (!matchesPattern(toPlainPattern(this.fault.path), path)) return false;
-    return this.#schedule.countCall() !== null;
   }
 }
 

@@ -137,8 +137,8 @@ export class StoreBucket implements types.StoreBucket {
     return this.#upload(toText(key), toText(uploadId));
   }
 
-  static isBucket(value: object): value is StoreBucket {
-    return #bucket in value;
+  static isBucket(value: object | undefined): boolean {
+    return value !== undefined && #bucket in value;
   }
 
   #head(key: string): Promise<StoreObject | null> {
@@ -247,7 +247,7 @@ export class StoreBucket implements types.StoreBucket {
 }
 
 function requireBucket(value: StoreBucket): StoreBucket {
-  requireOwner(value !== undefined && StoreBucket.isBucket(value));
+  requireOwner(StoreBucket.isBucket(value));
   return value;
 }
 

@@ -25,7 +25,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
 
   uploadPart(partNumber: number, value: types.StoreValue): Promise<types.StoreUploadedPart> {
     const given = arguments;
-    requireOwner(isUpload(this));
+    requireOwner(StoreMultipartUpload.isUpload(this));
     return this.#invoke(() => {
       const method = "StoreMultipartUpload.uploadPart";
       requireArguments(given, method, ["integer", valueTypes]);
@@ -40,12 +40,12 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   }
 
   abort(): Promise<void> {
-    requireOwner(isUpload(this));
+    requireOwner(StoreMultipartUpload.isUpload(this));
     return this.#abort();
   }
 
-  static isUpload(value: object): value is StoreMultipartUpload {
-    return #bucket in value;
+  static isUpload(value: object | undefined): boolean {
+    return value !== undefined && #bucket in value;
   }
 
   #abort(): Promise<void> {
@@ -54,7 +54,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
 
   complete(uploadedParts: types.StoreUploadedPart[]): Promise<StoreObject> {
     const given = arguments;
-    requireOwner(isUpload(this));
+    requireOwner(StoreMultipartUpload.isUpload(this));
     return this.#invoke(() => {
       requireArguments(given, "StoreMultipartUpload.complete", ["Array"]);
       return this.#complete(toParts(uploadedParts));
@@ -71,10 +71,6 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   #reference(): UploadReference {
     return { key: this.key, uploadId: this.uploadId };
   }
-}
-
-function isUpload(value: StoreMultipartUpload): boolean {
-  return value !== undefined && StoreMultipartUpload.isUpload(value);
 }
 
 function toParts(value: unknown): PartReference[] {

@@ -57,7 +57,7 @@ export function resolveRange(request: RangeRequest | undefined, size: number): B
     if (length === 0) throw new StoreError(10039);
     return { offset: size - length, length };
   }
-  // Deviation: `{}` selects the whole object, even an empty one.
+  // Deviation: `{}` selects the whole object, also of size 0.
   if (request.offset === undefined && request.length === undefined) return whole;
   const offset = request.offset ?? 0;
   const length = Math.min(request.length ?? Infinity, size - offset);

@@ -27,9 +27,9 @@ it.each<[string, [number, number], [Segment, number, number][]]>([
   ["the first only", [0, 3], [[a, 0, 3]]],
   ["the middle only", [3, 4], [[b, 0, 4]]],
   ["the last only", [7, 2], [[c, 0, 2]]],
-  ["the inside of one", [4, 2], [[b, 1, 2]]],
+  ["the inside of one segment", [4, 2], [[b, 1, 2]]],
   [
-    "the end of one and the start of the next",
+    "the end of a segment and the start of the next",
     [2, 2],
     [
       [a, 2, 1],

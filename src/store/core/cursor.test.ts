@@ -61,7 +61,7 @@ it.each([
   ["padding", `${encodeCursor({ kind: "key", text: "a" })}=`],
   ["ordinary base64", encodeCursor({ kind: "key", text: "?>?>" }).replaceAll(/[-_]/g, "+")],
   ["white space around it", ` ${encodeCursor({ kind: "key", text: "a" })}`],
-  ["a line break behind it", `${encodeCursor({ kind: "key", text: "a" })}\n`],
+  ["a line break after it", `${encodeCursor({ kind: "key", text: "a" })}\n`],
 ])("decodeCursor() refuses %s", (_, cursor) => {
   expect(() => decodeCursor(cursor)).toThrow(refusal);
 });

@@ -234,7 +234,7 @@ describe("listRun()", () => {
     );
   });
 
-  it("leaves a page with a delimiter, or one that is too heavy or too long, to listPage()", () => {
+  it("leaves pages with a delimiter, and pages that are too heavy or too long, to listPage()", () => {
     const source = new Source(["a", "b"], () => 10);
     const run = (options: Partial<ListQuery>, read = readRun(source)) =>
       listRun(query(options), read, source.scan);

@@ -40,21 +40,10 @@ export function describeCall(bucket: string, operation: Operation, outcome: Outc
   const method = callMethodOf(operation);
   if (method === null) return null;
   const keys = keysOf(operation);
-  return {
-    bucket,
-    method,
-    key: keys[0] ?? "",
-    keys,
-    bytes: bytesOf(operation, outcome),
-    ...(outcome.ok
-      ? {
-          outcome:
-            outcome.value === null && method !== "delete" && method !== "abortMultipartUpload"
-              ? "none"
-              : "ok",
-        }
-      : { outcome: "error", code: outcome.code }),
-  };
+  const call = { bucket, method, key: keys[0] ?? "", keys, bytes: bytesOf(operation, outcome) };
+  if (!outcome.ok) return { ...call, outcome: "error", code: outcome.code };
+  const hasResult = method !== "delete" && method !== "abortMultipartUpload";
+  return { ...call, outcome: hasResult && outcome.value === null ? "none" : "ok" };
 }
 
 function bytesOf(operation: Operation, outcome: Outcome): number {
