@@ -47,7 +47,7 @@ export class TestRuntime {
     this.layers = new IsolationLayers(controls);
   }
 
-  /** The clock of the store. The end of the test sets it back to the time of the machine. */
+  /** The clock of the store. The end of the test undoes moves of the clock. */
   readonly clock = {
     now: async (): Promise<Date> => new Date(await this.#controls.store.now()),
     set: async (time: Date | string | number): Promise<void> => {

@@ -70,23 +70,26 @@ export function acceptApiFault(input: unknown, place: string): ApiFault {
 
 /** The faults in force, each with its count of matching calls. */
 export class FaultPlan {
-  readonly faults: readonly ApiFault[];
-  readonly #schedules: readonly FaultSchedule[];
+  readonly #armed: readonly { readonly fault: ApiFault; readonly schedule: FaultSchedule }[];
 
   constructor(faults: readonly ApiFault[]) {
-    this.faults = faults;
-    this.#schedules = faults.map(
-      ({ after, times }) => new FaultSchedule({ first: after + 1, times: times ?? Infinity }),
-    );
+    this.#armed = faults.map((fault) => ({
+      fault,
+      schedule: new FaultSchedule({ first: fault.after + 1, times: fault.times ?? Infinity }),
+    }));
+  }
+
+  get faults(): readonly ApiFault[] {
+    return this.#armed.map(({ fault }) => fault);
   }
 
   /** The first fault that hits this call, or `null`. Every fault that matches counts the call. */
   take({ method, path }: { readonly method: string; readonly path: string }): ApiFault | null {
     let first: ApiFault | null = null;
-    for (const [index, fault] of this.faults.entries()) {
+    for (const { fault, schedule } of this.#armed) {
       if (fault.method !== null && fault.method !== method) continue;
       if (!matchesPattern(toPlainPattern(fault.path), path)) continue;
-      if (this.#schedules[index]?.countCall() !== null) first ??= fault;
+      if (schedule.countCall() !== null) first ??= fault;
     }
     return first;
   }
@@ -95,5 +98,5 @@ export class FaultPlan {
 export function apiFaultProblem(status: number): Problem {
   if (status === 429) return problem.rateLimited();
   if (status === 403) return problem.notAllowed();
-  return { ...problem.internal(), status, message: `ApiFault on demand: status ${status}` };
+  return { ...problem.internal(), status, message: `Fault on demand: status ${status}` };
 }
