@@ -19,7 +19,7 @@ export const optFixedBytes = 11;
 /** The transport and the client of a query. */
 export interface QuerySource {
   readonly transport: "udp" | "tcp" | "https";
-  /** 4 or 16 octets. Only cookies read it, so a listener may compute the octets on demand. */
+  /** 4 or 16 octets, for cookies and transfers. A listener may compute them on demand. */
   readonly address: Uint8Array;
 }
 

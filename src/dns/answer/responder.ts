@@ -7,7 +7,7 @@
  *          answer() (answer.ts): zone ─▶ location of the name ─▶ sets, referral or flattening
  *       ─▶ octets (response-writer.ts, opt-record.ts)
  *
- * The responder waits for nothing and never throws; work that takes time is the caller's. A malformed
+ * The responder waits for nothing and never throws; the caller resolves and transfers. A malformed
  * query gets FORMERR. A response, or a packet shorter than a header, gets no response.
  */
 import { headerBytes } from "../wire/message-writer.ts";
@@ -96,7 +96,7 @@ export class Responder {
       query.receivedSeconds = nowSeconds;
       query.signature = null;
       query.read(bytes);
-      if (isUpdate) return this.#fail(rcodes.REFUSED);
+      if (isUpdate) return this.#respondEmpty(rcodes.REFUSED);
       const tsig = query.message?.tsig ?? null;
       return tsig === null ? this.#respond() : this.#respondSigned(tsig);
     } catch (error) {
@@ -107,17 +107,18 @@ export class Responder {
   }
 
   /** A response without records. */
-  #fail(rcode: number): Uint8Array {
+  #respondEmpty(rcode: number): Uint8Array {
     return this.#writer.write(this.#query, emptyAnswer(rcode));
   }
 
   #respond(): ResponderResult {
     const query = this.#query;
     // RFC 6891 section 6.1.3: OPT of the response tells the highest version of this server.
-    if (query.hasEdns && query.version > 0) return this.#fail(rcodes.BADVERS);
-    if (query.hasBadCookie) return this.#fail(rcodes.FORMERR);
+    if (query.hasEdns && query.version > 0) return this.#respondEmpty(rcodes.BADVERS);
+    if (query.hasBadCookie) return this.#respondEmpty(rcodes.FORMERR);
     if (query.questions === 0) return this.#respondToCookie();
-    if (query.class === 0 || query.class === classCodes.ANY) return this.#fail(rcodes.FORMERR);
+    if (query.class === 0 || query.class === classCodes.ANY)
+      return this.#respondEmpty(rcodes.FORMERR);
     if (isMetaType(query.type) && query.type !== typeCodes.ANY) return this.#respondToMetaType();
     const { zones, external } = this.#options;
     const prepared = this.#prepared.get(query, zones.revision);
@@ -136,7 +137,7 @@ export class Responder {
   #respondToCookie(): Uint8Array {
     const verdict = this.#opt.checkCookie(this.#query);
     if (verdict === "none") throw new WireError("The query has no question");
-    return this.#fail(verdict === "good" ? rcodes.NOERROR : rcodes.BADCOOKIE);
+    return this.#respondEmpty(verdict === "good" ? rcodes.NOERROR : rcodes.BADCOOKIE);
   }
 
   /** Types that no zone holds. Without transfers the responses are those of BIND. */
@@ -144,14 +145,16 @@ export class Responder {
     const query = this.#query;
     const { type, signature } = query;
     const { transport } = query.source;
-    if (type === typeCodes.MAILA || type === typeCodes.MAILB) return this.#fail(rcodes.NOTIMP);
-    if (type !== typeCodes.AXFR && type !== typeCodes.IXFR) return this.#fail(rcodes.FORMERR);
+    if (type === typeCodes.MAILA || type === typeCodes.MAILB)
+      return this.#respondEmpty(rcodes.NOTIMP);
+    if (type !== typeCodes.AXFR && type !== typeCodes.IXFR)
+      return this.#respondEmpty(rcodes.FORMERR);
     const { transfers = false, zones } = this.#options;
-    if (!transfers || transport === "https") return this.#fail(rcodes.REFUSED);
+    if (!transfers || transport === "https") return this.#respondEmpty(rcodes.REFUSED);
     // RFC 5936 section 4.2: AXFR needs TCP.
-    if (type === typeCodes.AXFR && transport === "udp") return this.#fail(rcodes.FORMERR);
+    if (type === typeCodes.AXFR && transport === "udp") return this.#respondEmpty(rcodes.FORMERR);
     const zone = zones.at(nameKey(query.name));
-    if (zone === undefined) return this.#fail(rcodes.NOTAUTH);
+    if (zone === undefined) return this.#respondEmpty(rcodes.NOTAUTH);
     if (transport === "tcp") {
       const message = query.message ?? parseMessage(query.bytes).message;
       return { kind: "transfer", query: message, zone, signature };
@@ -166,14 +169,14 @@ export class Responder {
     const { tsig } = this.#options;
     const nowSeconds = query.receivedSeconds;
     if (tsig === undefined) {
-      return refuseSignature(this.#fail(rcodes.NOTAUTH), asked, rcodes.BADKEY);
+      return refuseSignature(this.#respondEmpty(rcodes.NOTAUTH), asked, rcodes.BADKEY);
     }
     const { hmac } = tsig;
     const verdict = verifyMessage(query.bytes, { ...tsig, nowSeconds });
     if (verdict.kind === "unsigned") return this.#respond();
     if (verdict.kind === "bad") {
       const { error, key } = verdict;
-      const refusal = this.#fail(rcodes.NOTAUTH);
+      const refusal = this.#respondEmpty(rcodes.NOTAUTH);
       if (key === null) return refuseSignature(refusal, asked, error);
       // RFC 8945 section 5.2.3: a client with a wrong clock gets the time, signed.
       const options = { key, hmac, nowSeconds, priorMac: asked.mac, error, tellTime: true };

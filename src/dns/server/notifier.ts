@@ -1,7 +1,8 @@
 /**
  * NOTIFY (RFC 1996): tells secondaries that a zone has a new serial. A secondary gets at most one
  * notification of a zone at a time; a later change is announced after the acknowledgement. A
- * notification without acknowledgement is repeated at growing intervals and then dropped.
+ * notification without acknowledgement is repeated at growing intervals and then dropped, because
+ * secondaries also poll.
  */
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
@@ -22,7 +23,7 @@ export interface NotifierOptions {
 const retryMilliseconds = [500, 2000, 5000, 15_000, 60_000];
 const messageBytesMax = 512;
 
-interface Notification {
+interface PendingNotify {
   readonly secondary: Secondary;
   readonly zoneId: string;
   readonly id: number;
@@ -35,7 +36,7 @@ interface Notification {
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #sockets = new Map<"udp4" | "udp6", Socket>();
-  readonly #pending = new Map<string, Notification>();
+  readonly #pending = new Map<string, PendingNotify>();
   #stopped = false;
 
   constructor(options: NotifierOptions) {
@@ -45,9 +46,9 @@ export class Notifier {
   changed(zoneId: string): void {
     if (this.#stopped) return;
     for (const secondary of this.#options.secondaries) {
-      const notification = this.#pending.get(notificationKey(secondary, zoneId));
-      if (notification === undefined) this.#begin(secondary, zoneId);
-      else notification.stale = true;
+      const pending = this.#pending.get(pendingKey(secondary, zoneId));
+      if (pending === undefined) this.#begin(secondary, zoneId);
+      else pending.stale = true;
     }
   }
 
@@ -61,16 +62,16 @@ export class Notifier {
 
   #begin(secondary: Secondary, zoneId: string): void {
     const notification = { secondary, zoneId, id: randomInt(65_536), tries: 0, stale: false };
-    this.#pending.set(notificationKey(secondary, zoneId), notification);
+    this.#pending.set(pendingKey(secondary, zoneId), notification);
     this.#send(notification);
   }
 
-  #send(notification: Notification): void {
+  #send(notification: PendingNotify): void {
     const { secondary, zoneId } = notification;
     const wait = retryMilliseconds[notification.tries];
     const zone = this.#options.zone(zoneId);
     if (wait === undefined || zone === undefined) {
-      this.#pending.delete(notificationKey(secondary, zoneId));
+      this.#pending.delete(pendingKey(secondary, zoneId));
       return;
     }
     notification.tries += 1;
@@ -118,7 +119,7 @@ export class Notifier {
   }
 }
 
-function notificationKey({ host, port }: Secondary, zoneId: string): string {
+function pendingKey({ host, port }: Secondary, zoneId: string): string {
   return `${host} ${port} ${zoneId}`;
 }
 
