@@ -5,7 +5,7 @@
  * hangs on the global object. It lives as long as the isolate, in which the script runs as well.
  */
 import { env } from "cloudflare:workers";
-import type { Observer } from "../store/client/call-observer.ts";
+import type { CallObserver } from "../store/client/call-observer.ts";
 import { controlBinding, dnsBinding } from "./bindings.ts";
 import { describeCall, type Call } from "../store/core/recorded-call.ts";
 import type { Controls, DnsControls, StoreControls } from "./controls.ts";
@@ -47,10 +47,10 @@ function makeState(): PoolState {
   };
   observe(bindings, {
     layer: () => state.layerOfCall(),
-    note(bucketName, operation, outcome) {
+    record({ bucketName, operation, outcome, fault }) {
       const call = describeCall(bucketName, operation, outcome);
       if (call === null) return;
-      if (outcome.answerFault?.late) warnOfLate(call);
+      if (fault?.late) warnOfLate(call);
       else state.calls.push(call);
     },
   });
@@ -58,13 +58,13 @@ function makeState(): PoolState {
 }
 
 /** One binding is enough: all of an isolate share what observes them. */
-function observe(bindings: Record<string, unknown>, observer: Observer): void {
+function observe(bindings: Record<string, unknown>, observer: CallObserver): void {
   for (const binding of Object.values(bindings)) {
     // Its own: a stub of a service says that it has whatever one asks for.
     if (typeof binding !== "object" || binding === null) continue;
     const own = Object.getOwnPropertyDescriptor(binding, "ledge:observe");
     if (own === undefined) continue;
-    (own.value as (observer: Observer) => void)(observer);
+    (own.value as (observer: CallObserver) => void)(observer);
     return;
   }
 }

@@ -2,14 +2,14 @@
  * The module behind a binding: workerd calls the default export with the inner bindings, once for
  * each script, before the script runs. There is no I/O, no randomness and no time here.
  */
-import type { BucketObject } from "../bucket/bucket-object.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
+import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { answeringRemote } from "./remote.ts";
 import type { BucketSettings } from "./settings.ts";
 import { StoreBucket } from "./store-bucket.ts";
 
 interface InnerBindings {
-  readonly buckets: DurableObjectNamespace<BucketObject>;
+  readonly buckets: BucketNamespace;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
   readonly bucket: Pick<BucketAccess, "bucketName" | "runId" | "rpc" | "latencyMilliseconds">;

@@ -4,14 +4,9 @@
  *
  * They find it under names that no script will use, and that do not show.
  */
-import type {
-  BucketCalls,
-  GetRequest,
-  Opened,
-  PartRequest,
-  PutRequest,
-} from "../client/bucket-calls.ts";
-import { observation, type Observer } from "../client/call-observer.ts";
+import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
+import { observation, type CallObserver } from "../client/call-observer.ts";
+import { encodeOpened } from "../client/opened-object.ts";
 import type { Operation } from "../core/operations.ts";
 
 export function answeringRemote<Binding extends object>(
@@ -28,7 +23,7 @@ export function answeringRemote<Binding extends object>(
     },
     "ledge:name": { value: bucketName, configurable: true },
     "ledge:observe": {
-      value: (observer: Observer | undefined) => {
+      value: (observer: CallObserver | undefined) => {
         observation.current = observer;
       },
       configurable: true,
@@ -43,7 +38,7 @@ async function answer(
 ): Promise<unknown> {
   switch (name) {
     case "get":
-      return bucket.get(request as GetRequest, frameOpened);
+      return bucket.get(request as GetRequest, encodeOpened);
     case "call":
       return bucket.call(request as Operation, (result) => result);
     case "put":
@@ -52,35 +47,3 @@ async function answer(
       return bucket.uploadPart(request as PartRequest);
   }
 }
-
-/**
- * An answer and its body as one stream: the length of the answer in four bytes, the answer, and
- * the rest is body. Streams inside of other values do not survive being cancelled on the way.
- *
- * A body that breaks would leave the other side waiting, so it ends instead. The other side knows
- * how long it has to be.
- */
-export function frameOpened(opened: Opened | null): ReadableStream {
-  const { content, ...head } = { content: undefined, ...opened };
-  const encoded = new TextEncoder().encode(JSON.stringify(opened && head));
-  const start = new Uint8Array(4 + encoded.length);
-  new DataView(start.buffer).setUint32(0, encoded.length);
-  start.set(encoded, 4);
-  const body = content instanceof ArrayBuffer ? new Response(content).body : content;
-  const reader = body?.getReader({ mode: "byob" });
-  return new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(start),
-    async pull(controller) {
-      try {
-        const next = await reader?.read(new Uint8Array(chunkBytes));
-        if (next !== undefined && !next.done) return controller.enqueue(next.value);
-      } catch {
-        // The end comes early: that is how the other side can tell.
-      }
-      controller.close();
-    },
-    cancel: (reason) => reader?.cancel(reason),
-  });
-}
-
-const chunkBytes = 64 * 1024;

@@ -1,5 +1,5 @@
 /** Values to store: every kind that put and uploadPart take. */
-import type { Value } from "../client/bucket-calls.ts";
+import type { Value } from "../content/content-value.ts";
 import { argumentError } from "./arguments.ts";
 import type { BucketSettings } from "./settings.ts";
 import { streamLength } from "./stream-length.ts";

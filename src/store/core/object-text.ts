@@ -12,10 +12,7 @@
  */
 import type { Checksums } from "./checksum.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
-import type { ObjectRecord, StorageClass } from "./operations.ts";
-
-/** `[fields, metadata]` */
-export type ObjectText = string;
+import type { ObjectRecord, ObjectText, StorageClass } from "./operations.ts";
 
 type Fields = [
   version: string,
