@@ -71,10 +71,13 @@ function rechunk(stream: ReadableStream, size: number): ReadableStream {
   );
 }
 
+function short(count: number): Error {
+  return new Error(`${count} bytes`);
+}
+
 describe("streamFrame() and readStreamFrame()", () => {
   const value = { key: "grüße", size: 5 };
   const chunks = [Uint8Array.of(1, 2, 3), Uint8Array.of(4, 5)];
-  const short = (count: number): Error => new Error(`${count} bytes`);
 
   it.each([1, 3, 1000])("round-trip a value and a body in chunks of %i bytes", async (size) => {
     const frame = await readStreamFrame(rechunk(streamFrame(value, byteStream(chunks)), size));

@@ -9,7 +9,7 @@
 import type { Method } from "../core/methods.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 
-export interface LayeredOperation {
+interface LayeredOperation {
   readonly layer: number;
   readonly operation: Operation;
 }
