@@ -1,4 +1,4 @@
-/** Opens the database of a bucket, and migrates one of an older format. */
+/** Opens the database of a bucket, and migrates a database of an older format. */
 import { createTables, formatVersion } from "./schema.ts";
 import { firstRow } from "./rows.ts";
 

@@ -1,5 +1,5 @@
 /** Reads a stream in large chunks, into memory that is reused. */
-import { endMark } from "../transport/marked-stream.ts";
+import { endOfStreamMark } from "../transport/marked-stream.ts";
 
 interface ByteSource {
   /** Fills `buffer` with the next bytes. Only at the end of the stream are there fewer. */
@@ -48,7 +48,7 @@ export class MarkedSource implements ByteSource {
     }
     // The stream has ended, and its last byte is the mark.
     this.#held = bytes.at(-1);
-    if (first === undefined || this.#held !== endMark.complete) {
+    if (first === undefined || this.#held !== endOfStreamMark.complete) {
       throw new Error("The stream broke before its end");
     }
     return bytes.subarray(0, -1);

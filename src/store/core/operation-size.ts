@@ -1,4 +1,4 @@
-/** The size of operations, for those that send several in one message. */
+/** The size of an operation, which limits how many are sent together. */
 import { inlineBytesMax, keyBytesMax, listPageBytesMax, metadataBytesMax } from "./limits.ts";
 import type { Operation } from "./operations.ts";
 

@@ -40,11 +40,11 @@ export interface FetchedObject {
 
 type NewObject = ObjectDescription & {
   readonly key: string;
-  /** The hash that the content must have, and that the object keeps */
+  /** The hash that the content must have. The object stores it. */
   readonly checksum?: ExpectedChecksum;
 };
 
-/** The size of a part, of content that is too large for one upload. The last part may be smaller. */
+/** The size of each part but the last, of content that is too large for one upload. */
 export const partBytes = 1024 ** 3;
 
 export class EndpointBucket {
@@ -123,7 +123,7 @@ export class EndpointBucket {
    * Passes an object and its content to `receive`, again if the owner changes meanwhile. Returns
    * `null` when the object does not exist.
    *
-   * @param size the size of the object if it is known: a small object takes an operation of a batch
+   * @param size the expected size of the object: a small object is read by an operation of a batch
    */
   async get<Received>(
     key: string,

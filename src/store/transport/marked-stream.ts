@@ -6,7 +6,7 @@
  * transport, and leaves a rejection that no code handles. So the stream to workerd never fails: it
  * ends with a mark instead. `content/byte-source.ts` reads the mark.
  */
-export const endMark = { complete: 1, failed: 0 } as const;
+export const endOfStreamMark = { complete: 1, failed: 0 } as const;
 
 export class MarkedStream {
   readonly readable: ReadableStream<Uint8Array>;
@@ -20,10 +20,10 @@ export class MarkedStream {
         try {
           const { done, value } = await reader.read();
           if (!done) return controller.enqueue(value);
-          controller.enqueue(Uint8Array.of(endMark.complete));
+          controller.enqueue(Uint8Array.of(endOfStreamMark.complete));
         } catch (error) {
           this.failure = { error };
-          controller.enqueue(Uint8Array.of(endMark.failed));
+          controller.enqueue(Uint8Array.of(endOfStreamMark.failed));
         }
         controller.close();
       },
