@@ -27,8 +27,8 @@ import {
   type OutcomeMessage,
 } from "../transport/message.ts";
 import { areReads, Bucket } from "./bucket.ts";
-import { MovableClock } from "./clock.ts";
-import { TestSession } from "./test-session.ts";
+import { storeClock } from "./clock.ts";
+import { storeTestSession } from "./test-session.ts";
 
 export interface BucketEnv {
   /** The folder of the blobs, with a folder for each bucket. */
@@ -36,10 +36,6 @@ export interface BucketEnv {
   /** The folder of the records of the runs that use the store (`base/run-record.ts`). */
   readonly runs: Fetcher;
 }
-
-export const clock = new MovableClock();
-
-export const testSession = new TestSession(clock);
 
 /** The buckets that are awake in this runtime: a test that moves the clock calls them. */
 export const awakeBuckets = new Set<string>();
@@ -74,16 +70,17 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
-    this.#journal.recover(testSession.run);
+    this.#journal.recover(storeTestSession.run);
     this.#bucket = this.#openBucket();
   }
 
   #openBucket(): Bucket {
-    return new Bucket({ storage: this.ctx.storage, clock, randomHex });
+    return new Bucket({ storage: this.ctx.storage, clock: storeClock, randomHex });
   }
 
   execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
-    if (testSession.active && testSession.concerns(messages)) return this.#executeInTest(messages);
+    if (storeTestSession.active && storeTestSession.concerns(messages))
+      return this.#executeInTest(messages);
     return this.#executeInLayer(operationsIn(messages));
   }
 
@@ -124,7 +121,7 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
   /** `execute`, with the faults of the test session, and with recorded calls. */
   async #executeInTest(messages: readonly OperationMessage[]): Promise<OutcomeMessage[]> {
     const operations = messages.map(operationIn);
-    const decisions = messages.map((message) => testSession.decide(this.#name, message));
+    const decisions = messages.map((message) => storeTestSession.decide(this.#name, message));
     const executed = operations.filter((_, index) => decisions[index]?.execute);
     const outcomes = Iterator.from(
       executed.length === 0 ? [] : await this.#executeInLayer(executed),
@@ -133,7 +130,7 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
       const executedOutcome = execute ? outcomes.next().value : undefined;
       const outcome = (replacement ?? executedOutcome) as Outcome;
       if (!fault?.late) {
-        testSession.record(this.#name, operations[index] as Operation, outcome);
+        storeTestSession.record(this.#name, operations[index] as Operation, outcome);
       }
       return fault === undefined ? outcome : { fault, outcome };
     });
@@ -141,15 +138,15 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
 
   /** Called before a write: writes belong to the open layer. Reads leave nothing to undo. */
   #enterLayer(operations?: readonly Operation[]): void {
-    if (!testSession.active || (operations !== undefined && areReads(operations))) return;
-    testSession.touch(this.#name);
-    this.#journal.enter(testSession.layer, testSession.run);
+    if (!storeTestSession.active || (operations !== undefined && areReads(operations))) return;
+    storeTestSession.touch(this.#name);
+    this.#journal.enter(storeTestSession.layer, storeTestSession.run);
   }
 
   /** Undoes the writes of a layer and of the layers above it. */
   async leaveLayer(layer: number): Promise<void> {
     const added = this.#journal.added("blobs", layer);
-    this.#journal.leave(layer, testSession.run);
+    this.#journal.leave(layer, storeTestSession.run);
     this.#bucket.reread();
     this.#setAlarm();
     await this.#remove(added);
@@ -233,7 +230,7 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
   /** Costs one comparison unless an upload has expired. */
   #expireUploads(): readonly string[] {
     const deadline = this.#bucket.nextDeadline();
-    if (deadline === null || deadline > clock.now()) return [];
+    if (deadline === null || deadline > storeClock.now()) return [];
     this.#enterLayer();
     return this.#bucket.expireUploads();
   }
@@ -242,7 +239,7 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
     const deadline = this.#bucket.nextDeadline();
     this.#alarmDeadline = deadline;
     const time = Math.min(
-      deadline === null ? Infinity : clock.machineTime(deadline),
+      deadline === null ? Infinity : storeClock.machineTime(deadline),
       this.#usedSinceAlarm ? Date.now() + wakeAfterUseMilliseconds : Infinity,
     );
     // The alarm only moves to an earlier time: an early alarm is harmless, and setting it is a write.
@@ -256,7 +253,7 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
    * file that cannot be removed does not fail operations that are committed.
    */
   async #remove(files: readonly string[]): Promise<void> {
-    const restorable = testSession.active ? this.#journal.keeps("blobs", files) : undefined;
+    const restorable = storeTestSession.active ? this.#journal.keeps("blobs", files) : undefined;
     const removals = files.map(async (fileName) => {
       // A layer has deleted the row of this file, and restores the row when it is closed.
       if (restorable?.has(fileName)) return;

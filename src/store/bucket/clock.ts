@@ -29,3 +29,5 @@ export class MovableClock implements Clock {
     return time - this.offsetMilliseconds;
   }
 }
+
+export const storeClock = new MovableClock();

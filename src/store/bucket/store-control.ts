@@ -8,8 +8,10 @@ import type { FixtureObject, SeedObject } from "../core/fixture.ts";
 import type { Fault, Injection } from "../core/injected-fault.ts";
 import type { Call } from "../core/recorded-call.ts";
 import { BucketFixtures } from "./bucket-fixtures.ts";
-import { awakeBuckets, clock, testSession, type BucketObject } from "./bucket-object.ts";
+import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
+import { storeClock } from "./clock.ts";
 import { listProjectFiles, readProjectFiles } from "./project-files.ts";
+import { storeTestSession } from "./test-session.ts";
 
 interface ControlEnv {
   readonly buckets: DurableObjectNamespace<BucketObject>;
@@ -23,7 +25,7 @@ interface ControlEnv {
 export class StoreControl extends WorkerEntrypoint<ControlEnv> {
   /** The store's time, in milliseconds since the epoch. */
   now(): number {
-    return clock.now();
+    return storeClock.now();
   }
 
   /** Moves the clock of all buckets, and does the housekeeping that becomes due. */
@@ -31,19 +33,19 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     if (!Number.isFinite(milliseconds)) {
       throw new TypeError(`Cannot advance the clock by ${milliseconds}: give milliseconds.`);
     }
-    clock.advance(milliseconds);
+    storeClock.advance(milliseconds);
     await this.#housekeep();
   }
 
   /** Sets the clock to the machine's time. */
   async resetClock(): Promise<void> {
-    clock.reset();
+    storeClock.reset();
     await this.#housekeep();
   }
 
   /** Opens a layer: writes from now on are undone when the layer is closed. */
   openLayer(layer: number, snapshot = false): void {
-    testSession.open(layer, snapshot);
+    storeTestSession.open(layer, snapshot);
   }
 
   /**
@@ -52,31 +54,31 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
    * @param next a layer to open afterwards
    */
   async closeLayer(layer: number, next?: number): Promise<void> {
-    const buckets = testSession.close(layer);
+    const buckets = storeTestSession.close(layer);
     await Promise.all(buckets.map((name) => this.env.buckets.getByName(name).leaveLayer(layer)));
-    if (next !== undefined) testSession.open(next, false);
+    if (next !== undefined) storeTestSession.open(next, false);
   }
 
   armFault(fault: Fault): void {
-    testSession.arm(fault);
+    storeTestSession.arm(fault);
   }
 
   disarmFaults(): void {
-    testSession.disarm();
+    storeTestSession.disarm();
   }
 
   /** The faults that were injected in the open layer. */
   injections(): readonly Injection[] {
-    return testSession.injections;
+    return storeTestSession.injections;
   }
 
   /** Records calls from now on. */
   watchCalls(): void {
-    testSession.recordCalls();
+    storeTestSession.recordCalls();
   }
 
   calls(): readonly Call[] {
-    return testSession.calls;
+    return storeTestSession.calls;
   }
 
   /**

@@ -16,7 +16,7 @@ import {
   type AnswerFault,
   type OperationMessage,
 } from "../transport/message.ts";
-import type { MovableClock } from "./clock.ts";
+import { storeClock, type MovableClock } from "./clock.ts";
 
 interface Layer {
   readonly id: number;
@@ -187,3 +187,5 @@ const notExecuted: Outcome = { ok: false, code: 10001, text: "Not executed" };
 function newLayer(id: number, layer: Pick<Layer, "snapshot" | "clockOffsetMilliseconds">): Layer {
   return { id, ...layer, touched: new Set(), faults: [], calls: [], injections: [] };
 }
+
+export const storeTestSession = new TestSession(storeClock);
