@@ -7,6 +7,7 @@
 import { env } from "cloudflare:workers";
 import type { CallObserver } from "../store/client/call-observer.ts";
 import { controlBinding, dnsBinding } from "./bindings.ts";
+import { faultOf, outcomeIn } from "../store/transport/message.ts";
 import { describeCall, type Call } from "../store/core/recorded-call.ts";
 import type { Controls, DnsControls, StoreControls } from "./controls.ts";
 import { TestStore } from "./test-store.ts";
@@ -47,10 +48,10 @@ function makeState(): PoolState {
   };
   observe(bindings, {
     layer: () => state.layerOfCall(),
-    record({ bucketName, operation, outcome, fault }) {
-      const call = describeCall(bucketName, operation, outcome);
+    record(bucketName, operation, answer) {
+      const call = describeCall(bucketName, operation, outcomeIn(answer));
       if (call === null) return;
-      if (fault?.late) warnOfLate(call);
+      if (faultOf(answer)?.late) warnOfLate(call);
       else state.calls.push(call);
     },
   });

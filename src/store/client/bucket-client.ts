@@ -10,7 +10,7 @@ import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-text.ts";
 import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
 import type { BucketNamespace } from "../transport/bucket-service.ts";
-import { isFaulty, type OutcomeMessage } from "../transport/message.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault, breakContent } from "./apply-fault.ts";
 import { Batch } from "./batch.ts";
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
@@ -72,14 +72,14 @@ export class BucketClient implements BucketCalls {
   ): Promise<Made> {
     const { method } = request;
     return this.#send(request, (answer) => {
-      if (!isFaulty(answer)) return make(settle(method, answer));
+      if (!("fault" in answer)) return make(settle(method, answer));
       return applyFault(answer.fault).then(() => make(settle(method, answer.outcome)));
     });
   }
 
   get<Made>(request: GetRequest, make: (opened: OpenedObject | null) => Made): Promise<Made> {
     return this.#send({ method: "get", ...request }, (answer) => {
-      if (!isFaulty(answer)) {
+      if (!("fault" in answer)) {
         const opened = openAtOnce(request.key, settle("get", answer));
         if (opened !== undefined) return make(opened);
       }
@@ -95,9 +95,9 @@ export class BucketClient implements BucketCalls {
     let answer = firstAnswer;
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
-      const fault = isFaulty(answer) ? answer.fault : undefined;
+      const fault = faultOf(answer);
       if (fault !== undefined) await applyFault(fault);
-      const found = settle("get", isFaulty(answer) ? answer.outcome : answer);
+      const found = settle("get", outcomeIn(answer));
       const opened = openAtOnce(request.key, found);
       if (opened === null || opened?.status === "condition failed") return opened;
       if (opened !== undefined && fault === undefined) return opened;
@@ -156,13 +156,7 @@ export class BucketClient implements BucketCalls {
     const { current } = observation;
     if (current === undefined) return this.#batch.call(request, make);
     const record = (answer: OutcomeMessage<M>): Made | Promise<Made> => {
-      const faulty = isFaulty(answer);
-      current.record({
-        bucketName: this.#bucketName,
-        operation: request as Operation,
-        outcome: faulty ? answer.outcome : answer,
-        fault: faulty ? answer.fault : undefined,
-      });
+      current.record(this.#bucketName, request as Operation, answer);
       return make(answer);
     };
     return this.#batch.call(request, record, layer);

@@ -4,18 +4,13 @@
  * All bindings of an isolate share one observer. Outside of tests there is none, and a call costs
  * one look at `current`.
  */
-import type { Operation, Outcome } from "../core/operations.ts";
-import type { AnswerFault } from "../transport/message.ts";
+import type { Operation } from "../core/operations.ts";
+import type { OutcomeMessage } from "../transport/message.ts";
 
 export interface CallObserver {
   /** The layer of isolation of a call that is made now. */
   layer(): number | undefined;
-  record(call: {
-    readonly bucketName: string;
-    readonly operation: Operation;
-    readonly outcome: Outcome;
-    readonly fault: AnswerFault | undefined;
-  }): void;
+  record(bucketName: string, operation: Operation, answer: OutcomeMessage): void;
 }
 
 export const observation: { current: CallObserver | undefined } = { current: undefined };

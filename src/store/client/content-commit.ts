@@ -11,7 +11,7 @@ import type { ContentWriter } from "../content/content-writer.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
-import { isFaulty, type OutcomeMessage } from "../transport/message.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault } from "./apply-fault.ts";
 import { observation } from "./call-observer.ts";
 import { refusal, settle } from "./failure.ts";
@@ -61,11 +61,12 @@ export class ContentCommitter {
     // If this rejects, it is not known whether the bucket has committed. Then the file stays, and
     // the next start collects it if no row refers to it.
     const answer = await this.#send(request(content), layer);
-    const outcome = isFaulty(answer) ? answer.outcome : answer;
+    const outcome = outcomeIn(answer);
     if ("blob" in content && !(outcome.ok && keeps(outcome.value))) {
       await this.#blobs.remove(content.blob);
     }
-    if (isFaulty(answer)) await applyFault(answer.fault);
+    const fault = faultOf(answer);
+    if (fault !== undefined) await applyFault(fault);
     return settle(method, outcome);
   }
 }

@@ -4,12 +4,7 @@
  */
 import type { Outcome } from "../core/operations.ts";
 import { shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
-import {
-  isFaulty,
-  type FaultyOutcome,
-  type OperationMessage,
-  type OutcomeMessage,
-} from "./message.ts";
+import type { FaultyOutcome, OperationMessage, OutcomeMessage } from "./message.ts";
 
 /** A short answer. In a test its long form may have an envelope. */
 export type ShortMessage = ShortAnswer<Outcome | FaultyOutcome>;
@@ -30,5 +25,5 @@ export type BucketNamespace = DurableObjectNamespace<BucketService>;
 /** The short form of the only answer of `answers`. */
 export function shortMessage(answers: readonly OutcomeMessage[]): ShortMessage {
   const answer = answers[0] as OutcomeMessage;
-  return isFaulty(answer) ? answer : shortAnswer(answer);
+  return "fault" in answer ? answer : shortAnswer(answer);
 }

@@ -89,7 +89,10 @@ export async function readStreamFrame<Value>(
     while (received.length < bytes) {
       const { done, value } = await reader.read();
       if (done) throw new Error("The answer of the bucket is incomplete");
-      received = concatenate(received, value);
+      const joined = new Uint8Array(received.length + value.length);
+      joined.set(received);
+      joined.set(value, received.length);
+      received = joined;
     }
   };
   await receive(lengthBytes);
@@ -124,17 +127,11 @@ function encodeHead(json: string): Uint8Array<ArrayBuffer> {
   return head;
 }
 
+/** The length of the head, of which at least the first four bytes are there. */
 function headLength({ buffer, byteOffset }: Uint8Array): number {
   return lengthBytes + new DataView(buffer, byteOffset).getUint32(0);
 }
 
 function headJson(frame: Uint8Array, headEnd: number): string {
   return new TextDecoder().decode(frame.subarray(lengthBytes, headEnd));
-}
-
-function concatenate(left: Uint8Array, right: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(left.length + right.length);
-  bytes.set(left);
-  bytes.set(right, left.length);
-  return bytes;
 }

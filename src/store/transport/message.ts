@@ -30,10 +30,12 @@ export interface AnswerFault {
   readonly late?: true;
 }
 
-export function isFaulty<M extends Method>(
-  message: OutcomeMessage<M>,
-): message is FaultyOutcome<M> {
-  return "fault" in message;
+export function outcomeIn<M extends Method>(message: OutcomeMessage<M>): Outcome<M> {
+  return "fault" in message ? message.outcome : message;
+}
+
+export function faultOf(message: OutcomeMessage): AnswerFault | undefined {
+  return "fault" in message ? message.fault : undefined;
 }
 
 /** The message of an operation: in an envelope if the call has a layer. */
