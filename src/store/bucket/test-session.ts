@@ -38,7 +38,7 @@ interface Decision {
   readonly fault?: AnswerFault;
 }
 
-export class TestSession {
+class TestSession {
   /** Whether a test has used layers, faults or recorded calls in this runtime. */
   active = false;
   /** Whether calls are recorded here. Tests in the pool record theirs in the script's isolate. */
