@@ -17,7 +17,7 @@ import { validateKey } from "../core/key.ts";
 import { deleteKeysMax, listLimitMax, listPageBytesMax } from "../core/limits.ts";
 import { listPage, listRun, type ListQuery, type ScanRows } from "../core/list-page.ts";
 import type { Method } from "../core/methods.ts";
-import { decodeObject } from "../core/object-text.ts";
+import { decodeObject } from "../core/object-encoding.ts";
 import type { ObjectRecord, Operation, Outcome, Request, Result } from "../core/operations.ts";
 import { checkContent, ContentTable } from "./content-table.ts";
 import { openTables } from "./migration.ts";

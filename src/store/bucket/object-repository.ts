@@ -13,12 +13,12 @@
  * The cache is exact: all changes of the objects go through this class, and no other process has
  * the database open.
  */
-import { splitBody } from "../core/body-split.ts";
+import { fitBodyToPage } from "../core/page-fit.ts";
 import type { ByteRange } from "../core/byte-range.ts";
-import { encodeFields, encodeMetadata, joinText } from "../core/object-text.ts";
-import type { ContentSlice, ObjectRecord, ObjectText } from "../core/operations.ts";
-import { Recent } from "../core/generational-cache.ts";
-import { sliceSegments, type Segment } from "../core/segment.ts";
+import { encodeFields, encodeMetadata, joinEncoded } from "../core/object-encoding.ts";
+import type { ContentSlice, ObjectRecord, EncodedObject } from "../core/operations.ts";
+import { GenerationalCache } from "../core/generational-cache.ts";
+import { sliceSegments, type Segment } from "../core/content-segment.ts";
 import type { CheckedContent, ContentTable } from "./content-table.ts";
 import type { ContentLocation, ObjectRow, ObjectTable, StoredObject } from "./object-table.ts";
 
@@ -31,7 +31,7 @@ type CachedObject = (Pick<StoredObject, "text"> & Partial<StoredObject>) | null;
 export class ObjectRepository {
   readonly #objects: ObjectTable;
   readonly #contents: ContentTable;
-  readonly #cache = new Recent<CachedObject>(generationBytesMax, weigh);
+  readonly #cache = new GenerationalCache<CachedObject>(generationBytesMax, weigh);
   readonly #transact: (write: () => void) => void;
   #released: string[] = [];
 
@@ -54,7 +54,7 @@ export class ObjectRepository {
     this.#released = [];
   }
 
-  text(key: string): ObjectText | null {
+  text(key: string): EncodedObject | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached === null ? null : cached.text;
     const text = this.#objects.text(key);
@@ -71,19 +71,19 @@ export class ObjectRepository {
   }
 
   /** Stores an object, in place of an object with the same key. */
-  put(record: Required<ObjectRecord>, checked: CheckedContent): ObjectText {
+  put(record: Required<ObjectRecord>, checked: CheckedContent): EncodedObject {
     return "bytes" in checked.content
       ? this.#putBody(record, checked.content.bytes)
       : this.putSegments(record, [this.#contents.add(checked)]);
   }
 
   /** `put`, with content that is stored already. */
-  putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): ObjectText {
+  putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): EncodedObject {
     return this.#putRow(objectRow(record, segments, null), null);
   }
 
-  #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): ObjectText {
-    const bodyLength = splitBody(bytes.length);
+  #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): EncodedObject {
+    const bodyLength = fitBodyToPage(bytes.length);
     const body = bytes.subarray(0, bodyLength);
     const tail = bodyLength < bytes.length ? bytes.subarray(bodyLength) : null;
     const bodyId = this.#cache.get(record.key)?.location;
@@ -99,7 +99,7 @@ export class ObjectRepository {
     return this.#addToCache(row, ownBuffer(bytes));
   }
 
-  #putRow(row: ObjectRow, bytes: ArrayBuffer | null): ObjectText {
+  #putRow(row: ObjectRow, bytes: ArrayBuffer | null): EncodedObject {
     if (!this.#objects.insert(row)) {
       const old = this.#objects.location(row.key);
       if (old === null) throw new Error(`Cannot find the object that "${row.key}" replaces`);
@@ -112,8 +112,8 @@ export class ObjectRepository {
   #addToCache(
     { key, fields, metadata, location }: ObjectRow,
     bytes: ArrayBuffer | null,
-  ): ObjectText {
-    const text = joinText(fields, metadata);
+  ): EncodedObject {
+    const text = joinEncoded(fields, metadata);
     this.#cache.set(key, { text, location, bytes });
     return text;
   }

@@ -1,9 +1,9 @@
 /** The table of the objects of a bucket, by key. */
 import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
-import type { Include } from "../core/object-text.ts";
-import type { ObjectText } from "../core/operations.ts";
-import { decodeSegments, encodeSegments, type Segment } from "../core/segment.ts";
+import type { Include } from "../core/object-encoding.ts";
+import type { EncodedObject } from "../core/operations.ts";
+import { decodeSegments, encodeSegments, type Segment } from "../core/content-segment.ts";
 import { firstRow, onlyRow } from "./rows.ts";
 
 /** Where the content of an object is: the id of one body, or segments. */
@@ -15,18 +15,18 @@ export interface ObjectRow {
   readonly fields: string;
   readonly metadata: string | null;
   readonly location: ContentLocation;
-  /** The end of the body, if it is not in the row of the body (`core/body-split.ts`). */
+  /** The end of the body, if it is not in the row of the body (`core/page-fit.ts`). */
   readonly tail: Uint8Array | null;
 }
 
 export interface StoredObject {
-  readonly text: ObjectText;
+  readonly text: EncodedObject;
   readonly location: ContentLocation;
   /** The content, if it is one body: then the query for the row returns it. */
   readonly bytes: ArrayBuffer | null;
 }
 
-/** A row of a listing, as text (`core/object-text.ts`). */
+/** A row of a listing, as text (`core/object-encoding.ts`). */
 export interface RowText extends ListedRow {
   readonly json: string;
 }
@@ -44,7 +44,7 @@ export class ObjectTable {
     this.#sql = sql;
   }
 
-  text(key: string): ObjectText | null {
+  text(key: string): EncodedObject | null {
     const row = firstRow<[string]>(
       this.#sql.exec(`SELECT ${text} FROM objects WHERE key = ?`, key),
     );

@@ -3,10 +3,10 @@
  *
  * The primary key of `objects` is the key of the object (`WITHOUT ROWID`), so a listing is a scan
  * of the primary key; content, which would make the rows long, is in another table. The properties
- * of an object are text that SQL does not parse (`core/object-text.ts`).
+ * of an object are text that SQL does not parse (`core/object-encoding.ts`).
  *
  * Content up to the inline limit is in `bodies`, and `body` is its id, except for a short `tail`
- * that does not fit in a page (`core/body-split.ts`). Larger content is in files, and content that
+ * that does not fit in a page (`core/page-fit.ts`). Larger content is in files, and content that
  * was uploaded in parts may be in rows and files: then the object has `segments` instead. `blobs`
  * names every file to which a row refers; a file that is not in `blobs` is garbage.
  *

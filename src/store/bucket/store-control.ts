@@ -5,7 +5,7 @@
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { FixtureObject, SeedObject } from "../core/fixture.ts";
-import type { Fault, Injection } from "../core/injected-fault.ts";
+import type { StoreFault, InjectedFault } from "../core/store-fault.ts";
 import type { Call } from "../core/recorded-call.ts";
 import { BucketFixtures } from "./bucket-fixtures.ts";
 import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
@@ -59,7 +59,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     if (next !== undefined) storeTestSession.open(next, false);
   }
 
-  armFault(fault: Fault): void {
+  armFault(fault: StoreFault): void {
     storeTestSession.arm(fault);
   }
 
@@ -68,8 +68,8 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
   }
 
   /** The faults that were injected in the open layer. */
-  injections(): readonly Injection[] {
-    return storeTestSession.injections;
+  injectedFaults(): readonly InjectedFault[] {
+    return storeTestSession.injectedFaults;
   }
 
   /** Records calls from now on. */

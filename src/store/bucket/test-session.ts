@@ -7,9 +7,9 @@
  * are undone (`base/workerd/undo-journal.ts`), and its faults and its changes of the clock end.
  * Without tests, a call costs one look at `active`.
  */
-import { ArmedFault, type Fault, type Injection } from "../core/injected-fault.ts";
+import { ArmedFault, type StoreFault, type InjectedFault } from "../core/store-fault.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
-import { callMethod, describeCall, keysOf, type Call } from "../core/recorded-call.ts";
+import { callMethodOf, describeCall, keysOf, type Call } from "../core/recorded-call.ts";
 import {
   layerOf,
   operationIn,
@@ -27,7 +27,7 @@ interface Layer {
   readonly touched: Set<string>;
   readonly faults: ArmedFault[];
   readonly calls: Call[];
-  readonly injections: Injection[];
+  readonly injectedFaults: InjectedFault[];
 }
 
 /** What the bucket does with an operation. */
@@ -99,11 +99,11 @@ class TestSession {
     return this.#testLayer().calls;
   }
 
-  get injections(): readonly Injection[] {
-    return this.#testLayer().injections;
+  get injectedFaults(): readonly InjectedFault[] {
+    return this.#testLayer().injectedFaults;
   }
 
-  arm(fault: Fault): void {
+  arm(fault: StoreFault): void {
     this.activate();
     this.#testLayer().faults.push(new ArmedFault(fault));
   }
@@ -153,17 +153,17 @@ class TestSession {
   }
 
   /** The first armed fault that applies to an operation, which counts as injected. */
-  #inject(bucket: string, operation: Operation): (Injection & Pick<Fault, "when">) | null {
-    const method = callMethod(operation);
+  #inject(bucket: string, operation: Operation): (InjectedFault & Pick<StoreFault, "when">) | null {
+    const method = callMethodOf(operation);
     if (method === null) return null;
     const keys = keysOf(operation);
     for (const layer of this.#layers) {
       for (const armed of layer.faults) {
-        const count = armed.meets({ bucket, method, keys });
+        const count = armed.hits({ bucket, method, keys });
         if (count === null) continue;
         const { effect, when } = armed.fault;
         const injection = { bucket, method, key: keys[0] ?? "", effect, count };
-        this.#testLayer().injections.push(injection);
+        this.#testLayer().injectedFaults.push(injection);
         return { ...injection, when };
       }
     }
@@ -185,7 +185,7 @@ class TestSession {
 const notExecuted: Outcome = { ok: false, code: 10001, text: "Not executed" };
 
 function newLayer(id: number, layer: Pick<Layer, "snapshot" | "clockOffsetMilliseconds">): Layer {
-  return { id, ...layer, touched: new Set(), faults: [], calls: [], injections: [] };
+  return { id, ...layer, touched: new Set(), faults: [], calls: [], injectedFaults: [] };
 }
 
 export const storeTestSession = new TestSession(storeClock);

@@ -7,7 +7,7 @@ import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
 import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-text.ts";
+import { decodeObject } from "../core/object-encoding.ts";
 import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
 import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";

@@ -30,8 +30,8 @@ export interface ObjectRecord {
   readonly custom?: CustomMetadata;
 }
 
-/** An `ObjectRecord` without its key, as text: `[fields, metadata]` (`object-text.ts`). */
-export type ObjectText = string;
+/** An `ObjectRecord` without its key, as text: `[fields, metadata]` (`object-encoding.ts`). */
+export type EncodedObject = string;
 
 /** The properties that the uploader of an object chooses. */
 export interface ObjectDescription {
@@ -54,11 +54,11 @@ export type ContentSlice =
 type Retrieved =
   | {
       readonly status: "found";
-      readonly object: ObjectText;
+      readonly object: EncodedObject;
       readonly range: ByteRange;
       readonly content: ContentSlice[];
     }
-  | { readonly status: "condition failed"; readonly object: ObjectText };
+  | { readonly status: "condition failed"; readonly object: EncodedObject };
 
 export interface ListRequest {
   readonly prefix: string;
@@ -71,7 +71,7 @@ export interface ListRequest {
 }
 
 interface ListResult {
-  /** SQLite writes this text and the caller parses it (`object-text.ts`). */
+  /** SQLite writes this text and the caller parses it (`object-encoding.ts`). */
   readonly objectsJson: string;
   /** Rolled-up prefixes, each ending in the delimiter. */
   readonly prefixes: string[];
@@ -91,7 +91,7 @@ export interface UploadRecord extends UploadReference {
 
 /** The request and the result of each operation. */
 interface Operations {
-  head: { request: { key: string }; result: ObjectText | null };
+  head: { request: { key: string }; result: EncodedObject | null };
   get: {
     request: { key: string; range?: RangeRequest; onlyIf?: Conditional };
     result: Retrieved | null;
@@ -104,7 +104,7 @@ interface Operations {
       checksum?: ExpectedChecksum;
     };
     /** `null`: the condition does not hold, and nothing is stored */
-    result: ObjectText | null;
+    result: EncodedObject | null;
   };
   delete: { request: { keys: string[] }; result: null };
   list: { request: ListRequest; result: ListResult };
@@ -115,7 +115,7 @@ interface Operations {
   };
   completeUpload: {
     request: UploadReference & { parts: readonly PartReference[] };
-    result: ObjectText;
+    result: EncodedObject;
   };
   abortUpload: { request: UploadReference; result: null };
   /** Uploads in progress, in order of key and then of age. */

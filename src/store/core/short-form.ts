@@ -10,7 +10,7 @@
  * `rest` is JSON of the other fields of a put, and is absent where all of them have their default.
  * An answer that has no short form (a failure, content in files) travels in its long form.
  */
-import type { ObjectText, Operation, Outcome, Request } from "./operations.ts";
+import type { EncodedObject, Operation, Outcome, Request } from "./operations.ts";
 
 export type ShortCall = readonly [
   method: "head" | "get" | "put",
@@ -22,9 +22,9 @@ export type ShortCall = readonly [
 
 /** @typeParam Long the long form of an answer */
 export type ShortAnswer<Long = Outcome> =
-  | ObjectText
+  | EncodedObject
   | null
-  | readonly [object: ObjectText, bytes: ArrayBuffer]
+  | readonly [object: EncodedObject, bytes: ArrayBuffer]
   | Long;
 
 /** `null` for an operation that has no short form. */
@@ -93,7 +93,7 @@ export function outcomeOf<Long extends object>(answer: ShortAnswer<Long>): Outco
   return { ok: true, value: { status: "found", object, range, content: [{ bytes }] } };
 }
 
-function isPair(answer: object): answer is readonly [ObjectText, ArrayBuffer] {
+function isPair(answer: object): answer is readonly [EncodedObject, ArrayBuffer] {
   return Array.isArray(answer);
 }
 

@@ -6,7 +6,7 @@ import { requiredAlgorithms, type Checksums, type ExpectedChecksum } from "../co
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject, decodeObjects } from "../core/object-text.ts";
+import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import type {
   ContentSlice,
   ObjectDescription,

@@ -6,7 +6,7 @@
  * Node runs the same `StoreBucket` as a script, and only the calls to the bucket cross to workerd.
  */
 import type { ProxyNodeBinding } from "miniflare";
-import type { BucketSettings } from "../binding/settings.ts";
+import type { BucketSettings } from "../binding/invocation.ts";
 import { StoreBucket } from "../binding/store-bucket.ts";
 import type { BucketCalls, PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { decodeOpened } from "../client/opened-object.ts";
@@ -15,7 +15,7 @@ import { inlineBytesMax } from "../core/limits.ts";
 import { MarkedStream } from "../transport/marked-stream.ts";
 import { loadMiniflare } from "../../base/packages.ts";
 
-/** Miniflare's proxy of the binding in workerd (`binding/remote.ts`). */
+/** Miniflare's proxy of the binding in workerd (`binding/hidden-properties.ts`). */
 interface ProxiedBinding {
   "ledge:bucket": (name: keyof BucketCalls, ...args: unknown[]) => Promise<unknown>;
 }
