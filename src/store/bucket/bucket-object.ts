@@ -10,7 +10,7 @@ import { DurableObject } from "cloudflare:workers";
 import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
 import { decodeFrame, encodeFrame } from "../client/frame.ts";
 import { isAbandoned } from "../core/blob-name.ts";
-import { toHex } from "../core/checksum.ts";
+import { encodeHex } from "../../base/hex.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
 import { UndoJournal } from "../../base/workerd/undo-journal.ts";
@@ -263,5 +263,5 @@ function isDelete({ method }: Operation): boolean {
 }
 
 function randomHex(bytes: number): string {
-  return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
+  return encodeHex(crypto.getRandomValues(new Uint8Array(bytes)));
 }

@@ -6,7 +6,7 @@
  * start than everything else of the buckets' worker (`docs/decisions/0013`, Start-up).
  * What is hashed are the tags of parts, 160 kB at most; contents go through the runtime's own.
  */
-import { toHex } from "./checksum.ts";
+import { encodeHex } from "../../base/hex.ts";
 
 const blockBytes = 64;
 /** At the end of the last block: how many bits there were. */
@@ -36,7 +36,7 @@ export function md5(content: Uint8Array): string {
   }
   const hash = new DataView(new ArrayBuffer(16));
   for (const [index, word] of state.entries()) hash.setInt32(index * 4, word, true);
-  return toHex(new Uint8Array(hash.buffer));
+  return encodeHex(new Uint8Array(hash.buffer));
 }
 
 /** A one, as many zeros as it takes, and the length: whole blocks. */

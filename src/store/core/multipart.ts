@@ -5,7 +5,7 @@
  * counts as aborted, whether or not anybody has written that down yet. A finished upload is
  * remembered for seven more days, so that aborting it again is no error, and then forgotten.
  */
-import { fromHex } from "./checksum.ts";
+import { decodeHex } from "../../base/hex.ts";
 import { StoreError } from "./errors.ts";
 import {
   objectBytesMax,
@@ -81,5 +81,5 @@ export function selectParts<Part extends StoredPart>(
 
 /** The object's tag: the md5 of the parts' md5s, and how many there are. */
 export function multipartEtag(parts: readonly Pick<StoredPart, "etag">[]): string {
-  return `${md5(fromHex(parts.map((part) => part.etag).join("")))}-${parts.length}`;
+  return `${md5(decodeHex(parts.map((part) => part.etag).join(""))!)}-${parts.length}`;
 }
