@@ -14,7 +14,7 @@ import { UserError } from "../base/user-error.ts";
 import { watchConfig } from "./config-watch.ts";
 import { DevWorker } from "./dev-worker.ts";
 import { DnsBeside } from "./dns-beside.ts";
-import { freePort } from "../base/free-port.ts";
+import { findFreePort } from "../base/ports.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
 import {
   persistFolder,
@@ -132,7 +132,7 @@ class DevServer implements RunningDev {
     this.#warn();
     this.#hostname = this.#options.ip ?? wrangler.dev.ip;
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
-    this.#inspectorPort = await freePort(
+    this.#inspectorPort = await findFreePort(
       this.#options.inspectorPort ?? wrangler.dev.inspector_port ?? inspectorPortDefault,
       "127.0.0.1",
     );
@@ -174,7 +174,7 @@ class DevServer implements RunningDev {
   }
 
   async #choosePort(wanted: number): Promise<number> {
-    const port = await freePort(wanted, this.#hostname);
+    const port = await findFreePort(wanted, this.#hostname);
     if (wanted !== 0 && port !== wanted) this.#log(`Port ${wanted} is taken: using ${port}.`);
     return port;
   }

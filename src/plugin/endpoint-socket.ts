@@ -8,7 +8,7 @@
 import { randomBytes } from "node:crypto";
 import type { ParsedWorkerOptions } from "miniflare";
 import type { EndpointAddress } from "../base/run-record.ts";
-import { reservePort } from "../base/reserved-port.ts";
+import { reservePort } from "../base/ports.ts";
 
 /** Also the name of the class: no script will have one like it. */
 const entrypoint = "LedgeStoreEndpoint";
