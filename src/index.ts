@@ -1,5 +1,5 @@
 /** `ledge`: the dev server, bindings for Miniflare with their types, and DNS on its own. */
-import { pluginPath } from "./base/plugin-path.ts";
+import { pluginPath } from "./base/runtime.ts";
 
 export {
   readConfig,

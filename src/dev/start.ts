@@ -5,12 +5,13 @@
  * (`docs/decisions/0008-dns-beside-the-script.md`). What the configuration file says holds as
  * soon as it is saved; while it is wrong, what was right goes on.
  */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type * as WranglerModule from "wrangler";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
-import { removeEndedRunRecords } from "../base/run-record.ts";
-import { loadWrangler } from "../base/packages.ts";
+import { loadWrangler } from "../base/runtime.ts";
+import { pluginFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
+import { storeRuns } from "../store/node/store-owner.ts";
 import { watchConfig } from "./config-watch.ts";
 import { DevWorker } from "./dev-worker.ts";
 import { DnsBeside } from "./dns-beside.ts";
@@ -25,7 +26,7 @@ import {
 } from "./project.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { renderSummary } from "./summary.ts";
-import { stopMilliseconds, within } from "../base/timeout.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;
@@ -170,7 +171,7 @@ class DevServer implements RunningDev {
       this.#worker?.stop(),
       this.#dns && within(stopMilliseconds, this.#dns.stop()),
     ]);
-    await removeEndedRunRecords(join(this.persistFolder, "v3", "store", "runs"));
+    await storeRuns(pluginFolder(this.persistFolder, "store")).removeOwnEnded();
   }
 
   async #choosePort(wanted: number): Promise<number> {
@@ -234,7 +235,7 @@ class DevServer implements RunningDev {
       {
         url: this.url,
         buckets: this.buckets,
-        storeFolder: join(this.persistFolder, "v3", "store"),
+        storeFolder: pluginFolder(this.persistFolder, "store"),
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
         dns: this.#dns?.said ?? [],
       },

@@ -21,7 +21,7 @@ import { TestSession } from "./test-session.ts";
 export interface BucketEnv {
   /** The folder that holds each bucket's blobs in a folder of its name. */
   readonly blobs: Fetcher;
-  /** The folder with the notes of the runs that use the store (`base/run-record.ts`). */
+  /** The folder with the notes of the runs that use the store (`base/run-records.ts`). */
   readonly runs: Fetcher;
 }
 

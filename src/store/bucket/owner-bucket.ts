@@ -9,7 +9,7 @@ import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../c
 
 interface OwnerBucketEnv {
   /** The host's endpoint. */
-  readonly host: Fetcher;
+  readonly owner: Fetcher;
   readonly secret: string;
 }
 
@@ -45,7 +45,7 @@ export class OwnerBucket extends DurableObject<OwnerBucketEnv> {
     const headers = { authorization: `Bearer ${this.env.secret}` };
     for (let attempt = 1; ; attempt++) {
       try {
-        const response = await this.env.host.fetch(url, { method: "POST", body, headers });
+        const response = await this.env.owner.fetch(url, { method: "POST", body, headers });
         if (response.ok) return response;
         throw new Error(`The host of the store answered ${response.status}`);
       } catch (error) {

@@ -3,7 +3,7 @@
  *
  * A bucket's database belongs to one runtime at a time. Whoever else wants something of the bucket
  * (the command line, another runtime on the same folder) asks that runtime, here. The port and the
- * secret are in the runtime's note, which only its user may read (`base/run-record.ts`); a page in a
+ * secret are in the runtime's note, which only its user may read (`node/store-owner.ts`); a page in a
  * browser has no secret, and gets nothing.
  *
  *     GET  /                 the runId of the runtime: who answers

@@ -1,14 +1,13 @@
 /**
  * A runtime for a command, when none is running on the folder: no script, only the store and its
- * endpoint. It makes way when a dev server comes (`base/folder-owner.ts`).
+ * endpoint. It makes way when a dev server comes (`store-owner.ts`).
  */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import type { Miniflare } from "miniflare";
-import type { EndpointAddress } from "../../base/run-record.ts";
-import { loadMiniflare } from "../../base/packages.ts";
+import { loadMiniflare, ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
+import type { EndpointAddress } from "./store-owner.ts";
 
 export class OwnRuntime {
   readonly #miniflare: Miniflare;
@@ -57,15 +56,12 @@ export class OwnRuntime {
 }
 
 function commandWorker(handover: EndpointAddress) {
-  const plugin = {
-    package: fileURLToPath(new URL("./plugin.js", import.meta.url)),
-    name: "store",
-  };
+  const plugin = { package: pluginPath, name: "store" };
   return {
     config: {
       type: "worker" as const,
       name: "ledge-store-command",
-      compatibilityDate: "2026-08-01",
+      compatibilityDate: ownCompatibilityDate,
       manifest: {
         mainModule: "index.mjs",
         modules: { "index.mjs": { type: "esm" as const, contents: "export default {};" } },

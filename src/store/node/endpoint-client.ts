@@ -2,7 +2,7 @@
 import { Agent, request, type IncomingMessage } from "node:http";
 import { pipeline } from "node:stream";
 import type { Readable } from "node:stream";
-import type { EndpointAddress } from "../../base/run-record.ts";
+import type { EndpointAddress } from "./store-owner.ts";
 
 /** Nobody answers at the endpoint any more, or somebody else. Another may have the store by now. */
 export class EndpointClosedError extends Error {

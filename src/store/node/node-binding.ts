@@ -17,7 +17,7 @@ import type {
 } from "../client/bucket-calls.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { readFramedAnswer } from "./framed-answer.ts";
-import { loadMiniflare } from "../../base/packages.ts";
+import { loadMiniflare } from "../../base/runtime.ts";
 import { MarkedStream } from "./marked-stream.ts";
 
 /** What is known of an opened object before its body. */

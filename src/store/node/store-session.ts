@@ -6,12 +6,11 @@
  * closes, and what was being done is done again through the next one. So all that a command asks
  * for must be fit to be asked twice.
  */
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { findHost } from "../../base/folder-owner.ts";
 import { UserError } from "../../base/user-error.ts";
 import { EndpointClient, EndpointClosedError } from "./endpoint-client.ts";
 import { OwnRuntime } from "./command-runtime.ts";
+import { findStoreOwner } from "./store-owner.ts";
 import type { StoreProject } from "../../cli/store/project.ts";
 
 const attemptsMax = 5;
@@ -68,36 +67,35 @@ export class StoreSession {
   }
 
   async #open(): Promise<EndpointClient> {
-    const notes = join(this.#project.folder, "runs");
     const start = Date.now();
     for (;;) {
-      const host = await findHost(notes);
-      if (host?.endpoint !== undefined) {
-        const endpoint = new EndpointClient(host.endpoint);
+      const owner = await findStoreOwner(this.#project.folder);
+      if (owner?.endpoint !== undefined) {
+        const endpoint = new EndpointClient(owner.endpoint);
         if (await answers(endpoint)) return endpoint;
         endpoint.close();
         if (Date.now() - start > answerMilliseconds) {
           throw new UserError(
-            `Process ${host.processId} has the store in ${this.#project.folder}, and does not ` +
+            `Process ${owner.processId} has the store in ${this.#project.folder}, and does not ` +
               "answer. Stop it, and try again.",
           );
         }
       } else if (!this.#expectsSuccessor || Date.now() - start > successorMilliseconds) {
-        await this.#startOwn(notes);
+        await this.#startOwn();
         continue;
       }
       await delay(pollMilliseconds);
     }
   }
 
-  async #startOwn(notes: string): Promise<void> {
+  async #startOwn(): Promise<void> {
     await this.#own?.stop();
     this.#own = undefined;
     try {
       this.#own = await OwnRuntime.start(this.#project.persistPath, () => this.#makeWay());
     } catch (error) {
       // Somebody else may have been faster.
-      if ((await findHost(notes)) === null) throw error;
+      if ((await findStoreOwner(this.#project.folder)) === null) throw error;
     }
   }
 
