@@ -13,7 +13,7 @@ import { isAbandoned } from "../core/blob-name.ts";
 import { encodeHex } from "../../base/hex.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
-import { UndoJournal } from "../../base/workerd/undo-journal.ts";
+import { UndoJournal } from "../../base/undo-journal.ts";
 import { Bucket, writesNothing } from "./bucket.ts";
 import { MovableClock } from "./clock.ts";
 import { TestSession } from "./test-session.ts";

@@ -3,7 +3,7 @@
  *
  * All buckets of a runtime live in one isolate, so this is one object for all of them. A layer is
  * a test or a block of tests; layers nest, and each has faults and calls of its own. A layer that
- * ends takes with it whatever was written in it (`base/workerd/undo-journal.ts`), its faults, and its
+ * ends takes with it whatever was written in it (`base/undo-journal.ts`), its faults, and its
  * moves of the clock. Where no test has ever opened one, all of this costs a look at `active`.
  */
 import { describeCall, callMethod, keysOf, type Call } from "../core/recorded-call.ts";

@@ -151,7 +151,7 @@ export const methodNames = {
 export type Request<M extends Method> = { readonly method: M } & Operations[M]["request"];
 export type Result<M extends Method> = Operations[M]["result"];
 export type Operation = { [M in Method]: Request<M> }[Method] & {
-  /** In a test: the layer of isolation in which the call was made (`base/workerd/undo-journal.ts`). */
+  /** In a test: the layer of isolation in which the call was made (`base/undo-journal.ts`). */
   readonly layer?: number;
 };
 
