@@ -47,7 +47,7 @@ export function checkOptions(options: StartDevOptions): void {
   for (const name of ["port", "inspectorPort", "dnsPort", "dnsApiPort"] as const) {
     const port = options[name];
     if (port === undefined || isPort(port)) continue;
-    throw new UserError(`${name} ${port} is not a port: use 0 to 65535, where 0 is any.`);
+    throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);
   }
   const { logLevel, storeLatencyMilliseconds: latency, localProtocol } = options;
   if (logLevel !== undefined && !logLevels.includes(logLevel)) {
