@@ -1,11 +1,6 @@
 /** Waiting for work: for many items at once, or not longer than a given time. */
 
-/**
- * Works on the items as they arrive, on at most `concurrency` of them at once. After a failure no
- * further item is started.
- *
- * @throws the first failure, when the work that had started is done
- */
+/** Works on items as they arrive, on `concurrency` of them at once, until one fails. */
 export async function mapConcurrent<Item>(
   items: AsyncIterable<Item>,
   concurrency: number,
@@ -35,10 +30,7 @@ export async function mapConcurrent<Item>(
 /** Runtimes are killed, which takes no time. A stop that takes longer waits for a dead process. */
 export const stopMilliseconds = 5000;
 
-/**
- * Settles when the work succeeds or fails, or after the given time. The timer keeps the process
- * running until then.
- */
+/** Settles when the work succeeds or fails, or after the given time. Keeps the process running. */
 export async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -13,7 +13,7 @@
  * The store and DNS have different rules for who becomes the owner (`store/node/store-owner.ts`,
  * `dns/server/zones-owner.ts`). Both decide under the lock of the folder.
  */
-import { mkdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, killWorkerd, type ProcessIdentity } from "./processes.ts";
@@ -23,6 +23,8 @@ export interface OwnerRecord extends ProcessIdentity {
   readonly runtimeProcessId?: number;
 }
 
+/** Files in a folder of records whose names start so are not yet records. */
+export const temporaryPrefix = ".";
 const pollMilliseconds = 20;
 /** Work under the lock takes a moment. An older lock is the lock of a process that was killed. */
 const staleMilliseconds = 10_000;
@@ -32,23 +34,24 @@ export async function withFolderLock<Result>(
   folder: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  // Only one process can make a folder.
   const lock = join(folder, "claiming");
+  const unlock = (): void => rmSync(lock, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  while (!tryMake(lock)) {
-    if (ageMilliseconds(lock) > staleMilliseconds) remove(lock);
+  while (!tryMakeFolder(lock)) {
+    const { mtimeMs = Date.now() } = statSync(lock, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > staleMilliseconds) unlock();
     else await delay(pollMilliseconds);
   }
   try {
     return await work();
   } finally {
-    remove(lock);
+    unlock();
   }
 }
 
-function tryMake(lock: string): boolean {
+function tryMakeFolder(path: string): boolean {
   try {
-    mkdirSync(lock);
+    mkdirSync(path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
@@ -56,31 +59,17 @@ function tryMake(lock: string): boolean {
   }
 }
 
-function ageMilliseconds(lock: string): number {
-  return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-}
-
-function remove(lock: string): void {
-  try {
-    rmdirSync(lock);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-}
-
 /**
- * Writes the record whole or not at all: another process would take half a record for none. The
- * record holds secrets, so only its user can read it.
+ * Writes the record whole or not at all: another process would ignore half a record. The record
+ * holds secrets, so only the user that runs the process can read it.
  */
 export function writeOwnerRecord(path: string, record: OwnerRecord): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `${temporaryPrefix}${process.pid}.${basename(path)}`);
+  const folder = dirname(path);
+  const temporary = join(folder, `${temporaryPrefix}${process.pid}.${basename(path)}`);
+  mkdirSync(folder, { recursive: true });
   writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });
   renameSync(temporary, path);
 }
-
-/** Files in a folder of records whose names start so are not yet records. */
-export const temporaryPrefix = ".";
 
 /** `null` when the file does not exist, or is not a record. */
 export function readOwnerRecord<Owner extends OwnerRecord>(path: string): Owner | null {
@@ -92,7 +81,7 @@ export function readOwnerRecord<Owner extends OwnerRecord>(path: string): Owner 
   }
 }
 
-/** Ends the workerd of an owner that is dead. */
+/** Ends the workerd that a dead owner has left. */
 export async function endOrphanedRuntime(record: OwnerRecord): Promise<void> {
   if (record.runtimeProcessId === undefined || isAlive(record)) return;
   await killWorkerd(record.runtimeProcessId);

@@ -66,13 +66,12 @@ function statusOf(processId: number): string[] | null {
 /** False where the system does not tell the command of a process. */
 function isWorkerd(processId: number): boolean {
   try {
-    return commandOf(processId).includes("workerd");
+    const command =
+      process.platform === "linux"
+        ? readFileSync(`/proc/${processId}/cmdline`)
+        : execFileSync("ps", ["-p", String(processId), "-o", "command="]);
+    return command.includes("workerd");
   } catch {
     return false;
   }
-}
-
-function commandOf(processId: number): string {
-  if (process.platform === "linux") return readFileSync(`/proc/${processId}/cmdline`, "utf8");
-  return execFileSync("ps", ["-p", String(processId), "-o", "command="], { encoding: "utf8" });
 }

@@ -8,21 +8,15 @@ const eraseLine = "\r\u001b[K";
 
 export class Progress {
   readonly #label: string;
-  readonly #stream: NodeJS.WriteStream | null;
+  readonly #stream = process.stderr.isTTY ? process.stderr : null;
   #total: number | null;
   #done = 0;
   #bytes = 0;
   #drawnAt = 0;
 
-  /** @param total how many files there are, for a bar; `null` while the number is not known */
-  constructor(
-    label = "",
-    total: number | null = null,
-    stream: NodeJS.WriteStream = process.stderr,
-  ) {
+  constructor(label = "", total: number | null = null) {
     this.#label = label;
     this.#total = total;
-    this.#stream = stream.isTTY ? stream : null;
   }
 
   set total(total: number) {
@@ -37,7 +31,7 @@ export class Progress {
     this.show(progressLine(this.#label, this.#done, this.#total, this.#bytes));
   }
 
-  /** Shows a text of the caller's. */
+  /** Shows a text instead of the count. */
   show(text: string): void {
     this.#drawnAt = Date.now();
     this.#stream?.write(`${eraseLine}${text}`);

@@ -32,8 +32,6 @@ export interface FoundRun<Run extends RunRecord> {
   readonly isActive: boolean;
 }
 
-export type ActiveRun<Run extends RunRecord> = Run & { readonly runId: string };
-
 export function newRunId(): string {
   return randomBytes(8).toString("hex");
 }
@@ -72,8 +70,8 @@ export class RunRecords<Run extends RunRecord = RunRecord> {
     );
   }
 
-  async findActive(): Promise<ActiveRun<Run>[]> {
-    return activeRuns(await this.find());
+  async findActiveIds(): Promise<string[]> {
+    return (await this.find()).filter(({ isActive }) => isActive).map(({ runId }) => runId);
   }
 
   async remove(runs: readonly FoundRun<Run>[]): Promise<void> {
@@ -84,7 +82,7 @@ export class RunRecords<Run extends RunRecord = RunRecord> {
 
   /**
    * Removes the records of this process's runs that have ended. The records of other processes
-   * stay: a record may name a workerd that its process has left (`folder-owner.ts`).
+   * stay: a record may name a workerd that its process has left.
    */
   async removeOwnEnded(): Promise<void> {
     const ended = (await this.find()).filter(
@@ -117,14 +115,6 @@ export function staleRuns<Run extends RunRecord>(
   record: RunRecord,
 ): FoundRun<Run>[] {
   return found.filter((run) => !run.isActive || isSameMiniflare(run.record, record));
-}
-
-export function activeRuns<Run extends RunRecord>(
-  found: readonly FoundRun<Run>[],
-): ActiveRun<Run>[] {
-  return found.flatMap(({ runId, record, isActive }) =>
-    record !== null && isActive ? [{ ...record, runId }] : [],
-  );
 }
 
 /** A Miniflare that restarts its runtime starts another run. */

@@ -3,18 +3,16 @@
  * of rows that were written.
  *
  * Writes belong to a *layer*: a test, or a `describe` block around the test. While a layer is
- * entered, triggers copy each row before the layer first changes it into a table beside the row's
- * own (`undo_objects` for `objects`). To leave the layer puts the copies back, and does not read
- * other rows. Layers nest: an inner layer has copies of its own, so to leave the inner layer
- * restores the state that the outer layer had made.
+ * entered, triggers copy each row before the layer first changes it, into a table beside the row's
+ * own (`undo_objects` for `objects`). To leave the layer restores the copies and reads no other
+ * row. Layers nest: each has its own copies.
  *
  * A database in which no layer was ever entered has none of these tables and triggers. The journal
- * asks SQLite for the tables, so it covers a table that is added to a schema later. A table needs a
- * primary key, and `INSERT OR REPLACE` must replace rows with the same primary key.
+ * asks SQLite for the tables, so it covers tables that a schema gets later. A table needs a primary
+ * key, and `INSERT OR REPLACE` must replace rows with the same primary key.
  *
- * Writes to one database are synchronous, and the journal's writes are in the same transaction as
- * the writes that they undo: after a crash the database has both or neither. `recover` undoes what
- * a crash has left.
+ * A write and its copy are in one transaction: after a crash the database has both or neither.
+ * `recover` undoes what a crash has left.
  */
 
 type SqlValue = ArrayBuffer | string | number | null;
@@ -179,9 +177,7 @@ export class UndoJournal {
         .exec<{ name: string; type: string; pk: number }>(`PRAGMA table_info(${quoted(name)})`)
         .toArray();
       const [key, ...keys] = columns.filter(({ pk }) => pk > 0).map((column) => column.name);
-      if (key === undefined) {
-        throw new Error(`Cannot undo writes to "${name}": the table has no primary key`);
-      }
+      if (key === undefined) throw new Error(`Cannot undo writes to "${name}": no primary key`);
       return {
         name,
         definitions: columns.map((column) => columnDefinition(column)),

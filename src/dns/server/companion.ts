@@ -16,6 +16,7 @@ export interface CompanionOptions {
 export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
 const workerName = "dns";
+const durableObject = "durable-object";
 
 export function startCompanion(
   variables: ConfigVariables,
@@ -38,13 +39,13 @@ export function startCompanion(
             modules: { "dns-worker.js": { type: "esm", contents: workerdModule("dns-worker") } },
           },
           exports: Object.fromEntries(
-            classes.map(([, name]) => [name, { type: "durable-object", storage: "sqlite" }]),
+            classes.map(([, name]) => [name, { type: durableObject, storage: "sqlite" }]),
           ),
           env: {
             ...Object.fromEntries(
-              classes.map(([binding, exportName]) => [
-                binding,
-                { type: "durable-object" as const, workerName, exportName },
+              classes.map(([name, exportName]) => [
+                name,
+                { type: durableObject, workerName, exportName },
               ]),
             ),
             ...(listeners !== null && {

@@ -13,11 +13,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { endOrphanedRuntime, withFolderLock } from "../../base/folder-owner.ts";
 import { isAlive } from "../../base/processes.ts";
 import {
-  activeRuns,
   isSameMiniflare,
   RunRecords,
   staleRuns,
-  type ActiveRun,
   type FoundRun,
   type RunRecord,
 } from "../../base/run-records.ts";
@@ -36,6 +34,10 @@ interface StoreRun extends RunRecord {
   readonly handover?: EndpointAddress;
 }
 
+interface StoreOwner extends StoreRun {
+  readonly runId: string;
+}
+
 interface StoreClaim {
   readonly runId: string;
   /** The store's folder. */
@@ -47,7 +49,7 @@ interface StoreClaim {
 
 interface StoreOwnership {
   /** `null` when the runtime is the owner itself. */
-  readonly owner: ActiveRun<StoreRun> | null;
+  readonly owner: StoreOwner | null;
   /** Runs whose records can be removed. */
   readonly stale: readonly FoundRun<StoreRun>[];
 }
@@ -61,8 +63,8 @@ export function storeRuns(folder: string): RunRecords<StoreRun> {
   return new RunRecords(join(folder, "runs"));
 }
 
-export async function findStoreOwner(folder: string): Promise<ActiveRun<StoreRun> | null> {
-  return ownerAmong(await storeRuns(folder).findActive());
+export async function findStoreOwner(folder: string): Promise<StoreOwner | null> {
+  return ownerAmong(await storeRuns(folder).find());
 }
 
 /**
@@ -88,16 +90,16 @@ async function claimOnce(claim: StoreClaim): Promise<StoreOwnership> {
   // To ask for the active runs takes as long as to reserve a port.
   const [found, endpoint] = await Promise.all([runs.find(), reserveEndpoint()]);
   await Promise.all(found.map((run) => endOrphan(run)));
-  const others = activeRuns(found).filter((run) => !isSameMiniflare(run, record));
-  const owner = ownerAmong(others);
+  const owner = ownerAmong(found.filter((run) => !isSameMiniflare(run.record, record)));
   if (owner === null) runs.write(runId, { ...record, endpoint });
   // A client has a record too, because it writes content files.
   else if (owner.handover === undefined) runs.write(runId, record);
   return { owner, stale: staleRuns(found, record) };
 }
 
-function ownerAmong(runs: readonly ActiveRun<StoreRun>[]): ActiveRun<StoreRun> | null {
-  return runs.find(({ endpoint }) => endpoint !== undefined) ?? null;
+function ownerAmong(runs: readonly FoundRun<StoreRun>[]): StoreOwner | null {
+  const run = runs.find(({ record, isActive }) => isActive && record?.endpoint !== undefined);
+  return run?.record ? { ...run.record, runId: run.runId } : null;
 }
 
 /**
@@ -112,14 +114,14 @@ async function endOrphan({ record }: FoundRun<StoreRun>): Promise<void> {
 
 /** Asks a command to give up the store, and waits until its run has ended. */
 async function requestHandover(
-  { runId, processId }: ActiveRun<StoreRun>,
+  { runId, processId }: StoreOwner,
   handover: EndpointAddress,
   folder: string,
 ): Promise<void> {
   // A request that fails is no error: the command may have ended, which serves as well.
   await request("POST", handover, handoverMilliseconds);
   const deadline = Date.now() + handoverMilliseconds;
-  while ((await storeRuns(folder).findActive()).some((run) => run.runId === runId)) {
+  while ((await storeRuns(folder).findActiveIds()).includes(runId)) {
     if (Date.now() > deadline) {
       throw new UserError(
         `A "ledge store" command (process ${processId}) is using the store in ${folder}, and ` +

@@ -34,7 +34,6 @@ async function abandonedFiles(project: StoreProject): Promise<{ name: string; by
     filesIn(join(project.folder, "blobs", bucketFolder(bucketName))),
   );
   const files = (await Promise.all(folders)).flat();
-  const running = await storeRuns(project.folder).findActive();
-  const runs = running.map(({ runId }) => runId);
+  const runs = await storeRuns(project.folder).findActiveIds();
   return files.filter(({ name }) => isAbandoned(name, runs));
 }
