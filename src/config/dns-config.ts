@@ -3,11 +3,11 @@
  * where they are used, so that a mistake is said once, with its place.
  */
 import { commentCharactersMaxDefault, tagsMaxDefault } from "../dns/rules/annotation.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/ip-address.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/field/ip-address.ts";
 import { readInteger } from "../dns/record/field/integer.ts";
-import { normaliseHostname } from "../dns/record/hostname.ts";
+import { normaliseHostname } from "../dns/record/field/hostname.ts";
 import type { NameRules } from "../dns/record/record-name.ts";
-import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/credential.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/account.ts";
 import { acceptFault, type Fault } from "../dns/rules/api-fault.ts";
 import { unknownKey } from "../base/nearest.ts";
 

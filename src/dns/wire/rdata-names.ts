@@ -1,25 +1,26 @@
 /**
- * Where names stand in record data. Who sends may compress them only in the types of RFC 1035; who
- * receives must expect it in some later types as well (RFC 3597 section 4). All other data is
- * octets, whatever its type.
+ * The positions of names in record data. A sender may compress names only in the types of RFC 1035;
+ * a receiver must decompress names in some later types as well (RFC 3597 section 4). The data of
+ * all other types is opaque.
  */
 import { concatBytes } from "./bytes.ts";
 import { Reader } from "./reader.ts";
 
-export interface NameLayout {
-  /** Octets before the first name. */
+interface NameLayout {
+  /** Octets before the strings and names. */
   readonly head: number;
-  /** Character-strings between those and the first name. */
+  /** Character-strings before the first name. */
   readonly strings: number;
   readonly names: number;
-  /** Whether names may be compressed in what is sent. */
+  /** Whether a sender may compress the names. */
   readonly compressed: boolean;
 }
 
 const rfc1035 = { strings: 0, compressed: true };
 const later = { strings: 0, compressed: false };
 
-const layouts = new Map<number, NameLayout>([
+/** By type code. */
+export const nameLayouts: ReadonlyMap<number, NameLayout> = new Map([
   [2, { ...rfc1035, head: 0, names: 1 }], // NS
   [3, { ...rfc1035, head: 0, names: 1 }], // MD
   [4, { ...rfc1035, head: 0, names: 1 }], // MF
@@ -43,19 +44,15 @@ const layouts = new Map<number, NameLayout>([
   [39, { ...later, head: 0, names: 1 }], // DNAME
 ]);
 
-export function nameLayout(type: number): NameLayout | undefined {
-  return layouts.get(type);
-}
-
-/** The data of a record in a message, with the compression of its names undone. */
+/** The data of a record in a message, with its names decompressed. */
 export function expandData(
   type: number,
   message: Uint8Array,
   range: { readonly start: number; readonly end: number },
 ): Uint8Array {
-  const layout = layouts.get(type);
+  const layout = nameLayouts.get(type);
   const reader = new Reader(message, range.start, range.end);
-  // RFC 2136 section 2.4: in an update, a record without data stands for a set.
+  // RFC 2136 section 2.4: an update names a record set with a record without data.
   if (layout === undefined || reader.remaining === 0) return reader.rest();
   const parts = [reader.bytes(layout.head)];
   for (let count = 0; count < layout.strings; count++) {

@@ -1,19 +1,19 @@
 /**
- * The lexical level of a zone file (RFC 1035 section 5.1): logical lines of words, with
- * parentheses joining lines, `;` starting a comment and quotation marks protecting both.
+ * The lexical level of presentation format (RFC 1035 section 5.1): logical lines of words.
+ * Parentheses join lines, `;` starts a comment, and both are literal between quotation marks.
  */
 export interface Token {
-  /** Escapes are kept; each field resolves those that it allows. */
+  /** With escapes; each field resolves the escapes that it allows. */
   readonly text: string;
   readonly quoted: boolean;
 }
 
 export interface LogicalLine {
   readonly tokens: readonly Token[];
-  /** The last comment of the line, which is where an export writes a record's own. */
+  /** The last comment of the line; an export writes the record's comment there. */
   readonly comment: string | null;
   readonly number: number;
-  /** A line that starts with a blank belongs to the owner of the line before. */
+  /** A line that starts with a blank has the owner of the preceding line. */
   readonly startsBlank: boolean;
 }
 
@@ -27,7 +27,7 @@ export class ScanError extends Error {
 }
 
 const quotedPattern = /"((?:[^"\\\n]|\\[^\n])*)"/y;
-/** Quotation marks inside a word are part of it: alpn="h3,h2" is one word. */
+/** A word may contain quoted parts: alpn="h3,h2" is a single word. */
 const wordPattern = /(?:[^\s"\\;()]|\\[^\n]|(?<=[^\s;()])"(?:[^"\\\n]|\\[^\n])*")+/y;
 const blanksPattern = /[ \t\r\f\v]+/y;
 const commentPattern = /;([^\n]*)/y;
@@ -89,7 +89,7 @@ export function* scanLines(text: string): Generator<LogicalLine> {
   if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
 }
 
-/** The words of one record's content, which has neither comments nor parentheses. */
+/** The words of a record's content, which has neither comments nor parentheses. */
 export function splitTokens(content: string): readonly Token[] {
   const [line] = scanLines(content);
   return line?.tokens ?? [];

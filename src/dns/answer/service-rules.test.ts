@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { ask, readRecords, serve, zoneData } from "../../../test/dns/support/served.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { answer, isExternalNeeded } from "../answer/answer.ts";
-import { ExternalAddressCache } from "../answer/external-addresses.ts";
-import { explainRule } from "../answer/explanation.ts";
-import { ServedZones } from "../answer/served-zones.ts";
+import { answer, isExternalNeeded } from "./answer.ts";
+import { ExternalAddressCache } from "./external-addresses.ts";
+import { explainRule } from "./explanation.ts";
+import { ServedZones } from "./served-zones.ts";
 
 const soaLine = "authority example.org 1800 SOA";
 const https = '1 . alpn="h3,h2" ipv4hint="198.18.0.1" ipv6hint="2001:2::1"';

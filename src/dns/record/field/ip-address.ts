@@ -1,4 +1,7 @@
-/** Addresses as octets: RFC 6943 strict dotted quads, RFC 4291 text in, RFC 5952 text out. */
+import { problem, type Problem } from "../problem.ts";
+import type { Field } from "./field.ts";
+
+/** A strict dotted quad (RFC 6943 section 3.1.1), as octets. */
 export function parseIpv4(text: string): Uint8Array | null {
   const parts = text.split(".");
   if (parts.length !== 4) return null;
@@ -27,13 +30,14 @@ function parseGroups(text: string): number[] | null {
   return groups;
 }
 
+/** RFC 4291 section 2.2, as octets. */
 export function parseIpv6(text: string): Uint8Array | null {
   const halves = text.split("::");
   if (halves.length > 2) return null;
   const head = parseGroups(halves[0]!);
   const tail = halves.length === 2 ? parseGroups(halves[1]!) : [];
   if (head === null || tail === null) return null;
-  // An embedded quad may only end the address.
+  // A dotted quad is allowed only at the end of the address.
   if (halves.length === 2 && halves[0]!.includes(".")) return null;
   const missing = 8 - head.length - tail.length;
   if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
@@ -45,6 +49,7 @@ function formatGroups(groups: readonly number[]): string {
   return groups.map((group) => group.toString(16)).join(":");
 }
 
+/** RFC 5952. */
 export function formatIpv6(bytes: Uint8Array): string {
   const groups: number[] = [];
   for (let index = 0; index < 16; index += 2) groups.push((bytes[index]! << 8) | bytes[index + 1]!);
@@ -58,3 +63,37 @@ export function formatIpv6(bytes: Uint8Array): string {
   if (start < 0) return formatGroups(groups);
   return `${formatGroups(groups.slice(0, start))}::${formatGroups(groups.slice(start + length))}`;
 }
+
+function ipAddress(options: {
+  readonly bytes: number;
+  readonly parse: (text: string) => Uint8Array | null;
+  readonly format: (bytes: Uint8Array) => string;
+  readonly refuse: () => Problem;
+}): Field<string> {
+  return {
+    accept(input, { report }) {
+      const bytes = typeof input === "string" ? options.parse(input.trim()) : null;
+      if (bytes !== null) return options.format(bytes);
+      report(options.refuse());
+      return undefined;
+    },
+    compose: (value) => value,
+    parse: ([token]) => token!.text,
+    write: (writer, value) => writer.bytes(options.parse(value)!),
+    read: (reader) => options.format(reader.bytes(options.bytes)),
+  };
+}
+
+export const ipv4 = ipAddress({
+  bytes: 4,
+  parse: parseIpv4,
+  format: formatIpv4,
+  refuse: problem.ipv4Invalid,
+});
+
+export const ipv6 = ipAddress({
+  bytes: 16,
+  parse: parseIpv6,
+  format: formatIpv6,
+  refuse: problem.ipv6Invalid,
+});

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { isLaterSerial, nextSerial } from "./serial.ts";
+import { isLaterSerial, nextSerial } from "./soa.ts";
 
-test("nextSerial() is always later, across the end of the range too", () => {
+test("nextSerial() is always later, also at the end of the range", () => {
   expect(nextSerial(2 ** 32 - 1)).toBe(0);
   fc.assert(
     fc.property(fc.oneof(fc.nat(2 ** 32 - 1), fc.constant(2 ** 32 - 1)), (serial) => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { composeStrings, joinStrings, parseStrings } from "./quoting.ts";
+import { composeStrings, joinStrings, parseStrings } from "./quoted-strings.ts";
 
 function canonical(content: string): string | null {
   const strings = parseStrings(content);
@@ -39,7 +39,7 @@ describe("parseStrings()", () => {
   ])("refuses %j", (content) => expect(canonical(content)).toBeNull());
 });
 
-test("composeStrings() loses no octet and splits no character", () => {
+test("composeStrings() keeps every octet and splits no character", () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 255 }), { minLength: 1, maxLength: 4 }),

@@ -20,12 +20,12 @@ const allowed = {
   ruf: reportUris,
 };
 
-/** A DMARC policy stands at _dmarc, below the domain it speaks for. */
+/** DMARC policies have the name _dmarc below a domain. */
 export function isDmarcName(owner: string): boolean {
   return owner.startsWith("_dmarc.");
 }
 
-/** What is wrong with a DMARC policy, or `null`. */
+/** Returns the first error of a DMARC policy, or `null`. */
 export function checkDmarc(text: string): string | null {
   const tags = parseTagList(text);
   if (typeof tags === "string") return tags;

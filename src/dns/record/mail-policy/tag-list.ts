@@ -1,6 +1,7 @@
-/** The `name=value; name=value` lists of DKIM (RFC 6376 section 3.2) and DMARC (RFC 7489 section 6.4). */
+/** Lists `name=value; name=value` of DKIM (RFC 6376 section 3.2) and DMARC (RFC 7489 section 6.4). */
 export type TagList = ReadonlyMap<string, string>;
 
+/** Returns the tags, or the first error. */
 export function parseTagList(text: string): TagList | string {
   const tags = new Map<string, string>();
   const parts = text.split(";");
@@ -15,7 +16,7 @@ export function parseTagList(text: string): TagList | string {
   return tags;
 }
 
-/** Reports the first tag whose value is not among those allowed. */
+/** Returns the error of the first tag with a value that is not allowed, or `null`. */
 export function checkValues(
   tags: TagList,
   allowed: Readonly<Record<string, RegExp>>,

@@ -1,4 +1,3 @@
-/** SPF, DKIM and DMARC: what passes, and what is said of what does not. */
 import { expect, test } from "vitest";
 import { checkDkim, isDkimName } from "./dkim.ts";
 import { checkDmarc, isDmarcName } from "./dmarc.ts";
@@ -11,7 +10,7 @@ test.each([
   "v=spf1 a mx a:mail.example.org/24 mx/24//64 ip4:192.0.2.0/24 ip6:2001:db8::/32 ?all",
   "v=spf1 exists:%{i}._spf.%{d2} redirect=_spf.example.org",
   "v=spf1 ptr ptr:example.org exp=explain.example.org x-other=1 -all",
-])("checkSpf() takes %s", (text) => expect(checkSpf(text)).toBeNull());
+])("checkSpf() accepts %s", (text) => expect(checkSpf(text)).toBeNull());
 
 test.each([
   ["v=spf1include:x -all", "start with"],
@@ -26,7 +25,7 @@ test.each([
   ["v=spf1 redirect=a.example redirect=b.example", "twice"],
   ["v=spf1 redirect=", "domain"],
   [`v=spf1 ${"include:a.example ".repeat(11)}-all`, "11 lookups"],
-])("checkSpf() says what is wrong with %s", (text, reason) =>
+])("checkSpf() returns the error of %s", (text, reason) =>
   expect(checkSpf(text)).toContain(reason),
 );
 
@@ -36,7 +35,7 @@ test.each([
   "p=AQID",
   "v=DKIM1; h=sha256; s=email; t=y:s; n=note; p=AQ ID",
   "v=DKIM1;k=ed25519;p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=;",
-])("checkDkim() takes %s", (text) => expect(checkDkim(text)).toBeNull());
+])("checkDkim() accepts %s", (text) => expect(checkDkim(text)).toBeNull());
 
 test.each([
   ["v=DKIM2; p=AQID", "DKIM1"],
@@ -47,7 +46,7 @@ test.each([
   ["v=DKIM1; p=AQID; p=AQID", "twice"],
   ["v=DKIM1; p", "name=value"],
   ["hello", "name=value"],
-])("checkDkim() says what is wrong with %s", (text, reason) =>
+])("checkDkim() returns the error of %s", (text, reason) =>
   expect(checkDkim(text)).toContain(reason),
 );
 
@@ -56,7 +55,7 @@ test.each([
   "v=DMARC1; p=none; constructor=x",
   "v=DMARC1; p=reject; sp=quarantine; adkim=s; aspf=r; pct=50; fo=1:d:s; ri=86400; rf=afrf",
   "v=DMARC1; p=none; rua=mailto:a@example.org,mailto:b@example.org!10m; ruf=mailto:c@example.org",
-])("checkDmarc() takes %s", (text) => expect(checkDmarc(text)).toBeNull());
+])("checkDmarc() accepts %s", (text) => expect(checkDmarc(text)).toBeNull());
 
 test.each([
   ["p=none; v=DMARC1", "start with"],
@@ -66,11 +65,11 @@ test.each([
   ["v=DMARC1; p=none; rua=a@example.org", "rua="],
   ["v=DMARC1; p=none; adkim=x", "adkim=x"],
   ["v=dmarc1; p=none", "start with"],
-])("checkDmarc() says what is wrong with %s", (text, reason) =>
+])("checkDmarc() returns the error of %s", (text, reason) =>
   expect(checkDmarc(text)).toContain(reason),
 );
 
-test("isDkimName() and isDmarcName() know the names", () => {
+test("isDkimName() and isDmarcName() recognise the owner names", () => {
   expect(isDkimName("s1._domainkey.example.org")).toBe(true);
   expect(isDkimName("a.b._domainkey.mail.example.org")).toBe(true);
   expect(isDkimName("_domainkey.example.org")).toBe(false);
