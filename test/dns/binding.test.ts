@@ -83,7 +83,9 @@ describe("a binding of type unsafe:dns", () => {
     expect(await (await other.fetch("http://other/")).json()).toHaveLength(2);
 
     const divided = start(temporaryFolder(), [worker(declared), worker({}, "other")]);
-    await expect(divided.ready).rejects.toThrow(/all scripts share one DNS: give both the same options/);
+    await expect(divided.ready).rejects.toThrow(
+      /all scripts share one DNS: give both the same options/,
+    );
   });
 });
 
