@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { decodeHex, encodeHex } from "./hex.ts";
 
-it("encodeHex() writes two lower-case digits a byte", () => {
+it("encodeHex() writes two lower-case digits for each byte", () => {
   expect(encodeHex(new Uint8Array([0, 9, 10, 127, 128, 255]))).toBe("00090a7f80ff");
   expect(encodeHex(new Uint8Array())).toBe("");
 });

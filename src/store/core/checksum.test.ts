@@ -65,7 +65,7 @@ describe.for(algorithms)("verifyChecksum() of $name", ({ algorithm, name }) => {
     expect(() => verifyChecksum({ algorithm, hex: "aa" }, actual)).not.toThrow();
   });
 
-  it("refuses another, and shows both", () => {
+  it("refuses another hash, and shows both", () => {
     expect(() =>
       verifyChecksum({ algorithm, hex: "aa" }, { ...actual, [algorithm]: "bb" }),
     ).toThrow(
@@ -79,11 +79,11 @@ describe.for(algorithms)("verifyChecksum() of $name", ({ algorithm, name }) => {
   });
 });
 
-it("verifyChecksum() asks nothing when the caller gave none", () => {
+it("verifyChecksum() takes any content when no hash is expected", () => {
   expect(() => verifyChecksum(undefined, {})).not.toThrow();
 });
 
-it("verifyChecksum() does not pass over a hash that was not computed", () => {
+it("verifyChecksum() fails for an expected hash that was not computed", () => {
   expect(() => verifyChecksum({ algorithm: "sha1", hex: "aa" }, { md5: "aa" })).toThrow(
     new Error("Cannot verify sha1: it was not computed"),
   );
