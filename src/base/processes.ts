@@ -49,7 +49,7 @@ function exists(processId: number): boolean {
   return statusOf(processId)?.[stateField] !== "Z";
 }
 
-/** The start of a process in clock ticks since boot; `null` where the system does not tell. */
+/** The start of a process in clock ticks since system start; `null` where the system does not tell. */
 function processStart(processId: number): string | null {
   return statusOf(processId)?.[startTimeField] ?? null;
 }

@@ -85,7 +85,7 @@ export async function storeServices(
     { name: "runId", text: runId },
     ...(projectFolder === undefined ? [] : await projectBindings()),
   ];
-  // A temporary folder belongs to this runtime alone.
+  // Only this runtime uses a temporary folder.
   if (resourcePersistencePath === undefined) {
     await storeRuns(folder).start(runId, record);
     return [...shared, ...ownerServices(databases, bindings)];
