@@ -10,8 +10,8 @@
  * A process that is killed leaves its record, and its workerd, which does not notice the death of
  * its parent and keeps the databases open. The next owner ends that workerd.
  *
- * The store and DNS have different rules for which process becomes the owner (`store/node/store-owner.ts`,
- * `dns/server/zones-owner.ts`). Both decide under the lock of the folder.
+ * The store and DNS have different rules for which process becomes the owner
+ * (`store/node/store-owner.ts`, `dns/server/zones-owner.ts`). Both decide under the folder's lock.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
