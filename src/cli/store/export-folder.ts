@@ -15,7 +15,7 @@ import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { FilePaths, manifestName } from "./file-path.ts";
 import { ExportFolder } from "./folder.ts";
 import type { Transferred } from "./import-folder.ts";
-import { mapConcurrent } from "../../base/map-concurrent.ts";
+import { mapConcurrent } from "../../base/concurrency.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import { encodeEntry, manifestHead, type ManifestEntry } from "./manifest.ts";
 import { readManifest } from "./manifest-file.ts";

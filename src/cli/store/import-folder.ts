@@ -13,7 +13,7 @@ import type { ObjectDescription, ObjectRecord, StorageClass } from "../../store/
 import { partBytes, type EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { guessedMetadata } from "./content-type.ts";
 import { filesBelow } from "./folder.ts";
-import { mapConcurrent } from "../../base/map-concurrent.ts";
+import { mapConcurrent } from "../../base/concurrency.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import type { ManifestEntry } from "./manifest.ts";
 import { readManifest } from "./manifest-file.ts";
