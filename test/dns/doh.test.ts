@@ -151,8 +151,8 @@ describe("the JSON form", () => {
 
   it.each([
     ["type=A", /name is missing/],
-    ["name=example.org&type=NONSENSE", /none that is known: "NONSENSE"/],
-    ["name=example.org&type=99999", /none that is known/],
+    ["name=example.org&type=NONSENSE", /type is unknown: "NONSENSE"/],
+    ["name=example.org&type=99999", /type is unknown/],
     [`name=${"a".repeat(64)}.example.org`, /no domain name/],
     ["name=a..b", /no domain name/],
   ])("refuses %s", async (query, message) => {

@@ -1,19 +1,17 @@
-/** /zones/{zone}/dns_records: everything but the zone file. */
+/** /zones/{zone}/dns_records. */
 import { zoneObject } from "../objects/environment.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { readListQuery } from "../../src/dns/rules/list/record-query.ts";
-import { readJson } from "./body.ts";
-import type { Call, Handler } from "./call.ts";
+import type { ApiCall, Handler } from "./api-call.ts";
+import { readImportForm, readJson } from "./body.ts";
 import { respond } from "./envelope.ts";
 
-function zoneOf({ env, ids }: Call) {
+function zoneOf({ env, ids }: ApiCall) {
   return zoneObject(env, ids["zone"]!);
 }
 
 export const listRecords: Handler = async (call) => {
-  const problems: Problem[] = [];
-  const query = readListQuery(call.parameters, (found) => problems.push(found));
-  if (problems.length > 0) throw new ZoneError(problems);
+  const query = requireValid((report) => readListQuery(call.parameters, report));
   return respond(await zoneOf(call).list(query), call.path);
 };
 
@@ -72,4 +70,16 @@ export const batchRecords: Handler = async (call) => {
   if (count > call.config.batchQuota)
     throw new ZoneError([problem.batchQuota(call.config.batchQuota)]);
   return respond(await zoneOf(call).batch(batch), call.path);
+};
+
+export const exportRecords: Handler = async (call) => {
+  const reply = await zoneOf(call).exportFile();
+  if (!reply.ok) return respond(reply, call.path);
+  const headers = { "content-type": "text/plain; charset=utf-8" };
+  return new Response(JSON.parse(reply.json) as string, { headers });
+};
+
+export const importRecords: Handler = async (call) => {
+  const { text, proxied } = await readImportForm(call.request);
+  return respond(await zoneOf(call).importFile(text, proxied), call.path);
 };

@@ -1,27 +1,27 @@
+/** /zones. */
 import { indexObject } from "../objects/environment.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { readZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import { acceptZoneName, acceptZoneType, describeZone } from "../../src/dns/rules/zone.ts";
 import { requireAllZones } from "./access.ts";
 import { readJson } from "./body.ts";
-import type { Handler } from "./call.ts";
+import type { Handler } from "./api-call.ts";
 import { respond, success } from "./envelope.ts";
 
 export const listZones: Handler = async ({ parameters, account, access, env, path }) => {
-  const problems: Problem[] = [];
-  const query = readZoneQuery(parameters, account, (found) => problems.push(found));
-  if (problems.length > 0) throw new ZoneError(problems);
+  const query = requireValid((report) => readZoneQuery(parameters, account, report));
   return respond(await indexObject(env).list({ ...query, only: access.zones }, account), path);
 };
 
 export const createZone: Handler = async ({ request, access, account, env, path }) => {
   requireAllZones(access);
   const body = await readJson(request);
-  const problems: Problem[] = [];
-  const name = acceptZoneName(body["name"], (found) => problems.push(found));
-  const type = acceptZoneType(body["type"], (found) => problems.push(found));
-  if (problems.length > 0 || name === undefined) throw new ZoneError(problems);
-  return respond(await indexObject(env).create({ name, type }, account), path);
+  const zone = requireValid((report) => {
+    const name = acceptZoneName(body["name"], report);
+    const type = acceptZoneType(body["type"], report);
+    return name === undefined ? undefined : { name, type };
+  });
+  return respond(await indexObject(env).create(zone, account), path);
 };
 
 export const getZone: Handler = async ({ ids, account, env, path }) => {

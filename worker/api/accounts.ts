@@ -1,12 +1,13 @@
+/** /user and /accounts. */
 import { encodeHex } from "../../src/base/hex.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { readPage } from "../../src/dns/rules/list/record-query.ts";
 import type { Account } from "../../src/dns/rules/zone.ts";
-import type { Handler } from "./call.ts";
+import type { Handler } from "./api-call.ts";
 import { success } from "./envelope.ts";
 
-/** There is one user with one account on a local machine; the ids never change. */
+/** A local server has one user with one account; their ids never change. */
 const accountId = "1ed9e0000000000000000000000acc01";
 const userId = "1ed9e0000000000000000000000c5e01";
 
@@ -42,12 +43,10 @@ export const getUser: Handler = async ({ account }) => {
   return success(JSON.stringify(user));
 };
 
-/** Deployed clients ask for page after page until one is empty, even here. */
+/** Clients of the deployed service request page after page until a page is empty. */
 export const listAccounts: Handler = async ({ account, parameters }) => {
-  const problems: Problem[] = [];
-  const report = (found: Problem) => problems.push(found);
-  const page = readPage(parameters, { perPageDefault: 20, perPageMax: 50 }, report);
-  if (problems.length > 0) throw new ZoneError(problems);
+  const limits = { perPageDefault: 20, perPageMax: 50 };
+  const page = requireValid((report) => readPage(parameters, limits, report));
   const name = parameters.get("name") ?? account.name;
   const found = name === account.name ? [describeAccount(account)] : [];
   const shown = page.page === 1 ? found : [];

@@ -2,21 +2,21 @@ import type { DnsConfig } from "../../src/config/dns-config.ts";
 import type { Env } from "../objects/environment.ts";
 import type { Account } from "../../src/dns/rules/zone.ts";
 import type { Access } from "./access.ts";
-import type { OpenZones } from "./open-zones.ts";
+import type { ZoneCache } from "./zone-cache.ts";
 
-/** One request on its way to its handler. */
-export interface Call {
+/** A request of the record API, as its handler receives it. */
+export interface ApiCall {
   readonly request: Request;
   /** Without a trailing slash. */
   readonly path: string;
   readonly parameters: ReadonlyMap<string, string>;
-  /** The parts of the path that the route names. */
+  /** The placeholders of the route, by name. */
   readonly ids: Readonly<Record<string, string>>;
   readonly access: Access;
   readonly env: Env;
   readonly config: DnsConfig;
   readonly account: Account;
-  readonly zones: OpenZones;
+  readonly zones: ZoneCache;
 }
 
-export type Handler = (call: Call) => Promise<Response>;
+export type Handler = (call: ApiCall) => Promise<Response>;
