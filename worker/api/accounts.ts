@@ -5,6 +5,7 @@ import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.t
 import { readPage } from "../../src/dns/rules/list/record-query.ts";
 import type { Account } from "../../src/dns/rules/zone.ts";
 import type { Handler } from "./api-call.ts";
+import { replyWith } from "../objects/object-reply.ts";
 import { success } from "./envelope.ts";
 
 /** A local server has one user with one account; their ids never change. */
@@ -40,7 +41,7 @@ export const getUser: Handler = async ({ account }) => {
     suspended: false,
     organizations: [],
   };
-  return success(JSON.stringify(user));
+  return replyWith(user);
 };
 
 /** Clients of the deployed service request page after page until a page is empty. */
@@ -50,11 +51,10 @@ export const listAccounts: Handler = async ({ account, parameters }) => {
   const name = parameters.get("name") ?? account.name;
   const found = name === account.name ? [describeAccount(account)] : [];
   const shown = page.page === 1 ? found : [];
-  const result_info = describePage(page, shown.length, found.length);
-  return success(JSON.stringify(shown), { result_info });
+  return replyWith(shown, describePage(page, shown.length, found.length));
 };
 
 export const getAccount: Handler = async ({ account, ids, path }) => {
   if (ids["account"] !== account.id) throw new ZoneError([problem.noRoute(path)]);
-  return success(JSON.stringify(describeAccount(account)));
+  return replyWith(describeAccount(account));
 };

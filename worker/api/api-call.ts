@@ -1,6 +1,7 @@
 import type { DnsConfig } from "../../src/config/dns-config.ts";
-import type { Env } from "../objects/environment.ts";
 import type { Account } from "../../src/dns/rules/zone.ts";
+import { zoneObject, type Env } from "../objects/environment.ts";
+import type { ObjectReply } from "../objects/object-reply.ts";
 import type { Access } from "./access.ts";
 import type { ZoneCache } from "./zone-cache.ts";
 
@@ -19,4 +20,9 @@ export interface ApiCall {
   readonly zones: ZoneCache;
 }
 
-export type Handler = (call: ApiCall) => Promise<Response>;
+export type Handler = (call: ApiCall) => Promise<ObjectReply | Response>;
+
+/** The object of the zone that the route names. */
+export function zoneOf({ env, ids }: ApiCall): ReturnType<typeof zoneObject> {
+  return zoneObject(env, ids["zone"]!);
+}

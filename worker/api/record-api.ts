@@ -17,7 +17,7 @@ import {
 import { localAccount } from "./accounts.ts";
 import type { ApiCall } from "./api-call.ts";
 import { drainBody } from "./body.ts";
-import { failure } from "./envelope.ts";
+import { failure, respond } from "./envelope.ts";
 import { controlFaults, faultControlPath } from "./fault-control.ts";
 import { findRoute, type Route } from "./routes.ts";
 import { ZoneCache } from "./zone-cache.ts";
@@ -110,7 +110,8 @@ export class RecordApi {
       account: localAccount(this.#config.email),
       zones: this.#zones,
     };
-    const response = await handler(call);
+    const result = await handler(call);
+    const response = result instanceof Response ? result : respond(result, path);
     const zoneId = route.ids["zone"];
     // The zone may have been deleted since it entered the cache.
     if (response.status === 404 && zoneId !== undefined) this.#zones.forget(zoneId);

@@ -6,14 +6,14 @@ import { acceptZoneName, acceptZoneType, describeZone } from "../../src/dns/rule
 import { requireAllZones } from "./access.ts";
 import { readJson } from "./body.ts";
 import type { Handler } from "./api-call.ts";
-import { respond, success } from "./envelope.ts";
+import { replyWith } from "../objects/object-reply.ts";
 
-export const listZones: Handler = async ({ parameters, account, access, env, path }) => {
+export const listZones: Handler = async ({ parameters, account, access, env }) => {
   const query = requireValid((report) => readZoneQuery(parameters, account, report));
-  return respond(await indexObject(env).list({ ...query, only: access.zones }, account), path);
+  return indexObject(env).list({ ...query, only: access.zones }, account);
 };
 
-export const createZone: Handler = async ({ request, access, account, env, path }) => {
+export const createZone: Handler = async ({ request, access, account, env }) => {
   requireAllZones(access);
   const body = await readJson(request);
   const zone = requireValid((report) => {
@@ -21,22 +21,20 @@ export const createZone: Handler = async ({ request, access, account, env, path 
     const type = acceptZoneType(body["type"], report);
     return name === undefined ? undefined : { name, type };
   });
-  return respond(await indexObject(env).create(zone, account), path);
+  return indexObject(env).create(zone, account);
 };
 
 export const getZone: Handler = async ({ ids, account, env, path }) => {
   const zone = await indexObject(env).get(ids["zone"]!);
   if (zone === null) throw new ZoneError([problem.noRoute(path)]);
-  return success(JSON.stringify(describeZone(zone, account)));
+  return replyWith(describeZone(zone, account));
 };
 
-export const editZone: Handler = async ({ request, ids, account, env, path }) => {
-  const body = await readJson(request);
-  return respond(await indexObject(env).edit(ids["zone"]!, body, account), path);
-};
+export const editZone: Handler = async ({ request, ids, account, env }) =>
+  indexObject(env).edit(ids["zone"]!, await readJson(request), account);
 
-export const deleteZone: Handler = async ({ ids, access, env, path, zones }) => {
+export const deleteZone: Handler = async ({ ids, access, env, zones }) => {
   requireAllZones(access);
   zones.forget(ids["zone"]!);
-  return respond(await indexObject(env).remove(ids["zone"]!), path);
+  return indexObject(env).remove(ids["zone"]!);
 };
