@@ -5,7 +5,7 @@
  * turn.
  */
 import { parseArgs } from "node:util";
-import { startListening } from "../test/dns/support/listening.ts";
+import { startTestDns } from "../test/dns/support/running-dns.ts";
 import { agent, call, measure } from "./dns/api-load.ts";
 import { measureListeners } from "./dns/listener-cost.ts";
 
@@ -32,7 +32,7 @@ function record(index: number) {
   };
 }
 
-const server = await startListening();
+const server = await startTestDns();
 const { client } = server;
 const { url: apiUrl } = server.dns;
 const rows: Record<string, string | number>[] = [];
