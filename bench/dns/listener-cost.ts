@@ -1,6 +1,6 @@
 /**
- * What it costs a create that listeners have it before it returns: servers without listeners, with
- * one thread and with two, in turns.
+ * The cost of publication for a create: servers without listeners, with one thread and with two
+ * threads, in turns.
  */
 import { startTestDns, type TestDns } from "../../test/dns/support/running-dns.ts";
 import { call, measure } from "./api-load.ts";

@@ -244,7 +244,7 @@ test("a deleted zone no longer exists, and its name can be used again", async ()
   expect(answer.body.errors[0]!.message).toBe(
     `Could not route to /client/v4/zones/${gone}/dns_records, perhaps your object identifier is invalid?`,
   );
-  const again = await client.createZone("gone.test");
-  expect(again).not.toBe(gone);
-  expect(await client.ok("GET", `/zones/${again}/dns_records`)).toEqual([]);
+  const recreated = await client.createZone("gone.test");
+  expect(recreated).not.toBe(gone);
+  expect(await client.ok("GET", `/zones/${recreated}/dns_records`)).toEqual([]);
 });

@@ -164,15 +164,15 @@ describe("startDns()", () => {
     });
     expect(created.status).toBe(200);
     await first.dns.stop();
-    const again = await startDns({
+    const restarted = await startDns({
       configPath: join(first.folder, "wrangler.json"),
       port: 0,
       dnsPort: 0,
       log: () => {},
     });
-    onTestFinished(() => again.stop());
+    onTestFinished(() => restarted.stop());
     const zones = (await (
-      await fetch(`${again.url}/zones`, { headers: owner })
+      await fetch(`${restarted.url}/zones`, { headers: owner })
     ).json()) as Envelope;
     expect(zones.result.map(({ name }) => name)).toEqual(["kept.example"]);
   });

@@ -110,10 +110,10 @@ test("modified_on survives a restart, and a write that changes nothing keeps it"
   const serial = await client.serial(zoneId);
   await kill();
   client = await start();
-  const again = await client.ok("PATCH", `${path}/${record.id}`, {
+  const patched = await client.ok("PATCH", `${path}/${record.id}`, {
     content: "192.0.2.1",
     ttl: 300,
   });
-  expect(again).toEqual(record);
+  expect(patched).toEqual(record);
   expect(await client.serial(zoneId)).toBe(serial);
 });

@@ -101,8 +101,8 @@ test("a broken CNAME chain does not prevent a new comment", async () => {
   const edited = await client.ok("PATCH", `${records()}/${id}`, { comment: "kept" });
   expect(edited).toMatchObject({ comment: "kept", proxied: true });
   await client.ok("PATCH", `${records()}/${id}`, { proxied: false });
-  const again = await client.call("PATCH", `${records()}/${id}`, { proxied: true });
-  expect(again.body.errors[0]!.code).toBe(9003);
+  const refused = await client.call("PATCH", `${records()}/${id}`, { proxied: true });
+  expect(refused.body.errors[0]!.code).toBe(9003);
 });
 
 describe("an import", () => {

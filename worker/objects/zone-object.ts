@@ -113,7 +113,6 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
   }
 
   batch({ deletes, patches, puts, posts }: BatchRequest): Promise<ObjectReply> {
-    const idOf = ({ id }: RecordRequest) => id as string;
     return this.#write((transaction) => ({
       deletes: deletes.map((request) => this.#describe(transaction.remove(idOf(request)))),
       patches: patches.map((request) => this.#describe(transaction.edit(idOf(request), request))),
@@ -253,6 +252,11 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     const { changeLog, state } = this.#database;
     return changeLog.since(serial, state.serial);
   }
+}
+
+/** The API has checked that the request has an id. */
+function idOf({ id }: RecordRequest): string {
+  return id as string;
 }
 
 /** RPC passes byte streams only. */
