@@ -7,7 +7,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import { problem } from "../src/dns/record/problem.ts";
 import { FaultPlan } from "../src/dns/rules/api-fault.ts";
 import { failure } from "./api/envelope.ts";
-import { acceptFaults } from "./api/fault-control.ts";
+import { acceptApiFaults } from "./api/fault-control.ts";
 import { RecordApi, type Origin } from "./api/record-api.ts";
 import { dohPath, serveDoh } from "./doh/serve-doh.ts";
 import type { Env } from "./objects/environment.ts";
@@ -44,7 +44,7 @@ export class DnsApi extends WorkerEntrypoint<Env> {
 
   /** The test control for scripts: replaces the active faults. */
   setFaults(faults: unknown): void {
-    sharedApi(this.env).faults = new FaultPlan(acceptFaults(faults));
+    sharedApi(this.env).faults = new FaultPlan(acceptApiFaults(faults));
   }
 
   /** For tests: `closeLayer` undoes all later writes. */

@@ -1,5 +1,5 @@
 /** Authentication of a request, and what its credentials allow. */
-import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/credential.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/account.ts";
 import type { DnsConfig } from "../../src/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 

@@ -1,11 +1,11 @@
 /** /zones/{zone}/dns_records. */
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
-import { readListQuery } from "../../src/dns/rules/list/record-query.ts";
+import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import { zoneOf, type Handler } from "./api-call.ts";
 import { readImportForm, readJson } from "./body.ts";
 
 export const listRecords: Handler = async (call) =>
-  zoneOf(call).list(requireValid((report) => readListQuery(call.parameters, report)));
+  zoneOf(call).list(requireValid((report) => readRecordQuery(call.parameters, report)));
 
 export const createRecord: Handler = async (call) =>
   zoneOf(call).create(await readJson(call.request));

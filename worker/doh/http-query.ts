@@ -1,9 +1,7 @@
 /** Reads a DNS query from an HTTP request: a message (RFC 8484), or the parameters of the JSON API. */
 import { decodeBase64 } from "../../src/dns/wire/base64.ts";
-import { concatBytes } from "../../src/dns/wire/bytes.ts";
-import { blankMessage } from "../../src/dns/wire/blank-message.ts";
-import { encodeMessage } from "../../src/dns/wire/message.ts";
-import { WireError } from "../../src/dns/wire/wire-error.ts";
+import { concatBytes, WireError } from "../../src/dns/wire/bytes.ts";
+import { blankMessage, encodeMessage } from "../../src/dns/wire/message.ts";
 import { recordTypes } from "../../src/dns/record/registry.ts";
 
 export const messageType = "application/dns-message";

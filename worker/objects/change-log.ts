@@ -3,7 +3,7 @@
  * would send them. No transfer reads this log yet: the listeners keep a journal in memory, which a
  * restart loses. `changesSince` of the zone object is the only reader.
  */
-import { nextSerial } from "../../src/dns/rules/serial.ts";
+import { nextSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 
 /** Enough for a replica that was away for a while. One that was away longer needs the whole zone. */

@@ -5,7 +5,8 @@ import { encodeHex } from "../../src/base/hex.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import { composeZoneFilter, type ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
-import { describeZone, editZone, type Account, type Zone } from "../../src/dns/rules/zone.ts";
+import type { Account } from "../../src/dns/rules/account.ts";
+import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
 import { zoneObject, type Env } from "./environment.ts";
 import type { IndexRpc } from "./index-rpc.ts";
 import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
@@ -144,7 +145,7 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
     try {
       const zone = this.get(id);
       if (zone === null) throw new ZoneError([problem.noRoute("")]);
-      const edited = requireValid((report) => editZone(zone, input, report));
+      const edited = requireValid((report) => applyZonePatch(zone, input, report));
       if (JSON.stringify(edited) === JSON.stringify(zone))
         return replyWith(describeZone(zone, account));
       const made = { ...edited, modifiedOn: new Date().toISOString() };

@@ -1,7 +1,8 @@
 /** The calls that the index object answers. `IndexObject` implements them. */
 import type { Problem } from "../../src/dns/record/problem.ts";
 import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
-import type { Account, Zone } from "../../src/dns/rules/zone.ts";
+import type { Account } from "../../src/dns/rules/account.ts";
+import type { Zone } from "../../src/dns/rules/zone.ts";
 import type { ObjectReply } from "./object-reply.ts";
 
 export interface IndexRpc extends Rpc.DurableObjectBranded {

@@ -1,7 +1,7 @@
 /** A record query as SQL. Text of a request never becomes part of a statement: values are bound. */
 import type {
   Condition,
-  ListQuery,
+  RecordQuery,
   Match,
   TextOperator,
   TextTest,
@@ -80,7 +80,7 @@ function composeSearch(text: string): SqlCondition {
 }
 
 /** The WHERE condition of a query; `null` when the query selects every record. */
-export function composeWhere(query: ListQuery): SqlCondition | null {
+export function composeWhere(query: RecordQuery): SqlCondition | null {
   const conditions = query.conditions.map(composeCondition);
   if (query.tagConditions.length > 0) {
     conditions.push(combine(query.tagConditions.map(composeCondition), query.tagMatch));
@@ -91,7 +91,7 @@ export function composeWhere(query: ListQuery): SqlCondition | null {
 }
 
 /** The type, when it is the only condition: `type_counts` has the total of such a query. */
-export function findSoleType(query: ListQuery): string | null {
+export function findSoleType(query: RecordQuery): string | null {
   const [condition] = query.conditions;
   const isSole =
     query.conditions.length === 1 && query.tagConditions.length === 0 && query.search === null;
@@ -107,6 +107,6 @@ const orderColumns = {
 } as const;
 
 /** The order of creation breaks ties, so that pages neither overlap nor leave gaps. */
-export function composeOrderBy({ order, direction }: ListQuery): string {
+export function composeOrderBy({ order, direction }: RecordQuery): string {
   return [...orderColumns[order], "seq"].map((column) => `${column} ${direction}`).join(", ");
 }

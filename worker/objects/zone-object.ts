@@ -10,10 +10,10 @@ import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.t
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import { stateLines } from "../../src/dns/replication/protocol.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
-import { editSettings } from "../../src/dns/rules/dns-settings.ts";
+import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
-import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
-import type { Found } from "../../src/dns/rules/proxied-target.ts";
+import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import type { Change } from "./change-log.ts";
@@ -64,7 +64,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
   }
 
   async #write(work: (transaction: ZoneTransaction) => unknown): Promise<ObjectReply> {
-    const external = new Map<string, Found>();
+    const external = new Map<string, TargetState>();
     for (;;) {
       try {
         const result = await this.#groupCommit.run(() =>
@@ -80,14 +80,14 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     }
   }
 
-  async #lookUpExternal(name: string): Promise<Found> {
+  async #lookUpExternal(name: string): Promise<TargetState> {
     const zone = await indexObject(this.env).findFor(name);
-    if (zone === null) return "elsewhere";
+    if (zone === null) return "external";
     const isOwn = zone.id === this.#database.identity?.id;
     return isOwn ? null : zoneObject(this.env, zone.id).lookUp(name);
   }
 
-  lookUp(name: string): Found {
+  lookUp(name: string): TargetState {
     const { identity, records } = this.#database;
     return identity === null ? null : lookUpName(records, name, identity.name);
   }
@@ -170,7 +170,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     });
   }
 
-  list(query: ListQuery): ObjectReply {
+  list(query: RecordQuery): ObjectReply {
     return this.#read((database) => {
       const { records, totalCount } = database.records.list(query);
       return replyWith(
@@ -201,7 +201,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
   async changeSettings(input: unknown): Promise<ObjectReply> {
     const reply = this.#read((database) => {
       const current = database.state.settings;
-      const settings = requireValid((report) => editSettings(current, input, report));
+      const settings = requireValid((report) => applySettingsPatch(current, input, report));
       if (JSON.stringify(settings) !== JSON.stringify(current)) {
         database.writeState((state) => {
           state.settings = settings;

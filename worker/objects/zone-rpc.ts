@@ -1,7 +1,7 @@
 /** The calls that a zone object answers. `ZoneObject` implements them. */
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
-import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
-import type { Found } from "../../src/dns/rules/proxied-target.ts";
+import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
 import type { Change } from "./change-log.ts";
 import type { ObjectReply } from "./object-reply.ts";
 import type { SwitchName, ZoneIdentity } from "./zone-state.ts";
@@ -32,12 +32,12 @@ export interface ZoneRpc extends Rpc.DurableObjectBranded {
   importFile(text: string, proxied: boolean): Promise<ObjectReply>;
 
   get(id: string): ObjectReply;
-  list(query: ListQuery): ObjectReply;
+  list(query: RecordQuery): ObjectReply;
   usage(): ObjectReply;
   /** The JSON of the reply is the zone file as a string. */
   exportFile(): ObjectReply;
   /** What the zone knows of a name, for the CNAME chains of other zones. */
-  lookUp(name: string): Found;
+  lookUp(name: string): TargetState;
 
   readSettings(): ObjectReply;
   changeSettings(input: unknown): Promise<ObjectReply>;

@@ -1,6 +1,10 @@
 /** Encoded queries, and a responder to send them to. */
-import { blankMessage } from "../../../src/dns/wire/blank-message.ts";
-import { decodeMessage, encodeMessage, type Message } from "../../../src/dns/wire/message.ts";
+import {
+  blankMessage,
+  decodeMessage,
+  encodeMessage,
+  type Message,
+} from "../../../src/dns/wire/message.ts";
 import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
 import { typeCode } from "../../../src/dns/record/presentation.ts";
 import { Responder, type Asker, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
