@@ -49,7 +49,7 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
       // The same name always gets the same id, so that scripts can store the id.
       const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`zone ${name}`));
       const id = encodeHex(new Uint8Array(hash, 0, 16));
-      const zone = this.#byName(name) ?? this.#insert({ id, name, type: "full" });
+      const zone = this.#find("name", name) ?? this.#insert({ id, name, type: "full" });
       const object = zoneObject(this.env, zone.id);
       await object.open(zone);
       const reply = await object.declare(records);
@@ -80,14 +80,13 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
     return made;
   }
 
-  #byName(name: string): Zone | null {
-    const [row] = this.#sql.exec<Row>("SELECT zone FROM zones WHERE name = ?", name);
+  #find(column: "id" | "name", value: string): Zone | null {
+    const [row] = this.#sql.exec<Row>(`SELECT zone FROM zones WHERE ${column} = ?`, value);
     return row === undefined ? null : (JSON.parse(row.zone) as Zone);
   }
 
   get(id: string): Zone | null {
-    const [row] = this.#sql.exec<Row>("SELECT zone FROM zones WHERE id = ?", id);
-    return row === undefined ? null : (JSON.parse(row.zone) as Zone);
+    return this.#find("id", id);
   }
 
   ids(): string[] {
@@ -97,7 +96,7 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
 
   findFor(name: string): Zone | null {
     for (let suffix = name; ; suffix = suffix.slice(suffix.indexOf(".") + 1)) {
-      const zone = this.#byName(suffix);
+      const zone = this.#find("name", suffix);
       if (zone !== null || !suffix.includes(".")) return zone;
     }
   }
@@ -107,7 +106,7 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
     account: Account,
   ): Promise<ObjectReply> {
     try {
-      if (this.#byName(request.name) !== null) {
+      if (this.#find("name", request.name) !== null) {
         throw new ZoneError([problem.zoneExists(request.name)]);
       }
       const zone = this.#insert({ ...request, id: crypto.randomUUID().replaceAll("-", "") });

@@ -198,8 +198,14 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     return this.#read(({ state }) => replyWith(state.settings));
   }
 
-  async changeSettings(input: unknown): Promise<ObjectReply> {
-    const reply = this.#read((database) => {
+  async #change(work: (database: ZoneDatabase) => ObjectReply): Promise<ObjectReply> {
+    const reply = this.#read(work);
+    await this.#database.published();
+    return reply;
+  }
+
+  changeSettings(input: unknown): Promise<ObjectReply> {
+    return this.#change((database) => {
       const current = database.state.settings;
       const settings = requireValid((report) => applySettingsPatch(current, input, report));
       if (JSON.stringify(settings) !== JSON.stringify(current)) {
@@ -209,8 +215,6 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
       }
       return replyWith(settings);
     });
-    await this.#database.published();
-    return reply;
   }
 
   #describeSwitch(name: SwitchName): Record<string, unknown> {
@@ -226,16 +230,14 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     return this.#read(() => replyWith(this.#describeSwitch(name)));
   }
 
-  async changeSwitch(name: SwitchName, value: "on" | "off"): Promise<ObjectReply> {
-    const reply = this.#read((database) => {
+  changeSwitch(name: SwitchName, value: "on" | "off"): Promise<ObjectReply> {
+    return this.#change((database) => {
       if (database.state.getSwitch(name).value !== value) {
         const modifiedOn = new Date().toISOString();
         database.writeState((state) => state.setSwitch(name, { value, modifiedOn }));
       }
       return replyWith(this.#describeSwitch(name));
     });
-    await this.#database.published();
-    return reply;
   }
 
   async pause(paused: boolean): Promise<void> {

@@ -52,7 +52,7 @@ interface Envelope {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Small enough that a reply stays below the size limits of HTTP clients and proxies. */
+/** A larger page could exceed the size limit of a reply. */
 const recordsPerPage = 5000;
 const zonesPerPage = 1000;
 /** Credentials are missing, malformed, unknown or insufficient. */
