@@ -16,11 +16,11 @@ import {
 } from "../../dns/server/zones-owner.ts";
 import { UserError } from "../../base/user-error.ts";
 import { UsageError, type Invocation } from "../command.ts";
-import { Api } from "../../dns/client/api-client.ts";
+import { ApiClient } from "../../dns/client/api-client.ts";
 import { textOption } from "./output.ts";
 
 export interface DnsSession {
-  readonly api: Api;
+  readonly api: ApiClient;
   readonly project: ProjectConfig;
   /** Where our own server answers by UDP and TCP; `null` when that is not known. */
   readonly dns: DnsAddresses["dns"];
@@ -55,7 +55,7 @@ export async function withDns<Result>(
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
     const token = textOption(invocation, "token");
-    const api = new Api(server.url, {
+    const api = new ApiClient(server.url, {
       email: textOption(invocation, "email") ?? server.email,
       key: textOption(invocation, "key") ?? server.key,
       ...(token !== undefined && { token }),

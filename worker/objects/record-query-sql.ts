@@ -1,4 +1,4 @@
-/** A list query as SQL. No text of a request ever becomes SQL: values are bound. */
+/** A record query as SQL. Text of a request never becomes part of a statement: values are bound. */
 import type {
   Condition,
   RecordQuery,
@@ -12,12 +12,12 @@ export interface SqlCondition {
   readonly bindings: readonly (string | number)[];
 }
 
-/** Sorts after every string that starts with the value before it. */
+/** `value + lastCharacter` sorts after every string that starts with `value`. */
 const lastCharacter = "\u{10FFFF}";
 
 const textTests: Readonly<Record<TextOperator, (column: string, value: string) => SqlCondition>> = {
   exact: (column, value) => ({ sql: `${column} = ?`, bindings: [value] }),
-  // A range, so that the index of the column serves it.
+  // An index on the column serves a range.
   startswith: (column, value) => ({
     sql: `${column} >= ? AND ${column} < ?`,
     bindings: [value, value + lastCharacter],
@@ -29,7 +29,7 @@ const textTests: Readonly<Record<TextOperator, (column: string, value: string) =
   }),
 };
 
-function testText(column: string, { operator, value }: TextTest): SqlCondition {
+function composeTextTest(column: string, { operator, value }: TextTest): SqlCondition {
   return textTests[operator](column, value);
 }
 
@@ -41,16 +41,16 @@ function combine(conditions: readonly SqlCondition[], match: Match): SqlConditio
   };
 }
 
-function tagSql(condition: Extract<Condition, { kind: "tag" }>): SqlCondition {
+function composeTagCondition(condition: Extract<Condition, { kind: "tag" }>): SqlCondition {
   const name = { sql: "name = ?", bindings: [condition.name] };
-  const test = condition.test === null ? [] : [testText("value", condition.test)];
+  const test = condition.test === null ? [] : [composeTextTest("value", condition.test)];
   const { sql, bindings } = combine([name, ...test], "all");
   const negation = condition.present ? "" : "NOT ";
   return { sql: `seq ${negation}IN (SELECT seq FROM record_tags WHERE ${sql})`, bindings };
 }
 
-function toSql(condition: Condition): SqlCondition {
-  if (condition.kind === "tag") return tagSql(condition);
+function composeCondition(condition: Condition): SqlCondition {
+  if (condition.kind === "tag") return composeTagCondition(condition);
   if (condition.kind === "type") return { sql: "type = ?", bindings: [condition.type] };
   if (condition.kind === "proxied") {
     return { sql: "proxied = ?", bindings: [condition.proxied ? 1 : 0] };
@@ -59,13 +59,19 @@ function toSql(condition: Condition): SqlCondition {
     return { sql: `comment_folded IS ${condition.present ? "NOT NULL" : "NULL"}`, bindings: [] };
   }
   const { field, test } = condition;
-  if (field !== "content") return testText(field === "name" ? "name" : "comment_folded", test);
-  return combine([testText("content_folded", test), testText("content_plain", test)], "any");
+  if (field !== "content")
+    return composeTextTest(field === "name" ? "name" : "comment_folded", test);
+  return combine(
+    [composeTextTest("content_folded", test), composeTextTest("content_plain", test)],
+    "any",
+  );
 }
 
-function searchSql(text: string): SqlCondition {
+function composeSearch(text: string): SqlCondition {
   const columns = ["name", "content_folded", "content_plain", "comment_folded"];
-  const tests = columns.map((column) => testText(column, { operator: "contains", value: text }));
+  const tests = columns.map((column) =>
+    composeTextTest(column, { operator: "contains", value: text }),
+  );
   const tags = {
     sql: "seq IN (SELECT seq FROM record_tags WHERE instr(name || ':' || value, ?) > 0)",
     bindings: [text],
@@ -73,23 +79,23 @@ function searchSql(text: string): SqlCondition {
   return combine([...tests, tags], "any");
 }
 
-/** What a list has to test, or `null` when every record is wanted. */
-export function whereSql(query: RecordQuery): SqlCondition | null {
-  const conditions = query.conditions.map(toSql);
+/** The WHERE condition of a query; `null` when the query selects every record. */
+export function composeWhere(query: RecordQuery): SqlCondition | null {
+  const conditions = query.conditions.map(composeCondition);
   if (query.tagConditions.length > 0) {
-    conditions.push(combine(query.tagConditions.map(toSql), query.tagMatch));
+    conditions.push(combine(query.tagConditions.map(composeCondition), query.tagMatch));
   }
   const all = conditions.length > 0 ? [combine(conditions, query.match)] : [];
-  if (query.search !== null) all.push(searchSql(query.search));
+  if (query.search !== null) all.push(composeSearch(query.search));
   return all.length > 0 ? combine(all, "all") : null;
 }
 
-/** A type alone, whose total is kept and need not be counted. */
-export function onlyType(query: RecordQuery): string | null {
+/** The type, when it is the only condition: `type_counts` has the total of such a query. */
+export function findSoleType(query: RecordQuery): string | null {
   const [condition] = query.conditions;
-  const alone =
+  const isSole =
     query.conditions.length === 1 && query.tagConditions.length === 0 && query.search === null;
-  return alone && condition?.kind === "type" ? condition.type : null;
+  return isSole && condition?.kind === "type" ? condition.type : null;
 }
 
 const orderColumns = {
@@ -101,6 +107,6 @@ const orderColumns = {
 } as const;
 
 /** The order of creation breaks ties, so that pages neither overlap nor leave gaps. */
-export function orderSql({ order, direction }: RecordQuery): string {
+export function composeOrderBy({ order, direction }: RecordQuery): string {
   return [...orderColumns[order], "seq"].map((column) => `${column} ${direction}`).join(", ");
 }

@@ -1,50 +1,50 @@
 /**
- * When a call of the API returns, the next answer has what it did: by UDP, TCP and DNS over HTTPS,
- * on every thread, with other writes to the same zone under way.
+ * Read after write: once an API call has returned, the next DNS answer contains its change: by UDP,
+ * TCP and DNS over HTTPS, on every thread, during concurrent writes to the same zone.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DohAsker, TcpAsker, UdpAsker, type Ask } from "./support/ask.ts";
-import { startListening, type Listening } from "./support/listening.ts";
+import { DohClient, TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
+import { startTestDns, type TestDns } from "./support/running-dns.ts";
 
-/** Continuous integration runs ten thousand. */
+/** Continuous integration runs 10,000. */
 const rounds = Number(process.env["LEDGE_ROUNDS"] ?? 2000);
-/** At once; each has names, and sockets, of its own. */
-const lanes = 12;
+/** Concurrent writers. Each has separate names and sockets. */
+const writers = 12;
 
-let listening: Listening;
+let running: TestDns;
 let zoneId: string;
 
 beforeAll(async () => {
-  listening = await startListening({ threads: 2 });
-  zoneId = await listening.client.createZone("fresh.example");
+  running = await startTestDns({ threads: 2 });
+  zoneId = await running.client.createZone("fresh.example");
 });
-afterAll(() => listening.stop());
+afterAll(() => running.stop());
 
-async function addresses(asker: Ask, name: string): Promise<string[]> {
-  const { answers = [] } = await asker.ask(name, "A");
+async function addresses(dnsClient: DnsClient, name: string): Promise<string[]> {
+  const { answers = [] } = await dnsClient.ask(name, "A");
   return answers.flatMap((answer) => (answer.type === "A" ? [answer.data] : [])).sort();
 }
 
 test(
   `none of ${rounds} changes is missing from the next answer`,
   async () => {
-    const { client, port, dns } = listening;
+    const { client, port, dns } = running;
     const path = `/zones/${zoneId}/dns_records`;
     let round = 0;
 
-    async function runLane(lane: number): Promise<void> {
-      const askers: Ask[] = [
-        new UdpAsker(port),
-        new UdpAsker(port, "::1"),
-        await TcpAsker.connect(port),
-        new DohAsker(dns.url),
+    async function runWriter(writer: number): Promise<void> {
+      const dnsClients: DnsClient[] = [
+        new UdpClient(port),
+        new UdpClient(port, "::1"),
+        await TcpClient.connect(port),
+        new DohClient(dns.url),
       ];
-      /** What the zone has at the lane's name: content by id. */
+      /** The records at this writer's name: content by id. */
       const records = new Map<string, string>();
-      const name = `lane-${lane}.fresh.example`;
+      const name = `writer-${writer}.fresh.example`;
       const record = (at: number) => ({
         type: "A",
-        name: at % 2 === 0 ? name : `lane-${lane}`,
+        name: at % 2 === 0 ? name : `writer-${writer}`,
         content: `10.${(at >> 16) & 255}.${(at >> 8) & 255}.${at & 255}`,
         ttl: 60,
       });
@@ -89,23 +89,29 @@ test(
         const at = round++;
         await change(at);
         const expected = [...records.values()].sort();
-        for (const found of await Promise.all(askers.map((asker) => addresses(asker, name)))) {
+        for (const found of await Promise.all(
+          dnsClients.map((dnsClient) => addresses(dnsClient, name)),
+        )) {
           expect(found).toEqual(expected);
         }
       }
-      for (const asker of askers) asker.close();
+      for (const dnsClient of dnsClients) dnsClient.close();
     }
 
-    await Promise.all(Array.from({ length: lanes }, (_, lane) => runLane(lane)));
+    await Promise.all(Array.from({ length: writers }, (_, writer) => runWriter(writer)));
   },
   rounds * 60 + 30_000,
 );
 
-test("a zone that is made, changed in its settings, paused or deleted is answered so at once", async () => {
-  const { client, port, dns } = listening;
-  const askers: Ask[] = [new UdpAsker(port), await TcpAsker.connect(port), new DohAsker(dns.url)];
+test("the next answer reflects a zone that was created, reconfigured, paused or deleted", async () => {
+  const { client, port, dns } = running;
+  const dnsClients: DnsClient[] = [
+    new UdpClient(port),
+    await TcpClient.connect(port),
+    new DohClient(dns.url),
+  ];
   const all = async (name: string, type: "A" | "SOA") =>
-    Promise.all(askers.map((asker) => asker.ask(name, type)));
+    Promise.all(dnsClients.map((dnsClient) => dnsClient.ask(name, type)));
   for (let round = 0; round < 20; round++) {
     const zone = `zone-${round}.example`;
     for (const answer of await all(zone, "SOA")) expect(answer).toMatchObject({ rcode: "REFUSED" });
@@ -127,5 +133,5 @@ test("a zone that is made, changed in its settings, paused or deleted is answere
     await client.ok("DELETE", `/zones/${id}`);
     for (const answer of await all(zone, "SOA")) expect(answer).toMatchObject({ rcode: "REFUSED" });
   }
-  for (const asker of askers) asker.close();
+  for (const dnsClient of dnsClients) dnsClient.close();
 });

@@ -1,6 +1,6 @@
 /**
- * The way of a request: credentials, faults on demand, route, zone, handler. Expected failures
- * arrive here as ZoneErrors; anything else is logged and becomes "Internal error".
+ * The record API. The steps of a request: credentials, injected fault, route, zone, handler. An
+ * expected failure is a ZoneError; any other error is logged and becomes "Internal error".
  */
 import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import { apiFaultProblem, FaultPlan, type ApiFault } from "../../src/dns/rules/api-fault.ts";
@@ -14,25 +14,25 @@ import {
   requireZone,
   type Access,
 } from "./access.ts";
+import { localAccount } from "./accounts.ts";
+import type { ApiCall } from "./api-call.ts";
 import { drainBody } from "./body.ts";
-import type { Call } from "./call.ts";
-import { failure } from "./envelope.ts";
+import { failure, respond } from "./envelope.ts";
 import { controlFaults, faultControlPath } from "./fault-control.ts";
-import { localAccount } from "./identity.ts";
-import { OpenZones } from "./open-zones.ts";
 import { findRoute, type Route } from "./routes.ts";
+import { ZoneCache } from "./zone-cache.ts";
 
 export interface Origin {
-  /** A service binding is given by whoever owns the zones: it needs no credentials, but may have some. */
+  /** Whether requests without credentials have all rights, as those of a service binding do. */
   readonly trusted: boolean;
 }
 
-const reading = new Set(["GET", "HEAD"]);
+const readingMethods = new Set(["GET", "HEAD"]);
 
-export class Api {
+export class RecordApi {
   readonly #env: Env;
   readonly #config: DnsConfig;
-  readonly #zones = new OpenZones();
+  readonly #zones = new ZoneCache();
   #declared = false;
   faults: FaultPlan;
 
@@ -63,22 +63,22 @@ export class Api {
     if (path === faultControlPath) return controlFaults(request, access, this);
     const fault = this.faults.take({ method, path });
     if (fault === null) return this.#dispatch(request, url, path, access);
-    return this.#fail(fault, () => this.#dispatch(request, url, path, access));
+    return this.#applyFault(fault, () => this.#dispatch(request, url, path, access));
   }
 
-  async #fail(fault: ApiFault, work: () => Promise<Response>): Promise<Response> {
+  async #applyFault(fault: ApiFault, work: () => Promise<Response>): Promise<Response> {
     if (fault.delayMilliseconds > 0) await scheduler.wait(fault.delayMilliseconds);
     if (fault.status === null) return work();
     if (fault.when === "after") await (await work()).body?.cancel();
     return failure([apiFaultProblem(fault.status)]);
   }
 
-  /** Back to the faults of the configuration. */
+  /** Restores the faults of the configuration. */
   endFaults(): void {
     this.faults = new FaultPlan(this.#config.faults);
   }
 
-  /** Makes the zones of the configuration. What is wrong with them, the first request says. */
+  /** Creates the zones of the configuration. The first request reports their problems. */
   async prepare(): Promise<void> {
     await this.#declareZones().catch(() => {});
   }
@@ -98,8 +98,8 @@ export class Api {
     if (handler === undefined) throw new ZoneError([problem.methodNotAllowed(method)]);
     await this.#declareZones();
     await this.#checkZone(route, path, access);
-    if (!reading.has(method)) requireWriting(access);
-    const call: Call = {
+    if (!readingMethods.has(method)) requireWriting(access);
+    const call: ApiCall = {
       request,
       path,
       parameters: new Map(url.searchParams),
@@ -110,9 +110,10 @@ export class Api {
       account: localAccount(this.#config.email),
       zones: this.#zones,
     };
-    const response = await handler(call);
+    const result = await handler(call);
+    const response = result instanceof Response ? result : respond(result, path);
     const zoneId = route.ids["zone"];
-    // The zone may have been deleted since this isolate saw it.
+    // The zone may have been deleted since it entered the cache.
     if (response.status === 404 && zoneId !== undefined) this.#zones.forget(zoneId);
     return response;
   }

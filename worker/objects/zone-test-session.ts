@@ -1,15 +1,16 @@
 /**
- * Layers of isolation for tests: what is written to zones while one is open is undone when it is
- * closed (`src/base/undo-journal.ts`). All objects of a runtime live in one isolate.
+ * Isolation of tests in layers: closing a layer undoes what was written to zones while the layer
+ * was open (`src/base/undo-journal.ts`). All objects of a runtime live in one isolate.
  */
 import { UndoJournal } from "../../src/base/undo-journal.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
 
-class TestSession {
+class ZoneTestSession {
   #run = "";
   readonly #layers: number[] = [];
   readonly #zones = new Set<string>();
 
+  /** The id of this test run; empty until a test opens a layer. */
   get run(): string {
     return this.#run;
   }
@@ -27,7 +28,7 @@ class TestSession {
     if (zoneId !== null && this.layer !== null) this.#zones.add(zoneId);
   }
 
-  /** Undoes what was written in this layer and those above it. */
+  /** Undoes the writes of this layer and of the layers above it. */
   async close(layer: number, env: Env): Promise<void> {
     const lowest = this.#layers.findIndex((open) => open >= layer);
     if (lowest === -1) return;
@@ -40,37 +41,37 @@ class TestSession {
   }
 }
 
-export const testSession = new TestSession();
+export const zoneTestSession = new ZoneTestSession();
 
-/** The journal of one object, in step with the layers. */
+/** The undo journal of one object, which follows the layers of the test session. */
 export class ObjectJournal {
   readonly #sql: SqlStorage;
   readonly #zoneId: string | null;
   #journal: UndoJournal;
 
-  /** @param zoneId `null` for the index, which changes only when some zone does */
+  /** @param zoneId `null` for the index, which changes only when a zone changes too */
   constructor(sql: SqlStorage, zoneId: string | null) {
     this.#sql = sql;
     this.#zoneId = zoneId;
     this.#journal = new UndoJournal(sql);
-    this.#journal.recover(testSession.run);
+    this.#journal.recover(zoneTestSession.run);
   }
 
   /** To be called before every write. */
   enter(): void {
-    if (testSession.run === "") return;
-    testSession.touch(this.#zoneId);
-    this.#journal.enter(testSession.layer, testSession.run);
+    if (zoneTestSession.run === "") return;
+    zoneTestSession.touch(this.#zoneId);
+    this.#journal.enter(zoneTestSession.layer, zoneTestSession.run);
   }
 
   leave(layer: number): void {
-    this.#journal.leave(layer, testSession.run);
+    this.#journal.leave(layer, zoneTestSession.run);
   }
 
-  /** Empties all tables, so that it can be undone. `false` where there is no layer to undo it. */
+  /** Deletes all rows so that the layer can restore them. `false` when no layer is open. */
   empty(): boolean {
     this.enter();
-    if (testSession.layer !== null) {
+    if (zoneTestSession.layer !== null) {
       this.#journal.empty();
       return true;
     }

@@ -1,7 +1,7 @@
 /**
- * DNS over HTTPS (RFC 8484): messages by GET and POST, and the JSON form of the deployed service.
- * Nobody needs credentials to ask what everybody may know. A name that does not exist is an answer,
- * so it is 200 too; other statuses say that there was no query to answer.
+ * DNS over HTTPS (RFC 8484): messages by GET and POST, and the JSON API of the deployed service.
+ * Queries need no credentials. Every DNS response has HTTP status 200, NXDOMAIN included; another
+ * status means that the request holds no query.
  */
 import type { Env } from "../objects/environment.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
@@ -9,9 +9,8 @@ import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
 import { ExternalAddressCache } from "../../src/dns/answer/external-addresses.ts";
 import { respondFully } from "../../src/dns/answer/respond-fully.ts";
 import { Responder, type Asker } from "../../src/dns/answer/responder.ts";
-import { describeMessage } from "./json-form.ts";
-import { explainQuery } from "./explain.ts";
-import { askListeners } from "./external-resolver.ts";
+import { resolveByListeners } from "../replication/listeners.ts";
+import { explainAnswer } from "./explain-answer.ts";
 import {
   DohError,
   jsonType,
@@ -19,11 +18,12 @@ import {
   readFlag,
   readJsonQuery,
   readMessageQuery,
-} from "./query.ts";
+} from "./http-query.ts";
+import { describeMessage } from "./json-message.ts";
 
 export const dohPath = "/dns-query";
 
-/** Cookies tell askers of UDP apart; HTTP has connections. */
+/** Only UDP needs the address, for cookies. */
 const asker: Asker = { transport: "https", address: new Uint8Array(4) };
 
 const outside = new ExternalAddressCache();
@@ -45,17 +45,17 @@ export async function serveDoh(request: Request, url: URL, env: Env): Promise<Re
   }
 }
 
-/** `explain` is our own: the rules that made the answer stand beside it. */
+/** `explain` is an addition of this server: it adds the rules that made the answer. */
 async function serveJson(parameters: URLSearchParams, env: Env): Promise<Response> {
   const query = readJsonQuery(parameters);
   const message = decodeMessage(await answer(query, env));
   if (!readFlag(parameters.get("explain"))) return jsonResponse(message, {});
   const zones = await isolateZones.load(env);
-  const Reasons = explainQuery(query, { zones, outside, nowSeconds: nowSeconds() });
+  const Reasons = explainAnswer(query, { zones, outside, nowSeconds: nowSeconds() });
   return jsonResponse(message, { Reasons });
 }
 
-/** The deployed service takes the wish in `ct` as well; a query by `name` can be nothing else. */
+/** As the deployed service does, accepts the type in `ct` too. `name` implies JSON. */
 function isJsonWanted(request: Request, { searchParams }: URL): boolean {
   if (searchParams.has("dns")) return false;
   const accepted = `${request.headers.get("accept") ?? ""} ${searchParams.get("ct") ?? ""}`;
@@ -65,19 +65,19 @@ function isJsonWanted(request: Request, { searchParams }: URL): boolean {
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
   const zones = await isolateZones.load(env);
   responder ??= new Responder({ zones, outside, onError: console.error });
-  const resolve = askListeners(env);
+  const resolve = resolveByListeners(env);
   const response = await respondFully(query, asker, { responder, outside, resolve, nowSeconds });
   if (response instanceof Uint8Array) return response;
-  throw new DohError(400, "That is no DNS query.");
+  throw new DohError(400, "The request holds no DNS query.");
 }
 
-/** Kept by caches for as long as any part of the answer may be (RFC 8484 section 5.1). */
+/** Caches keep an answer for its smallest TTL (RFC 8484 section 5.1). */
 function cacheControl({ rcode, answers, authorities }: Message): string {
   const [noerror, nxdomain] = [0, 3];
-  const believed = answers.length > 0 ? answers : authorities;
-  const cacheable = (rcode === noerror || rcode === nxdomain) && believed.length > 0;
+  const counted = answers.length > 0 ? answers : authorities;
+  const cacheable = (rcode === noerror || rcode === nxdomain) && counted.length > 0;
   if (!cacheable) return "no-store";
-  return `max-age=${Math.min(...believed.map(({ ttlSeconds }) => ttlSeconds))}`;
+  return `max-age=${Math.min(...counted.map(({ ttlSeconds }) => ttlSeconds))}`;
 }
 
 function messageResponse(bytes: Uint8Array): Response {

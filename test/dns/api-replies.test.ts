@@ -1,4 +1,4 @@
-/** The specification's own example, and the shapes and orders that it and its clients rely on. */
+/** The replies of the specification's examples: their fields, and the order of the fields. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client, email, key } from "./support/client.ts";
 import { startServer, type Server } from "./support/server.ts";
@@ -35,7 +35,7 @@ async function post(body: unknown) {
   return envelope["result"] as Record<string, unknown>;
 }
 
-describe("POST with the two headers", () => {
+describe("POST with an e-mail and a key creates", () => {
   test("an A record", async () => {
     const record = await post({
       type: "A",
@@ -111,7 +111,7 @@ describe("POST with the two headers", () => {
     });
   });
 
-  test("an SRV record whose owner comes in three parts", async () => {
+  test("an SRV record whose owner is given in three parts", async () => {
     const data = {
       service: "_xmpp",
       proto: "_tcp",
@@ -129,7 +129,7 @@ describe("POST with the two headers", () => {
   });
 });
 
-describe("structured types", () => {
+describe("POST creates the structured record", () => {
   test.each<[Record<string, unknown>, Record<string, unknown>]>([
     [
       { type: "MX", content: "Mail.Example.COM.", priority: 10 },
@@ -174,7 +174,7 @@ describe("structured types", () => {
   });
 });
 
-test("the zone, its settings and who is asking", async () => {
+test("GET returns the zone, its settings, the user and the accounts", async () => {
   expect(await client.ok("GET", `/zones/${zoneId}`)).toMatchObject({
     id: zoneId,
     name: "example.com",
@@ -215,7 +215,7 @@ test("the zone, its settings and who is asking", async () => {
   ]);
 });
 
-test("a zone is found by name with a slash at the end of the path", async () => {
+test("a path may end in a slash", async () => {
   const answer = await client.call("GET", "/zones/?name=example.com");
   expect(answer.body.result).toEqual([expect.objectContaining({ id: zoneId })]);
   expect(Object.keys(answer.body)).toEqual([
@@ -234,7 +234,7 @@ test("a zone is found by name with a slash at the end of the path", async () => 
   });
 });
 
-test("a deleted zone is gone, and its name can be used again", async () => {
+test("a deleted zone no longer exists, and its name can be used again", async () => {
   const gone = await client.createZone("gone.test");
   const path = `/zones/${gone}/dns_records`;
   await client.ok("POST", path, { type: "A", name: "@", content: "192.0.2.1" });
@@ -244,7 +244,7 @@ test("a deleted zone is gone, and its name can be used again", async () => {
   expect(answer.body.errors[0]!.message).toBe(
     `Could not route to /client/v4/zones/${gone}/dns_records, perhaps your object identifier is invalid?`,
   );
-  const again = await client.createZone("gone.test");
-  expect(again).not.toBe(gone);
-  expect(await client.ok("GET", `/zones/${again}/dns_records`)).toEqual([]);
+  const recreated = await client.createZone("gone.test");
+  expect(recreated).not.toBe(gone);
+  expect(await client.ok("GET", `/zones/${recreated}/dns_records`)).toEqual([]);
 });

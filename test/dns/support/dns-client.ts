@@ -1,4 +1,4 @@
-/** Clients of a name server, as plain as sockets: what a library of npm encodes goes out as it is. */
+/** DNS clients over plain sockets and HTTP. The package dns-packet encodes and decodes. */
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -11,17 +11,17 @@ import {
   type Question,
 } from "dns-packet";
 
-/** Lost on loopback means lost in a server. */
+/** Loopback loses no packets: a missing answer is a failure of the server. */
 const answerMillisecondsMax = 20_000;
 
-export interface Ask {
+export interface DnsClient {
   raw(query: Uint8Array): Promise<Buffer>;
   ask(name: string, type: Question["type"], more?: Partial<Packet>): Promise<DecodedPacket>;
   close(): void;
 }
 
-/** Answers find their questions by the identifier, whatever the order. */
-abstract class Asker implements Ask {
+/** Matches answers to queries by their identifier, in any order. */
+abstract class MatchingClient implements DnsClient {
   readonly #waiting = new Map<number, PromiseWithResolvers<Buffer>>();
   #id = 0;
 
@@ -41,7 +41,7 @@ abstract class Asker implements Ask {
     const waiting = Promise.withResolvers<Buffer>();
     this.#waiting.set(id, waiting);
     const late = setTimeout(
-      () => waiting.reject(new Error("There was no answer.")),
+      () => waiting.reject(new Error("No answer arrived.")),
       answerMillisecondsMax,
     );
     try {
@@ -72,7 +72,7 @@ export function encodeQuery(
   return encode({ type: "query", id: 1, flags: RECURSION_DESIRED, questions, ...more });
 }
 
-export class UdpAsker extends Asker {
+export class UdpClient extends MatchingClient {
   readonly #socket: UdpSocket;
   readonly #to: { readonly port: number; readonly host: string };
 
@@ -93,7 +93,7 @@ export class UdpAsker extends Asker {
   }
 }
 
-export class TcpAsker extends Asker {
+export class TcpClient extends MatchingClient {
   readonly socket: Socket;
   #rest = Buffer.alloc(0);
 
@@ -110,13 +110,13 @@ export class TcpAsker extends Asker {
       }
     });
     socket.on("error", (error) => this.failed(error));
-    socket.on("close", () => this.failed(new Error("The server has hung up.")));
+    socket.on("close", () => this.failed(new Error("The server closed the connection.")));
   }
 
-  static async connect(port: number, host = "127.0.0.1"): Promise<TcpAsker> {
+  static async connect(port: number, host = "127.0.0.1"): Promise<TcpClient> {
     const socket = connect({ port, host, noDelay: true });
     await once(socket, "connect");
-    return new TcpAsker(socket);
+    return new TcpClient(socket);
   }
 
   protected send(query: Uint8Array): void {
@@ -136,7 +136,7 @@ export function withLength(message: Uint8Array): Buffer {
 }
 
 /** RFC 8484 by POST. */
-export class DohAsker extends Asker {
+export class DohClient extends MatchingClient {
   readonly #url: URL;
 
   constructor(apiUrl: string) {

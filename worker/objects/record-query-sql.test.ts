@@ -1,9 +1,9 @@
-/** How SQLite answers lists: which index serves which filter and order. */
+/** Which index SQLite uses for which filter and order. */
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
-import { onlyType, orderSql, whereSql } from "./list-sql.ts";
-import { zoneTables } from "./schema.ts";
+import { findSoleType, composeOrderBy, composeWhere } from "./record-query-sql.ts";
+import { zoneTables } from "./zone-schema.ts";
 
 const database = new DatabaseSync(":memory:");
 beforeAll(() => {
@@ -25,18 +25,18 @@ function plan(sql: string, bindings: readonly (string | number)[]): string {
 
 function pagePlan(text: string): string {
   const list = query(text);
-  const where = whereSql(list);
+  const where = composeWhere(list);
   const clause = where === null ? "" : ` WHERE ${where.sql}`;
-  const sql = `SELECT seq FROM records${clause} ORDER BY ${orderSql(list)} LIMIT 100 OFFSET 0`;
+  const sql = `SELECT seq FROM records${clause} ORDER BY ${composeOrderBy(list)} LIMIT 100 OFFSET 0`;
   return plan(sql, where?.bindings ?? []);
 }
 
 function countPlan(text: string): string {
-  const where = whereSql(query(text))!;
+  const where = composeWhere(query(text))!;
   return plan(`SELECT count(*) FROM records WHERE ${where.sql}`, where.bindings);
 }
 
-describe("an index serves, and not a scan", () => {
+describe("SQLite uses an index and no scan", () => {
   test.each([
     ["name=a.example", "records_by_name (name=?"],
     ["name.startswith=a", "records_by_name (name>? AND name<?)"],
@@ -56,7 +56,7 @@ describe("an index serves, and not a scan", () => {
     expect(countPlan(text)).not.toMatch(/SCAN records\b/);
   });
 
-  test.each(["type", "name", "content", "ttl", "proxied"])("order=%s sorts nothing", (order) => {
+  test.each(["type", "name", "content", "ttl", "proxied"])("order=%s needs no sort", (order) => {
     for (const direction of ["asc", "desc"]) {
       const text = pagePlan(`order=${order}&direction=${direction}`);
       expect(text).toContain(`records_by_${order}`);
@@ -64,20 +64,20 @@ describe("an index serves, and not a scan", () => {
     }
   });
 
-  test("a type in the order of names sorts nothing either", () => {
+  test("type=A in the order of names needs no sort", () => {
     expect(pagePlan("type=A")).not.toContain("TEMP B-TREE");
     expect(pagePlan("type=A&order=name")).not.toContain("TEMP B-TREE");
   });
 });
 
-test("onlyType() is a type with nothing beside it", () => {
-  expect(onlyType(query("type=a&order=name&page=3"))).toBe("A");
+test("findSoleType() finds a type that is the only condition", () => {
+  expect(findSoleType(query("type=a&order=name&page=3"))).toBe("A");
   for (const text of ["", "name=x", "type=A&name=x", "type=A&tag=x", "type=A&search=x"]) {
-    expect(onlyType(query(text))).toBeNull();
+    expect(findSoleType(query(text))).toBeNull();
   }
 });
 
-test("whereSql() never lets a value into the statement", () => {
+test("composeWhere() binds values and writes none into the statement", () => {
   const hostile = "x'); DROP TABLE records; --";
   for (const key of [
     "name",
@@ -88,7 +88,7 @@ test("whereSql() never lets a value into the statement", () => {
     "search",
     "type",
   ]) {
-    const { sql, bindings } = whereSql(query(`${key}=${encodeURIComponent(hostile)}`))!;
+    const { sql, bindings } = composeWhere(query(`${key}=${encodeURIComponent(hostile)}`))!;
     expect(sql).not.toContain("DROP");
     expect(bindings.join()).toMatch(/drop/i);
   }

@@ -1,4 +1,4 @@
-/** Bodies that do not say how long they are. */
+/** Request bodies without a Content-Length. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client, credentials } from "./support/client.ts";
 import { startServer, type Server } from "./support/server.ts";
@@ -35,7 +35,7 @@ async function post(body: ReadableStream<Uint8Array>) {
   };
 }
 
-test("are read in pieces", async () => {
+test("a chunked body is read in pieces", async () => {
   const text = JSON.stringify({
     type: "TXT",
     name: "x",
@@ -54,7 +54,7 @@ test("are read in pieces", async () => {
   expect(await post(pieces)).toMatchObject({ status: 200, body: { success: true } });
 });
 
-test("are cut off where a body that says so is refused, and the client is told", async () => {
+test("a chunked body above the limit is refused, and the client reads the reply", async () => {
   const answer = await post(stream(" ".repeat(65_536), 100));
   expect(answer.status).toBe(413);
   expect(answer.body.errors).toEqual([

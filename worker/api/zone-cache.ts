@@ -1,14 +1,14 @@
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 
-/** More zones than this are looked up anew. */
-const zonesKeptMax = 10_000;
+/** At this number the cache is emptied. */
+const zonesMax = 10_000;
 
 /**
- * Zones that this isolate has seen in the index. It saves the hop to the index on every call; a
- * zone that is deleted later answers for itself that it is gone, and is then forgotten here.
+ * The zones that this isolate has found in the index. The cache saves the call to the index for
+ * every request. When a zone is deleted later, its object reports that, and the cache forgets it.
  */
-export class OpenZones {
+export class ZoneCache {
   readonly #seen = new Map<string, Pick<Zone, "id" | "name">>();
 
   async find(env: Env, id: string): Promise<Pick<Zone, "id" | "name"> | null> {
@@ -16,9 +16,9 @@ export class OpenZones {
     if (seen !== undefined) return seen;
     const zone = await indexObject(env).get(id);
     if (zone === null) return null;
-    // Also completes a zone whose making was cut short after it got into the index.
+    // Completes a zone whose creation was interrupted after its entry in the index.
     await zoneObject(env, id).open(zone);
-    if (this.#seen.size >= zonesKeptMax) this.#seen.clear();
+    if (this.#seen.size >= zonesMax) this.#seen.clear();
     this.#seen.set(id, { id: zone.id, name: zone.name });
     return zone;
   }

@@ -1,11 +1,13 @@
+/** /user and /accounts. */
 import { encodeHex } from "../../src/base/hex.ts";
 import { describePage, readPage } from "../../src/dns/rules/list/page.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
-import type { Handler } from "./call.ts";
+import type { Handler } from "./api-call.ts";
+import { replyWith } from "../objects/object-reply.ts";
 import { success } from "./envelope.ts";
 
-/** There is one user with one account on a local machine; the ids never change. */
+/** A local server has one user with one account; their ids never change. */
 const accountId = "1ed9e0000000000000000000000acc01";
 const userId = "1ed9e0000000000000000000000c5e01";
 
@@ -38,23 +40,20 @@ export const getUser: Handler = async ({ account }) => {
     suspended: false,
     organizations: [],
   };
-  return success(JSON.stringify(user));
+  return replyWith(user);
 };
 
-/** Deployed clients ask for page after page until one is empty, even here. */
+/** Clients of the deployed service request page after page until a page is empty. */
 export const listAccounts: Handler = async ({ account, parameters }) => {
-  const problems: Problem[] = [];
-  const report = (found: Problem) => problems.push(found);
-  const page = readPage(parameters, { perPageDefault: 20, perPageMax: 50 }, report);
-  if (problems.length > 0) throw new ZoneError(problems);
+  const limits = { perPageDefault: 20, perPageMax: 50 };
+  const page = requireValid((report) => readPage(parameters, limits, report));
   const name = parameters.get("name") ?? account.name;
   const found = name === account.name ? [describeAccount(account)] : [];
   const shown = page.page === 1 ? found : [];
-  const result_info = describePage(page, shown.length, found.length);
-  return success(JSON.stringify(shown), { result_info });
+  return replyWith(shown, describePage(page, shown.length, found.length));
 };
 
 export const getAccount: Handler = async ({ account, ids, path }) => {
   if (ids["account"] !== account.id) throw new ZoneError([problem.noRoute(path)]);
-  return success(JSON.stringify(describeAccount(account)));
+  return replyWith(describeAccount(account));
 };

@@ -1,4 +1,4 @@
-/** One question to one name server: by UDP, and by TCP when the answer does not fit (RFC 7766). */
+/** One question to one server: by UDP, by TCP when the answer is truncated (RFC 7766), or by HTTPS. */
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { connect, isIPv6 } from "node:net";
@@ -14,20 +14,20 @@ export interface AskedQuestion {
   readonly type: number;
 }
 
-export interface Reply {
+export interface DnsReply {
   readonly message: Message;
   readonly transport: "udp" | "tcp" | "https";
   readonly octets: number;
 }
 
-/** What passes through every network unbroken (DNS flag day 2020). */
+/** Passes through common networks without fragmentation (DNS flag day 2020). */
 const udpPayloadBytesMax = 1232;
 const queryBytesMax = 512;
 const udpTries = 3;
 const udpMilliseconds = 2_000;
 const tcpMilliseconds = 10_000;
 
-/** Throws WireError for what is no name. */
+/** @throws WireError when the name is not a domain name */
 function encodeQuery({ name, type }: AskedQuestion): Uint8Array {
   const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
   const questions = [{ name, type, class: classCodes.IN }];
@@ -39,14 +39,14 @@ export async function askServer(
   question: AskedQuestion,
   server: ServerAddress,
   { tcp = false }: { tcp?: boolean } = {},
-): Promise<Reply> {
+): Promise<DnsReply> {
   const query = encodeQuery(question);
   const reply = tcp ? null : await askUdp(query, server);
   return reply === null || reply.message.truncated ? askTcp(query, server) : reply;
 }
 
-/** RFC 8484, beside the API at `url`. */
-export async function askHttps(question: AskedQuestion, url: string): Promise<Reply> {
+/** @param url of the record API, whose server answers DNS over HTTPS (RFC 8484) too */
+export async function askHttps(question: AskedQuestion, url: string): Promise<DnsReply> {
   const query = encodeQuery(question);
   try {
     const response = await fetch(new URL("/dns-query", url), {
@@ -58,31 +58,32 @@ export async function askHttps(question: AskedQuestion, url: string): Promise<Re
     const bytes = new Uint8Array(await response.arrayBuffer());
     return { message: decodeMessage(bytes), transport: "https", octets: bytes.length };
   } catch (error) {
-    if (error instanceof WireError) throw new UserError(`${url} answers with no DNS message.`);
+    if (error instanceof WireError)
+      throw new UserError(`${url} does not answer with a DNS message.`);
     if (error instanceof UserError || !(error instanceof TypeError)) throw error;
     throw new UserError(`Cannot reach ${url}.`, { cause: error });
   }
 }
 
-async function askUdp(query: Uint8Array, server: ServerAddress): Promise<Reply> {
+async function askUdp(query: Uint8Array, server: ServerAddress): Promise<DnsReply> {
   const { host, port } = server;
   const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const { promise, resolve, reject } = Promise.withResolvers<DnsReply>();
   let tries = 0;
-  // Refusals come to a socket that is connected only.
   const send = (): void => {
     tries += 1;
-    if (tries > udpTries) reject(unanswered(server, "no answer came"));
-    else socket.send(query, (error) => error && reject(unanswered(server, error.message)));
+    if (tries > udpTries) reject(noAnswerError(server, "no answer arrived"));
+    else socket.send(query, (error) => error && reject(noAnswerError(server, error.message)));
   };
   const timer = setInterval(send, udpMilliseconds);
   socket.on("error", (error: NodeJS.ErrnoException) => {
-    reject(unanswered(server, error.code ?? error.message));
+    reject(noAnswerError(server, error.code ?? error.message));
   });
   socket.on("message", (bytes) => {
-    const message = answerTo(query, bytes);
+    const message = decodeAnswer(query, bytes);
     if (message !== null) resolve({ message, transport: "udp", octets: bytes.length });
   });
+  // Only a connected socket receives ICMP refusals as errors.
   socket.connect(port, host, send);
   try {
     return await promise;
@@ -92,29 +93,29 @@ async function askUdp(query: Uint8Array, server: ServerAddress): Promise<Reply> 
   }
 }
 
-async function askTcp(query: Uint8Array, server: ServerAddress): Promise<Reply> {
+async function askTcp(query: Uint8Array, server: ServerAddress): Promise<DnsReply> {
   const socket = connect(server);
-  socket.setTimeout(tcpMilliseconds, () => socket.destroy(new Error("no answer came")));
+  socket.setTimeout(tcpMilliseconds, () => socket.destroy(new Error("no answer arrived")));
   const frames = new Frames();
   try {
     socket.write(frame(query));
     for await (const piece of socket) {
       for (const bytes of frames.push(piece as Uint8Array)) {
-        const message = answerTo(query, bytes);
+        const message = decodeAnswer(query, bytes);
         if (message !== null) return { message, transport: "tcp", octets: bytes.length };
       }
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw unanswered(server, code ?? message);
+    throw noAnswerError(server, code ?? message);
   } finally {
     socket.destroy();
   }
-  throw unanswered(server, "the server hung up");
+  throw noAnswerError(server, "the server closed the connection");
 }
 
-/** `null` for what answers something else, or nothing: others may send to the port as well. */
-function answerTo(query: Uint8Array, bytes: Uint8Array): Message | null {
+/** `null` when the packet does not answer the query: any host may send to the port. */
+function decodeAnswer(query: Uint8Array, bytes: Uint8Array): Message | null {
   if (bytes[0] !== query[0] || bytes[1] !== query[1]) return null;
   try {
     const message = decodeMessage(bytes);
@@ -125,7 +126,7 @@ function answerTo(query: Uint8Array, bytes: Uint8Array): Message | null {
   }
 }
 
-function unanswered({ host, port }: ServerAddress, reason: string): UserError {
+function noAnswerError({ host, port }: ServerAddress, reason: string): UserError {
   return new UserError(
     `No answer from ${host}, port ${port}: ${reason}. Is a name server running there?`,
   );

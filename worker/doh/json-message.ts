@@ -1,6 +1,6 @@
 /**
- * A message in the JSON form of the deployed service: numbers for types and status, names without
- * their final dot, data in presentation form.
+ * A DNS message in the JSON format of the deployed service: numbers for types and status, names
+ * without the final dot, data in presentation format.
  */
 import { encodeHex } from "../../src/base/hex.ts";
 import type { Message } from "../../src/dns/wire/message.ts";
@@ -28,7 +28,7 @@ function describeRecord({ name, type, ttlSeconds, data }: ResourceRecord) {
   return { name, type, TTL: ttlSeconds, data: describeData(type, data) };
 }
 
-/** Data of a type that is not known is shown as RFC 3597 section 5 writes it. */
+/** Data of an unknown type is written as in RFC 3597 section 5. */
 function describeData(code: number, data: Uint8Array): string {
   const type = typeByCode.get(code);
   if (type === undefined) return `\\# ${data.length} ${encodeHex(data)}`;

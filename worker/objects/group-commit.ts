@@ -1,10 +1,10 @@
 /**
- * Writes of several calls in one turn of the event loop. Whatever an object writes in one turn is
- * committed together, and a commit costs an fsync however little it holds: calls that arrive
- * while the disk is busy then wait for one fsync instead of one each. Every piece of work is
- * still a transaction of its own, and its answer still leaves only after the commit.
+ * Group commit: several calls write in one turn of the event loop. An object commits everything
+ * that it writes in one turn together, and a commit costs one fsync regardless of its size. Calls
+ * that arrive while the disk is busy therefore wait for one fsync in total. Each call is still a
+ * separate transaction, and its reply still leaves only after the commit.
  */
-export class SharedTurn {
+export class GroupCommit {
   #waiting: (() => void)[] = [];
 
   run<Result>(work: () => Result): Promise<Result> {

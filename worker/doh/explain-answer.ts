@@ -1,4 +1,4 @@
-/** Why an answer is as it is: the rules that `answer()` applied, for people and programs. */
+/** The reasons for an answer: the rules that `answer()` applied, as names and as sentences. */
 import { isMetaType, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { answer, isExternalNeeded, type AnswerContext } from "../../src/dns/answer/answer.ts";
 import { Query } from "../../src/dns/answer/query.ts";
@@ -12,10 +12,10 @@ export interface Reason {
 }
 
 /**
- * For a query that has just been answered, so that what others had to be asked for is known.
- * Nothing is said of zone transfers and the like, which no rule answers.
+ * Explains a query that has just been answered: the cache has its external names. Zone transfers
+ * and other meta types have no reasons, because no rule answers them.
  */
-export function explainQuery(bytes: Uint8Array, context: AnswerContext): readonly Reason[] {
+export function explainAnswer(bytes: Uint8Array, context: AnswerContext): readonly Reason[] {
   const query = new Query();
   query.read(bytes);
   if (isMetaType(query.type) && query.type !== typeCodes.ANY) return [];

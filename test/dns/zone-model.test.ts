@@ -1,4 +1,4 @@
-/** Any sequence of writes against a model: what is listed, counted and found afterwards. */
+/** Property: after any sequence of writes, the zone lists, counts and finds what a model does. */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client, type Envelope } from "./support/client.ts";
@@ -43,7 +43,7 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** RFC and identity rules once more, in the fewest words. */
+/** The rules for records at one name, in their shortest form. */
 function conflicts(
   model: ReadonlyMap<string, Model>,
   draft: Omit<Model, "id">,
@@ -102,8 +102,8 @@ const filters: Readonly<Record<string, (record: Model) => boolean>> = {
   "name=a.model.example": (record) => record.name === "a.model.example",
 };
 
-/** Ids, in a stable order, of all records and of those that each filter finds. */
-async function seen(path: string): Promise<Record<string, unknown>> {
+/** All records, and the records that each filter finds, in a stable order. */
+async function readZone(path: string): Promise<Record<string, unknown>> {
   const { record_usage } = await client.ok("GET", `${path}/usage`);
   const found: Record<string, unknown> = { usage: record_usage };
   for (const query of ["", ...Object.keys(filters)]) {
@@ -114,7 +114,7 @@ async function seen(path: string): Promise<Record<string, unknown>> {
   return found;
 }
 
-function wanted(model: ReadonlyMap<string, Model>): Record<string, unknown> {
+function expected(model: ReadonlyMap<string, Model>): Record<string, unknown> {
   const all = [...model.values()];
   const found: Record<string, unknown> = { usage: all.length };
   for (const [query, matches] of Object.entries({ "": () => true, ...filters })) {
@@ -129,7 +129,7 @@ function describe(record: Model): string {
   return JSON.stringify([id, type, owner, content, marks, remark]);
 }
 
-test("a zone is what its writes make it", async () => {
+test("a zone agrees with the model after any sequence of writes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 10, maxLength: 40 }), async (operations) => {
       const zoneId = await client.createZone("model.example");
@@ -137,7 +137,7 @@ test("a zone is what its writes make it", async () => {
       const model = new Map<string, Model>();
       try {
         for (const one of operations) await apply(path, model, one);
-        expect(await seen(path)).toEqual(wanted(model));
+        expect(await readZone(path)).toEqual(expected(model));
       } finally {
         await client.ok("DELETE", `/zones/${zoneId}`);
       }

@@ -1,7 +1,7 @@
 /**
- * The writes of one transaction. Each write is checked against the zone as the writes before it
- * left it; `finish` then checks what only the whole can satisfy and takes one serial for all. A
- * ZoneError thrown anywhere rolls everything back.
+ * The record writes of one transaction. Each write is checked against the zone as the earlier
+ * writes left it. `finish` then checks the rules that only the final zone can satisfy, and gives
+ * all writes one serial. A ZoneError thrown anywhere rolls back the whole transaction.
  */
 import {
   findBrokenTarget,
@@ -16,7 +16,7 @@ import {
   type RecordRules,
 } from "../../src/dns/rules/accept-record.ts";
 import { applyRecordPatch } from "../../src/dns/rules/edit-record.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { isInZone } from "../../src/dns/record/record-name.ts";
 import {
   isSameDraft,
@@ -25,22 +25,22 @@ import {
 } from "../../src/dns/record/zone-record.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { RecordTable } from "./record-table.ts";
-import type { ZoneState, ZoneSeed } from "./zone-state.ts";
+import type { ZoneIdentity, ZoneState } from "./zone-state.ts";
 
-export interface WriteContext {
-  readonly seed: ZoneSeed;
+export interface TransactionContext {
+  readonly identity: ZoneIdentity;
   readonly rules: RecordRules;
   readonly recordQuota: number;
   readonly records: RecordTable;
-  readonly facts: ZoneState;
-  readonly log: ChangeLog;
+  readonly state: ZoneState;
+  readonly changeLog: ChangeLog;
   readonly now: string;
   readonly newId: () => string;
-  /** What is known of names in other zones. */
-  readonly outside: ReadonlyMap<string, TargetState>;
+  /** What is known of names that this zone does not have. */
+  readonly external: ReadonlyMap<string, TargetState>;
 }
 
-/** A chain left the zone for a name that nobody has asked about yet: ask, then start over. */
+/** A CNAME chain reached a name that `external` lacks: look it up, then repeat the transaction. */
 export class ExternalTargetUnknown extends Error {
   override name = "ExternalTargetUnknown";
   readonly target: string;
@@ -50,7 +50,7 @@ export class ExternalTargetUnknown extends Error {
   }
 }
 
-/** What a walk along CNAMEs has to know of a name, wildcards and delegations included. */
+/** What a CNAME chain needs to know of a name, wildcards and delegations included. */
 export function lookUpName(records: RecordTable, name: string, zoneName: string): TargetState {
   const owned = records.firstOwned([name, ...wildcardsFor(name, zoneName)]);
   const delegated = (owner: string) =>
@@ -64,31 +64,28 @@ export function lookUpName(records: RecordTable, name: string, zoneName: string)
   };
 }
 
-export class ZoneWrites {
-  readonly #context: WriteContext;
+export class ZoneTransaction {
+  readonly #context: TransactionContext;
   readonly changes: { readonly action: "remove" | "add"; readonly record: ZoneRecord }[] = [];
   readonly #proxiedCnames = new Map<string, string>();
 
-  constructor(context: WriteContext) {
+  constructor(context: TransactionContext) {
     this.#context = context;
   }
 
   #accept(request: RecordRequest): RecordDraft {
-    const problems: Problem[] = [];
-    const draft = acceptRecord(request, this.#context.rules, (found) => problems.push(found));
-    if (problems.length > 0 || draft === undefined) throw new ZoneError(problems);
-    return draft;
+    return requireValid((report) => acceptRecord(request, this.#context.rules, report));
   }
 
-  #checkPlace(draft: RecordDraft, id: string): void {
-    const { records, seed } = this.#context;
-    const apex = { zoneName: seed.name, nameServers: seed.nameServers };
+  #checkConflict(draft: RecordDraft, id: string): void {
+    const { records, identity } = this.#context;
+    const apex = { zoneName: identity.name, nameServers: identity.nameServers };
     const conflict = findConflict(draft, records.neighbours(draft.name, id), apex);
     if (conflict !== null) throw new ZoneError([conflict]);
   }
 
-  /** Chains are walked at the end: a batch may make the target after what points to it. */
-  #noteChain(draft: RecordDraft, id: string): void {
+  /** `finish` follows the chains, because a batch may create a target after its CNAME. */
+  #addChain(draft: RecordDraft, id: string): void {
     if (draft.type === "CNAME" && draft.proxied) this.#proxiedCnames.set(id, draft.content);
     else this.#proxiedCnames.delete(id);
   }
@@ -103,13 +100,27 @@ export class ZoneWrites {
     const { records, recordQuota, now, newId } = this.#context;
     const draft = this.#accept(request);
     const id = newId();
-    this.#checkPlace(draft, id);
+    this.#checkConflict(draft, id);
     if (records.count() >= recordQuota) throw new ZoneError([problem.recordQuota()]);
     const record = { ...draft, id, createdOn: now, modifiedOn: now };
     records.insert(record);
-    this.#noteChain(draft, id);
+    this.#addChain(draft, id);
     this.changes.push({ action: "add", record });
     return record;
+  }
+
+  /** `false` when an identical record exists. */
+  createIfAbsent(request: RecordRequest): boolean {
+    try {
+      this.create(request);
+      return true;
+    } catch (error) {
+      const { code: identical } = problem.identicalRecord();
+      const exists =
+        error instanceof ZoneError && error.problems.some(({ code }) => code === identical);
+      if (exists) return false;
+      throw error;
+    }
   }
 
   overwrite(id: string, request: RecordRequest): ZoneRecord {
@@ -123,13 +134,13 @@ export class ZoneWrites {
 
   #replace(current: ZoneRecord, request: RecordRequest): ZoneRecord {
     const draft = this.#accept(request);
-    this.#checkPlace(draft, current.id);
+    this.#checkConflict(draft, current.id);
     if (isSameDraft(current, draft)) return current;
     const record = { ...current, ...draft, modifiedOn: this.#context.now };
     this.#context.records.update(record);
-    // A chain that broke since must not stand in the way of a new comment.
+    // A chain that broke since then must not prevent a new comment.
     if (draft.content !== current.content || draft.proxied !== current.proxied) {
-      this.#noteChain(draft, current.id);
+      this.#addChain(draft, current.id);
     }
     this.changes.push({ action: "remove", record: current }, { action: "add", record });
     return record;
@@ -144,23 +155,23 @@ export class ZoneWrites {
   }
 
   #lookUp = (name: string): TargetState => {
-    const { records, seed, outside } = this.#context;
-    const own = isInZone(name, seed.name) ? lookUpName(records, name, seed.name) : null;
+    const { records, identity, external } = this.#context;
+    const own = isInZone(name, identity.name) ? lookUpName(records, name, identity.name) : null;
     if (own !== null) return own;
-    // Also a name below the apex may be another zone's: that of a subdomain.
-    const known = outside.get(name);
+    // A name below the apex may belong to another zone: the zone of a subdomain.
+    const known = external.get(name);
     if (known === undefined) throw new ExternalTargetUnknown(name);
     return known;
   };
 
   finish(): void {
-    const { facts, log } = this.#context;
+    const { state, changeLog } = this.#context;
     for (const target of this.#proxiedCnames.values()) {
       const broken = findBrokenTarget(target, this.#lookUp);
       if (broken !== null) throw new ZoneError([problem.targetNotAllowed(broken)]);
     }
     if (this.changes.length === 0) return;
-    const serial = facts.advanceSerial();
-    log.append(this.changes.map((change) => ({ ...change, serial })));
+    const serial = state.advanceSerial();
+    changeLog.append(this.changes.map((change) => ({ ...change, serial })));
   }
 }

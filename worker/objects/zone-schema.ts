@@ -1,7 +1,8 @@
 /**
- * Tables of one zone. Each order and each filter that an index can serve has one; `_folded`
- * columns are lower case because text filters ignore case, `content_plain` is the text of TXT
- * records without its quotation marks. `type_counts` saves counting rows for a page's total.
+ * The tables of one zone. Each order and each filter that an index can serve has an index.
+ * `_folded` columns are lower case, because text filters ignore case. `content_plain` is the text
+ * of a TXT record without quotation marks. `type_counts` replaces counting rows for the total of a
+ * page. `facts` is the table of `zone-state.ts`.
  */
 export const zoneTables: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,

@@ -1,13 +1,13 @@
-/** What is asked over HTTP, as a DNS message. */
+/** Reads a DNS query from an HTTP request: a message (RFC 8484), or the parameters of the JSON API. */
 import { decodeBase64 } from "../../src/dns/wire/base64.ts";
 import { concatBytes, WireError } from "../../src/dns/wire/bytes.ts";
-import { encodeMessage } from "../../src/dns/wire/message.ts";
+import { blankMessage, encodeMessage } from "../../src/dns/wire/message.ts";
 import { recordTypes } from "../../src/dns/record/registry.ts";
 
 export const messageType = "application/dns-message";
 export const jsonType = "application/dns-json";
 
-/** The largest DNS message there is. */
+/** The largest length that the length field of TCP can express (RFC 1035 section 4.2.2). */
 const messageBytesMax = 65_535;
 
 export class DohError extends Error {
@@ -25,7 +25,7 @@ export class DohError extends Error {
 export async function readMessageQuery(request: Request, url: URL): Promise<Uint8Array> {
   if (request.method === "GET" || request.method === "HEAD") return readParameter(url);
   if (request.method !== "POST") {
-    throw new DohError(405, "Ask by GET or POST.", { allow: "GET, HEAD, POST" });
+    throw new DohError(405, "Use GET or POST.", { allow: "GET, HEAD, POST" });
   }
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== messageType) throw new DohError(415, `The content must be ${messageType}.`);
@@ -37,7 +37,7 @@ function readParameter({ searchParams }: URL): Uint8Array {
   if (text === null)
     throw new DohError(400, "The parameter dns is missing: a message in base64url.");
   if (text.length > (messageBytesMax * 4) / 3 + 4) throw tooLarge();
-  // RFC 8484 section 6 has no padding; some clients send it.
+  // RFC 8484 section 6 forbids padding; some clients send it.
   const digits = text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
   const padded = digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
   const bytes = decodeBase64(padded);
@@ -60,7 +60,7 @@ function tooLarge(): DohError {
   return new DohError(413, `A DNS message has at most ${messageBytesMax} octets.`);
 }
 
-/** `name` and `type` (a mnemonic or a number; A without it), `do` and `cd` as flags. */
+/** `name`, `type` (a mnemonic or a number, A by default), and the flags `do` and `cd`. */
 export function readJsonQuery(parameters: URLSearchParams): Uint8Array {
   const name = parameters.get("name");
   if (name === null || name === "") throw new DohError(400, "The parameter name is missing.");
@@ -68,33 +68,22 @@ export function readJsonQuery(parameters: URLSearchParams): Uint8Array {
   try {
     return encodeMessage(
       {
-        id: 0,
-        response: false,
-        opcode: 0,
-        authoritative: false,
-        truncated: false,
+        ...blankMessage,
         recursionDesired: true,
-        recursionAvailable: false,
-        authenticData: false,
         checkingDisabled: readFlag(parameters.get("cd")),
-        rcode: 0,
         questions: [question],
-        answers: [],
-        authorities: [],
-        additionals: [],
         edns: {
           udpBytesMax: messageBytesMax,
           version: 0,
           dnssecOk: readFlag(parameters.get("do")),
           options: [],
         },
-        tsig: null,
       },
       { bytesMax: messageBytesMax },
     );
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    throw new DohError(400, `The parameter name is no domain name: ${error.message}.`);
+    throw new DohError(400, `The parameter name is not a domain name: ${error.message}.`);
   }
 }
 
@@ -106,7 +95,7 @@ export function readFlag(text: string | null): boolean {
   return text !== null && (text === "" || text === "1" || text.toLowerCase() === "true");
 }
 
-/** Types that questions can have and records cannot. */
+/** Types of questions that no record has. */
 const questionTypes: Readonly<Record<string, number>> = { ANY: 255, AXFR: 252, IXFR: 251 };
 
 function readType(text: string | null): number {
@@ -115,5 +104,5 @@ function readType(text: string | null): number {
   const code =
     number === undefined ? (recordTypes.get(name)?.code ?? questionTypes[name]) : Number(number);
   if (code !== undefined && code > 0 && code < 65_536) return code;
-  throw new DohError(400, `The parameter type is none that is known: "${text ?? ""}".`);
+  throw new DohError(400, `The parameter type is unknown: "${text ?? ""}".`);
 }

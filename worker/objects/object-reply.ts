@@ -1,11 +1,11 @@
 /**
- * What an object answers across isolates. Expected failures are values, because an error that
- * crosses keeps neither its class nor its fields; results are JSON text, ready for the envelope.
+ * The result of a call to an object. Expected failures are values, because an error loses its class
+ * and its fields between isolates. Results are JSON text, ready for the envelope.
  */
 import { ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import type { ResultInfo } from "../../src/dns/rules/list/page.ts";
 
-export type Reply =
+export type ObjectReply =
   | {
       readonly ok: true;
       readonly json: string;
@@ -20,13 +20,13 @@ interface Timing {
   readonly process_time: number;
 }
 
-export function replyWith(result: unknown, resultInfo?: ResultInfo): Reply {
+export function replyWith(result: unknown, resultInfo?: ResultInfo): ObjectReply {
   const json = JSON.stringify(result);
   return resultInfo === undefined ? { ok: true, json } : { ok: true, json, resultInfo };
 }
 
-/** A ZoneError becomes a reply; anything else is a fault of the program and goes on up. */
-export function replyToError(error: unknown): Reply {
+/** A ZoneError becomes a reply. Any other error is a bug and is thrown again. */
+export function replyToError(error: unknown): ObjectReply {
   if (error instanceof ZoneError) return { ok: false, problems: error.problems };
   throw error;
 }
