@@ -1,4 +1,4 @@
-/** Queries as octets. */
+/** Encoded queries, and a responder to send them to. */
 import {
   blankMessage,
   decodeMessage,
@@ -24,10 +24,10 @@ export const udp: QuerySource = { transport: "udp", address: Uint8Array.of(127, 
 export const tcp: QuerySource = { ...udp, transport: "tcp" };
 
 const onError = (error: unknown) => {
-  throw new Error("respond() had an internal error", { cause: error });
+  throw new Error("respond() reported an error", { cause: error });
 };
 
-/** An internal error of the responder fails the test. */
+/** An error inside the responder fails the test. */
 export function respondFrom(
   zones: ServedZones,
   options: Partial<ResponderOptions> = {},
@@ -45,7 +45,7 @@ export function respondFrom(
     responder,
     ask(query, source = udp, now = 0) {
       const response = responder.respond(query, source, now);
-      if (!(response instanceof Uint8Array)) throw new Error("There was no response");
+      if (!(response instanceof Uint8Array)) throw new Error("respond() returned no response");
       return decodeMessage(response);
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Zones from text and answers as text, for tables of cases. Records pass the checks of a POST, so
- * the zones are zones that the API would accept.
+ * Zones from text, and answers as text, for tables of cases. Records pass the checks of a POST, so
+ * that tests serve no zone that the API would refuse.
  */
 import { answer, type Answer } from "../../../src/dns/answer/answer.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
@@ -29,7 +29,7 @@ export function readRecords(zoneName: string, text: string): ServedRecord[] {
     commentCharactersMax: 100,
     tagsMax: 20,
   };
-  // Every line has an owner, so indentation has no meaning.
+  // Lines may be indented, because every line starts with an owner name.
   const lines = text.replaceAll(/^[^\S\n]+/gm, "");
   return parseZoneFile(lines, { zoneName, proxied: false, recordsMax: 100_000 }).map(
     ({ request, line }, index) => {
@@ -79,13 +79,13 @@ function describeSets(section: string, sets: readonly RecordSet[]): string[] {
   return sets.flatMap(({ owner, type, ttlSeconds, data }) =>
     data.map((octets) => {
       const head = `${section} ${formatName(owner)} ${ttlSeconds} ${typeName(type)}`;
-      // The data of the SOA is the same in every answer; its TTL differs.
+      // All tests have the same SOA data; only its TTL differs.
       return typeName(type) === "SOA" ? head : `${head} ${formatData(type, octets)}`;
     }),
   );
 }
 
-/** A line for the RCODE and AA, and one for each record. */
+/** One line for the RCODE and AA, and one line for each record. */
 function describeAnswer(made: Answer): string[] {
   return [
     `${rcodeName(made.rcode)}${made.authoritative ? " aa" : ""}`,
