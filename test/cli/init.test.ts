@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../dist/index.js";
-import { generateTypes } from "../../src/cli/project/generate-types.ts";
+import { generateTypes } from "../../src/cli/generate-types.ts";
 import { install, run } from "../support/project.ts";
 import { temporaryFolder } from "../support/store.ts";
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { generateTypes } from "../../src/cli/project/generate-types.ts";
+import { generateTypes } from "../../src/cli/generate-types.ts";
 import { run, temporaryProject } from "../support/project.ts";
 
 const configuration = {

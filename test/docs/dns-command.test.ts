@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startDns } from "../../dist/index.js";
-import { dns } from "../../src/cli/dns.ts";
+import { dns } from "../../src/cli/dns/index.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { Project } from "../support/dns-command.ts";
 
