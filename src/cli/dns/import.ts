@@ -76,7 +76,7 @@ export const importZone: LeafCommand = {
       const { leftOut = [], movedTtls = [] } = plan ?? {};
       for (const line of describeLeftOut(leftOut, zoneName)) printRemark(line);
       if (movedTtls.length > 0) {
-        printRemark(`${counted(movedTtls.length, "TTL")} changed to the range of 60 to 86400.`);
+        printRemark(`${counted(movedTtls.length, "TTL")} changed to the nearest of 60 to 86400.`);
       }
       const skipped = parsed - added;
       print(
@@ -90,7 +90,7 @@ export const importZone: LeafCommand = {
           movedTtls,
         },
         `Added ${counted(added, "record")} to ${zoneName}` +
-          (skipped === 0 ? "." : `; ${skipped} of ${parsed} exist already or belong to the zone.`),
+          (skipped === 0 ? "." : `; ${skipped} of ${parsed} exist already or belong to the zone itself.`),
       );
     });
   },
