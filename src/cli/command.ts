@@ -28,12 +28,10 @@ export interface Argument {
   readonly repeated?: boolean;
 }
 
-/** `true` for a flag, a string for an option with a value, a list for a repeated option. */
-export type OptionValues = Readonly<Record<string, string | true | readonly string[] | undefined>>;
-
 export interface Invocation {
   readonly arguments: readonly string[];
-  readonly options: OptionValues;
+  /** `true` for a flag, a string for an option with a value, a list for a repeated option. */
+  readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
 export interface LeafCommand {
@@ -95,7 +93,7 @@ export function parseInvocation(command: LeafCommand, words: readonly string[]):
     }
   }
   checkArguments(command, positionals);
-  return { arguments: positionals, options: values as OptionValues };
+  return { arguments: positionals, options: values as Invocation["options"] };
 }
 
 function parserOption({ value, short, repeated }: Option): ParseArgsOptionsConfig[string] {

@@ -90,7 +90,9 @@ export const importZone: LeafCommand = {
           movedTtls,
         },
         `Added ${counted(added, "record")} to ${zoneName}` +
-          (skipped === 0 ? "." : `; ${skipped} of ${parsed} exist already or belong to the zone itself.`),
+          (skipped === 0
+            ? "."
+            : `; ${skipped} of ${parsed} exist already or belong to the zone itself.`),
       );
     });
   },

@@ -3,14 +3,14 @@ import { UsageError, type Invocation } from "../command.ts";
 import { defined, integerOption, textOption } from "../options.ts";
 import { parseContent, parseType } from "./record-content.ts";
 
-export type RecordFields = Readonly<Record<string, unknown>>;
+type RecordFields = Readonly<Record<string, unknown>>;
 
 export interface RecordWords {
   readonly zone: string;
   readonly name: string;
   readonly type: string;
   /** The fields for a zone of this name: content, and the options that the user gives. */
-  fieldsIn(zoneName: string): RecordFields;
+  readonly fieldsIn: (zoneName: string) => RecordFields;
 }
 
 /** @throws UsageError for a mistake in the words, before the command looks for a server */

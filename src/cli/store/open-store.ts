@@ -16,7 +16,7 @@ export interface OpenStore {
    * @param word the name of a bucket or of its binding
    * @throws NotFoundError for a bucket that is neither configured nor on disk
    */
-  bucket(word: string): RemoteBucket & { readonly known: KnownBucket };
+  readonly bucket: (word: string) => RemoteBucket & { readonly known: KnownBucket };
 }
 
 export async function withStore<Result>(

@@ -27,10 +27,10 @@ export async function transferAll<Item>(
     transfer,
     onFile,
   }: {
-    nameOf(item: Item): string;
+    readonly nameOf: (item: Item) => string;
     /** @throws UserError when this item fails; other errors end the whole transfer */
-    transfer(item: Item): Promise<TransferOutcome>;
-    onFile(bytes: number): void;
+    readonly transfer: (item: Item) => Promise<TransferOutcome>;
+    readonly onFile: (bytes: number) => void;
   },
 ): Promise<TransferResult> {
   const result: TransferResult = { transferred: 0, unchanged: 0, bytes: 0, failures: [] };
