@@ -12,7 +12,7 @@
  */
 import { isIP } from "node:net";
 import { isTsigAlgorithm, type TsigKey } from "../dns/wire/tsig-mac.ts";
-import { normaliseHostname } from "../dns/record/hostname.ts";
+import { normaliseHostname } from "../dns/record/field/hostname.ts";
 import { isTable, type Table } from "./config-file.ts";
 import type { Report } from "./mistakes.ts";
 import { unknownKey } from "../base/nearest.ts";

@@ -1,5 +1,6 @@
 /** The output of `ledge dns dig`: an answer as a zone file, with everything else in comments. */
-import type { Message, ResourceRecord } from "../../dns/wire/message.ts";
+import type { Message } from "../../dns/wire/message.ts";
+import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { rcodeName } from "../../dns/wire/numbers.ts";
 import { formatData } from "../../dns/record/presentation.ts";
 import type { AskedQuestion, Reply } from "../../dns/client/ask.ts";

@@ -3,9 +3,9 @@
  * records that are left out with the reason, and the parts that the command sends. A part is a zone file with
  * one record on each line, so that a line number in an error of the API identifies a record.
  */
-import type { ResourceRecord } from "../../dns/wire/message.ts";
+import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { classCodes, typeCodes } from "../../dns/wire/numbers.ts";
-import { WireError } from "../../dns/wire/wire-error.ts";
+import { WireError } from "../../dns/wire/bytes.ts";
 import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.ts";
 import { ZoneError, type Problem } from "../../dns/record/problem.ts";
 import type { RecordDraft } from "../../dns/record/zone-record.ts";
