@@ -36,5 +36,5 @@ export const recordOptions: Record<string, Option> = {
   "dns-only": { summary: "Answers with the record itself" },
   priority: { summary: "The priority of MX, SRV or URI, if CONTENT has none", value: "NUMBER" },
   comment: { summary: "A comment; empty text removes it", value: "TEXT" },
-  tag: { summary: "A tag", value: "NAME:VALUE", repeated: true },
+  tag: { summary: "A tag of the record", value: "NAME:VALUE", repeated: true },
 };
