@@ -4,13 +4,13 @@
  */
 import type { CommandGroup } from "./command.ts";
 import { dev } from "./dev.ts";
-import { dns } from "./dns/index.ts";
+import { dnsCommands } from "./dns/index.ts";
 import { init } from "./init.ts";
-import { store } from "./store/index.ts";
+import { storeCommands } from "./store/index.ts";
 import { types } from "./types.ts";
 
 export const root: CommandGroup = {
   name: "ledge",
   summary: "A local edge: runs and tests edge scripts with object storage and DNS",
-  commands: [dev, init, types, store, dns],
+  commands: [dev, init, types, storeCommands, dnsCommands],
 };

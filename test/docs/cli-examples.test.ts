@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startDns } from "../../dist/index.js";
-import { dns } from "../../src/cli/dns/index.ts";
-import { store } from "../../src/cli/store/index.ts";
+import { dnsCommands } from "../../src/cli/dns/index.ts";
+import { storeCommands } from "../../src/cli/store/index.ts";
 import { DnsProject } from "../support/dns-command.ts";
 import { StoreProject } from "../support/store-command.ts";
 
@@ -36,8 +36,8 @@ function examples(text: string, group: string): string[][] {
 const steady = (text: string) => text.replace(/127\.0\.0\.1:\d+|in \d+ ms/g, "…");
 
 describe.each([
-  ["Buckets: `ledge store`", store],
-  ["Zones: `ledge dns`", dns],
+  ["Buckets: `ledge store`", storeCommands],
+  ["Zones: `ledge dns`", dnsCommands],
 ])("%s", (title, { commands }) => {
   it("has a row for every command, and no other", () => {
     const rows = section(title).matchAll(/^\| `([a-z]+)[^`]*` +\|/gm);

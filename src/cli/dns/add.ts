@@ -1,14 +1,7 @@
 /** `ledge dns add` */
 import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import {
-  contentArgument,
-  nameArgument,
-  recordOptions,
-  serverOptions,
-  typeArgument,
-  zoneArgument,
-} from "./parameters.ts";
+import { recordArguments, recordOptions, serverOptions } from "./parameters.ts";
 
 export const add: LeafCommand = {
   name: "add",
@@ -16,7 +9,7 @@ export const add: LeafCommand = {
   details:
     "Host names in CONTENT are full names; a host name without a dot is a name in the zone.\n" +
     'CONTENT that starts with a hyphen must follow "--", which ends the options.',
-  arguments: [zoneArgument, nameArgument, typeArgument, contentArgument],
+  arguments: recordArguments,
   options: { ...recordOptions, ...serverOptions },
   examples: [
     "ledge dns add example.com www A 192.0.2.1 --proxied",

@@ -10,7 +10,7 @@ import { encodeName } from "../../dns/wire/name.ts";
 import { typeCodes } from "../../dns/wire/numbers.ts";
 import { WireError } from "../../dns/wire/bytes.ts";
 import { UsageError } from "../command.ts";
-import type { DigResult, Reason } from "./dig-report.ts";
+import type { DigResult, AnswerReason } from "./dig-report.ts";
 import { codeOfType, otherTypeNames } from "./type-names.ts";
 
 /** Asks the question, and measures the time until the answer arrives. */
@@ -35,7 +35,7 @@ function serverText({ host, port }: ServerAddress): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-export async function parseServer(text: string): Promise<ServerAddress> {
+export async function resolveServer(text: string): Promise<ServerAddress> {
   const server = await lookUpServer(text);
   if (server !== null) return server;
   throw new UsageError(`--server must be HOST or HOST:PORT of a name server, not "${text}".`);
@@ -45,12 +45,12 @@ export async function parseServer(text: string): Promise<ServerAddress> {
 export async function fetchReasons(
   { name, type }: AskedQuestion,
   url: string,
-): Promise<Reason[] | null> {
+): Promise<AnswerReason[] | null> {
   const address = new URL("/dns-query", url);
   address.search = new URLSearchParams({ name, type: String(type), explain: "true" }).toString();
   try {
     const response = await fetch(address, { headers: { accept: "application/dns-json" } });
-    const { Reasons = null } = (await response.json()) as { Reasons?: Reason[] | null };
+    const { Reasons = null } = (await response.json()) as { Reasons?: AnswerReason[] | null };
     return Reasons;
   } catch {
     return null;

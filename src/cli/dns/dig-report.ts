@@ -7,7 +7,7 @@ import type { AskedQuestion, Reply } from "../../dns/client/ask.ts";
 import { formatTable } from "../../base/format.ts";
 import { nameOfType } from "./type-names.ts";
 
-export interface Reason {
+export interface AnswerReason {
   readonly rule: string;
   readonly name: string;
   readonly text: string;
@@ -20,7 +20,7 @@ export interface DigResult {
   readonly server: string;
   readonly milliseconds: number;
   /** The rules that produced the answer; `null` for a server that does not name them. */
-  readonly reasons: readonly Reason[] | null;
+  readonly reasons: readonly AnswerReason[] | null;
 }
 
 const flagNames = {

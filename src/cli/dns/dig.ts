@@ -26,7 +26,7 @@ export const dig: LeafCommand = {
   examples: ["ledge dns dig www.example.com", "ledge dns dig example.com MX --server 192.0.2.53"],
 
   async run(invocation) {
-    const { digJson, digText, fetchReasons, parseQuestion, parseServer, timeQuestion, withDns } =
+    const { digJson, digText, fetchReasons, parseQuestion, resolveServer, timeQuestion, withDns } =
       await import("./library.ts");
     const [name, type] = invocation.arguments as [string, string?];
     const question = parseQuestion(name, type);
@@ -44,7 +44,7 @@ export const dig: LeafCommand = {
             { listen: true },
           )
         : {
-            ...(await timeQuestion(question, { server: await parseServer(otherServer), tcp })),
+            ...(await timeQuestion(question, { server: await resolveServer(otherServer), tcp })),
             reasons: null,
           };
     print(invocation, digJson(result), digText(result));

@@ -3,7 +3,7 @@ import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
 import { serverOptions, zoneArgument } from "./parameters.ts";
 
-export const exportZone: LeafCommand = {
+export const exportRecords: LeafCommand = {
   name: "export",
   summary: "Writes a zone as a zone file",
   arguments: [

@@ -7,7 +7,7 @@ import { serverOptions, zoneArgument } from "./parameters.ts";
 
 const leftOutShownMax = 20;
 
-export const importZone: LeafCommand = {
+export const importRecords: LeafCommand = {
   name: "import",
   summary: "Adds the records of a zone file or of another name server",
   details:

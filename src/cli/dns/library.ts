@@ -4,7 +4,7 @@
  */
 export { expandName } from "../../dns/record/record-name.ts";
 export { acceptZoneName } from "../../dns/rules/zone.ts";
-export { fetchReasons, parseQuestion, parseServer, timeQuestion } from "./dig-query.ts";
+export { fetchReasons, parseQuestion, resolveServer, timeQuestion } from "./dig-query.ts";
 export { digJson, digText } from "./dig-report.ts";
 export { withDns } from "./dns-session.ts";
 export { findZone, findZoneNamed } from "./find-zone.ts";

@@ -4,7 +4,7 @@ import { textOption } from "../options.ts";
 import { print } from "../output.ts";
 import { serverOptions, zoneArgument } from "./parameters.ts";
 
-export const list: LeafCommand = {
+export const listRecords: LeafCommand = {
   name: "list",
   summary: "Lists the records of a zone",
   details: "With --json, each record is one line.",

@@ -17,6 +17,9 @@ export const contentArgument: Argument = {
   repeated: true,
 };
 
+/** The arguments that describe one record. */
+export const recordArguments = [zoneArgument, nameArgument, typeArgument, contentArgument];
+
 /** Which server, and its credentials. */
 export const serverOptions: Record<string, Option> = {
   ...projectOptions,

@@ -2,21 +2,14 @@
 import type { Api, ApiRecord, ApiZone } from "../../dns/client/api-client.ts";
 import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import {
-  contentArgument,
-  nameArgument,
-  recordOptions,
-  serverOptions,
-  typeArgument,
-  zoneArgument,
-} from "./parameters.ts";
+import { recordArguments, recordOptions, serverOptions } from "./parameters.ts";
 import type { RecordWords } from "./record-fields.ts";
 
 export const set: LeafCommand = {
   name: "set",
   summary: "Adds a record, or replaces the records of its name and type",
   details: "A replaced record keeps its TTL, proxied, comment and tags where no option is given.",
-  arguments: [zoneArgument, nameArgument, typeArgument, contentArgument],
+  arguments: recordArguments,
   options: { ...recordOptions, ...serverOptions },
   examples: ["ledge dns set example.com home A 192.0.2.7 --ttl 60"],
 

@@ -8,17 +8,17 @@ import { exportObjects } from "./export.ts";
 import { get } from "./get.ts";
 import { head } from "./head.ts";
 import { importObjects } from "./import.ts";
-import { list } from "./list.ts";
+import { listObjects } from "./list.ts";
 import { put } from "./put.ts";
 import { reset } from "./reset.ts";
 import { stats } from "./stats.ts";
 
-export const store: CommandGroup = {
+export const storeCommands: CommandGroup = {
   name: "store",
   summary: "The buckets of a project: list, put, get, import, export",
   commands: [
     buckets,
-    list,
+    listObjects,
     head,
     get,
     put,

@@ -7,7 +7,7 @@ import { bucketArgument } from "./parameters.ts";
 const sizeWidth = 12;
 const prefixColumns = "-".padStart(sizeWidth) + "  " + "-".padEnd(20);
 
-export const list: LeafCommand = {
+export const listObjects: LeafCommand = {
   name: "list",
   summary: "Lists objects in the order of their keys",
   details: "With --json, each object is one line.",

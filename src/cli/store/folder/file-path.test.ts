@@ -52,7 +52,7 @@ describe("FilePaths", () => {
     expect(keys.filter((key) => paths.pathOf(key) === key)).toEqual(plain);
   });
 
-  it("assigns each key a path of its own inside the folder that is not a folder of another path", () => {
+  it("assigns different paths inside the folder, none of which is a folder of another path", () => {
     const segment = fc.oneof(
       fc.constantFrom("a", "A", "b", "..", ".", "", "con", "é", "e\u0301", ".ledge-keys"),
       fc.string({ unit: "binary", maxLength: 5 }),

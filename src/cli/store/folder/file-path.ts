@@ -43,7 +43,7 @@ function isPlainSegment(segment: string): boolean {
   );
 }
 
-/** Assigns each key of one export a path of its own. */
+/** Assigns a different path to each key of one export. */
 export class FilePaths {
   /** In the form in which case-insensitive file systems compare names. */
   readonly #files = new Set<string>();
