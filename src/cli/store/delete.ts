@@ -1,6 +1,6 @@
 /** `ledge store delete` */
 import { counted } from "../../base/format.ts";
-import type { RemoteBucket } from "../../store/node/endpoint-bucket.ts";
+import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
@@ -65,7 +65,7 @@ async function deleteKeys(
 
 /** Deletes the objects with a prefix and returns their number. A dry run only counts them. */
 export async function deletePrefix(
-  bucket: RemoteBucket,
+  bucket: EndpointBucket,
   prefix: string,
   dryRun: boolean,
 ): Promise<number> {

@@ -6,7 +6,7 @@ export { activeRuns } from "../../base/run-record.ts";
 export { Progress } from "../../base/progress.ts";
 export { isAbandoned } from "../../store/core/blob-name.ts";
 export { deleteKeysMax, listLimitMax } from "../../store/core/limits.ts";
-export { FileContent } from "../../store/node/local-content.ts";
+export { FileContent } from "../../store/node/file-content.ts";
 export { removePartialFiles } from "../../store/node/partial-files.ts";
 export { exportFolder } from "./folder/export-folder.ts";
 export { isPlainPath } from "./folder/file-path.ts";

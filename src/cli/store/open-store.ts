@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bucketFolder } from "../../store/core/blob-name.ts";
-import { RemoteBucket } from "../../store/node/endpoint-bucket.ts";
-import { StoreSession } from "../../store/node/store-session.ts";
+import { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import { OwnerConnection } from "../../store/node/owner-connection.ts";
 import { withCleanup } from "../cleanup.ts";
 import type { Invocation } from "../command.ts";
 import { findBucket, type KnownBucket } from "./known-buckets.ts";
@@ -16,7 +16,7 @@ export interface OpenStore {
    * @param word the name of a bucket or of its binding
    * @throws NotFoundError for a bucket that is neither configured nor on disk
    */
-  readonly bucket: (word: string) => RemoteBucket & { readonly known: KnownBucket };
+  readonly bucket: (word: string) => EndpointBucket & { readonly known: KnownBucket };
 }
 
 export async function withStore<Result>(
@@ -24,16 +24,16 @@ export async function withStore<Result>(
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
   const project = findProject(invocation);
-  const session = new StoreSession(project);
+  const connection = new OwnerConnection(project);
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     // The folder makes the bucket known to commands that run without this configuration.
     mkdirSync(blobFolder(project, known.bucketName), { recursive: true });
-    return Object.assign(new RemoteBucket(session, known.bucketName), { known });
+    return Object.assign(new EndpointBucket(connection, known.bucketName), { known });
   };
   return withCleanup(
     () => work({ project, bucket }),
-    () => session.close(),
+    () => connection.close(),
   );
 }
 

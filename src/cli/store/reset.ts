@@ -1,6 +1,6 @@
 /** `ledge store reset` */
 import { counted } from "../../base/format.ts";
-import type { RemoteBucket } from "../../store/node/endpoint-bucket.ts";
+import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { UsageError, exitCode, type LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print, printRemark } from "../output.ts";
@@ -54,7 +54,7 @@ export const reset: LeafCommand = {
   },
 };
 
-async function confirm(buckets: readonly RemoteBucket[]): Promise<boolean> {
+async function confirm(buckets: readonly EndpointBucket[]): Promise<boolean> {
   const { createInterface } = await import("node:readline/promises");
   const names = buckets.map(({ name }) => `"${name}"`).join(", ");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -67,7 +67,7 @@ async function confirm(buckets: readonly RemoteBucket[]): Promise<boolean> {
 }
 
 /** Returns the number of uploads. A dry run only counts them. */
-async function abortUploads(bucket: RemoteBucket, dryRun: boolean): Promise<number> {
+async function abortUploads(bucket: EndpointBucket, dryRun: boolean): Promise<number> {
   const { listLimitMax } = await import("./library.ts");
   let count = 0;
   let after: { key: string; uploadId: string } | undefined;

@@ -8,8 +8,8 @@
  */
 import { join } from "node:path";
 import type { ObjectRecord } from "../../../store/core/operations.ts";
-import type { RemoteBucket } from "../../../store/node/endpoint-bucket.ts";
-import { FileContent } from "../../../store/node/local-content.ts";
+import type { EndpointBucket } from "../../../store/node/endpoint-bucket.ts";
+import { FileContent } from "../../../store/node/file-content.ts";
 import { FilePaths, manifestName } from "./file-path.ts";
 import { FolderWriter } from "./folder-writer.ts";
 import { ManifestWriter, readManifest, type ManifestEntry } from "./manifest.ts";
@@ -22,7 +22,7 @@ export interface ExportOptions {
 }
 
 export async function exportFolder(
-  bucket: RemoteBucket,
+  bucket: EndpointBucket,
   root: string,
   { prefix, onFile }: ExportOptions,
 ): Promise<TransferResult> {
@@ -62,7 +62,7 @@ interface ExportedFile {
 
 /** Assigns paths in the order of keys, so that each export assigns the same paths. */
 async function* exportedFiles(
-  bucket: RemoteBucket,
+  bucket: EndpointBucket,
   prefix: string,
   paths: FilePaths,
 ): AsyncGenerator<ExportedFile> {
@@ -72,12 +72,12 @@ async function* exportedFiles(
 }
 
 class Exporter {
-  readonly #bucket: RemoteBucket;
+  readonly #bucket: EndpointBucket;
   readonly #folder: FolderWriter;
   /** The etags of objects that were uploaded in parts and have no md5, by path. */
   readonly #etags = new Map<string, string>();
 
-  constructor(bucket: RemoteBucket, folder: FolderWriter) {
+  constructor(bucket: EndpointBucket, folder: FolderWriter) {
     this.#bucket = bucket;
     this.#folder = folder;
   }

@@ -15,8 +15,8 @@ import type {
   ObjectRecord,
   StorageClass,
 } from "../../../store/core/operations.ts";
-import { partBytes, type RemoteBucket } from "../../../store/node/endpoint-bucket.ts";
-import { FileContent } from "../../../store/node/local-content.ts";
+import { partBytes, type EndpointBucket } from "../../../store/node/endpoint-bucket.ts";
+import { FileContent } from "../../../store/node/file-content.ts";
 import { NotFoundError } from "../../command.ts";
 import { guessMetadata } from "../object-file.ts";
 import { reservedPrefix } from "./file-path.ts";
@@ -32,7 +32,7 @@ export interface ImportOptions {
 }
 
 export async function importFolder(
-  bucket: RemoteBucket,
+  bucket: EndpointBucket,
   root: string,
   options: ImportOptions,
 ): Promise<TransferResult> {
@@ -69,7 +69,7 @@ async function importFile({
   entry,
   options,
 }: {
-  readonly bucket: RemoteBucket;
+  readonly bucket: EndpointBucket;
   readonly root: string;
   readonly path: string;
   readonly entry: ManifestEntry | undefined;
