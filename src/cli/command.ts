@@ -57,9 +57,6 @@ export type Command = LeafCommand | CommandGroup;
 /** The command line is wrong, and the command has changed nothing. */
 export class UsageError extends UserError {}
 
-/** The object, bucket, zone, record or file that the user names does not exist. */
-export class NotFoundError extends UserError {}
-
 /** 130 and 143 are 128 plus the number of the signal, as shells report it. */
 export const exitCode = {
   done: 0,

@@ -12,7 +12,6 @@ import {
   textOption,
 } from "./options.ts";
 
-const portMax = 65_535;
 const latencyMillisecondsMax = 60_000;
 const logLevelNames: readonly LogLevel[] = ["none", "error", "warn", "info", "log", "debug"];
 
@@ -67,7 +66,9 @@ export const dev: LeafCommand = {
   ],
 
   async run(invocation) {
-    const options = devOptions(invocation);
+    // `base/ports.ts` loads node:net, which `--help` does not need.
+    const { portMax } = await import("../base/ports.ts");
+    const options = devOptions(invocation, portMax);
     const isInteractive = booleanOption(invocation, "show-interactive-dev-session") ?? true;
     const { runDevSession } = await import("../dev/session.ts");
     await runDevSession(options, {
@@ -78,7 +79,7 @@ export const dev: LeafCommand = {
   },
 };
 
-function devOptions(invocation: Invocation): StartDevOptions {
+function devOptions(invocation: Invocation, portMax: number): StartDevOptions {
   const port = (name: string) => integerOption(invocation, name, portMax);
   return defined<StartDevOptions>({
     ...configSelection(invocation),

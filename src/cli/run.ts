@@ -1,7 +1,7 @@
 /** Finds the command that the words name, runs it, and turns its errors into an exit code. */
 import { nearest } from "../base/nearest.ts";
-import { UserError } from "../base/user-error.ts";
-import { exitCode, NotFoundError, parseInvocation, UsageError, type Command } from "./command.ts";
+import { NotFoundError, UserError } from "../base/user-error.ts";
+import { exitCode, parseInvocation, UsageError, type Command } from "./command.ts";
 import { renderHelp } from "./help.ts";
 
 export interface Output {

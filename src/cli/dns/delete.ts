@@ -1,9 +1,9 @@
 /** `ledge dns delete` */
 import { counted } from "../../base/format.ts";
 import { nearest } from "../../base/nearest.ts";
-import { UserError } from "../../base/user-error.ts";
-import type { Api, ApiRecord, ApiZone } from "../../dns/client/api-client.ts";
-import { NotFoundError, type LeafCommand } from "../command.ts";
+import { NotFoundError, UserError } from "../../base/user-error.ts";
+import type { ApiClient, ApiRecord, ApiZone } from "../../dns/client/api-client.ts";
+import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
 import {
   contentArgument,
@@ -64,7 +64,7 @@ export const deleteRecords: LeafCommand = {
 };
 
 async function recordNotFound(
-  api: Api,
+  api: ApiClient,
   zone: ApiZone,
   { name, named }: { name: string; named: readonly ApiRecord[] },
 ): Promise<NotFoundError> {

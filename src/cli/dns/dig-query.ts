@@ -1,7 +1,12 @@
 /** The question of `ledge dns dig`, and the ways to ask it. */
 import { isIP, isIPv6 } from "node:net";
 import { nearest } from "../../base/nearest.ts";
-import { askHttps, askServer, type AskedQuestion, type Reply } from "../../dns/client/ask.ts";
+import {
+  askHttps,
+  askServer,
+  type AskedQuestion,
+  type DnsReply,
+} from "../../dns/client/ask-server.ts";
 import { lookUpServer, type ServerAddress } from "../../dns/client/server-address.ts";
 import { parseIpv4, parseIpv6 } from "../../dns/record/field/ip-address.ts";
 import { toAsciiName } from "../../dns/record/punycode.ts";
@@ -19,7 +24,7 @@ export async function timeQuestion(
   target: { server: ServerAddress; tcp: boolean } | { https: string },
 ): Promise<Omit<DigResult, "reasons">> {
   const start = performance.now();
-  const reply: Reply =
+  const reply: DnsReply =
     "https" in target
       ? await askHttps(question, target.https)
       : await askServer(question, target.server, target);

@@ -1,13 +1,13 @@
 /** A command's access to DNS: the API of a server, for as long as the command runs. */
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { Api } from "../../dns/client/api-client.ts";
+import { ApiClient } from "../../dns/client/api-client.ts";
 import { withCleanup } from "../cleanup.ts";
 import type { Invocation } from "../command.ts";
 import { configSelection, defined, textOption } from "../options.ts";
 import { findServer, type DnsServer } from "./find-server.ts";
 
 export interface DnsSession {
-  readonly api: Api;
+  readonly api: ApiClient;
   readonly project: ProjectConfig;
   /** Where the server answers over UDP and TCP; `null` when that is not known. */
   readonly dns: DnsServer["dns"];
@@ -29,7 +29,7 @@ export async function withDns<Result>(
         key: textOption(invocation, "key") ?? key,
         token: textOption(invocation, "token"),
       });
-      return work({ api: new Api(url, credentials), project, dns });
+      return work({ api: new ApiClient(url, credentials), project, dns });
     },
     async () => server.stop?.(),
   );

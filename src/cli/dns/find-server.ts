@@ -7,11 +7,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
 import { readConfig as readDnsConfig } from "../../config/dns-config.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
-import { zonesFolder } from "../../dns/server/zones-folder.ts";
 import {
-  findOwner,
-  waitMilliseconds,
+  findZonesOwner,
+  zonesFolder,
   ZonesTakenError,
+  zonesWaitMilliseconds,
   type DnsAddresses,
   type ZonesOwnerRecord,
 } from "../../dns/server/zones-owner.ts";
@@ -46,9 +46,9 @@ export async function findServer(
   const state = textOption(invocation, "persist-to");
   const persistTo = state === undefined ? undefined : resolve(state);
   const folder = zonesFolder(project.folder, persistTo);
-  const deadline = Date.now() + waitMilliseconds;
+  const deadline = Date.now() + zonesWaitMilliseconds;
   for (;;) {
-    const owner = findOwner(folder);
+    const owner = findZonesOwner(folder);
     if (owner === null) {
       const options = {
         ...configSelection(invocation),

@@ -1,9 +1,9 @@
 /** Sends the records of an import to the record API. */
 import { counted } from "../../base/format.ts";
 import { UserError } from "../../base/user-error.ts";
-import { ApiError, type Api } from "../../dns/client/api-client.ts";
+import { ApiError, type ApiClient } from "../../dns/client/api-client.ts";
 import { partsOf, type ImportPart, type ImportPlan } from "./import-plan.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "../../base/progress.ts";
 
 /** The API's limit for one file. */
 export const fileBytesMax = 262_144;
@@ -18,7 +18,7 @@ export interface UploadResult {
 
 /** Sends a zone file as it is: the API adds all records or none. */
 export async function uploadFile(
-  api: Api,
+  api: ApiClient,
   zoneId: string,
   text: string,
   proxied: boolean,
@@ -33,7 +33,7 @@ export async function uploadFile(
 
 /** Sends a plan in parts. If the API refuses a part, the records of earlier parts stay. */
 export async function uploadPlan(
-  api: Api,
+  api: ApiClient,
   zoneId: string,
   { records }: ImportPlan,
 ): Promise<UploadResult> {

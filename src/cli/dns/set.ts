@@ -1,5 +1,5 @@
 /** `ledge dns set` */
-import type { Api, ApiRecord, ApiZone } from "../../dns/client/api-client.ts";
+import type { ApiClient, ApiRecord, ApiZone } from "../../dns/client/api-client.ts";
 import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
 import { recordArguments, recordOptions, serverOptions } from "./parameters.ts";
@@ -36,7 +36,7 @@ interface RecordChange {
 const verbs = { created: "Added", replaced: "Replaced", unchanged: "Unchanged:" };
 
 async function setRecord(
-  api: Api,
+  api: ApiClient,
   zone: ApiZone,
   { name, type, fieldsIn }: RecordWords,
 ): Promise<RecordChange> {

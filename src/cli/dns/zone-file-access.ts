@@ -1,7 +1,6 @@
 /** Zone files on disk. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { UserError } from "../../base/user-error.ts";
-import { NotFoundError } from "../command.ts";
+import { NotFoundError, UserError } from "../../base/user-error.ts";
 
 /** @param path `-` is standard input */
 export function readZoneFile(path: string): string {

@@ -8,7 +8,7 @@ import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig-mac.ts";
 import { UsageError, type Invocation } from "../command.ts";
 import { textOption } from "../options.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "../../base/progress.ts";
 
 export async function transferZone(
   invocation: Invocation,

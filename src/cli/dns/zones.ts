@@ -1,6 +1,6 @@
 /** `ledge dns zones` */
 import { counted, formatTable } from "../../base/format.ts";
-import type { Api } from "../../dns/client/api-client.ts";
+import type { ApiClient } from "../../dns/client/api-client.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { textOption } from "../options.ts";
 import { print } from "../output.ts";
@@ -32,7 +32,7 @@ export const zones: LeafCommand = {
   },
 };
 
-async function listZones(invocation: Invocation, api: Api): Promise<void> {
+async function listZones(invocation: Invocation, api: ApiClient): Promise<void> {
   const found = await api.zones();
   const counts = await Promise.all(found.map(({ id }) => api.recordCount(id)));
   print(
@@ -44,7 +44,7 @@ async function listZones(invocation: Invocation, api: Api): Promise<void> {
   );
 }
 
-async function createZone(invocation: Invocation, api: Api, name: string): Promise<void> {
+async function createZone(invocation: Invocation, api: ApiClient, name: string): Promise<void> {
   const zone = await api.createZone(name);
   print(
     invocation,
@@ -53,7 +53,7 @@ async function createZone(invocation: Invocation, api: Api, name: string): Promi
   );
 }
 
-async function deleteZone(invocation: Invocation, api: Api, name: string): Promise<void> {
+async function deleteZone(invocation: Invocation, api: ApiClient, name: string): Promise<void> {
   const { findZone } = await import("./library.ts");
   const zone = await findZone(api, name);
   const records = counted(await api.recordCount(zone.id), "record");

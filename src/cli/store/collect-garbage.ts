@@ -34,10 +34,9 @@ export const collectGarbage: LeafCommand = {
 
 /** Blobs of runs that have ended. */
 async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {
-  const { activeRuns, blobFolder, filesIn, isAbandoned } = await import("./library.ts");
+  const { blobFolder, filesIn, isAbandoned, storeRuns } = await import("./library.ts");
   const folders = project.buckets.map(({ bucketName }) => filesIn(blobFolder(project, bucketName)));
   const files = (await Promise.all(folders)).flat();
-  const running = await activeRuns(join(project.folder, "runs"));
-  const runIds = running.map(({ runId }) => runId);
+  const runIds = await storeRuns(project.folder).findActiveIds();
   return files.filter(({ name }) => isAbandoned(name, runIds));
 }

@@ -1,7 +1,7 @@
 /** The buckets that the command line can name: configured buckets and buckets on disk. */
 import { nearest } from "../../base/nearest.ts";
+import { NotFoundError } from "../../base/user-error.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
-import { NotFoundError } from "../command.ts";
 
 export interface KnownBucket {
   readonly bucketName: string;

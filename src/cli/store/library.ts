@@ -2,12 +2,12 @@
  * Everything that the commands of `ledge store` load when they run, and that `--help` does not need.
  * The commands share most of it, so one module, and one chunk of the bundle, holds all of it.
  */
-export { activeRuns } from "../../base/run-record.ts";
 export { Progress } from "../../base/progress.ts";
 export { isAbandoned } from "../../store/core/blob-name.ts";
 export { deleteKeysMax, listLimitMax } from "../../store/core/limits.ts";
 export { FileContent } from "../../store/node/file-content.ts";
 export { removePartialFiles } from "../../store/node/partial-files.ts";
+export { storeRuns } from "../../store/node/store-owner.ts";
 export { exportFolder } from "./folder/export-folder.ts";
 export { isPlainPath } from "./folder/file-path.ts";
 export { checkFolder, countFiles, importFolder } from "./folder/import-folder.ts";

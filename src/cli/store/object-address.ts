@@ -1,6 +1,7 @@
 /** `BUCKET/KEY`, the name of an object on the command line. Only the key may hold slashes. */
+import { NotFoundError } from "../../base/user-error.ts";
 import { validateKey } from "../../store/core/key.ts";
-import { NotFoundError, UsageError } from "../command.ts";
+import { UsageError } from "../command.ts";
 
 export interface ObjectAddress {
   /** The name of a bucket or of its binding. */

@@ -1,6 +1,7 @@
 /** The folder and the buckets of a project's store. */
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import { parseBucketOptions } from "../../config/bucket-options.ts";
 import type { Invocation } from "../command.ts";
@@ -22,14 +23,14 @@ export interface StoreProject {
 
 export function findProject(invocation: Invocation): StoreProject {
   const config = readConfig(configSelection(invocation));
-  const persistTo = textOption(invocation, "persist-to");
-  // As in wrangler, --persist-to is relative to the working folder, and the default to the file's.
-  const state =
-    persistTo === undefined ? join(config.folder, ".wrangler", "state") : resolve(persistTo);
-  const persistPath = join(state, "v3");
-  const folder = join(persistPath, "store");
+  const state = stateFolder(config.folder, textOption(invocation, "persist-to"));
+  const folder = pluginFolder(state, "store");
   const configured = [...config.buckets, ...unsafeBuckets(config)];
-  return { persistPath, folder, buckets: mergeBuckets(configured, bucketsOnDisk(folder)) };
+  return {
+    persistPath: persistPath(state),
+    folder,
+    buckets: mergeBuckets(configured, bucketsOnDisk(folder)),
+  };
 }
 
 /** Buckets of a configuration for stock tools, which name buckets as `unsafe` bindings. */

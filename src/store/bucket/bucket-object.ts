@@ -9,10 +9,10 @@
 import { DurableObject } from "cloudflare:workers";
 import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
 import { isAbandoned } from "../core/blob-name.ts";
-import { toHex } from "../core/checksum.ts";
+import { encodeHex } from "../../base/hex.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { operationOf, type ShortCall } from "../core/short-form.ts";
-import { UndoJournal } from "../../base/workerd/undo-journal.ts";
+import { UndoJournal } from "../../base/undo-journal.ts";
 import {
   shortMessage,
   type BucketService,
@@ -33,7 +33,7 @@ import { storeTestSession } from "./test-session.ts";
 export interface BucketEnv {
   /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
-  /** The folder of the records of the runs that use the store (`base/run-record.ts`). */
+  /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
   readonly runs: Fetcher;
 }
 
@@ -272,5 +272,5 @@ function isDelete({ method }: Operation): boolean {
 }
 
 function randomHex(bytes: number): string {
-  return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
+  return encodeHex(crypto.getRandomValues(new Uint8Array(bytes)));
 }

@@ -21,7 +21,7 @@ import {
 
 interface OwnerBucketEnv {
   /** The owner's endpoint. */
-  readonly host: Fetcher;
+  readonly owner: Fetcher;
   readonly secret: string;
 }
 
@@ -57,7 +57,7 @@ export class OwnerBucket extends DurableObject<OwnerBucketEnv> implements Bucket
     const headers = { authorization: `Bearer ${this.env.secret}` };
     for (let attempt = 1; ; attempt++) {
       try {
-        const response = await this.env.host.fetch(url, { method: "POST", body, headers });
+        const response = await this.env.owner.fetch(url, { method: "POST", body, headers });
         if (response.ok) return response;
         throw new Error(`The owner of the store answered ${response.status}`);
       } catch (error) {

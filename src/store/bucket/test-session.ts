@@ -4,7 +4,7 @@
  *
  * All buckets of a runtime live in one isolate and share one session. A layer is a test or a block
  * of tests; layers nest, and each has its own faults and calls. When a layer is closed, its writes
- * are undone (`base/workerd/undo-journal.ts`), and its faults and its changes of the clock end.
+ * are undone (`base/undo-journal.ts`), and its faults and its changes of the clock end.
  * Without tests, a call costs one look at `active`.
  */
 import { ArmedFault, type StoreFault, type InjectedFault } from "../core/store-fault.ts";

@@ -7,12 +7,8 @@
  */
 import type { BlobDirectory } from "./blob-directory.ts";
 import { makeBlobName } from "../core/blob-name.ts";
-import {
-  checksumAlgorithms,
-  toHex,
-  type ChecksumAlgorithm,
-  type Checksums,
-} from "../core/checksum.ts";
+import { checksumAlgorithms, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
+import { encodeHex } from "../../base/hex.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content } from "../core/operations.ts";
@@ -119,7 +115,7 @@ async function hash(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise
   const checksums: Partial<Record<ChecksumAlgorithm, string>> = {};
   for (const algorithm of algorithms) {
     const digest = await crypto.subtle.digest(checksumAlgorithms[algorithm].name, bytes);
-    checksums[algorithm] = toHex(new Uint8Array(digest));
+    checksums[algorithm] = encodeHex(new Uint8Array(digest));
   }
   return checksums;
 }
@@ -144,7 +140,7 @@ class RunningHash {
 
   async end(): Promise<string> {
     await this.#writer.close();
-    return toHex(new Uint8Array(await this.#stream.digest));
+    return encodeHex(new Uint8Array(await this.#stream.digest));
   }
 
   abort(): Promise<void> {

@@ -3,7 +3,7 @@
  *
  * One runtime at a time owns the database of a bucket. Other processes (the command line, another
  * runtime on the same folder) send their requests to the owner's endpoint. The port and the secret
- * are in the owner's run record, which only the same user may read (`base/run-record.ts`). A page
+ * are in the owner's run record, which only the same user may read (`node/store-owner.ts`). A page
  * in a browser does not have the secret, and is refused.
  *
  *     GET  /                 the run id of the runtime

@@ -2,8 +2,8 @@
 import { Agent, request, type IncomingMessage } from "node:http";
 import { pipeline } from "node:stream";
 import type { Readable } from "node:stream";
-import type { EndpointAddress } from "../../base/run-record.ts";
 import { encodeFrame } from "../transport/frame.ts";
+import type { EndpointAddress } from "./store-owner.ts";
 
 /** The endpoint does not answer, or belongs to another process now. The store may have a new owner. */
 export class EndpointClosedError extends Error {

@@ -13,7 +13,7 @@ import { decodeOpened } from "../client/opened-object.ts";
 import type { StreamValue } from "../content/content-value.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { MarkedStream } from "../transport/marked-stream.ts";
-import { loadMiniflare } from "../../base/packages.ts";
+import { loadMiniflare } from "../../base/runtime.ts";
 
 /** Miniflare's proxy of the binding in workerd (`binding/hidden-properties.ts`). */
 interface ProxiedBinding {

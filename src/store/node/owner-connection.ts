@@ -6,11 +6,10 @@
  * requests in flight are repeated at the endpoint of the next owner. So every request must be
  * repeatable.
  */
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { findHost } from "../../base/folder-owner.ts";
 import { UserError } from "../../base/user-error.ts";
 import { EndpointClient, EndpointClosedError } from "./endpoint-client.ts";
+import { findStoreOwner } from "./store-owner.ts";
 import { TemporaryRuntime } from "./temporary-runtime.ts";
 
 export interface StoreFolder {
@@ -76,10 +75,9 @@ export class OwnerConnection {
 
   async #open(): Promise<EndpointClient> {
     const { folder } = this.#store;
-    const runsFolder = join(folder, "runs");
     const start = Date.now();
     for (;;) {
-      const owner = await findHost(runsFolder);
+      const owner = await findStoreOwner(folder);
       if (owner?.endpoint !== undefined) {
         const endpoint = new EndpointClient(owner.endpoint);
         if (await answers(endpoint)) return endpoint;
@@ -91,14 +89,14 @@ export class OwnerConnection {
           );
         }
       } else if (!this.#expectsSuccessor || Date.now() - start > successorMilliseconds) {
-        await this.#becomeOwner(runsFolder);
+        await this.#becomeOwner();
         continue;
       }
       await delay(pollMilliseconds);
     }
   }
 
-  async #becomeOwner(runsFolder: string): Promise<void> {
+  async #becomeOwner(): Promise<void> {
     await this.#ownRuntime?.stop();
     this.#ownRuntime = undefined;
     try {
@@ -107,7 +105,7 @@ export class OwnerConnection {
       );
     } catch (error) {
       // Another process may have become the owner first.
-      if ((await findHost(runsFolder)) === null) throw error;
+      if ((await findStoreOwner(this.#store.folder)) === null) throw error;
     }
   }
 

@@ -1,15 +1,14 @@
 /**
  * A runtime that a process starts when no other runs on the folder. It has no script, only the
  * store and its endpoint. It hands the folder over when another runtime starts
- * (`base/folder-owner.ts`).
+ * (`store-owner.ts`).
  */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Miniflare } from "miniflare";
-import { loadMiniflare } from "../../base/packages.ts";
-import { pluginPath } from "../../base/plugin-path.ts";
-import type { EndpointAddress } from "../../base/run-record.ts";
+import { loadMiniflare, ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
+import type { EndpointAddress } from "./store-owner.ts";
 
 export class TemporaryRuntime {
   readonly #miniflare: Miniflare;
@@ -66,7 +65,7 @@ function storeWorker(handover: EndpointAddress) {
     config: {
       type: "worker" as const,
       name: "ledge-store-command",
-      compatibilityDate: "2026-08-01",
+      compatibilityDate: ownCompatibilityDate,
       manifest: {
         mainModule: "index.mjs",
         modules: { "index.mjs": { type: "esm" as const, contents: "export default {};" } },

@@ -7,7 +7,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { UserError } from "../../../base/user-error.ts";
+import { NotFoundError, UserError } from "../../../base/user-error.ts";
 import type { ChecksumAlgorithm, ExpectedChecksum } from "../../../store/core/checksum.ts";
 import { validateKey } from "../../../store/core/key.ts";
 import type {
@@ -17,7 +17,6 @@ import type {
 } from "../../../store/core/operations.ts";
 import { partBytes, type EndpointBucket } from "../../../store/node/endpoint-bucket.ts";
 import { FileContent } from "../../../store/node/file-content.ts";
-import { NotFoundError } from "../../command.ts";
 import { guessMetadata } from "../object-file.ts";
 import { reservedPrefix } from "./file-path.ts";
 import { readManifest, type ManifestEntry } from "./manifest.ts";

@@ -1,6 +1,6 @@
 /** Many objects between a folder and a bucket: what import and export share. */
 import { counted, formatBytes } from "../../../base/format.ts";
-import { mapConcurrent } from "../../../base/map-concurrent.ts";
+import { mapConcurrent } from "../../../base/concurrency.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { exitCode, type Invocation } from "../../command.ts";
 import { print, printRemark } from "../../output.ts";
