@@ -1,6 +1,6 @@
 /** The companion worker beside a script: started again when what the configuration says of it changes. */
 import { isDeepStrictEqual } from "node:util";
-import { readConfig } from "../config/dns-config.ts";
+import { readDnsConfig } from "../config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { startDns, type RunningDns } from "../dns/server/start-dns.ts";
 import { ZonesTakenError } from "../dns/server/zones-owner.ts";
@@ -32,7 +32,7 @@ export class DnsBeside {
 
   /** How a script reaches it. */
   get remote(): RemoteOptions {
-    const { email, key } = this.#other ?? readConfig(this.#config.dns.variables);
+    const { email, key } = this.#other ?? readDnsConfig(this.#config.dns.variables);
     return { address: new URL((this.#running as RunningDns).url).host, email, key };
   }
 

@@ -1,5 +1,6 @@
 /** What a dev server can be told. */
-import { isLatency, latencyMillisecondsMax } from "../config/bucket-options.ts";
+import { isIntegerBetween } from "../config/schema.ts";
+import { latencyMillisecondsMax } from "../config/store-buckets.ts";
 import { UserError } from "../base/user-error.ts";
 
 /** From nothing to everything, as wrangler has them. */
@@ -55,7 +56,7 @@ export function checkOptions(options: StartDevOptions): void {
   if (localProtocol !== undefined && localProtocol !== "http" && localProtocol !== "https") {
     throw new UserError(`localProtocol "${String(localProtocol)}" is neither http nor https.`);
   }
-  if (latency !== undefined && !isLatency(latency)) {
+  if (latency !== undefined && !isIntegerBetween(latency, 0, latencyMillisecondsMax)) {
     throw new UserError(
       `storeLatencyMilliseconds ${String(latency)} is not a whole number from 0 to ${latencyMillisecondsMax}.`,
     );

@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import type { GetPlatformProxyOptions, PlatformProxy } from "wrangler";
-import { withDerivedFile } from "../config/derived-file.ts";
+import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import {
   toWranglerTable,
@@ -48,7 +48,7 @@ export async function getPlatformProxy<
   };
   const wrangler = loadWrangler();
   const table = toWranglerTable(config, compatibleBindings(config));
-  const proxy = await withDerivedFile(config, table, (configPath) =>
+  const proxy = await withTemporaryConfig(config, table, (configPath) =>
     wrangler.getPlatformProxy<Env, CfProperties>({ ...wranglerOptions, configPath }),
   );
 

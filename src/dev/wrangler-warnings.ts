@@ -9,8 +9,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import type { unstable_readConfig } from "wrangler";
-import { isTable, shownPath, type Table } from "../config/config-file.ts";
+import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
+import { isTable, type Table } from "../config/schema.ts";
 
 export function wranglerWarnings(
   { path, source, environment }: ProjectConfig,

@@ -2,7 +2,7 @@
  * The way of a request: credentials, faults on demand, route, zone, handler. Expected failures
  * arrive here as ZoneErrors; anything else is logged and becomes "Internal error".
  */
-import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import { describeFault, FaultPlan, type Fault } from "../../src/dns/rules/api-fault.ts";
 import { indexObject, type Env } from "../objects/environment.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
@@ -38,7 +38,7 @@ export class Api {
 
   constructor(env: Env) {
     this.#env = env;
-    this.#config = readConfig(env);
+    this.#config = readDnsConfig(env);
     this.faults = new FaultPlan(this.#config.faults);
   }
 

@@ -1,9 +1,9 @@
-import type { ConfigVariables } from "../../src/config/dns-config.ts";
+import type { DnsVariables } from "../../src/config/dns-config.ts";
 import type { Listeners } from "../replication/publisher.ts";
 import type { IndexObject } from "./index-object.ts";
 import type { ZoneObject } from "./zone-object.ts";
 
-export interface Env extends ConfigVariables, Listeners {
+export interface Env extends DnsVariables, Listeners {
   readonly ZONES: DurableObjectNamespace<ZoneObject>;
   readonly ZONE_INDEX: DurableObjectNamespace<IndexObject>;
 }

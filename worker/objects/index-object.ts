@@ -1,6 +1,6 @@
 /** The index of zones: which exist, under which id. One object, so that names cannot clash. */
 import { DurableObject } from "cloudflare:workers";
-import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import { encodeHex } from "../../src/base/hex.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
@@ -20,7 +20,7 @@ export class IndexObject extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readConfig(env);
+    this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (

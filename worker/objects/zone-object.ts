@@ -4,7 +4,7 @@
  * leaves only once the transaction is on disk and whoever serves the zone from memory has it.
  */
 import { DurableObject } from "cloudflare:workers";
-import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import type { Found } from "../../src/dns/rules/proxied-target.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
@@ -49,7 +49,7 @@ export class ZoneObject extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readConfig(env);
+    this.#config = readDnsConfig(env);
     const { sql } = ctx.storage;
     this.#journal = new ObjectJournal(sql, ctx.id.name ?? null);
     this.#records = new RecordTable(sql);

@@ -3,7 +3,7 @@
  * as the worker that answers: they change this memory in the turn of their commit, so it is never
  * behind. It is empty, and costs nothing, until DoH is asked for the first time.
  */
-import { readConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig } from "../../src/config/dns-config.ts";
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
 import type { ZoneData } from "../../src/dns/answer/served-zone.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
@@ -15,7 +15,7 @@ class IsolateZones {
   #loaded = false;
 
   async load(env: Env): Promise<ServedZones> {
-    this.#zones ??= new ServedZones(readConfig(env));
+    this.#zones ??= new ServedZones(readDnsConfig(env));
     if (this.#loaded) return this.#zones;
     const index = indexObject(env);
     await index.declareZones();

@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { readConfig as readDnsConfig } from "../../config/dns-config.ts";
+import { readDnsConfig } from "../../config/dns-config.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import {
   findOwner,

@@ -5,8 +5,8 @@
  * calls `any`, and here they get their types.
  */
 import { relative, resolve } from "node:path";
-import { withDerivedFile } from "../../config/derived-file.ts";
-import { isTable, type Table } from "../../config/config-file.ts";
+import { withTemporaryConfig } from "../../config/temporary-config-file.ts";
+import { isTable, type Table } from "../../config/schema.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import { toWranglerTable } from "../../config/wrangler-config.ts";
 import { isStoreFlag } from "../../plugin/compatibility.ts";
@@ -47,7 +47,7 @@ export async function generateTypes(options: GenerateTypesOptions = {}): Promise
     environments.length === 0 ? toWranglerTable(config) : allTogether(config, environments),
   );
   const { experimental_generateTypes: generate } = loadWrangler();
-  const { content } = await withDerivedFile(config, table, (configPath) =>
+  const { content } = await withTemporaryConfig(config, table, (configPath) =>
     generate({
       config: configPath,
       // Relative: it goes into the header, which is the same on every machine.

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { parseBucketOptions } from "../../config/bucket-options.ts";
+import { parseBucketOptions } from "../../config/store-buckets.ts";
 import type { OptionValues } from "../command.ts";
 import {
   bucketOfFolder,

@@ -2,7 +2,7 @@
 import type { Miniflare } from "miniflare";
 import { loadMiniflare } from "../../base/packages.ts";
 import { workerdModule } from "../../base/workerd-module.ts";
-import type { ConfigVariables } from "../../config/dns-config.ts";
+import type { DnsVariables } from "../../config/dns-config.ts";
 
 export interface CompanionOptions {
   readonly host: string;
@@ -14,7 +14,7 @@ export interface CompanionOptions {
 }
 
 export function startCompanion(
-  variables: ConfigVariables,
+  variables: DnsVariables,
   { host, port, folder, listeners }: CompanionOptions,
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();

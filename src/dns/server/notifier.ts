@@ -9,15 +9,10 @@ import { isIPv6 } from "node:net";
 import { blankMessage } from "../wire/blank-message.ts";
 import { decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { classCodes, opcodes, typeCodes } from "../wire/numbers.ts";
-import { signMessage, type TsigKey } from "../wire/tsig-mac.ts";
+import { signMessage } from "../wire/tsig-mac.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
+import type { Secondary } from "../../config/dns-transfers.ts";
 import { hmac } from "./hmac.ts";
-
-export interface Secondary {
-  readonly host: string;
-  readonly port: number;
-  readonly key?: TsigKey;
-}
 
 export interface NotifierOptions {
   readonly secondaries: readonly Secondary[];

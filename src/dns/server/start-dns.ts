@@ -5,9 +5,9 @@
 import { createServer, isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
 import { UserError } from "../../base/user-error.ts";
-import { readConfig as readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
 import { startCompanion } from "./companion.ts";
-import type { ListenConfig } from "../../config/dns-listen.ts";
+import type { ListenConfig } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
 import { onWorkerdStart } from "../../base/processes.ts";
 import { ZonesOwner } from "./zones-owner.ts";

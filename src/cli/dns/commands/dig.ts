@@ -7,7 +7,7 @@ import { toAsciiName } from "../../../dns/record/punycode.ts";
 import { recordTypes } from "../../../dns/record/registry.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { askHttps, askServer, type AskedQuestion, type Reply } from "../../../dns/client/ask.ts";
-import { lookUpServer, type ServerAddress } from "../../../dns/client/server-address.ts";
+import { lookUpServer, type ServerAddress } from "../../../config/server-address.ts";
 import { UsageError, type Invocation } from "../../command.ts";
 import { digJson, digText, type DigResult, type Reason } from "../dig-report.ts";
 import { print, textOption } from "../output.ts";

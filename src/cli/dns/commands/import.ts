@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { acceptZoneName } from "../../../dns/rules/zone.ts";
-import { lookUpServer } from "../../../dns/client/server-address.ts";
+import { lookUpServer } from "../../../config/server-address.ts";
 import { fetchZone } from "../../../dns/client/fetch-zone.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { NotFoundError, UsageError, type Invocation } from "../../command.ts";
