@@ -60,8 +60,8 @@ export const dev: LeafCommand = {
   async run({ arguments: [script], options }) {
     const parsed = devOptions(options, script);
     const interactive = isInteractive(options["show-interactive-dev-session"]);
-    const { runDevSession } = await import("../dev/session.ts");
-    await runDevSession(parsed, { interactive });
+    const { runTerminalSession } = await import("../dev/terminal-session.ts");
+    await runTerminalSession(parsed, { interactive });
     // Whoever keeps the process alive now has been told to end.
     process.exit(0);
   },
