@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { localDefaults, readDnsConfig } from "./dns-config.ts";
+import { localDefaults, parseFaults, readDnsConfig } from "./dns-config.ts";
+import { fieldName, type Path } from "./source-position.ts";
 
 test("readDnsConfig() returns the local defaults without variables", () => {
   expect(readDnsConfig({})).toEqual(localDefaults);
@@ -101,4 +102,36 @@ test("readDnsConfig() reads secrets from their own variables", () => {
   );
   expect(() => readDnsConfig({ DNS_TOKENS: "x" })).toThrow("DNS_TOKENS is not JSON");
   expect(() => readDnsConfig({ DNS_TOKENS: "[{}]" })).toThrow("DNS_TOKENS[0].token");
+});
+
+test("parseFaults() fills in the defaults", () => {
+  expect(parseFaults([{ delay_ms: 5, method: "post" }], () => {})).toEqual([
+    {
+      method: "POST",
+      path: "*",
+      status: null,
+      delayMilliseconds: 5,
+      after: 0,
+      times: null,
+      when: "before",
+    },
+  ]);
+});
+
+test.each([
+  [7, "faults[0] must be a table"],
+  [{}, "faults[0] needs a status or a delay_ms"],
+  [{ status: 200 }, "faults[0].status must be a whole number from 400 to 599"],
+  [{ status: 600 }, "faults[0].status must be a whole number from 400 to 599"],
+  [{ delay_ms: 1e9 }, "faults[0].delay_ms must be a whole number from 0 to 60000"],
+  [{ status: 500, when: "later" }, 'faults[0].when must be "before" or "after"'],
+  [{ status: 500, times: -1 }, "faults[0].times must be a whole number"],
+  [{ status: 500, path: 1 }, "faults[0].path must be text"],
+  [{ status: 500, method: 1 }, "faults[0].method must be text"],
+])("parseFaults() refuses %j", (fault, reason) => {
+  const mistakes: string[] = [];
+  const report = (path: Path, problem: string): void =>
+    void mistakes.push(`${fieldName(path)} ${problem}`);
+  expect(parseFaults([fault], report)).toBeNull();
+  expect(mistakes).toEqual([expect.stringContaining(reason)]);
 });

@@ -23,6 +23,7 @@ import {
   textMatching,
   value,
   type Mistake,
+  type ReportMistake,
   type Table,
 } from "./schema.ts";
 import { fieldName } from "./source-position.ts";
@@ -150,6 +151,11 @@ const faults = list(
     }),
   ),
 );
+
+/** For faults that come from a request and not from the configuration. */
+export function parseFaults(input: unknown, report: ReportMistake): Fault[] | null {
+  return parseValue(faults, input, ["faults"], report);
+}
 
 /** The keys of `[dns]` that the dev server reads (`dns-table.ts`). The worker ignores them. */
 export const dnsServerKeys = [

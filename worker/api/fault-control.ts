@@ -1,5 +1,7 @@
 /** The test control: GET shows the faults in force, PUT replaces them, DELETE ends them. */
-import { acceptFault, FaultPlan, type Fault } from "../../src/dns/rules/api-fault.ts";
+import { parseFaults } from "../../src/config/dns-config.ts";
+import { fieldName } from "../../src/config/source-position.ts";
+import { FaultPlan, type Fault } from "../../src/dns/rules/api-fault.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { requireAllZones, requireWriting, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
@@ -14,11 +16,12 @@ export interface Faulty {
 
 export function acceptFaults(input: unknown): Fault[] {
   if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
-  try {
-    return input.map((item, index) => acceptFault(item, `faults[${index}]`));
-  } catch (error) {
-    throw new ZoneError([problem.valueInvalid("faults", `valid: ${(error as Error).message}`)]);
-  }
+  const mistakes: string[] = [];
+  const faults = parseFaults(input, (path, mistake) => {
+    mistakes.push(`${fieldName(path)} ${mistake}`);
+  });
+  if (faults !== null) return faults;
+  throw new ZoneError([problem.valueInvalid("faults", `valid: ${mistakes.join("; ")}`)]);
 }
 
 export async function controlFaults(

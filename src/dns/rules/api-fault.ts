@@ -20,46 +20,6 @@ export interface Fault {
   readonly when: "before" | "after";
 }
 
-const delayMillisecondsMax = 60_000;
-
-/** Throws an Error that names the place, for both the configuration and the control. */
-export function acceptFault(input: unknown, place: string): Fault {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new Error(`${place} must be a table`);
-  }
-  const given = input as Readonly<Record<string, unknown>>;
-  const count = (name: string, max = Number.MAX_SAFE_INTEGER): number | null => {
-    const value = given[name];
-    if (value === undefined || value === null) return null;
-    if (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max) {
-      return value as number;
-    }
-    throw new Error(`${place}.${name} must be a whole number of at most ${max}`);
-  };
-  const { method = null, path = "*", when = "before" } = given;
-  if (method !== null && typeof method !== "string")
-    throw new Error(`${place}.method must be a string`);
-  if (typeof path !== "string") throw new Error(`${place}.path must be a string`);
-  if (when !== "before" && when !== "after") {
-    throw new Error(`${place}.when must be "before" or "after"`);
-  }
-  const status = count("status", 599);
-  if (status !== null && status < 400) throw new Error(`${place}.status must be from 400 to 599`);
-  const delayMilliseconds = count("delay_ms", delayMillisecondsMax) ?? 0;
-  if (status === null && delayMilliseconds === 0) {
-    throw new Error(`${place} needs a status or a delay_ms`);
-  }
-  return {
-    method: method?.toUpperCase() ?? null,
-    path,
-    status,
-    delayMilliseconds,
-    after: count("after") ?? 0,
-    times: count("times"),
-    when,
-  };
-}
-
 function matches(fault: Fault, call: { readonly method: string; readonly path: string }): boolean {
   if (fault.method !== null && fault.method !== call.method) return false;
   const pattern = fault.path
