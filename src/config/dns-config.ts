@@ -231,9 +231,9 @@ export class DnsConfigError extends Error {
 /** @throws DnsConfigError */
 export function readDnsConfig(variables: DnsVariables): DnsConfig {
   // An empty variable counts as absent.
-  const given = Object.entries(variables).filter(([, text]) => text !== "");
+  const present = Object.entries(variables).filter(([, content]) => content !== "");
   const mistakes: Mistake[] = [];
-  const parsed = parseValue(variablesSchema, Object.fromEntries(given), [], (path, problem) => {
+  const parsed = parseValue(variablesSchema, Object.fromEntries(present), [], (path, problem) => {
     const [variable, ...steps] = path;
     const isInTable = variable === "DNS_CONFIG" && steps.length > 0;
     mistakes.push({ path: isInTable ? ["dns", ...steps] : path, problem });
