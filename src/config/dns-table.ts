@@ -120,10 +120,14 @@ function checkVariables(variables: DnsVariables, report: ReportMistake): void {
     checkRecords(readDnsConfig(variables), report);
   } catch (error) {
     if (!(error instanceof DnsConfigError)) throw error;
-    for (const { path, problem } of error.mistakes) {
-      if (path[0] === "dns") report(path, problem);
-      else throw new UserError(`.dev.vars: ${fieldName(path)} ${sentence(problem)}`);
-    }
+    const inTable = error.mistakes.filter(({ path }) => path[0] === "dns");
+    for (const { path, problem } of inTable) report(path, problem);
+    // The position of a secret is unknown, so its mistakes wait until the table has none.
+    if (inTable.length > 0) return;
+    const lines = error.mistakes.map(
+      ({ path, problem }) => `.dev.vars: ${fieldName(path)} ${sentence(problem)}`,
+    );
+    throw new UserError(lines.join("\n"));
   }
 }
 
