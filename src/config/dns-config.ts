@@ -228,8 +228,20 @@ export class DnsConfigError extends Error {
   }
 }
 
+const variableNames = Object.keys(variablesSchema.entries) as (keyof DnsVariables)[];
+
+/** The last result. Every zone object of the worker reads the same variables. */
+let last: { readonly variables: DnsVariables; readonly config: DnsConfig } | null = null;
+
 /** @throws DnsConfigError */
 export function readDnsConfig(variables: DnsVariables): DnsConfig {
+  if (last === null || variableNames.some((name) => last?.variables[name] !== variables[name])) {
+    last = { variables: { ...variables }, config: parseVariables(variables) };
+  }
+  return last.config;
+}
+
+function parseVariables(variables: DnsVariables): DnsConfig {
   // An empty variable counts as absent.
   const present = Object.entries(variables).filter(([, content]) => content !== "");
   const mistakes: Mistake[] = [];
