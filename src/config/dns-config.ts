@@ -4,12 +4,12 @@
  */
 import * as v from "valibot";
 import { commentCharactersMaxDefault, tagsMaxDefault } from "../dns/rules/annotation.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/ip-address.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/field/ip-address.ts";
 import { readInteger } from "../dns/record/field/integer.ts";
-import { normaliseHostname } from "../dns/record/hostname.ts";
+import { normaliseHostname } from "../dns/record/field/hostname.ts";
 import type { NameRules } from "../dns/record/record-name.ts";
-import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/credential.ts";
-import type { Fault } from "../dns/rules/api-fault.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/account.ts";
+import type { ApiFault } from "../dns/rules/api-fault.ts";
 import {
   anyTable,
   boolean,
@@ -52,7 +52,7 @@ export interface DnsConfig {
   readonly tagsMax: number;
   readonly recordQuota: number;
   readonly batchQuota: number;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ApiFault[];
 }
 
 /** The variables of the worker. Secrets may have variables of their own, from `.dev.vars`. */
@@ -141,7 +141,7 @@ const faults = list(
       ({ status, delay_ms: delay }) => status !== null || delay > 0,
       "needs a status or a delay_ms",
     ),
-    v.transform(({ method, delay_ms: delayMilliseconds, after, ...rest }): Fault => {
+    v.transform(({ method, delay_ms: delayMilliseconds, after, ...rest }): ApiFault => {
       return {
         ...rest,
         method: method?.toUpperCase() ?? null,
@@ -153,7 +153,7 @@ const faults = list(
 );
 
 /** For faults that come from a request and not from the configuration. */
-export function parseFaults(input: unknown, report: ReportMistake): Fault[] | null {
+export function parseFaults(input: unknown, report: ReportMistake): ApiFault[] | null {
   return parseValue(faults, input, ["faults"], report);
 }
 

@@ -13,7 +13,7 @@
  */
 import { isIP } from "node:net";
 import * as v from "valibot";
-import { normaliseHostname } from "../dns/record/hostname.ts";
+import { normaliseHostname } from "../dns/record/field/hostname.ts";
 import { isTsigAlgorithm, type TsigKey } from "../dns/wire/tsig-mac.ts";
 import { list, table, text, type ReportMistake } from "./schema.ts";
 import { parseServer, type ServerAddress } from "./server-address.ts";

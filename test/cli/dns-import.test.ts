@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
-import { blankMessage } from "../../src/dns/wire/blank-message.ts";
-import { decodeMessage, encodeMessage, type ResourceRecord } from "../../src/dns/wire/message.ts";
+import { blankMessage, decodeMessage, encodeMessage } from "../../src/dns/wire/message.ts";
+import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { recordType } from "../../src/dns/record/registry.ts";
 import { Client } from "../dns/support/client.ts";
 import { Project } from "../support/dns-command.ts";
@@ -255,7 +255,7 @@ function record(name: string, type: string, ttlSeconds: number, content: string)
 async function serveZone(zoneName: string, records: readonly ResourceRecord[]): Promise<number> {
   const soa = recordType("SOA");
   const data = soa.write(
-    soa.take(Buffer.from("\u0002ns\0\u0002ma\0" + "\0\0\0\u0001".repeat(5), "latin1")),
+    soa.read(Buffer.from("\u0002ns\0\u0002ma\0" + "\0\0\0\u0001".repeat(5), "latin1")),
   );
   const start = { name: zoneName, type: soa.code, class: 1, ttlSeconds: 300, data };
   const server = createServer((socket) => {

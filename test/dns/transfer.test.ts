@@ -9,13 +9,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startDns } from "../../dist/index.js";
 import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
 import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
-import { blankMessage } from "../../src/dns/wire/blank-message.ts";
 import {
+  blankMessage,
   decodeMessage,
   encodeMessage,
   type Message,
-  type ResourceRecord,
 } from "../../src/dns/wire/message.ts";
+import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { classCodes, opcodes, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { recordType } from "../../src/dns/record/registry.ts";
 import { Client } from "./support/client.ts";

@@ -1,5 +1,5 @@
 /** Who is asking, and what they may do. */
-import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/credential.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/account.ts";
 import type { DnsConfig } from "../../src/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 

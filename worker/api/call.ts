@@ -1,6 +1,6 @@
 import type { DnsConfig } from "../../src/config/dns-config.ts";
 import type { Env } from "../objects/environment.ts";
-import type { Account } from "../../src/dns/rules/zone.ts";
+import type { Account } from "../../src/dns/rules/account.ts";
 import type { Access } from "./access.ts";
 import type { OpenZones } from "./open-zones.ts";
 

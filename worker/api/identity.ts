@@ -1,8 +1,7 @@
 import { encodeHex } from "../../src/base/hex.ts";
-import { describePage } from "../../src/dns/rules/list/page.ts";
+import { describePage, readPage } from "../../src/dns/rules/list/page.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import { readPage } from "../../src/dns/rules/list/record-query.ts";
-import type { Account } from "../../src/dns/rules/zone.ts";
+import type { Account } from "../../src/dns/rules/account.ts";
 import type { Handler } from "./call.ts";
 import { success } from "./envelope.ts";
 

@@ -1,7 +1,7 @@
 /** /zones/{zone}/dns_records: everything but the zone file. */
 import { zoneObject } from "../objects/environment.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import { readListQuery } from "../../src/dns/rules/list/record-query.ts";
+import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import { readJson } from "./body.ts";
 import type { Call, Handler } from "./call.ts";
 import { respond } from "./envelope.ts";
@@ -12,7 +12,7 @@ function zoneOf({ env, ids }: Call) {
 
 export const listRecords: Handler = async (call) => {
   const problems: Problem[] = [];
-  const query = readListQuery(call.parameters, (found) => problems.push(found));
+  const query = readRecordQuery(call.parameters, (found) => problems.push(found));
   if (problems.length > 0) throw new ZoneError(problems);
   return respond(await zoneOf(call).list(query), call.path);
 };

@@ -3,7 +3,8 @@
  * their final dot, data in presentation form.
  */
 import { encodeHex } from "../../src/base/hex.ts";
-import type { Message, ResourceRecord } from "../../src/dns/wire/message.ts";
+import type { Message } from "../../src/dns/wire/message.ts";
+import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { recordTypes } from "../../src/dns/record/registry.ts";
 
 const typeByCode = new Map([...recordTypes.values()].map((type) => [type.code, type]));
@@ -31,5 +32,5 @@ function describeRecord({ name, type, ttlSeconds, data }: ResourceRecord) {
 function describeData(code: number, data: Uint8Array): string {
   const type = typeByCode.get(code);
   if (type === undefined) return `\\# ${data.length} ${encodeHex(data)}`;
-  return type.compose(type.take(data));
+  return type.compose(type.read(data));
 }

@@ -1,8 +1,7 @@
 /** What is asked over HTTP, as a DNS message. */
 import { decodeBase64 } from "../../src/dns/wire/base64.ts";
-import { concatBytes } from "../../src/dns/wire/bytes.ts";
+import { concatBytes, WireError } from "../../src/dns/wire/bytes.ts";
 import { encodeMessage } from "../../src/dns/wire/message.ts";
-import { WireError } from "../../src/dns/wire/wire-error.ts";
 import { recordTypes } from "../../src/dns/record/registry.ts";
 
 export const messageType = "application/dns-message";

@@ -1,4 +1,4 @@
-import { nextSerial } from "../../src/dns/rules/serial.ts";
+import { nextSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 
 /** Enough for a secondary that was away for a while; one that was away longer takes the whole zone. */

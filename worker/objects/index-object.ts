@@ -5,7 +5,8 @@ import { encodeHex } from "../../src/base/hex.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import { composeZoneFilter, type ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
-import { describeZone, editZone, type Account, type Zone } from "../../src/dns/rules/zone.ts";
+import { describeZone, applyZonePatch, type Zone } from "../../src/dns/rules/zone.ts";
+import type { Account } from "../../src/dns/rules/account.ts";
 import { zoneObject, type Env } from "./environment.ts";
 import { ObjectJournal } from "./test-session.ts";
 import { replyToError, replyWith, type Reply } from "./reply.ts";
@@ -147,7 +148,7 @@ export class IndexObject extends DurableObject<Env> {
       const zone = this.get(id);
       if (zone === null) throw new ZoneError([problem.noRoute("")]);
       const problems: Problem[] = [];
-      const edited = editZone(zone, input, (found) => problems.push(found));
+      const edited = applyZonePatch(zone, input, (found) => problems.push(found));
       if (problems.length > 0) throw new ZoneError(problems);
       if (JSON.stringify(edited) === JSON.stringify(zone))
         return replyWith(describeZone(zone, account));

@@ -1,7 +1,7 @@
 /** How SQLite answers lists: which index serves which filter and order. */
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readListQuery } from "../../src/dns/rules/list/record-query.ts";
+import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import { onlyType, orderSql, whereSql } from "./list-sql.ts";
 import { zoneTables } from "./schema.ts";
 
@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 
 function query(text: string) {
-  return readListQuery(new Map(new URLSearchParams(text)), (found) => {
+  return readRecordQuery(new Map(new URLSearchParams(text)), (found) => {
     throw new Error(found.message);
   });
 }

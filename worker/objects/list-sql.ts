@@ -1,7 +1,7 @@
 /** A list query as SQL. No text of a request ever becomes SQL: values are bound. */
 import type {
   Condition,
-  ListQuery,
+  RecordQuery,
   Match,
   TextOperator,
   TextTest,
@@ -74,7 +74,7 @@ function searchSql(text: string): SqlCondition {
 }
 
 /** What a list has to test, or `null` when every record is wanted. */
-export function whereSql(query: ListQuery): SqlCondition | null {
+export function whereSql(query: RecordQuery): SqlCondition | null {
   const conditions = query.conditions.map(toSql);
   if (query.tagConditions.length > 0) {
     conditions.push(combine(query.tagConditions.map(toSql), query.tagMatch));
@@ -85,7 +85,7 @@ export function whereSql(query: ListQuery): SqlCondition | null {
 }
 
 /** A type alone, whose total is kept and need not be counted. */
-export function onlyType(query: ListQuery): string | null {
+export function onlyType(query: RecordQuery): string | null {
   const [condition] = query.conditions;
   const alone =
     query.conditions.length === 1 && query.tagConditions.length === 0 && query.search === null;
@@ -101,6 +101,6 @@ const orderColumns = {
 } as const;
 
 /** The order of creation breaks ties, so that pages neither overlap nor leave gaps. */
-export function orderSql({ order, direction }: ListQuery): string {
+export function orderSql({ order, direction }: RecordQuery): string {
   return [...orderColumns[order], "seq"].map((column) => `${column} ${direction}`).join(", ");
 }

@@ -1,7 +1,7 @@
 import type { Neighbour } from "../../src/dns/rules/conflict.ts";
-import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import { joinStrings, parseStrings } from "../../src/dns/record/text/quoting.ts";
+import { joinStrings, parseStrings } from "../../src/dns/record/field/quoted-strings.ts";
 import { onlyType, orderSql, whereSql } from "./list-sql.ts";
 
 type Row = {
@@ -135,7 +135,7 @@ export class RecordTable {
   }
 
   /** One page. Rows before it are passed over in an index, without being read. */
-  list(query: ListQuery): { records: ZoneRecord[]; totalCount: number } {
+  list(query: RecordQuery): { records: ZoneRecord[]; totalCount: number } {
     const where = whereSql(query);
     const clause = where === null ? "" : ` WHERE ${where.sql}`;
     const bindings = where?.bindings ?? [];

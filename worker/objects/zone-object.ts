@@ -5,16 +5,16 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
-import type { Found } from "../../src/dns/rules/proxied-target.ts";
+import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
-import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import { recordType } from "../../src/dns/record/registry.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import type { ZoneData, ZoneHead } from "../../src/dns/answer/served-zone.ts";
-import { editSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
+import { applySettingsPatch, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import {
   netChange,
@@ -111,7 +111,7 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   async #write(work: (writes: ZoneWrites) => unknown): Promise<Reply> {
-    const outside = new Map<string, Found>();
+    const outside = new Map<string, TargetState>();
     for (;;) {
       try {
         const result = await this.#turn.run(() => this.#transact(work, outside));
@@ -181,13 +181,13 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#seed === null ? null : stateStream(this.#data(this.#seed));
   }
 
-  async #askOutside(name: string): Promise<Found> {
+  async #askOutside(name: string): Promise<TargetState> {
     const zone = await indexObject(this.env).findFor(name);
-    if (zone === null) return "elsewhere";
+    if (zone === null) return "external";
     return zone.id === this.#seed?.id ? null : zoneObject(this.env, zone.id).lookUp(name);
   }
 
-  lookUp(name: string): Found {
+  lookUp(name: string): TargetState {
     return this.#seed === null ? null : lookUpName(this.#records, name, this.#seed.name);
   }
 
@@ -269,7 +269,7 @@ export class ZoneObject extends DurableObject<Env> {
     });
   }
 
-  list(query: ListQuery): Reply {
+  list(query: RecordQuery): Reply {
     return this.#read(() => {
       const { records, totalCount } = this.#records.list(query);
       const info = describePage(query, records.length, totalCount);
@@ -315,7 +315,7 @@ export class ZoneObject extends DurableObject<Env> {
     const reply = this.#read(() => {
       const problems: Problem[] = [];
       const current = this.#facts.settings;
-      const settings = editSettings(current, input, (found) => problems.push(found));
+      const settings = applySettingsPatch(current, input, (found) => problems.push(found));
       if (problems.length > 0) throw new ZoneError(problems);
       if (JSON.stringify(settings) !== JSON.stringify(current)) {
         this.#changeZone(() => {

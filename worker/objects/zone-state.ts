@@ -1,4 +1,4 @@
-import { nextSerial } from "../../src/dns/rules/serial.ts";
+import { nextSerial } from "../../src/dns/record/soa.ts";
 import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 
 export interface ZoneSeed {

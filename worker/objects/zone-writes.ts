@@ -7,7 +7,7 @@ import {
   findBrokenTarget,
   namesBelowApex,
   wildcardsFor,
-  type Found,
+  type TargetState,
 } from "../../src/dns/rules/proxied-target.ts";
 import { findConflict } from "../../src/dns/rules/conflict.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type RecordRequest,
   type RecordRules,
 } from "../../src/dns/rules/accept-record.ts";
-import { overlayRequest } from "../../src/dns/rules/edit-record.ts";
+import { applyRecordPatch } from "../../src/dns/rules/edit-record.ts";
 import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { isInZone } from "../../src/dns/record/record-name.ts";
 import {
@@ -37,7 +37,7 @@ export interface WriteContext {
   readonly now: string;
   readonly newId: () => string;
   /** What is known of names in other zones. */
-  readonly outside: ReadonlyMap<string, Found>;
+  readonly outside: ReadonlyMap<string, TargetState>;
 }
 
 /** A chain left the zone for a name that nobody has asked about yet: ask, then start over. */
@@ -51,12 +51,12 @@ export class ExternalTargetUnknown extends Error {
 }
 
 /** What a walk along CNAMEs has to know of a name, wildcards and delegations included. */
-export function lookUpName(records: RecordTable, name: string, zoneName: string): Found {
+export function lookUpName(records: RecordTable, name: string, zoneName: string): TargetState {
   const owned = records.firstOwned([name, ...wildcardsFor(name, zoneName)]);
   const delegated = (owner: string) =>
     records.neighbours(owner, "").some(({ type }) => type === "NS");
   if (owned.length === 0) {
-    return namesBelowApex(name, zoneName).some(delegated) ? "elsewhere" : null;
+    return namesBelowApex(name, zoneName).some(delegated) ? "external" : null;
   }
   return {
     hasAddress: owned.some(({ type }) => type === "A" || type === "AAAA"),
@@ -118,7 +118,7 @@ export class ZoneWrites {
 
   edit(id: string, patch: RecordRequest): ZoneRecord {
     const current = this.get(id);
-    return this.#replace(current, overlayRequest(current, patch));
+    return this.#replace(current, applyRecordPatch(current, patch));
   }
 
   #replace(current: ZoneRecord, request: RecordRequest): ZoneRecord {
@@ -143,7 +143,7 @@ export class ZoneWrites {
     return record;
   }
 
-  #lookUp = (name: string): Found => {
+  #lookUp = (name: string): TargetState => {
     const { records, seed, outside } = this.#context;
     const own = isInZone(name, seed.name) ? lookUpName(records, name, seed.name) : null;
     if (own !== null) return own;
@@ -157,7 +157,7 @@ export class ZoneWrites {
     const { facts, log } = this.#context;
     for (const target of this.#proxiedCnames.values()) {
       const broken = findBrokenTarget(target, this.#lookUp);
-      if (broken !== null) throw new ZoneError([problem.targetNotProxied(broken)]);
+      if (broken !== null) throw new ZoneError([problem.targetNotAllowed(broken)]);
     }
     if (this.changes.length === 0) return;
     const serial = facts.advanceSerial();

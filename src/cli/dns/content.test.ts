@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { acceptRecord } from "../../dns/rules/accept-record.ts";
 import { recordType } from "../../dns/record/registry.ts";
-import { splitTokens } from "../../dns/zone-file/scan.ts";
+import { splitTokens } from "../../dns/record/tokens.ts";
 import { anyRecord } from "../../../test/dns/support/record-arbitrary.ts";
 import { UsageError } from "../command.ts";
 import { parseContent, parseType } from "./content.ts";

@@ -8,7 +8,7 @@
 import { textKinds, isTextKind } from "../../dns/rules/accept-record.ts";
 import { recordTypes } from "../../dns/record/registry.ts";
 import type { RdataRequest, RecordType } from "../../dns/record/record-type.ts";
-import { ScanError, splitTokens, type Token } from "../../dns/zone-file/scan.ts";
+import { ScanError, splitTokens, type Token } from "../../dns/record/tokens.ts";
 import { nearest } from "../../base/nearest.ts";
 import { UsageError } from "../command.ts";
 

@@ -1,5 +1,6 @@
 /** An answer for people, in the words of a zone file: what is not a record stands in a comment. */
-import type { Message, ResourceRecord } from "../../dns/wire/message.ts";
+import type { Message } from "../../dns/wire/message.ts";
+import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { rcodeName } from "../../dns/wire/numbers.ts";
 import { formatData } from "../../dns/record/presentation.ts";
 import type { AskedQuestion, Reply } from "../../dns/client/ask.ts";

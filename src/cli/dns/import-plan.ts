@@ -3,9 +3,9 @@
  * left out and why, and the parts in which the rest is sent. A part is a zone file with a record a
  * line, so that what the server says of a line is known to be about a record.
  */
-import type { ResourceRecord } from "../../dns/wire/message.ts";
+import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { classCodes, typeCodes } from "../../dns/wire/numbers.ts";
-import { WireError } from "../../dns/wire/wire-error.ts";
+import { WireError } from "../../dns/wire/bytes.ts";
 import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.ts";
 import { ZoneError, type Problem } from "../../dns/record/problem.ts";
 import type { RecordDraft } from "../../dns/record/zone-record.ts";

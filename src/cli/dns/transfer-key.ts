@@ -1,6 +1,6 @@
 /** `--tsig`: a key of the configuration by its name, or one in full. */
 import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig-mac.ts";
-import { normaliseHostname } from "../../dns/record/hostname.ts";
+import { normaliseHostname } from "../../dns/record/field/hostname.ts";
 import { parseSecret } from "../../config/dns-transfers.ts";
 import { UsageError } from "../command.ts";
 

@@ -19,7 +19,7 @@
 import { nameKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import { locate } from "./locate.ts";
 import type { ExternalAddressCache, ExternalQuestion } from "./external-addresses.ts";
 import { refer } from "./referral.ts";

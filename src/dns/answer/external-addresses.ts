@@ -3,7 +3,7 @@
  * answer is believed for its TTL, a failure for a moment only. The number of names is bounded, and
  * only a zone's own targets get here: who asks cannot fill it.
  */
-import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
 
 export interface ExternalQuestion {
   readonly name: string;

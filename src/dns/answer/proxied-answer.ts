@@ -2,11 +2,8 @@
  * What the platform answers in place of a proxied record: its own addresses, and the HTTPS record
  * that tells browsers which versions of HTTP it speaks.
  */
-import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
 import { recordType } from "../record/registry.ts";
-
-/** The specification: Auto. */
-export const proxiedTtlSeconds = 300;
 
 export interface Families {
   readonly ipv4: boolean;

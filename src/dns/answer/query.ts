@@ -10,7 +10,7 @@ import { parseMessage, type Message } from "../wire/message.ts";
 import { lowerCase } from "../wire/name-key.ts";
 import { nameWireBytesMax } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 
 const optFixedBytes = 11;
 

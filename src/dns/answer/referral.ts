@@ -1,7 +1,7 @@
 /** A referral: the servers of a delegated zone, with the addresses that are needed to reach them. */
 import { isAtOrBelow, nameKey } from "../wire/name-key.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import { locate } from "./locate.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";

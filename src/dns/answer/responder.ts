@@ -17,7 +17,7 @@ import {
   type TsigKey,
 } from "../wire/tsig-mac.ts";
 import type { Tsig } from "../wire/tsig.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 import { answer, emptyAnswer, isExternalNeeded, type Answer } from "./answer.ts";
 import type { ExternalAddressCache, ExternalQuestion } from "./external-addresses.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";

@@ -7,13 +7,11 @@
 import type { NameKey } from "../wire/name-key.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
-import { proxiedTtlSeconds, type Families, type Platform } from "./proxied-answer.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
+import type { Families, Platform } from "./proxied-answer.ts";
 import { recordType } from "../record/registry.ts";
+import { servedTtlSeconds, ttlAutoSeconds } from "../rules/ttl.ts";
 import type { ServedRecord, ZoneHead } from "./served-zone.ts";
-
-/** What "Auto" is served as. */
-const ttlAutoSeconds = 300;
 
 export interface Alias {
   readonly target: Uint8Array;
@@ -40,10 +38,6 @@ export interface ViewContext {
   readonly isApex: boolean;
   /** SOA and NS of the zone itself, for the apex. */
   readonly own: readonly RecordSet[];
-}
-
-function ttlSeconds(ttl: number): number {
-  return ttl === 1 ? ttlAutoSeconds : ttl;
 }
 
 function keyOctets(key: NameKey): Uint8Array {
@@ -127,7 +121,7 @@ export class ServedNode {
     for (const record of this.records) {
       // One proxied address at a name proxies all.
       if (proxied.length > 0 && isAddress(record)) continue;
-      const seconds = ttlSeconds(record.ttl);
+      const seconds = servedTtlSeconds(record.ttl);
       if (record.type === "CNAME") {
         const target = encodeName(record.content);
         const { flatten_all_cnames } = head.settings;
@@ -143,7 +137,7 @@ export class ServedNode {
     let madeHttps = false;
     if (proxied.length > 0) {
       const served = families(proxied);
-      const seconds = proxiedTtlSeconds;
+      const seconds = ttlAutoSeconds;
       const put = (type: number, data: readonly Uint8Array[]) =>
         data.length > 0 && sets.set(type, { owner, type, ttlSeconds: seconds, data });
       if (served.ipv4) put(typeCodes.A, platform.ipv4);

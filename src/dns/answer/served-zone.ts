@@ -6,7 +6,7 @@
 import { isAtOrBelow, parentKey, textKey, type NameKey } from "../wire/name-key.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import type { Platform } from "./proxied-answer.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
 import { recordType } from "../record/registry.ts";

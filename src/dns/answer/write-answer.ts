@@ -1,5 +1,5 @@
 import type { MessageWriter, Section } from "../wire/message-writer.ts";
-import type { RecordSet } from "../wire/record-set.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import type { Answer } from "./answer.ts";
 import type { Query } from "./query.ts";
 

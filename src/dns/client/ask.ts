@@ -2,10 +2,9 @@
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { connect, isIPv6 } from "node:net";
-import { blankMessage } from "../wire/blank-message.ts";
-import { decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { classCodes } from "../wire/numbers.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 import { UserError } from "../../base/user-error.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
 import type { ServerAddress } from "../../config/server-address.ts";

@@ -1,11 +1,11 @@
 /** AXFR in: the records of a zone, from the server that has it. */
 import { randomInt } from "node:crypto";
 import { connect } from "node:net";
-import { blankMessage } from "../wire/blank-message.ts";
-import { encodeMessage, type Message, type ResourceRecord } from "../wire/message.ts";
+import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";
 import { signMessage, type TsigKey } from "../wire/tsig-mac.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 import { IncomingZone, TransferError } from "../transfer/incoming.ts";
 import { UserError } from "../../base/user-error.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";

@@ -10,7 +10,7 @@
  * A replica that is not at `from` has missed something and asks for the state.
  */
 import type { ZoneRecord } from "../record/zone-record.ts";
-import { isLaterSerial } from "../rules/serial.ts";
+import { isLaterSerial } from "../record/soa.ts";
 import type { ServedRecord, ZoneChange, ZoneData } from "../answer/served-zone.ts";
 
 export type Publication =

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { FaultPlan, type Fault } from "./api-fault.ts";
+import { FaultPlan, type ApiFault } from "./api-fault.ts";
 
 const call = { method: "POST", path: "/client/v4/zones/1/dns_records" };
 
-const defaults: Fault = {
+const defaults: ApiFault = {
   method: null,
   path: "*",
   status: null,
@@ -13,7 +13,7 @@ const defaults: Fault = {
   when: "before",
 };
 
-function outcomes(fault: Partial<Fault>, calls = 4, made = call): (number | null)[] {
+function outcomes(fault: Partial<ApiFault>, calls = 4, made = call): (number | null)[] {
   const plan = new FaultPlan([{ ...defaults, ...fault }]);
   return Array.from({ length: calls }, () => plan.take(made)?.status ?? null);
 }

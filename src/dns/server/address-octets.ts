@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
 
 const unspecified = new Uint8Array(4);
 

@@ -6,8 +6,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
-import { blankMessage } from "../wire/blank-message.ts";
-import { decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { classCodes, opcodes, typeCodes } from "../wire/numbers.ts";
 import { signMessage } from "../wire/tsig-mac.ts";
 import type { ServedZone } from "../answer/served-zone.ts";

@@ -3,12 +3,11 @@
  * they are made from is begun when somebody first asks for it, and follows the zone from then on.
  */
 import { BlockList, isIPv6 } from "node:net";
-import { blankMessage } from "../wire/blank-message.ts";
-import { encodeMessage } from "../wire/message.ts";
+import { blankMessage, encodeMessage } from "../wire/message.ts";
 import { rcodes } from "../wire/numbers.ts";
 import { signMessage } from "../wire/tsig-mac.ts";
-import { WireError } from "../wire/wire-error.ts";
-import { formatIpv4, formatIpv6 } from "../record/ip-address.ts";
+import { WireError } from "../wire/bytes.ts";
+import { formatIpv4, formatIpv6 } from "../record/field/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
 import type { ExternalAddressCache } from "../answer/external-addresses.ts";
 import type { Asker, TransferWanted } from "../answer/responder.ts";

@@ -1,5 +1,5 @@
 /** What has to be removed from and added to a list of records to make another of it. */
-import type { ResourceRecord } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { textKey } from "../wire/name-key.ts";
 
 export interface Difference {

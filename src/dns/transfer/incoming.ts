@@ -3,7 +3,8 @@
  * when its SOA comes a second time. With a key every signature is checked: the first message is
  * signed, and no more than 99 may follow one another without (RFC 8945 section 5.3.1).
  */
-import { decodeMessage, type Message, type ResourceRecord } from "../wire/message.ts";
+import { decodeMessage, type Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { textKey } from "../wire/name-key.ts";
 import { rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
 import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig-mac.ts";

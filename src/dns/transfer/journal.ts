@@ -2,7 +2,7 @@
  * What each serial of a zone removed and added, as the records that are transferred (RFC 1995).
  * It begins with the process; a secondary that is older takes the whole zone once.
  */
-import type { ResourceRecord } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 
 export interface ZoneDelta {
   readonly from: number;

@@ -2,7 +2,8 @@
  * The order of records in a transfer, and their division into messages. A transfer is one long
  * answer section, cut wherever a message is full; its first and last record are the SOA.
  */
-import type { Message, ResourceRecord } from "../wire/message.ts";
+import type { Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { encodeName } from "../wire/name.ts";
 import type { ZoneDelta } from "./journal.ts";
 

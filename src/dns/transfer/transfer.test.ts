@@ -1,12 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blankMessage } from "../wire/blank-message.ts";
-import {
-  decodeMessage,
-  encodeMessage,
-  type Message,
-  type ResourceRecord,
-} from "../wire/message.ts";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";
 import { difference } from "./difference.ts";
 import { ZoneJournal, type ZoneDelta } from "./journal.ts";

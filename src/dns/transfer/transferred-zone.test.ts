@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ResourceRecord } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/served-zone.ts";

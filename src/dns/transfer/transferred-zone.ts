@@ -8,11 +8,10 @@
  * Addresses that a resolver gave for flattened names are those of the zone's last change: without a
  * new serial no secondary would come for newer ones.
  */
-import type { ResourceRecord } from "../wire/message.ts";
+import type { RecordSet, ResourceRecord } from "../wire/resource-record.ts";
 import { textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
 import { answer, isExternalNeeded, type AnswerContext } from "../answer/answer.ts";
 import type { ExternalQuestion } from "../answer/external-addresses.ts";
 import type { Alias, NodeView, ServedNode } from "../answer/served-node.ts";

@@ -1,5 +1,10 @@
 /** Queries as octets. */
-import { decodeMessage, encodeMessage, type Message } from "../../../src/dns/wire/message.ts";
+import {
+  blankMessage,
+  decodeMessage,
+  encodeMessage,
+  type Message,
+} from "../../../src/dns/wire/message.ts";
 import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
 import { typeCode } from "../../../src/dns/record/presentation.ts";
 import { Responder, type Asker, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
@@ -10,25 +15,7 @@ export const plainEdns = { udpBytesMax: 1232, version: 0, dnssecOk: false, optio
 export function composeQuery(question: string | null, changes: Partial<Message> = {}): Uint8Array {
   const [name, type] = question?.split(" ") ?? [];
   const questions = question === null ? [] : [{ name: name!, type: typeCode(type!)!, class: 1 }];
-  const message: Message = {
-    id: 0xbeef,
-    response: false,
-    opcode: 0,
-    authoritative: false,
-    truncated: false,
-    recursionDesired: false,
-    recursionAvailable: false,
-    authenticData: false,
-    checkingDisabled: false,
-    rcode: 0,
-    questions,
-    answers: [],
-    authorities: [],
-    additionals: [],
-    edns: null,
-    tsig: null,
-    ...changes,
-  };
+  const message: Message = { ...blankMessage, id: 0xbeef, questions, ...changes };
   return encodeMessage(message, { bytesMax: 65_535 });
 }
 

@@ -5,7 +5,7 @@
 import { answer, isExternalNeeded, type Answer } from "../../../src/dns/answer/answer.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
 import { rcodeName } from "../../../src/dns/wire/numbers.ts";
-import type { RecordSet } from "../../../src/dns/wire/record-set.ts";
+import type { RecordSet } from "../../../src/dns/wire/resource-record.ts";
 import { acceptRecord } from "../../../src/dns/rules/accept-record.ts";
 import type { Problem } from "../../../src/dns/record/problem.ts";
 import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";

@@ -1,8 +1,8 @@
 import { isIP, isIPv6 } from "node:net";
 import { typeCodes } from "../../../dns/wire/numbers.ts";
 import { encodeName } from "../../../dns/wire/name.ts";
-import { WireError } from "../../../dns/wire/wire-error.ts";
-import { parseIpv4, parseIpv6 } from "../../../dns/record/ip-address.ts";
+import { WireError } from "../../../dns/wire/bytes.ts";
+import { parseIpv4, parseIpv6 } from "../../../dns/record/field/ip-address.ts";
 import { toAsciiName } from "../../../dns/record/punycode.ts";
 import { recordTypes } from "../../../dns/record/registry.ts";
 import { nearest } from "../../../base/nearest.ts";
