@@ -1,16 +1,16 @@
 /** The names of bindings, which a script writes after `env.`. Each name belongs to one binding. */
-import { isTable, text, type ReportMistake, type Table } from "./schema.ts";
+import { isTable, textSchema, type ReportMistake, type Table } from "./schema.ts";
 import { fieldName, type Path } from "./source-position.ts";
 import { bindingPaths } from "./wrangler-keys.ts";
 
 const identifierPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
-export const identifier = text(
+export const identifierSchema = textSchema(
   (name) => (identifierPattern.test(name) ? name : null),
   (name) => {
     const similar = name.replace(/[^\p{ID_Continue}$]+/gu, "_").replace(/^(?=\d)|^$/, "_");
     return (
-      `${JSON.stringify(name)} is not a JavaScript identifier, so a script cannot write ` +
+      `${JSON.stringify(name)} is not a JavaScript identifierSchema, so a script cannot write ` +
       `env.${name}. Use letters, digits, "_" and "$", as in "${similar.toUpperCase()}"`
     );
   },

@@ -11,17 +11,17 @@ import type { NameRules } from "../dns/record/record-name.ts";
 import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/account.ts";
 import type { ApiFault } from "../dns/rules/api-fault.ts";
 import {
-  anyTable,
-  boolean,
-  integer,
-  list,
-  looseTable,
-  oneOf,
+  anyTableSchema,
+  booleanSchema,
+  integerSchema,
+  listSchema,
+  looseTableSchema,
+  oneOfSchema,
   parseValue,
-  table,
-  text,
-  textMatching,
-  value,
+  tableSchema,
+  textSchema,
+  textMatchingSchema,
+  valueSchema,
   type Mistake,
   type ReportMistake,
   type Table,
@@ -86,31 +86,34 @@ export const localDefaults: DnsConfig = {
   faults: [],
 };
 
-const email = textMatching(emailPattern, "must be an e-mail address");
-const apiKey = textMatching(
+const email = textMatchingSchema(emailPattern, "must be an e-mail address");
+const apiKey = textMatchingSchema(
   keyPattern,
   "must have 16 to 128 letters, digits, hyphens and underscores",
 );
-const bearerToken = textMatching(tokenPattern, "must have 8 to 512 characters, and no spaces");
-const hostname = text(normaliseHostname, "must be a hostname");
-const count = value((input) => {
+const bearerToken = textMatchingSchema(
+  tokenPattern,
+  "must have 8 to 512 characters, and no spaces",
+);
+const hostname = textSchema(normaliseHostname, "must be a hostname");
+const count = valueSchema((input) => {
   const number = readInteger(input);
   return number === null || number < 0 ? null : number;
 }, "must be a whole number, 0 or more");
 
-const address = text((given) => {
+const address = textSchema((given) => {
   const [ipv4, ipv6] = [parseIpv4(given), parseIpv6(given)];
   if (ipv4 !== null) return formatIpv4(ipv4);
   return ipv6 === null ? null : formatIpv6(ipv6);
 }, "must be an IPv4 or IPv6 address");
 
-const tokens = list(
+const tokens = listSchema(
   v.pipe(
-    table(
+    tableSchema(
       {
         token: bearerToken,
-        zones: v.optional(list(hostname)),
-        read_only: v.nullish(boolean, false),
+        zones: v.optional(listSchema(hostname)),
+        read_only: v.nullish(booleanSchema, false),
       },
       { token: "local-token" },
     ),
@@ -120,22 +123,25 @@ const tokens = list(
   ),
 );
 
-const zones = list(
-  table({ name: hostname, records: v.nullish(list(anyTable), []) }, { name: "example.com" }),
+const zones = listSchema(
+  tableSchema(
+    { name: hostname, records: v.nullish(listSchema(anyTableSchema), []) },
+    { name: "example.com" },
+  ),
 );
 
-const faultCount = v.nullish(integer(0, Number.MAX_SAFE_INTEGER), null);
+const faultCount = v.nullish(integerSchema(0, Number.MAX_SAFE_INTEGER), null);
 
-const faults = list(
+const faults = listSchema(
   v.pipe(
-    looseTable({
+    looseTableSchema({
       method: v.nullish(v.string("must be text"), null),
       path: v.optional(v.string("must be text"), "*"),
-      status: v.nullish(integer(400, 599), null),
-      delay_ms: v.nullish(integer(0, faultDelayMillisecondsMax), 0),
+      status: v.nullish(integerSchema(400, 599), null),
+      delay_ms: v.nullish(integerSchema(0, faultDelayMillisecondsMax), 0),
       after: faultCount,
       times: faultCount,
-      when: v.optional(oneOf(["before", "after"]), "before"),
+      when: v.optional(oneOfSchema(["before", "after"]), "before"),
     }),
     v.check(
       ({ status, delay_ms: delay }) => status !== null || delay > 0,
@@ -173,9 +179,9 @@ const dnsEntries = {
   email: v.optional(email, localDefaults.email),
   key: v.optional(apiKey, localDefaults.key),
   tokens: v.optional(tokens, []),
-  platform_addresses: v.optional(list(address), localDefaults.platformAddresses),
-  name_rules: v.optional(oneOf(["strict", "dns"]), localDefaults.nameRules),
-  name_servers: v.optional(list(hostname), localDefaults.nameServers),
+  platform_addresses: v.optional(listSchema(address), localDefaults.platformAddresses),
+  name_rules: v.optional(oneOfSchema(["strict", "dns"]), localDefaults.nameRules),
+  name_servers: v.optional(listSchema(hostname), localDefaults.nameServers),
   zones: v.optional(zones, []),
   comment_length: v.optional(count, localDefaults.commentCharactersMax),
   tag_quota: v.optional(count, localDefaults.tagsMax),
@@ -189,7 +195,7 @@ export const dnsKeys: readonly string[] = [...Object.keys(dnsEntries), ...dnsSer
 const ignored = Object.fromEntries(dnsServerKeys.map((key) => [key, v.optional(v.unknown())]));
 
 const dnsTable = v.pipe(
-  table({ ...dnsEntries, ...ignored }),
+  tableSchema({ ...dnsEntries, ...ignored }),
   v.transform((given): DnsConfig => ({
     email: given.email,
     key: given.key,

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import * as v from "valibot";
 import { UserError } from "../base/user-error.ts";
 import { acceptRecord } from "../dns/rules/accept-record.ts";
-import { identifier, type BindingNames } from "./binding-names.ts";
+import { identifierSchema, type BindingNames } from "./binding-names.ts";
 import {
   DnsConfigError,
   readDnsConfig,
@@ -11,15 +11,20 @@ import {
   type DnsConfig,
   type DnsVariables,
 } from "./dns-config.ts";
-import { resolveTransfers, transfers, tsigKeys, type TransferConfig } from "./dns-transfers.ts";
 import {
-  anyTable,
-  integer,
+  resolveTransfers,
+  transfersSchema,
+  tsigKeysSchema,
+  type TransferConfig,
+} from "./dns-transfers.ts";
+import {
+  anyTableSchema,
+  integerSchema,
   isIntegerBetween,
-  looseTable,
+  looseTableSchema,
   parseValue,
   sentence,
-  value,
+  valueSchema,
   type ReportMistake,
   type Table,
 } from "./schema.ts";
@@ -54,30 +59,30 @@ const portDefault = 8053;
 const hostsDefault = ["127.0.0.1", "::1"];
 const threadsMax = 64;
 
-const port = value(
+const port = valueSchema(
   (input) => (isIntegerBetween(input, 0, 65_535) ? input : null),
   "must be a port, 0 to 65535; 0 takes any free port",
 );
 
-const serverTable = looseTable({
+const serverTable = looseTableSchema({
   api_port: v.nullish(port, apiPortDefault),
   port: v.nullish(port, portDefault),
   hosts: v.nullish(
-    value(
+    valueSchema(
       (input) => textsThat(input, (host) => isIP(host) !== 0),
       "must be a list of IPv4 and IPv6 addresses to listen at",
     ),
   ),
-  threads: v.optional(integer(1, threadsMax)),
+  threads: v.optional(integerSchema(1, threadsMax)),
   resolver: v.optional(
-    value(
+    valueSchema(
       (input) => textsThat(input, (server) => parseServer(server) !== null),
       'must be an address such as "192.0.2.53" or "192.0.2.53:5300"',
     ),
   ),
-  binding: v.optional(identifier),
-  keys: v.optional(tsigKeys, []),
-  transfers: v.nullish(transfers, {}),
+  binding: v.optional(identifierSchema),
+  keys: v.optional(tsigKeysSchema, []),
+  transfers: v.nullish(transfersSchema, {}),
 } satisfies Record<(typeof dnsServerKeys)[number], v.GenericSchema>);
 
 export function readDns(
@@ -86,7 +91,7 @@ export function readDns(
   names: BindingNames,
   report: ReportMistake,
 ): ProjectDns {
-  const table = parseValue(anyTable, given, ["dns"], report) ?? {};
+  const table = parseValue(anyTableSchema, given, ["dns"], report) ?? {};
   const { DNS_EMAIL: dnsEmail, DNS_KEY: dnsKey, DNS_TOKENS: dnsTokens } = secrets;
   const variables: DnsVariables = {
     DNS_CONFIG: JSON.stringify(table),

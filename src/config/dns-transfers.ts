@@ -15,7 +15,7 @@ import { isIP } from "node:net";
 import * as v from "valibot";
 import { normaliseHostname } from "../dns/record/field/hostname.ts";
 import { isTsigAlgorithm, type TsigKey } from "../dns/wire/tsig-mac.ts";
-import { list, table, text, type ReportMistake } from "./schema.ts";
+import { listSchema, tableSchema, textSchema, type ReportMistake } from "./schema.ts";
 import { parseServer, type ServerAddress } from "./server-address.ts";
 
 export interface TransferConfig {
@@ -34,35 +34,37 @@ export interface Secondary extends ServerAddress {
 const allowDefault = ["127.0.0.1", "::1"];
 const keyPrefix = "key:";
 
-export const tsigKeys = list(
-  table(
+export const tsigKeysSchema = listSchema(
+  tableSchema(
     {
-      name: text(normaliseHostname, 'must be a name such as "to-bind"'),
+      name: textSchema(normaliseHostname, 'must be a name such as "to-bind"'),
       algorithm: v.optional(
-        text(
+        textSchema(
           (name) => (isTsigAlgorithm(name) ? name : null),
           'must be "hmac-sha256", "hmac-sha384", "hmac-sha512" or "hmac-sha1"',
         ),
         "hmac-sha256",
       ),
-      secret: text(parseSecret, "must be base64 that is not empty"),
+      secret: textSchema(parseSecret, "must be base64 that is not empty"),
     },
     { name: "to-bind", secret: "c2VjcmV0" },
   ),
   "must be a list of tables",
 );
 
-export const transfers = table({
+export const transfersSchema = tableSchema({
   allow: v.nullish(
-    list(text(parseAllowed, 'must be an address, a network such as "10.0.0.0/8", or "key:NAME"')),
+    listSchema(
+      textSchema(parseAllowed, 'must be an address, a network such as "10.0.0.0/8", or "key:NAME"'),
+    ),
     allowDefault,
   ),
   notify: v.optional(
-    list(
-      table(
+    listSchema(
+      tableSchema(
         {
-          address: text(parseServer, 'must be an address such as "127.0.0.1:5301"'),
-          key: v.optional(text((name) => name, "must be the name of a key")),
+          address: textSchema(parseServer, 'must be an address such as "127.0.0.1:5301"'),
+          key: v.optional(textSchema((name) => name, "must be the name of a key")),
         },
         { address: "127.0.0.1:5301" },
       ),
@@ -91,7 +93,7 @@ function parseAllowed(entry: string): string | null {
 /** Replaces names of keys by the keys. */
 export function resolveTransfers(
   keys: readonly TsigKey[],
-  { allow, notify }: v.InferOutput<typeof transfers>,
+  { allow, notify }: v.InferOutput<typeof transfersSchema>,
   report: ReportMistake,
 ): TransferConfig {
   const find = (name: string): TsigKey | undefined =>

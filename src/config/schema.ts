@@ -46,7 +46,7 @@ export function parseValue<Output>(
 }
 
 /** A value that `parse` accepts; `parse` returns `null` for any other value. */
-export function value<Output>(
+export function valueSchema<Output>(
   parse: (input: unknown) => Output | null,
   problem: string | ((input: unknown) => string),
 ) {
@@ -62,11 +62,11 @@ export function value<Output>(
 }
 
 /** A string that `parse` accepts. */
-export function text<Output>(
+export function textSchema<Output>(
   parse: (text: string) => Output | null,
   problem: string | ((text: string) => string),
 ) {
-  return value(
+  return valueSchema(
     (input) => (typeof input === "string" ? parse(input) : null),
     (input) => {
       if (typeof input !== "string") return `must be text, not ${kindOf(input)}`;
@@ -75,11 +75,11 @@ export function text<Output>(
   );
 }
 
-export function textMatching(pattern: RegExp, problem: string) {
-  return text((input) => (pattern.test(input) ? input : null), problem);
+export function textMatchingSchema(pattern: RegExp, problem: string) {
+  return textSchema((input) => (pattern.test(input) ? input : null), problem);
 }
 
-export function oneOf<const Option extends string>(options: readonly Option[]) {
+export function oneOfSchema<const Option extends string>(options: readonly Option[]) {
   const names = options.map((option) => `"${option}"`);
   return v.picklist(
     options,
@@ -88,35 +88,35 @@ export function oneOf<const Option extends string>(options: readonly Option[]) {
   );
 }
 
-export function integer(min: number, max: number) {
-  return value(
+export function integerSchema(min: number, max: number) {
+  return valueSchema(
     (input) => (isIntegerBetween(input, min, max) ? input : null),
     `must be a whole number from ${min} to ${max}`,
   );
 }
 
-export const boolean = v.boolean("must be true or false");
+export const booleanSchema = v.boolean("must be true or false");
 
-export function list<Item extends v.GenericSchema>(item: Item, problem = "must be a list") {
+export function listSchema<Item extends v.GenericSchema>(item: Item, problem = "must be a list") {
   return v.array(item, problem);
 }
 
 /** A table of any content. */
-export const anyTable = v.custom<Table>(
+export const anyTableSchema = v.custom<Table>(
   isTable,
   ({ input }) => `must be a table, not ${kindOf(input)}`,
 );
 
 /** A table whose other keys are ignored. All keys of `entries` are optional. */
-export function looseTable<const Entries extends v.ObjectEntries>(entries: Entries) {
-  return v.pipe(anyTable as TableOf<Entries>, v.object(entries));
+export function looseTableSchema<const Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.pipe(anyTableSchema as TableOf<Entries>, v.object(entries));
 }
 
 /**
  * A table that has the keys of `entries` and no others. A key whose schema is not optional is
  * required, and `examples` has a value of each.
  */
-export function table<const Entries extends v.ObjectEntries>(
+export function tableSchema<const Entries extends v.ObjectEntries>(
   entries: Entries,
   examples: { readonly [Key in keyof Entries]?: string } = {},
 ) {
@@ -132,7 +132,7 @@ export function table<const Entries extends v.ObjectEntries>(
     const misspelt = unknown.flatMap((key) => nearest(key, known) ?? []);
     const lenient = Object.fromEntries(misspelt.map((key) => [key, v.optional(v.unknown())]));
     return v.pipe(
-      anyTable as TableOf<Entries>,
+      anyTableSchema as TableOf<Entries>,
       v.object({ ...entries, ...lenient }, missing) as v.ObjectSchema<Entries, typeof missing>,
       v.rawCheck(({ addIssue }) => {
         for (const key of unknown) {

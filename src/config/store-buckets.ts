@@ -4,16 +4,16 @@
  */
 import * as v from "valibot";
 import { UserError } from "../base/user-error.ts";
-import { identifier, type BindingNames } from "./binding-names.ts";
+import { identifierSchema, type BindingNames } from "./binding-names.ts";
 import {
-  integer,
+  integerSchema,
   isTable,
-  list,
-  oneOf,
+  listSchema,
+  oneOfSchema,
   parseValue,
   sentence,
-  table,
-  text,
+  tableSchema,
+  textSchema,
   type ReportMistake,
   type Table,
 } from "./schema.ts";
@@ -46,20 +46,20 @@ export const latencyMillisecondsMax = 60_000;
 /** A bucket's name is also the name of a folder, so characters that file systems reserve are not allowed. */
 const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
-const bucketName = text(
+const bucketName = textSchema(
   (name) => (bucketNamePattern.test(name) ? name : null),
   (name) =>
     `${JSON.stringify(name)} is not a valid bucket name. Use 1 to 63 letters, digits, ".", "_" ` +
     'and "-", beginning and ending with a letter or a digit',
 );
-const storageClass = oneOf<StorageClass>(["Standard", "InfrequentAccess"]);
-const date = text(
+const storageClass = oneOfSchema<StorageClass>(["Standard", "InfrequentAccess"]);
+const date = textSchema(
   (day) => (/^\d{4}-\d{2}-\d{2}$/.test(day) && Date.parse(day) > 0 ? day : null),
   "must be a date in the form YYYY-MM-DD",
 );
 
 const bucketEntries = {
-  binding: identifier,
+  binding: identifierSchema,
   bucket_name: bucketName,
   preview_bucket_name: v.optional(bucketName),
   storage_class: v.optional(storageClass),
@@ -67,18 +67,18 @@ const bucketEntries = {
 
 export const bucketKeys: readonly string[] = Object.keys(bucketEntries);
 
-const buckets = list(
-  table(bucketEntries, { binding: "PHOTOS", bucket_name: "photos" }),
+const buckets = listSchema(
+  tableSchema(bucketEntries, { binding: "PHOTOS", bucket_name: "photos" }),
   "must be a list: write [[store_buckets]], or a JSON array",
 );
 
-const optionsTable = table(
+const optionsTable = tableSchema(
   {
     bucket_name: bucketName,
     storage_class: v.optional(storageClass, "Standard"),
     compatibility_date: v.optional(date),
-    compatibility_flags: v.optional(list(v.string("must be text"))),
-    latency_milliseconds: v.optional(integer(0, latencyMillisecondsMax)),
+    compatibility_flags: v.optional(listSchema(v.string("must be text"))),
+    latency_milliseconds: v.optional(integerSchema(0, latencyMillisecondsMax)),
   },
   { bucket_name: "my-bucket" },
 );
