@@ -1,6 +1,7 @@
 /** `[dns]` of the configuration file: the companion worker, its listeners and its secondaries. */
 import { isIP } from "node:net";
 import * as v from "valibot";
+import { isPort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
 import { acceptRecord } from "../dns/rules/accept-record.ts";
 import { identifierSchema, type BindingNames } from "./binding-names.ts";
@@ -20,7 +21,6 @@ import {
 import {
   anyTableSchema,
   integerSchema,
-  isIntegerBetween,
   looseTableSchema,
   parseValue,
   sentence,
@@ -60,7 +60,7 @@ const hostsDefault = ["127.0.0.1", "::1"];
 const threadsMax = 64;
 
 const port = valueSchema(
-  (input) => (isIntegerBetween(input, 0, 65_535) ? input : null),
+  (input) => (isPort(input) ? input : null),
   "must be a port, 0 to 65535; 0 takes any free port",
 );
 

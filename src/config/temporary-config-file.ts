@@ -7,7 +7,7 @@
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isSameProcess } from "../base/processes.ts";
+import { isAlive } from "../base/processes.ts";
 import type { ProjectConfig } from "./read-config.ts";
 import type { Table } from "./schema.ts";
 import { showOriginalName } from "./temporary-config-warnings.ts";
@@ -47,7 +47,7 @@ export async function withTemporaryConfig<Result>(
 function removeStaleFiles(folder: string): void {
   for (const name of readdirSync(folder)) {
     const writer = namePattern.exec(name)?.[1];
-    if (writer !== undefined && !isSameProcess(Number(writer), null)) {
+    if (writer !== undefined && !isAlive({ processId: Number(writer) })) {
       rmSync(join(folder, name), { force: true });
     }
   }

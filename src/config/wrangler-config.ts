@@ -7,7 +7,7 @@
  * environments are left out. Paths stay as they were written, so the result belongs into the folder
  * of the original file: wrangler resolves paths, `.dev.vars` and the state from there.
  */
-import { pluginPath } from "../base/plugin-path.ts";
+import { pluginPath } from "../base/runtime.ts";
 import type { BucketBinding, ProjectConfig } from "./read-config.ts";
 import { isTable, type Table } from "./schema.ts";
 

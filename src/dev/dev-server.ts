@@ -5,27 +5,22 @@
  * (`docs/decisions/0008-dns-beside-the-script.md`). A change of the configuration file takes effect
  * when the file is saved; while the file has mistakes, the previous configuration stays in use.
  */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type * as WranglerModule from "wrangler";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
-import { removeEndedRunRecords } from "../base/run-record.ts";
-import { freePort } from "../base/free-port.ts";
-import { loadWrangler } from "../base/packages.ts";
-import { stopMilliseconds, within } from "../base/timeout.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { findFreePort } from "../base/ports.ts";
+import { loadWrangler } from "../base/runtime.ts";
+import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
+import { storeRuns } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor } from "./script-supervisor.ts";
 import { renderSummary } from "./summary.ts";
-import {
-  persistFolder,
-  readProject,
-  readProjectConfig,
-  workerInput,
-  type Project,
-} from "./worker-input.ts";
+import { readProject, readProjectConfig, workerInput, type Project } from "./worker-input.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;
@@ -77,7 +72,7 @@ function companionDns(config: ProjectConfig, options: StartDevOptions): Companio
   const { dns = true, dnsPort, dnsApiPort } = options;
   if (!dns) return null;
   return new CompanionDns(config, {
-    persistTo: persistFolder(config, options),
+    persistTo: stateFolder(config.folder, options.persistTo),
     ...(dnsPort !== undefined && { dnsPort }),
     ...(dnsApiPort !== undefined && { apiPort: dnsApiPort }),
   });
@@ -120,7 +115,7 @@ class DevServer implements RunningDev {
   }
 
   get persistFolder(): string {
-    return persistFolder(this.#project.config, this.#options);
+    return stateFolder(this.#project.config.folder, this.#options.persistTo);
   }
 
   get ready(): Promise<void> {
@@ -132,7 +127,7 @@ class DevServer implements RunningDev {
     this.#warn();
     this.#hostname = this.#options.ip ?? wrangler.dev.ip;
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
-    this.#inspectorPort = await freePort(
+    this.#inspectorPort = await findFreePort(
       this.#options.inspectorPort ?? wrangler.dev.inspector_port ?? inspectorPortDefault,
       "127.0.0.1",
     );
@@ -170,11 +165,11 @@ class DevServer implements RunningDev {
       this.#supervisor?.stop(),
       this.#dns && within(stopMilliseconds, this.#dns.stop()),
     ]);
-    await removeEndedRunRecords(join(this.persistFolder, "v3", "store", "runs"));
+    await storeRuns(pluginFolder(this.persistFolder, "store")).removeOwnEnded();
   }
 
   async #choosePort(wanted: number): Promise<number> {
-    const port = await freePort(wanted, this.#hostname);
+    const port = await findFreePort(wanted, this.#hostname);
     if (wanted !== 0 && port !== wanted) this.#log(`Port ${wanted} is taken: using ${port}.`);
     return port;
   }
@@ -234,7 +229,7 @@ class DevServer implements RunningDev {
       {
         url: this.url,
         buckets: this.buckets,
-        storeFolder: join(this.persistFolder, "v3", "store"),
+        storeFolder: pluginFolder(this.persistFolder, "store"),
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
         dns: this.#dns?.lines ?? [],
       },

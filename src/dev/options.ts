@@ -1,7 +1,8 @@
 /** The options of a dev server. */
+import { isPort } from "../base/ports.ts";
+import { UserError } from "../base/user-error.ts";
 import { isIntegerBetween } from "../config/schema.ts";
 import { latencyMillisecondsMax } from "../config/store-buckets.ts";
-import { UserError } from "../base/user-error.ts";
 
 /** wrangler's levels, from nothing to everything. */
 export const logLevels = ["none", "error", "warn", "info", "log", "debug"] as const;
@@ -46,8 +47,8 @@ export interface StartDevOptions {
 export function checkOptions(options: StartDevOptions): void {
   for (const name of ["port", "inspectorPort", "dnsPort", "dnsApiPort"] as const) {
     const port = options[name];
-    if (port === undefined || (Number.isInteger(port) && port >= 0 && port < 65_536)) continue;
-    throw new UserError(`${name} ${port} is not a port: use 0 to 65535, where 0 is any.`);
+    if (port === undefined || isPort(port)) continue;
+    throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);
   }
   const { logLevel, storeLatencyMilliseconds: latency, localProtocol } = options;
   if (logLevel !== undefined && !logLevels.includes(logLevel)) {

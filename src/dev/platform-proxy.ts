@@ -3,7 +3,6 @@
  *
  * This is wrangler's proxy with a configuration in which buckets and DNS are `unsafe` bindings.
  */
-import { join } from "node:path";
 import type { GetPlatformProxyOptions, PlatformProxy } from "wrangler";
 import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
@@ -12,7 +11,8 @@ import {
   unsafeBindings,
   type UnsafeBindingEntry,
 } from "../config/wrangler-config.ts";
-import { loadWrangler } from "../base/packages.ts";
+import { loadWrangler } from "../base/runtime.ts";
+import { persistPath, stateFolder } from "../base/state-folder.ts";
 
 export interface PlatformProxyOptions {
   /** The path of the configuration file. Default: the nearest file. */
@@ -40,7 +40,7 @@ export async function getPlatformProxy<
   for (const warning of config.warnings) console.warn(warning);
   const { environment, persist = true, envFiles, remoteBindings } = options;
   const wranglerOptions: GetPlatformProxyOptions = {
-    persist: persist === true ? { path: join(config.folder, ".wrangler", "state", "v3") } : persist,
+    persist: persist === true ? { path: persistPath(stateFolder(config.folder)) } : persist,
     ...(environment !== undefined && { environment }),
     ...(envFiles !== undefined && { envFiles }),
     ...(remoteBindings !== undefined && { remoteBindings }),

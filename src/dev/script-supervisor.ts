@@ -9,8 +9,8 @@
  * restarts run one after the other.
  */
 import type * as WranglerModule from "wrangler";
-import { watchRuntimes } from "../base/child-processes.ts";
-import { stopMilliseconds, within } from "../base/timeout.ts";
+import { watchCrashes } from "../base/child-processes.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { watchSourcesOnce } from "./file-watch.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
@@ -97,7 +97,7 @@ export class ScriptSupervisor {
   async #start(): Promise<void> {
     const environment = new this.#wrangler.unstable_DevEnv();
     this.#environment = environment;
-    this.#endWatch = watchRuntimes((signal) => {
+    this.#endWatch = watchCrashes((signal) => {
       // An interrupt from the terminal can end the runtimes before it reaches this process.
       setTimeout(() => {
         if (environment === this.#environment && !this.#stopped) this.#onCrash(signal);

@@ -1,6 +1,6 @@
 /** A dev server in a terminal. It runs until a key or a signal ends it, and leaves no processes. */
 import { ChildProcesses } from "../base/child-processes.ts";
-import { stopMilliseconds, within } from "../base/timeout.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { startDev, type RunningDev } from "./dev-server.ts";
 import { listenForKeys, renderKeys, type KeyBinding } from "./keys.ts";
 import type { StartDevOptions } from "./options.ts";

@@ -6,13 +6,13 @@
  * The bindings of Ledge are added to the input.
  */
 import { randomBytes } from "node:crypto";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { unstable_readConfig } from "wrangler";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
 import type { RemoteOptions } from "../plugin/dns-plugin.ts";
-import { loadMiniflare } from "../base/packages.ts";
-import { pluginPath } from "../base/plugin-path.ts";
+import { loadMiniflare, pluginPath } from "../base/runtime.ts";
+import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { logLevelDefault, type StartDevOptions } from "./options.ts";
 import type { ConsoleMessage, ScriptConsole } from "./script-console.ts";
@@ -55,11 +55,6 @@ export function readProjectConfig(options: StartDevOptions): ProjectConfig {
     ...(environment !== undefined && { environment }),
     ...(folder !== undefined && { folder }),
   });
-}
-
-/** The state folder of a project. */
-export function persistFolder({ folder }: ProjectConfig, { persistTo }: StartDevOptions): string {
-  return persistTo === undefined ? join(folder, ".wrangler", "state") : resolve(persistTo);
 }
 
 /** The addresses and services around a script. */
@@ -115,7 +110,7 @@ export function workerInput(
         ...(localProtocol !== undefined && { secure: localProtocol === "https" }),
       },
       inspector: { hostname: "127.0.0.1", port: inspectorPort },
-      persist: persistFolder(config, options),
+      persist: stateFolder(config.folder, options.persistTo),
       // Dev servers of one machine, also wrangler's, find each other's scripts in this registry.
       registry: loadMiniflare().getDefaultDevRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),

@@ -83,7 +83,9 @@ describe("a binding of type unsafe:dns", () => {
     expect(await (await other.fetch("http://other/")).json()).toHaveLength(2);
 
     const divided = start(temporaryFolder(), [worker(declared), worker({}, "other")]);
-    await expect(divided.ready).rejects.toThrow(/one DNS for all scripts: give both the same/);
+    await expect(divided.ready).rejects.toThrow(
+      /all scripts share one DNS: give both the same options/,
+    );
   });
 });
 
@@ -183,7 +185,7 @@ describe("startDns()", () => {
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as AddressInfo;
     const { dns, said, zones } = await startProject({ "wrangler.json": "{}" }, { port });
-    expect(said).toContain(`Port ${port} is taken: the DNS API is on another.`);
+    expect(said).toContain(`Port ${port} is taken: the DNS API uses another port.`);
     expect(new URL(dns.url).port).not.toBe(String(port));
     expect((await zones(owner)).success).toBe(true);
   });

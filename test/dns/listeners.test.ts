@@ -76,7 +76,7 @@ describe("the port", () => {
     const taken = await take(who, threads);
     const { port, said } = await start({ zones, threads }, { dnsPort: taken });
     expect(port).not.toBe(taken);
-    expect(said).toContain(`Port ${taken} is taken: DNS is on another.`);
+    expect(said).toContain(`Port ${taken} is taken: DNS uses another port.`);
     expect(await isAnswering(port)).toBe(true);
   });
 

@@ -1,8 +1,8 @@
 /**
  * Layers of isolation for tests: what is written to zones while one is open is undone when it is
- * closed (`src/base/workerd/undo-journal.ts`). All objects of a runtime live in one isolate.
+ * closed (`src/base/undo-journal.ts`). All objects of a runtime live in one isolate.
  */
-import { UndoJournal } from "../../src/base/workerd/undo-journal.ts";
+import { UndoJournal } from "../../src/base/undo-journal.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
 
 class TestSession {

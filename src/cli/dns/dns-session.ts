@@ -7,13 +7,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readDnsConfig } from "../../config/dns-config.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import {
-  findOwner,
-  waitMilliseconds,
+  findZonesOwner,
+  zonesFolder,
   ZonesTakenError,
+  zonesWaitMilliseconds,
   type DnsAddresses,
   type ZonesOwnerRecord,
 } from "../../dns/server/zones-owner.ts";
-import { zonesFolder } from "../../dns/server/zones-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { UsageError, type Invocation } from "../command.ts";
 import { Api } from "../../dns/client/api-client.ts";
@@ -94,9 +94,9 @@ async function findServer(
   const given = textOption(invocation, "persist-to");
   const persistTo = given === undefined ? undefined : resolve(given);
   const folder = zonesFolder(project.folder, persistTo);
-  const deadline = Date.now() + waitMilliseconds;
+  const deadline = Date.now() + zonesWaitMilliseconds;
   for (;;) {
-    const owner = findOwner(folder);
+    const owner = findZonesOwner(folder);
     if (owner === null) {
       const options = {
         ...configOptions(invocation),

@@ -15,7 +15,7 @@ import {
 } from "../import-plan.ts";
 import { counted, formatTable } from "../../../base/format.ts";
 import { print, remark, textOption } from "../output.ts";
-import { Progress } from "../progress.ts";
+import { Progress } from "../../../base/progress.ts";
 import { withDns, type DnsSession } from "../dns-session.ts";
 import { parseTransferKey } from "../transfer-key.ts";
 import { findZone, findZoneNamed } from "../zone.ts";

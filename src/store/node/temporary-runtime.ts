@@ -1,16 +1,16 @@
 /**
- * A runtime for a command, when none is running on the folder: no script, only the store and its
- * endpoint. It makes way when a dev server comes (`base/folder-owner.ts`).
+ * A runtime that a process starts when no other runs on the folder. It has no script, only the
+ * store and its endpoint. It hands the folder over when another runtime starts
+ * (`store-owner.ts`).
  */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import type { Miniflare } from "miniflare";
-import type { EndpointAddress } from "../../base/run-record.ts";
-import { loadMiniflare } from "../../base/packages.ts";
+import { loadMiniflare, ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
+import type { EndpointAddress } from "./store-owner.ts";
 
-export class OwnRuntime {
+export class TemporaryRuntime {
   readonly #miniflare: Miniflare;
   readonly #handover: ReturnType<typeof createServer>;
 
@@ -20,27 +20,31 @@ export class OwnRuntime {
   }
 
   /**
-   * @param makeWay called when another runtime wants the folder; it may have it when this resolves
+   * @param handOver called when another runtime asks for the folder; that runtime takes the folder
+   *   when the promise resolves
    */
-  static async start(persistPath: string, makeWay: () => Promise<void>): Promise<OwnRuntime> {
+  static async start(
+    persistPath: string,
+    handOver: () => Promise<void>,
+  ): Promise<TemporaryRuntime> {
     const secret = randomBytes(32).toString("base64url");
     const handover = createServer((request, response) => {
       if (request.headers.authorization !== `Bearer ${secret}`) response.writeHead(403).end();
-      else void makeWay().finally(() => response.end());
+      else void handOver().finally(() => response.end());
     });
     await new Promise<void>((resolve) => handover.listen(0, "127.0.0.1", resolve));
     handover.unref();
     const { port } = handover.address() as AddressInfo;
-    // Loading it takes longer than most of what a command does through the endpoint of another.
+    // Loaded only here: loading Miniflare takes longer than most commands take with a running owner.
     const { Log, LogLevel, Miniflare } = loadMiniflare();
     const miniflare = new Miniflare({
       resourcePersistencePath: persistPath,
       log: new Log(LogLevel.NONE),
-      // What buckets log of their housekeeping is for dev servers.
+      // The messages of the buckets' housekeeping are for dev servers.
       handleStructuredLogs() {},
-      workers: [commandWorker({ port, secret })],
+      workers: [storeWorker({ port, secret })],
     });
-    const runtime = new OwnRuntime(miniflare, handover);
+    const runtime = new TemporaryRuntime(miniflare, handover);
     try {
       await miniflare.ready;
     } catch (error) {
@@ -56,16 +60,12 @@ export class OwnRuntime {
   }
 }
 
-function commandWorker(handover: EndpointAddress) {
-  const plugin = {
-    package: fileURLToPath(new URL("./plugin.js", import.meta.url)),
-    name: "store",
-  };
+function storeWorker(handover: EndpointAddress) {
   return {
     config: {
       type: "worker" as const,
       name: "ledge-store-command",
-      compatibilityDate: "2026-08-01",
+      compatibilityDate: ownCompatibilityDate,
       manifest: {
         mainModule: "index.mjs",
         modules: { "index.mjs": { type: "esm" as const, contents: "export default {};" } },
@@ -73,7 +73,7 @@ function commandWorker(handover: EndpointAddress) {
       env: {
         CONTROL: {
           type: "unsafe:store_control" as const,
-          dev: { plugin, options: { handover } },
+          dev: { plugin: { package: pluginPath, name: "store" }, options: { handover } },
         },
       },
     },

@@ -1,42 +1,52 @@
 /**
- * Undoing what was written to an object's database, at a cost that depends on what was written.
+ * Undoes writes to the SQLite database of a Durable Object, at a cost that depends on the number
+ * of rows that were written.
  *
- * Writes happen in a *layer*: a test, or a `describe` block around it. While a layer is entered,
- * triggers keep the first image that it sees of every row it changes, in a table beside the row's
- * own (`undo_objects` for `objects`). Leaving the layer puts those rows back; the others are not
- * looked at, however many there are. Layers nest: the images of an outer layer stay untouched
- * while an inner one is entered, so leaving the inner one gives back what the outer one had made.
+ * Writes belong to a *layer*: a test, or a `describe` block around the test. While a layer is
+ * entered, triggers copy each row before the layer first changes it, into a table beside the row's
+ * own (`undo_objects` for `objects`). To leave the layer restores the copies and reads no other
+ * row. Layers nest: each has its own copies.
  *
- * Nothing of this exists in a database in which no layer was ever entered. The tables are found by
- * asking SQLite, so a table that is added to a schema is covered from its first day. A table needs
- * a primary key, and rows that `INSERT OR REPLACE` replaces must have it in common.
+ * A database in which no layer was ever entered has none of these tables and triggers. The journal
+ * asks SQLite for the tables, so it covers tables that a schema gets later. A table needs a primary
+ * key, and `INSERT OR REPLACE` must replace rows with the same primary key.
  *
- * Writing to one database is synchronous, and the journal's own writes go with those that they
- * guard: a crash finds both or neither. What a crash leaves is undone by `recover`.
+ * A write and its copy are in one transaction: after a crash the database has both or neither.
+ * `recover` undoes what a crash has left.
  */
+
+type SqlValue = ArrayBuffer | string | number | null;
+
+/** The part of workerd's `SqlStorage` that the journal uses. */
+interface SqlDatabase {
+  exec<Row extends Record<string, SqlValue>>(
+    statement: string,
+    ...values: SqlValue[]
+  ): Iterable<Row> & { toArray(): Row[]; raw<Values extends SqlValue[]>(): Iterable<Values> };
+}
 
 interface JournaledTable {
   readonly name: string;
-  /** Names and types, as in the table itself: SQLite has no use for a key of another type. */
+  /** Names and types of the columns. SQLite uses an index only for keys of the same type. */
   readonly definitions: readonly string[];
   readonly columns: readonly string[];
   readonly keys: readonly [string, ...string[]];
 }
 
-/** The layer whose writes are kept. The triggers read it, so it has to be in the database. */
+/** Holds the entered layer, in the database because the triggers read it. */
 const stateTable = "undo_layer";
 
 export class UndoJournal {
-  readonly #sql: SqlStorage;
+  readonly #sql: SqlDatabase;
   #tables: readonly JournaledTable[] | undefined;
-  /** As the database has it; `undefined` when that is not known. */
+  /** The entered layer; `undefined` before the first `enter()`. */
   #layer: number | null | undefined;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlDatabase) {
     this.#sql = sql;
   }
 
-  /** From here on, writes belong to this layer; to none when it is `null`. */
+  /** Makes the writes from now on belong to a layer; for `null`, to none. */
   enter(layer: number | null, run: string): void {
     if (layer === this.#layer) return;
     if (!this.#exists()) {
@@ -47,7 +57,7 @@ export class UndoJournal {
     this.#layer = layer;
   }
 
-  /** Puts back what this layer and those above it have changed. */
+  /** Undoes the writes of this layer and of the layers above it. */
   leave(layer: number, run: string): void {
     if (!this.#exists()) return;
     this.enter(null, run);
@@ -61,12 +71,12 @@ export class UndoJournal {
     }
   }
 
-  /** Deletes all rows, in the layer that is entered. */
+  /** Deletes all rows, in the entered layer. */
   empty(): void {
     for (const { name } of this.#journaled()) this.#sql.exec(`DELETE FROM ${quoted(name)}`);
   }
 
-  /** Undoes what a run left that has ended in the middle. */
+  /** Undoes the writes of a run that has crashed. */
   recover(run: string | undefined): void {
     if (!this.#exists()) return;
     const [state] = this.#sql.exec<{ run: string }>(`SELECT run FROM ${stateTable}`);
@@ -74,16 +84,14 @@ export class UndoJournal {
     this.leave(0, run ?? "");
   }
 
-  /** Which of these keys of a table some layer is going to bring back. */
+  /** The keys among these whose rows a layer would restore. */
   keeps(tableName: string, keys: readonly string[]): Set<string> {
-    const table = this.#exists()
-      ? this.#journaled().find(({ name }) => name === tableName)
-      : undefined;
+    const table = this.#journaledTable(tableName);
     if (table === undefined || keys.length === 0) return new Set();
     const [key] = table.keys;
     const rows = this.#sql
       .exec(
-        `SELECT DISTINCT ${quoted(key)} FROM ${images(table)} WHERE _existed ` +
+        `SELECT DISTINCT ${quoted(key)} FROM ${copiesOf(table)} WHERE _existed ` +
           `AND ${quoted(key)} IN (SELECT value FROM json_each(?))`,
         JSON.stringify(keys),
       )
@@ -91,17 +99,22 @@ export class UndoJournal {
     return new Set(Array.from(rows, ([value]) => value));
   }
 
-  /** Keys of rows that this layer, or one above it, has added to a table. */
+  /** The keys of rows that this layer and the layers above it have added to a table. */
   added(tableName: string, layer: number): string[] {
-    const table = this.#exists()
-      ? this.#journaled().find(({ name }) => name === tableName)
-      : undefined;
+    const table = this.#journaledTable(tableName);
     if (table === undefined) return [];
     const [key] = table.keys;
     const rows = this.#sql
-      .exec(`SELECT ${quoted(key)} FROM ${images(table)} WHERE _layer >= ? AND NOT _existed`, layer)
+      .exec(
+        `SELECT ${quoted(key)} FROM ${copiesOf(table)} WHERE _layer >= ? AND NOT _existed`,
+        layer,
+      )
       .raw<[string]>();
     return Array.from(rows, ([value]) => value);
+  }
+
+  #journaledTable(tableName: string): JournaledTable | undefined {
+    return this.#exists() ? this.#journaled().find(({ name }) => name === tableName) : undefined;
   }
 
   #exists(): boolean {
@@ -116,17 +129,17 @@ export class UndoJournal {
     for (const table of this.#journaled()) {
       const keys = table.keys.map(quoted).join(", ");
       this.#sql.exec(
-        `CREATE TABLE ${images(table)} (_layer INTEGER, _existed INTEGER, ` +
+        `CREATE TABLE ${copiesOf(table)} (_layer INTEGER, _existed INTEGER, ` +
           `${table.definitions.join(", ")}, PRIMARY KEY (_layer, ${keys})) WITHOUT ROWID`,
       );
       for (const statement of triggers(table)) this.#sql.exec(statement);
     }
   }
 
-  /** Of each table, the highest layer that has changed it; -1 for none. */
+  /** For each table the highest layer that has changed it, or -1. */
   #topLayers(): number[] {
     const tops = this.#journaled().map(
-      (table, index) => `coalesce((SELECT max(_layer) FROM ${images(table)}), -1) AS t${index}`,
+      (table, index) => `coalesce((SELECT max(_layer) FROM ${copiesOf(table)}), -1) AS t${index}`,
     );
     const [row] = this.#sql.exec(`SELECT ${tops.join(", ")}`).raw<number[]>();
     return row ?? [];
@@ -135,7 +148,7 @@ export class UndoJournal {
   #restore(table: JournaledTable, layer: number): void {
     const columns = table.columns.map(quoted).join(", ");
     const keys = table.keys.map(quoted).join(", ");
-    const from = `FROM ${images(table)} WHERE _layer = ?`;
+    const from = `FROM ${copiesOf(table)} WHERE _layer = ?`;
     this.#sql.exec(
       `DELETE FROM ${quoted(table.name)} WHERE (${keys}) IN (SELECT ${keys} ${from})`,
       layer,
@@ -148,8 +161,8 @@ export class UndoJournal {
   }
 
   /**
-   * In the order in which they are restored. A trigger of the schema itself may write to a table
-   * that was made after its own, so a later table has the last word.
+   * The tables in the order of their restoration. A trigger of the schema may write to a table that
+   * was created after the trigger's own table, so the later table is restored last.
    */
   #journaled(): readonly JournaledTable[] {
     if (this.#tables !== undefined) return this.#tables;
@@ -164,10 +177,10 @@ export class UndoJournal {
         .exec<{ name: string; type: string; pk: number }>(`PRAGMA table_info(${quoted(name)})`)
         .toArray();
       const [key, ...keys] = columns.filter(({ pk }) => pk > 0).map((column) => column.name);
-      if (key === undefined) throw new Error(`Cannot undo writes to "${name}": it has no key`);
+      if (key === undefined) throw new Error(`Cannot undo writes to "${name}": no primary key`);
       return {
         name,
-        definitions: columns.map((column) => definition(column)),
+        definitions: columns.map((column) => columnDefinition(column)),
         columns: columns.map((column) => column.name),
         keys: [key, ...keys],
       };
@@ -177,43 +190,44 @@ export class UndoJournal {
 }
 
 /**
- * Images are taken before a row changes, for that is when `INSERT OR REPLACE` still shows what it
- * is about to replace. A new row is noted afterwards, when SQLite has chosen its key. An inner `OR
- * IGNORE` would not do to take only the first: the outer statement's clause overrides it.
+ * A row is copied before it changes, because then the row that `INSERT OR REPLACE` replaces still
+ * exists. The key of a new row is recorded after the insert, when SQLite has chosen the key. The
+ * triggers check for an earlier copy themselves: the conflict clause of the statement that fires a
+ * trigger overrides an `OR IGNORE` in the trigger.
  */
 function triggers(table: JournaledTable): string[] {
   const { name, columns, keys } = table;
   const layer = `(SELECT layer FROM ${stateTable})`;
-  const seen = (row: "old" | "new"): string =>
-    `SELECT 1 FROM ${images(table)} WHERE _layer = ${layer} AND ` +
+  const isCopied = (row: "old" | "new"): string =>
+    `SELECT 1 FROM ${copiesOf(table)} WHERE _layer = ${layer} AND ` +
     keys.map((key) => `${quoted(key)} = ${row}.${quoted(key)}`).join(" AND ");
-  const keep = (row: "old" | "new"): string =>
-    `INSERT INTO ${images(table)} (_layer, _existed, ${columns.map(quoted).join(", ")}) ` +
+  const copy = (row: "old" | "new"): string =>
+    `INSERT INTO ${copiesOf(table)} (_layer, _existed, ${columns.map(quoted).join(", ")}) ` +
     `SELECT ${layer}, 1, ${columns.map(quoted).join(", ")} FROM ${quoted(name)} WHERE ` +
     keys.map((key) => `${quoted(key)} = ${row}.${quoted(key)}`).join(" AND ") +
-    ` AND NOT EXISTS (${seen(row)});`;
-  const note =
-    `INSERT INTO ${images(table)} (_layer, _existed, ${keys.map(quoted).join(", ")}) ` +
+    ` AND NOT EXISTS (${isCopied(row)});`;
+  const recordNew =
+    `INSERT INTO ${copiesOf(table)} (_layer, _existed, ${keys.map(quoted).join(", ")}) ` +
     `SELECT ${layer}, 0, ${keys.map((key) => `new.${quoted(key)}`).join(", ")} ` +
-    `WHERE NOT EXISTS (${seen("new")});`;
+    `WHERE NOT EXISTS (${isCopied("new")});`;
   const when = `WHEN ${layer} IS NOT NULL`;
   const trigger = (event: string, body: string): string =>
     `CREATE TRIGGER ${quoted(`undo_${name}_${event.toLowerCase().replace(" ", "_")}`)} ` +
     `${event} ON ${quoted(name)} ${when} BEGIN ${body} END`;
   return [
-    trigger("BEFORE INSERT", keep("new")),
-    trigger("AFTER INSERT", note),
-    trigger("BEFORE UPDATE", keep("old") + note),
-    trigger("BEFORE DELETE", keep("old")),
+    trigger("BEFORE INSERT", copy("new")),
+    trigger("AFTER INSERT", recordNew),
+    trigger("BEFORE UPDATE", copy("old") + recordNew),
+    trigger("BEFORE DELETE", copy("old")),
   ];
 }
 
-/** `ANY` means any only in a strict table; elsewhere a column without a type takes things as they are. */
-function definition({ name, type }: { name: string; type: string }): string {
+/** In a table that is not STRICT, a column without a type is what `ANY` is in a STRICT table. */
+function columnDefinition({ name, type }: { name: string; type: string }): string {
   return type === "ANY" ? quoted(name) : `${quoted(name)} ${type}`;
 }
 
-function images({ name }: JournaledTable): string {
+function copiesOf({ name }: JournaledTable): string {
   return quoted(`undo_${name}`);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Content on this side: a file, whose length is taken once and held to. It can be read as often as
- * needed, for a transfer may have to begin again.
+ * The content of a local file. The size is read once, and a file that becomes shorter is an error.
+ * The content can be read several times, because a transfer may be repeated.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
@@ -10,15 +10,7 @@ import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { multipartEtag } from "../core/multipart.ts";
 
-export interface LocalContent {
-  readonly size: number;
-  /** All of it, for what is small. */
-  bytes(): Uint8Array;
-  /** A part of it, exactly so long or failing. */
-  stream(start: number, length: number): Readable;
-}
-
-export class FileContent implements LocalContent {
+export class FileContent {
   readonly path: string;
   readonly size: number;
   #bytes: Uint8Array | undefined;
@@ -28,7 +20,7 @@ export class FileContent implements LocalContent {
     this.size = size;
   }
 
-  /** Of small files there are many, and asking the system at once is quicker than waiting. */
+  /** Synchronous: for many small files this is faster than waiting for each. */
   static of(path: string): FileContent {
     let found;
     try {
@@ -41,10 +33,12 @@ export class FileContent implements LocalContent {
     return new FileContent(path, found.size);
   }
 
+  /** The whole content, for small files. */
   bytes(): Uint8Array {
     return (this.#bytes ??= this.#read());
   }
 
+  /** A range of the content. The stream fails if the file has fewer bytes. */
   stream(start: number, length: number): Readable {
     if (length === 0) return Readable.from([]);
     const file = createReadStream(this.path, {
@@ -60,7 +54,7 @@ export class FileContent implements LocalContent {
         done(null, chunk);
       },
       flush(done) {
-        done(count === length ? null : changed(path));
+        done(count === length ? null : fileShortened(path));
       },
     });
     file.once("error", (error) => checked.destroy(error));
@@ -68,7 +62,7 @@ export class FileContent implements LocalContent {
     return file.pipe(checked);
   }
 
-  /** In hexadecimal. */
+  /** The hash in hexadecimal. */
   async hash(algorithm: ChecksumAlgorithm): Promise<string> {
     if (this.size <= inlineBytesMax) {
       return createHash(algorithm).update(this.bytes()).digest("hex");
@@ -76,7 +70,7 @@ export class FileContent implements LocalContent {
     return this.#hashPart(algorithm, 0, this.size);
   }
 
-  /** The etag that the content has as an object of parts of this size. */
+  /** The etag of an object that is uploaded in parts of this size. */
   async multipartEtag(partSize: number): Promise<string> {
     const parts: { etag: string }[] = [];
     for (let start = 0; start < this.size; start += partSize) {
@@ -94,12 +88,12 @@ export class FileContent implements LocalContent {
 
   #read(): Uint8Array {
     const bytes = readFileSync(this.path);
-    if (bytes.length < this.size) throw changed(this.path);
-    // Plain bytes: a Buffer turns itself into text where frames are written.
+    if (bytes.length < this.size) throw fileShortened(this.path);
+    // Not a Buffer: its `toJSON` would put text into a frame.
     return new Uint8Array(bytes.buffer, bytes.byteOffset, this.size);
   }
 }
 
-function changed(path: string): Error {
-  return new UserError(`${path} has become shorter while it was read. Try again.`);
+function fileShortened(path: string): Error {
+  return new UserError(`${path} became shorter while it was read. Try again.`);
 }

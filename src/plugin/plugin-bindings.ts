@@ -1,23 +1,23 @@
-/** The bindings of a script that name one of our plugins. */
+/** The bindings of a script that one of our plugins serves. */
 import type { ParsedWorkerOptions } from "miniflare";
 import { UserError } from "../base/user-error.ts";
 
-export interface UnsafeBinding<Kind extends string> {
+export interface PluginBinding<Kind extends string> {
   readonly name: string;
   readonly kind: Kind;
   readonly options: unknown;
 }
 
 /**
- * @param kinds what each type of binding, as the configuration writes it, is to the plugin
- * @throws UserError for a type that the plugin does not know
+ * @param kinds the kind of binding for each type in the configuration
+ * @throws UserError for a type that the plugin does not serve
  */
-export function unsafeBindings<Kind extends string>(
+export function pluginBindings<Kind extends string>(
   { config }: ParsedWorkerOptions,
   plugin: string,
   kinds: Readonly<Record<string, Kind>>,
-): UnsafeBinding<Kind>[] {
-  const bindings: UnsafeBinding<Kind>[] = [];
+): PluginBinding<Kind>[] {
+  const bindings: PluginBinding<Kind>[] = [];
   for (const [name, binding] of Object.entries(config.env ?? {})) {
     const { type, dev } = binding as {
       type: string;

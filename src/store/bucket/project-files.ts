@@ -1,42 +1,42 @@
-/** Files of the project that tests run in, through workerd's disk service. */
+/** The files of the project that is tested, read through workerd's disk service. */
 import type { SeedObject } from "../core/fixture.ts";
 
-/** So many files are in memory at a time. */
+/** The number of files that are in memory at the same time. */
 const filesMax = 64;
 
 export interface ProjectFolder {
   readonly disk: Fetcher;
-  /** By the endings of names. Node has them, for scripts start sooner without. */
+  /** By file extension. Node supplies the table, because a script starts faster without it. */
   readonly contentTypes: Readonly<Record<string, string>>;
 }
 
-interface Entry {
+interface FolderEntry {
   readonly name: string;
   readonly type: string;
 }
 
-/** The paths of the files below a folder, from there on; `null` when there is no such folder. */
-export async function filesBelow(disk: Fetcher, path: string): Promise<string[] | null> {
-  const response = await disk.fetch(address(path));
+/** The paths of the files below a folder, relative to it; `null` if the folder does not exist. */
+export async function listProjectFiles(disk: Fetcher, path: string): Promise<string[] | null> {
+  const response = await disk.fetch(urlOf(path));
   if (!response.ok || !response.headers.get("content-type")?.includes("json")) {
     await response.body?.cancel();
     return null;
   }
-  const entries = await response.json<Entry[]>();
+  const entries = await response.json<FolderEntry[]>();
   const nested = await Promise.all(
     entries
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
       .map(async ({ name, type }) => {
         if (type !== "directory") return [name];
-        const below = (await filesBelow(disk, `${path}/${name}`)) ?? [];
+        const below = (await listProjectFiles(disk, `${path}/${name}`)) ?? [];
         return below.map((file) => `${name}/${file}`);
       }),
   );
   return nested.flat();
 }
 
-/** Files as objects: the path is the key, and the name's ending says what type the content is. */
-export async function* readFiles(
+/** Reads files as objects: the key is the path, the extension determines the content type. */
+export async function* readProjectFiles(
   { disk, contentTypes }: ProjectFolder,
   path: string,
   keys: readonly string[],
@@ -44,13 +44,13 @@ export async function* readFiles(
   for (let start = 0; start < keys.length; start += filesMax) {
     yield await Promise.all(
       keys.slice(start, start + filesMax).map(async (key) => {
-        const response = await disk.fetch(address(`${path}/${key}`));
-        const ending = key.slice(key.lastIndexOf(".") + 1).toLowerCase();
+        const response = await disk.fetch(urlOf(`${path}/${key}`));
+        const extension = key.slice(key.lastIndexOf(".") + 1).toLowerCase();
         return {
           key,
           bytes: await response.bytes(),
-          ...(Object.hasOwn(contentTypes, ending) && {
-            http: { contentType: contentTypes[ending] as string },
+          ...(Object.hasOwn(contentTypes, extension) && {
+            http: { contentType: contentTypes[extension] as string },
           }),
         };
       }),
@@ -58,7 +58,7 @@ export async function* readFiles(
   }
 }
 
-function address(path: string): string {
+function urlOf(path: string): string {
   const segments = path.split("/").map(encodeURIComponent);
   return `http://project/${segments.join("/")}`.replaceAll(/(?<!:)\/{2,}/g, "/");
 }
