@@ -10,7 +10,7 @@ export const identifierSchema = textSchema(
   (name) => {
     const similar = name.replace(/[^\p{ID_Continue}$]+/gu, "_").replace(/^(?=\d)|^$/, "_");
     return (
-      `${JSON.stringify(name)} is not a JavaScript identifierSchema, so a script cannot write ` +
+      `${JSON.stringify(name)} is not a JavaScript identifier, so a script cannot write ` +
       `env.${name}. Use letters, digits, "_" and "$", as in "${similar.toUpperCase()}"`
     );
   },
