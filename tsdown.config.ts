@@ -37,10 +37,10 @@ export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
-  workerdModule("dns-remote", "worker/remote.ts"),
+  workerdModule("dns-api-proxy", "worker/api-proxy.ts"),
   {
     // A thread's program: nobody imports it.
-    entry: { "dns-listener": "src/dns/server/thread.ts" },
+    entry: { "dns-listener": "src/dns/server/listener-thread.ts" },
     outDir: "dist",
     platform: "node",
     target: "node22",

@@ -2,3 +2,6 @@
 export class UserError extends Error {
   override readonly name = "UserError";
 }
+
+/** A thing that the user named does not exist. */
+export class NotFoundError extends UserError {}

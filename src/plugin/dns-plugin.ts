@@ -99,7 +99,7 @@ function remoteServices({ address, email, key }: RemoteOptions): Service[] {
       name: remoteService,
       worker: {
         compatibilityDate: ownCompatibilityDate,
-        modules: [{ name: "dns-remote.js", esModule: workerdModule("dns-remote") }],
+        modules: [{ name: "dns-api-proxy.js", esModule: workerdModule("dns-api-proxy") }],
         bindings: [
           { name: "API", service: { name: remoteApiService } },
           { name: "EMAIL", text: email },

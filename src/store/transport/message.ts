@@ -2,7 +2,7 @@
  * The messages between a client and a bucket: operations, and their outcomes.
  *
  * A test puts an envelope around a message. The envelope of an operation adds the layer of
- * isolation in which the call was made (`base/workerd/undo-journal.ts`); the envelope of an outcome
+ * isolation in which the call was made (`base/undo-journal.ts`); the envelope of an outcome
  * adds a fault, which the client applies to the answer (`client/apply-fault.ts`). Outside of tests
  * an operation and its outcome are the messages, and nothing is added.
  */
