@@ -1,4 +1,4 @@
-/** Large values pass through: what the runtime holds of them at a time is bounded. */
+/** The runtime streams large values: its memory stays bounded. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { startStore, temporaryFolder } from "../support/store.ts";
@@ -24,7 +24,7 @@ const script = `
         const [object] = await Promise.all([BUCKET.put("large", readable), write(writable, size)]);
         return Response.json(object.size);
       }
-      // Read by a script, which sees each chunk: as copying it elsewhere would.
+      // The script reads each chunk, as a script that copies the body does.
       const { body } = await BUCKET.get("large");
       const reader = body.getReader({ mode: "byob" });
       let read = 0;
@@ -69,7 +69,7 @@ describe.runIf(process.platform === "linux")("a value of 1 GiB", () => {
       const { miniflare } = await startStore(folder, [worker(script)]);
       const ask = async (path: string, bytes: number) =>
         (await miniflare.dispatchFetch(`http://script${path}?size=${bytes}`)).json();
-      // Once in small, so that what every runtime grows by at first does not count.
+      // A small first run: the initial growth of a runtime does not count.
       await ask("/put", mebibyte);
       await ask("/get", mebibyte);
       const pid = runtimeOf(folder);
@@ -81,7 +81,7 @@ describe.runIf(process.platform === "linux")("a value of 1 GiB", () => {
       expect(peak - before).toBeLessThan(growthMax);
       expect(await ask("/get", size)).toBe(size);
       expect(peak - before).toBeLessThan(growthMax);
-      // It was looked at often enough to mean something.
+      // The timer has sampled the process.
       expect(peak).toBeGreaterThan(before / 2);
       clearInterval(timer);
     },
