@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: the store beside R2, or what is named, with its options:
- * `npm run bench -- --quick`, `npm run bench -- list`, `npm run bench -- dns`; `all` for all of them.
+ * `npm run bench` compares the store with R2. The first argument names another benchmark, or `all`,
+ * and the rest are its options: `npm run bench -- --quick`, `npm run bench -- list`.
  *
- * Each benchmark is a program of its own, so that none runs in what another has left behind.
+ * Each benchmark is a separate process, so that none inherits the memory of another.
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ const benchmarks: Record<string, string> = {
   pool: "./pool.ts",
 };
 
-/** Room enough that garbage is collected between measurements, and not in the midst of one. */
+/** A heap large enough that garbage collection happens between measurements. */
 const heapFlags = ["--expose-gc", "--initial-old-space-size=512"];
 
 const given = process.argv.slice(2);

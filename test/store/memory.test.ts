@@ -1,6 +1,6 @@
 /** The runtime streams large values: its memory stays bounded. */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { findRuntimeProcess, residentBytes } from "../support/runtime-memory.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 
@@ -37,32 +37,9 @@ const script = `
     },
   };`;
 
-/** What a runtime's process has in memory, wherever it is written down. */
-function residentBytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
-/** The runtime that this process has started, and that has files of `folder` open. */
-function runtimeOf(folder: string): number {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && opens(name, folder));
-  expect(pids).toHaveLength(1);
-  return Number(pids[0]);
-}
-
-function opens(pid: string, folder: string): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) =>
-      readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith(folder),
-    );
-  } catch {
-    return false;
-  }
-}
-
 describe.runIf(process.platform === "linux")("a value of 1 GiB", () => {
   it(
-    "is put and got while the runtime grows by less than 64 MiB",
+    "is stored and read while the runtime grows by less than 64 MiB",
     { timeout: 180_000 },
     async () => {
       const folder = temporaryFolder();
@@ -72,10 +49,10 @@ describe.runIf(process.platform === "linux")("a value of 1 GiB", () => {
       // A small first run: the initial growth of a runtime does not count.
       await ask("/put", mebibyte);
       await ask("/get", mebibyte);
-      const pid = runtimeOf(folder);
-      const before = residentBytes(pid);
+      const processId = findRuntimeProcess(folder);
+      const before = residentBytes(processId);
       let peak = 0;
-      const timer = setInterval(() => (peak = Math.max(peak, residentBytes(pid))), 10);
+      const timer = setInterval(() => (peak = Math.max(peak, residentBytes(processId))), 10);
 
       expect(await ask("/put", size)).toBe(size);
       expect(peak - before).toBeLessThan(growthMax);
