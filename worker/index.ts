@@ -4,7 +4,7 @@
  * has it as a service binding.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { acceptFaults } from "./api/fault-control.ts";
+import { acceptApiFaults } from "./api/fault-control.ts";
 import { failure } from "./api/envelope.ts";
 import { Api, type Origin } from "./api/serve.ts";
 import { dohPath, serveDoh } from "./doh/serve.ts";
@@ -44,7 +44,7 @@ export class DnsApi extends WorkerEntrypoint<Env> {
 
   /** The test control for scripts: replaces the faults in force. */
   setFaults(faults: unknown): void {
-    api(this.env).faults = new FaultPlan(acceptFaults(faults));
+    api(this.env).faults = new FaultPlan(acceptApiFaults(faults));
   }
 
   /** For tests: what is written from now on is undone when the layer is closed. */

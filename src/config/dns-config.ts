@@ -8,7 +8,7 @@ import { readInteger } from "../dns/record/field/integer.ts";
 import { normaliseHostname } from "../dns/record/field/hostname.ts";
 import type { NameRules } from "../dns/record/record-name.ts";
 import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/account.ts";
-import { acceptFault, type Fault } from "../dns/rules/api-fault.ts";
+import { acceptApiFault, type ApiFault } from "../dns/rules/api-fault.ts";
 import { unknownKey } from "../base/nearest.ts";
 
 interface Token {
@@ -35,7 +35,7 @@ export interface DnsConfig {
   readonly tagsMax: number;
   readonly recordQuota: number;
   readonly batchQuota: number;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ApiFault[];
 }
 
 /** Says every mistake; each begins with its place, as in `dns.zones[0].name must be a hostname`. */
@@ -175,9 +175,9 @@ function zone(input: unknown, place: string): DeclaredZone {
   };
 }
 
-function fault(input: unknown, place: string): Fault {
+function fault(input: unknown, place: string): ApiFault {
   try {
-    return acceptFault(input, place);
+    return acceptApiFault(input, place);
   } catch (cause) {
     throw new ConfigError([(cause as Error).message], { cause });
   }

@@ -9,7 +9,7 @@
  */
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { newRunId, type EndpointAddress } from "../base/run-record.ts";
-import type { BucketSettings } from "../store/binding/settings.ts";
+import type { BucketSettings } from "../store/binding/invocation.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/bucket-options.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";

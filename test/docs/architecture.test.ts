@@ -26,7 +26,10 @@ describe("the repository", () => {
     expect(core.length).toBeGreaterThan(10);
     for (const file of core) {
       expect(
-        imports(file).filter((target) => !/^\.\/[a-z0-9-]+\.ts$|base\/duration/.test(target)),
+        imports(file).filter(
+          (target) =>
+            !/^\.\/[a-z0-9-]+\.ts$|base\/(duration|hex|fault-schedule|text-pattern)/.test(target),
+        ),
       ).toEqual([]);
     }
   });

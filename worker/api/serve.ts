@@ -3,7 +3,7 @@
  * arrive here as ZoneErrors; anything else is logged and becomes "Internal error".
  */
 import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
-import { describeFault, FaultPlan, type Fault } from "../../src/dns/rules/api-fault.ts";
+import { apiFaultProblem, FaultPlan, type ApiFault } from "../../src/dns/rules/api-fault.ts";
 import { indexObject, type Env } from "../objects/environment.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import {
@@ -66,11 +66,11 @@ export class Api {
     return this.#fail(fault, () => this.#dispatch(request, url, path, access));
   }
 
-  async #fail(fault: Fault, work: () => Promise<Response>): Promise<Response> {
+  async #fail(fault: ApiFault, work: () => Promise<Response>): Promise<Response> {
     if (fault.delayMilliseconds > 0) await scheduler.wait(fault.delayMilliseconds);
     if (fault.status === null) return work();
     if (fault.when === "after") await (await work()).body?.cancel();
-    return failure([describeFault(fault.status)]);
+    return failure([apiFaultProblem(fault.status)]);
   }
 
   /** Back to the faults of the configuration. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { acceptFault, FaultPlan } from "./api-fault.ts";
+import { acceptApiFault, FaultPlan } from "./api-fault.ts";
 
 const call = { method: "POST", path: "/client/v4/zones/1/dns_records" };
 
 function outcomes(fault: Record<string, unknown>, calls = 4, made = call): (number | null)[] {
-  const plan = new FaultPlan([acceptFault(fault, "fault")]);
+  const plan = new FaultPlan([acceptApiFault(fault, "fault")]);
   return Array.from({ length: calls }, () => plan.take(made)?.status ?? null);
 }
 
@@ -30,6 +30,6 @@ test.each([
   [{ status: 500, times: -1 }, "whole number"],
   [{ status: 500, path: 1 }, "path must be a string"],
   [{ status: 500, method: 1 }, "method must be a string"],
-])("acceptFault() refuses %j", (fault, reason) => {
-  expect(() => acceptFault(fault, "faults[0]")).toThrow(reason);
+])("acceptApiFault() refuses %j", (fault, reason) => {
+  expect(() => acceptApiFault(fault, "faults[0]")).toThrow(reason);
 });

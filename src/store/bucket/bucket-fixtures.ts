@@ -7,7 +7,7 @@ import { openSlice } from "../content/content-reader.ts";
 import { ContentWriter } from "../content/content-writer.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
 import { listLimitMax } from "../core/limits.ts";
-import { decodeObject, decodeObjects } from "../core/object-text.ts";
+import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import type { Operation, Outcome, Result } from "../core/operations.ts";
 import type { FixtureObject, SeedObject } from "../core/fixture.ts";
 import type { BucketObject } from "./bucket-object.ts";

@@ -21,7 +21,7 @@ import {
   uploadDeadline,
   validatePartNumber,
 } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-text.ts";
+import { decodeObject } from "../core/object-encoding.ts";
 import type {
   Method,
   ObjectRecord,

@@ -3,7 +3,7 @@ import { verifyChecksum, type Checksums, type ExpectedChecksum } from "../core/c
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content, ContentSlice } from "../core/operations.ts";
-import type { Segment, SegmentSlice } from "../core/segment.ts";
+import type { Segment, SegmentSlice } from "../core/content-segment.ts";
 import { onlyRow } from "./rows.ts";
 
 /** Content whose size and hashes have been found good. */

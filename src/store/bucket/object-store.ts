@@ -12,12 +12,17 @@
  * Objects that were stored or read a moment ago take none to be read: they are remembered. All that
  * changes a bucket's objects goes through here, for no other process has the database.
  */
-import { splitBody } from "../core/body-split.ts";
+import { fitBodyToPage } from "../core/page-fit.ts";
 import type { ByteRange } from "../core/byte-range.ts";
-import { encodeFields, encodeMetadata, joinText, type ObjectText } from "../core/object-text.ts";
+import {
+  encodeFields,
+  encodeMetadata,
+  joinEncoded,
+  type EncodedObject,
+} from "../core/object-encoding.ts";
 import type { ContentSlice, ObjectRecord } from "../core/operations.ts";
-import { Recent } from "../core/generational-cache.ts";
-import { sliceSegments, type Segment } from "../core/segment.ts";
+import { GenerationalCache } from "../core/generational-cache.ts";
+import { sliceSegments, type Segment } from "../core/content-segment.ts";
 import type { CheckedContent, ContentTable } from "./content-table.ts";
 import type { ObjectRow, ObjectTable, Place, StoredObject } from "./object-table.ts";
 
@@ -30,7 +35,7 @@ type KnownObject = (Pick<StoredObject, "text"> & Partial<StoredObject>) | null;
 export class ObjectStore {
   readonly #objects: ObjectTable;
   readonly #contents: ContentTable;
-  readonly #recent = new Recent<KnownObject>(recentBytesMax, weigh);
+  readonly #recent = new GenerationalCache<KnownObject>(recentBytesMax, weigh);
   readonly #transact: (write: () => void) => void;
   #released: string[] = [];
 
@@ -57,7 +62,7 @@ export class ObjectStore {
     this.#released = [];
   }
 
-  text(key: string): ObjectText | null {
+  text(key: string): EncodedObject | null {
     const known = this.#recent.get(key);
     if (known !== undefined) return known === null ? null : known.text;
     const text = this.#objects.text(key);
@@ -74,19 +79,19 @@ export class ObjectStore {
   }
 
   /** Stores an object in place of the one of its key. */
-  put(record: Required<ObjectRecord>, checked: CheckedContent): ObjectText {
+  put(record: Required<ObjectRecord>, checked: CheckedContent): EncodedObject {
     return "bytes" in checked.content
       ? this.#putBody(record, checked.content.bytes)
       : this.putSegments(record, [this.#contents.add(checked)]);
   }
 
   /** `put`, with content that is kept already. */
-  putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): ObjectText {
+  putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): EncodedObject {
     return this.#putRow(objectRow(record, segments, null), null);
   }
 
-  #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): ObjectText {
-    const kept = splitBody(bytes.length);
+  #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): EncodedObject {
+    const kept = fitBodyToPage(bytes.length);
     const body = bytes.subarray(0, kept);
     const tail = kept < bytes.length ? bytes.subarray(kept) : null;
     const known = this.#recent.get(record.key)?.place;
@@ -102,7 +107,7 @@ export class ObjectStore {
     return this.#remember(row, ownBuffer(bytes));
   }
 
-  #putRow(row: ObjectRow, bytes: ArrayBuffer | null): ObjectText {
+  #putRow(row: ObjectRow, bytes: ArrayBuffer | null): EncodedObject {
     if (!this.#objects.insert(row)) {
       const old = this.#objects.place(row.key);
       if (old === null) throw new Error("Cannot find an object that must be there");
@@ -112,8 +117,8 @@ export class ObjectStore {
     return this.#remember(row, bytes);
   }
 
-  #remember({ key, fields, metadata, place }: ObjectRow, bytes: ArrayBuffer | null): ObjectText {
-    const text = joinText(fields, metadata);
+  #remember({ key, fields, metadata, place }: ObjectRow, bytes: ArrayBuffer | null): EncodedObject {
+    const text = joinEncoded(fields, metadata);
     this.#recent.set(key, { text, place, bytes });
     return text;
   }

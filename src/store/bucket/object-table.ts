@@ -1,8 +1,8 @@
 /** The objects of a bucket, by key. */
 import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
-import type { Include, ObjectText } from "../core/object-text.ts";
-import { decodeSegments, encodeSegments, type Segment } from "../core/segment.ts";
+import type { Include, EncodedObject } from "../core/object-encoding.ts";
+import { decodeSegments, encodeSegments, type Segment } from "../core/content-segment.ts";
 import { firstRow, onlyRow } from "./rows.ts";
 
 /** Where an object's content is: one body, or segments. */
@@ -19,7 +19,7 @@ export interface ObjectRow {
 }
 
 export interface StoredObject {
-  readonly text: ObjectText;
+  readonly text: EncodedObject;
   readonly place: Place;
   /** All of the content where that is one body: most are, and then it comes with the row. */
   readonly bytes: ArrayBuffer | null;
@@ -43,7 +43,7 @@ export class ObjectTable {
     this.#sql = sql;
   }
 
-  text(key: string): ObjectText | null {
+  text(key: string): EncodedObject | null {
     const row = firstRow<[string]>(
       this.#sql.exec(`SELECT ${text} FROM objects WHERE key = ?`, key),
     );

@@ -4,7 +4,7 @@
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Call } from "../core/recorded-call.ts";
-import type { Fault, Injection } from "../core/injected-fault.ts";
+import type { StoreFault, InjectedFault } from "../core/store-fault.ts";
 import { awakeBuckets, clock, testSession, type BucketObject } from "./bucket-object.ts";
 import type { FixtureObject, SeedObject } from "../core/fixture.ts";
 import { BucketFixtures } from "./bucket-fixtures.ts";
@@ -56,7 +56,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     if (next !== undefined) testSession.open(next, false);
   }
 
-  armFault(fault: Fault): void {
+  armFault(fault: StoreFault): void {
     testSession.arm(fault);
   }
 
@@ -65,8 +65,8 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
   }
 
   /** What faults did to calls, in the layer that is open. */
-  injections(): readonly Injection[] {
-    return testSession.injections;
+  injectedFaults(): readonly InjectedFault[] {
+    return testSession.injectedFaults;
   }
 
   /** From now on calls are listed, if they were not. */

@@ -6,8 +6,8 @@
  * ends takes with it whatever was written in it (`base/workerd/undo-journal.ts`), its faults, and its
  * moves of the clock. Where no test has ever opened one, all of this costs a look at `active`.
  */
-import { describeCall, callMethod, keysOf, type Call } from "../core/recorded-call.ts";
-import { ArmedFault, type Fault, type Injection } from "../core/injected-fault.ts";
+import { describeCall, callMethodOf, keysOf, type Call } from "../core/recorded-call.ts";
+import { ArmedFault, type StoreFault, type InjectedFault } from "../core/store-fault.ts";
 import type { AnswerFault, Operation, Outcome } from "../core/operations.ts";
 import type { MovableClock } from "./clock.ts";
 
@@ -20,7 +20,7 @@ interface Layer {
   readonly touched: Set<string>;
   readonly faults: ArmedFault[];
   readonly calls: Call[];
-  readonly injections: Injection[];
+  readonly injectedFaults: InjectedFault[];
 }
 
 /** What is to be done with an operation. */
@@ -90,11 +90,11 @@ export class TestSession {
     return this.#task().calls;
   }
 
-  get injections(): readonly Injection[] {
-    return this.#task().injections;
+  get injectedFaults(): readonly InjectedFault[] {
+    return this.#task().injectedFaults;
   }
 
-  arm(fault: Fault): void {
+  arm(fault: StoreFault): void {
     this.activate();
     this.#task().faults.push(new ArmedFault(fault));
   }
@@ -143,17 +143,17 @@ export class TestSession {
     if (call !== null) this.#task().calls.push(call);
   }
 
-  #meet(bucket: string, operation: Operation): (Injection & Pick<Fault, "when">) | null {
-    const method = callMethod(operation);
+  #meet(bucket: string, operation: Operation): (InjectedFault & Pick<StoreFault, "when">) | null {
+    const method = callMethodOf(operation);
     if (method === null) return null;
     const keys = keysOf(operation);
     for (const layer of this.#layers) {
       for (const armed of layer.faults) {
-        const count = armed.meets({ bucket, method, keys });
+        const count = armed.hits({ bucket, method, keys });
         if (count === null) continue;
         const { effect, when } = armed.fault;
         const injection = { bucket, method, key: keys[0] ?? "", effect, count };
-        this.#task().injections.push(injection);
+        this.#task().injectedFaults.push(injection);
         return { ...injection, when };
       }
     }
@@ -174,5 +174,5 @@ export class TestSession {
 const refusal: Outcome = { ok: false, code: 10001, text: "Not executed" };
 
 function newLayer(id: number, layer: Pick<Layer, "snapshot" | "clockOffset">): Layer {
-  return { id, ...layer, touched: new Set(), faults: [], calls: [], injections: [] };
+  return { id, ...layer, touched: new Set(), faults: [], calls: [], injectedFaults: [] };
 }

@@ -12,7 +12,7 @@ import type {
   UploadRecord,
   UploadReference,
 } from "../core/operations.ts";
-import type { Segment } from "../core/segment.ts";
+import type { Segment } from "../core/content-segment.ts";
 import { firstRow, onlyRow } from "./rows.ts";
 
 export interface StoredUpload {

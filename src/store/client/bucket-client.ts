@@ -8,7 +8,7 @@ import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-text.ts";
+import { decodeObject } from "../core/object-encoding.ts";
 import type {
   Content,
   Method,

@@ -1,5 +1,5 @@
 /** Reading a stream in large pieces, into memory that is used again. */
-import { seal } from "../core/stream-end.ts";
+import { endOfStreamMark } from "../core/end-of-stream-mark.ts";
 
 interface ByteSource {
   /** Fills `buffer` with the next bytes; it stays partly empty only at the end. */
@@ -26,7 +26,7 @@ export class StreamSource implements ByteSource {
   }
 }
 
-/** A stream that ends in a seal: the last byte read is always held back, for it may be the seal. */
+/** A stream that ends in a mark: the last byte read is always held back, for it may be the mark. */
 export class MarkedSource implements ByteSource {
   readonly #source: StreamSource;
   #held: number | undefined;
@@ -48,7 +48,7 @@ export class MarkedSource implements ByteSource {
     }
     // That was the end: the last byte is the seal, and stays here.
     this.#held = bytes.at(-1);
-    if (first === undefined || this.#held !== seal.whole) {
+    if (first === undefined || this.#held !== endOfStreamMark.whole) {
       throw new Error("The stream broke before its end");
     }
     return bytes.subarray(0, -1);

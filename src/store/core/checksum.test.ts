@@ -68,7 +68,7 @@ describe.for(algorithms)("verifyChecksum() of $name", ({ algorithm, name }) => {
     expect(() => verifyChecksum({ algorithm, hex: "aa" }, actual)).not.toThrow();
   });
 
-  it("refuses another, and shows both", () => {
+  it("refuses another hash, and shows both", () => {
     expect(() =>
       verifyChecksum({ algorithm, hex: "aa" }, { ...actual, [algorithm]: "bb" }),
     ).toThrow(
@@ -82,11 +82,11 @@ describe.for(algorithms)("verifyChecksum() of $name", ({ algorithm, name }) => {
   });
 });
 
-it("verifyChecksum() asks nothing when the caller gave none", () => {
+it("verifyChecksum() takes any content when no hash is expected", () => {
   expect(() => verifyChecksum(undefined, {})).not.toThrow();
 });
 
-it("verifyChecksum() does not pass over a hash that was not computed", () => {
+it("verifyChecksum() fails for an expected hash that was not computed", () => {
   expect(() => verifyChecksum({ algorithm: "sha1", hex: "aa" }, { md5: "aa" })).toThrow(
     new Error("Cannot verify sha1: it was not computed"),
   );
@@ -104,7 +104,7 @@ it.each<[ChecksumAlgorithm | undefined, ChecksumAlgorithm[]]>([
   expect(requiredAlgorithms(expected)).toStrictEqual(required);
 });
 
-it("toHex() writes two lower-case digits a byte", () => {
+it("toHex() writes two lower-case digits for each byte", () => {
   expect(toHex(new Uint8Array([0, 9, 10, 127, 128, 255]))).toBe("00090a7f80ff");
   expect(toHex(new Uint8Array())).toBe("");
 });

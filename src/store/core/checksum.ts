@@ -1,4 +1,4 @@
-/** Hashes that a caller may give with an upload, and that an object carries. */
+/** Content hashes: the hash that a caller may give with an upload, and the hashes of an object. */
 import { StoreError } from "./errors.ts";
 
 export const checksumAlgorithms = {
@@ -14,16 +14,16 @@ export type ChecksumAlgorithm = keyof typeof checksumAlgorithms;
 /** Hashes in lower-case hexadecimal. */
 export type Checksums = { readonly [Algorithm in ChecksumAlgorithm]?: string };
 
-/** The one hash that an upload must have. */
+/** The hash that the content of an upload must have. */
 export interface ExpectedChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly hex: string;
 }
 
 /**
- * The hash a caller gave, in lower-case hexadecimal.
+ * The hash that a caller gave, in lower-case hexadecimal.
  *
- * @throws TypeError when it cannot be a hash of this algorithm
+ * @throws TypeError when `value` cannot be a hash of this algorithm
  */
 export function parseChecksum(
   algorithm: ChecksumAlgorithm,
@@ -44,7 +44,7 @@ export function parseChecksum(
   return { algorithm, hex: value.toLowerCase() };
 }
 
-/** @throws StoreError 10037 when the content does not have the hash the caller gave */
+/** @throws StoreError 10037 when the content does not have the expected hash */
 export function verifyChecksum(expected: ExpectedChecksum | undefined, actual: Checksums): void {
   if (expected === undefined) return;
   const { algorithm, hex } = expected;
@@ -60,7 +60,7 @@ export function verifyChecksum(expected: ExpectedChecksum | undefined, actual: C
   );
 }
 
-/** The hashes to compute for an upload: md5 always, and the one the caller gave. */
+/** The hashes to compute for an upload: MD5, and the algorithm of the expected hash. */
 export function requiredAlgorithms(expected: ExpectedChecksum | undefined): ChecksumAlgorithm[] {
   return expected === undefined || expected.algorithm === "md5"
     ? ["md5"]

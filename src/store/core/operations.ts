@@ -10,7 +10,7 @@ import type { Conditional } from "./conditional.ts";
 import type { StoreErrorCode } from "./errors.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
 import type { PartReference, StoredPart } from "./multipart.ts";
-import type { ObjectText } from "./object-text.ts";
+import type { EncodedObject } from "./object-encoding.ts";
 
 export type StorageClass = "Standard" | "InfrequentAccess";
 
@@ -51,11 +51,11 @@ export type ContentSlice =
 type Retrieved =
   | {
       readonly status: "found";
-      readonly object: ObjectText;
+      readonly object: EncodedObject;
       readonly range: ByteRange;
       readonly content: ContentSlice[];
     }
-  | { readonly status: "condition failed"; readonly object: ObjectText };
+  | { readonly status: "condition failed"; readonly object: EncodedObject };
 
 export interface ListRequest {
   readonly prefix: string;
@@ -88,7 +88,7 @@ export interface UploadRecord extends UploadReference {
 
 /** Each operation's request and result. */
 interface Operations {
-  head: { request: { key: string }; result: ObjectText | null };
+  head: { request: { key: string }; result: EncodedObject | null };
   get: {
     request: { key: string; range?: RangeRequest; onlyIf?: Conditional };
     result: Retrieved | null;
@@ -101,7 +101,7 @@ interface Operations {
       checksum?: ExpectedChecksum;
     };
     /** `null`: the condition did not hold */
-    result: ObjectText | null;
+    result: EncodedObject | null;
   };
   delete: { request: { keys: string[] }; result: null };
   list: { request: ListRequest; result: ListResult };
@@ -112,7 +112,7 @@ interface Operations {
   };
   completeUpload: {
     request: UploadReference & { parts: readonly PartReference[] };
-    result: ObjectText;
+    result: EncodedObject;
   };
   abortUpload: { request: UploadReference; result: null };
   /** Uploads in progress, by key and then by age. */

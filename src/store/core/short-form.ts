@@ -9,7 +9,7 @@
  * `rest` is JSON of whatever else a put says, and is left out where there is nothing. An outcome
  * that is none of these (a failure, content in files, a fault in a test) travels as it is.
  */
-import type { ObjectText } from "./object-text.ts";
+import type { EncodedObject } from "./object-encoding.ts";
 import type { Operation, Outcome, Request } from "./operations.ts";
 
 export type ShortCall = readonly [
@@ -22,9 +22,9 @@ export type ShortCall = readonly [
 ];
 
 export type ShortAnswer =
-  | ObjectText
+  | EncodedObject
   | null
-  | readonly [object: ObjectText, bytes: ArrayBuffer]
+  | readonly [object: EncodedObject, bytes: ArrayBuffer]
   | Outcome;
 
 /** `null` for an operation that has no short form. */
@@ -94,7 +94,7 @@ export function outcomeOf(answer: ShortAnswer): Outcome {
   return { ok: true, value: { status: "found", object, range, content: [{ bytes }] } };
 }
 
-function isPair(answer: ShortAnswer): answer is readonly [ObjectText, ArrayBuffer] {
+function isPair(answer: ShortAnswer): answer is readonly [EncodedObject, ArrayBuffer] {
   return Array.isArray(answer);
 }
 

@@ -17,7 +17,7 @@
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { BucketObject } from "../bucket/bucket-object.ts";
-import { frameOpened } from "../binding/remote.ts";
+import { writeFramedAnswer } from "../binding/framed-answer-writer.ts";
 import { BucketClient } from "../client/bucket-client.ts";
 import type { GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { decodeFrame, encodeFrame } from "../client/frame.ts";
@@ -62,7 +62,7 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
       case "get":
         return this.#client(bucketName).get(
           await body<GetRequest>(),
-          (opened) => new Response(frameOpened(opened)),
+          (opened) => new Response(writeFramedAnswer(opened)),
         );
       case "put":
         return Response.json(

@@ -5,7 +5,7 @@ import { UserError } from "../../base/user-error.ts";
 import { readFramedAnswer } from "./framed-answer.ts";
 import { requiredAlgorithms, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../core/limits.ts";
-import { decodeObject, decodeObjects } from "../core/object-text.ts";
+import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import type { PartReference } from "../core/multipart.ts";
 import type {
   ContentSlice,

@@ -1,5 +1,5 @@
-/** A stream on its way to workerd: it always ends well, with a seal (`core/seal.ts`). */
-import { seal } from "../core/stream-end.ts";
+/** A stream on its way to workerd: it always ends well, with a mark (`core/end-of-stream-mark.ts`). */
+import { endOfStreamMark } from "../core/end-of-stream-mark.ts";
 
 export class MarkedStream {
   readonly readable: ReadableStream<Uint8Array>;
@@ -13,10 +13,10 @@ export class MarkedStream {
         try {
           const { done, value } = await reader.read();
           if (!done) return controller.enqueue(value);
-          controller.enqueue(Uint8Array.of(seal.whole));
+          controller.enqueue(Uint8Array.of(endOfStreamMark.whole));
         } catch (error) {
           this.failure = { error };
-          controller.enqueue(Uint8Array.of(seal.broken));
+          controller.enqueue(Uint8Array.of(endOfStreamMark.broken));
         }
         controller.close();
       },

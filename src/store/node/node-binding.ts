@@ -6,7 +6,7 @@
  * Node runs the same `StoreBucket` as a script does, and only its calls to the bucket cross over.
  */
 import type { ProxyNodeBinding } from "miniflare";
-import type { BucketSettings } from "../binding/settings.ts";
+import type { BucketSettings } from "../binding/invocation.ts";
 import { StoreBucket } from "../binding/store-bucket.ts";
 import type {
   BucketCalls,

@@ -1,21 +1,22 @@
 /**
- * What the bucket knows of an object, as text: written once, when the object is stored, and
- * handed as it is from the database to whoever asks, who is the first to parse it. Neither the
- * bucket nor the calls between look inside, which is most of what a small read would cost.
+ * An `ObjectRecord` as JSON text, in the database and on its way to the caller.
+ *
+ * The text is written once, when the object is stored, and parsed only by the caller. The bucket
+ * and the calls between pass it on unparsed: parsing would be most of the cost of a small read.
  *
  *     fields    [version, size, etag, uploaded, storageClass?, checksums?]
- *     metadata  [http, custom], or null where both are empty
+ *     metadata  [http, custom], or null when both are empty
  *
- * The two are columns of their own, for a listing need not carry metadata. What most objects have
- * in common is left out of the fields: the standard class, and md5 as the only hash, which is the
- * etag.
+ * Fields and metadata are two columns, because a listing may leave out the metadata. The fields
+ * leave out what most objects have in common: the class "Standard", and an MD5, equal to the
+ * entity tag, as the only checksum.
  */
 import type { Checksums } from "./checksum.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
 import type { ObjectRecord, StorageClass } from "./operations.ts";
 
 /** `[fields, metadata]` */
-export type ObjectText = string;
+export type EncodedObject = string;
 
 type Fields = [
   version: string,
@@ -39,8 +40,8 @@ const none: HttpMetadata & CustomMetadata = Object.freeze({});
 export function encodeFields(record: ObjectRecord): string {
   const { version, size, etag, uploaded, storageClass, checksums } = record;
   const fields: Fields = [version, size, etag, uploaded];
-  const usual = checksums.md5 === etag && Object.keys(checksums).length === 1;
-  if (!usual) fields.push(storageClass, checksums);
+  const isUsual = checksums.md5 === etag && Object.keys(checksums).length === 1;
+  if (!isUsual) fields.push(storageClass, checksums);
   else if (storageClass !== "Standard") fields.push(storageClass);
   return JSON.stringify(fields);
 }
@@ -50,16 +51,16 @@ export function encodeMetadata(http: HttpMetadata, custom: CustomMetadata): stri
   return empty ? null : JSON.stringify([http, custom] satisfies Metadata);
 }
 
-export function joinText(fields: string, metadata: string | null): ObjectText {
+export function joinEncoded(fields: string, metadata: string | null): EncodedObject {
   return `[${fields},${metadata}]`;
 }
 
-export function decodeObject(key: string, text: ObjectText): Required<ObjectRecord> {
-  const [fields, metadata] = JSON.parse(text) as [Fields, Metadata | null];
+export function decodeObject(key: string, encoded: EncodedObject): Required<ObjectRecord> {
+  const [fields, metadata] = JSON.parse(encoded) as [Fields, Metadata | null];
   return objectRecord(key, fields, metadata, all) as Required<ObjectRecord>;
 }
 
-/** Objects of a listing: `[[key, fields, metadata], …]`, with the metadata that was asked for. */
+/** Objects of a listing: `[[key, fields, metadata], …]`, with the requested metadata. */
 export function decodeObjects(json: string, include: Include): ObjectRecord[] {
   const rows = JSON.parse(json) as [string, Fields, Metadata | null][];
   return rows.map(([key, fields, metadata]) => objectRecord(key, fields, metadata, include));

@@ -6,8 +6,8 @@ import {
   decodeObjects,
   encodeFields,
   encodeMetadata,
-  joinText,
-} from "./object-text.ts";
+  joinEncoded,
+} from "./object-encoding.ts";
 
 const plain: Required<ObjectRecord> = {
   key: "k",
@@ -22,17 +22,17 @@ const plain: Required<ObjectRecord> = {
 };
 const nothing = { http: false, custom: false };
 
-const textOf = (record: Required<ObjectRecord>) =>
-  joinText(encodeFields(record), encodeMetadata(record.http, record.custom));
+const encode = (record: Required<ObjectRecord>) =>
+  joinEncoded(encodeFields(record), encodeMetadata(record.http, record.custom));
 
-const rowOf = (record: Required<ObjectRecord>, metadata: unknown = null) =>
+const encodeRow = (record: Required<ObjectRecord>, metadata: unknown = null) =>
   `[${JSON.stringify(record.key)},${encodeFields(record)},${JSON.stringify(metadata)}]`;
 
-it("encodeFields() leaves out what most objects have in common", () => {
+it('encodeFields() leaves out the class "Standard" and an MD5 that is the entity tag', () => {
   expect(encodeFields(plain)).toBe('["v1",5,"e",1000]');
 });
 
-it("encodeMetadata() is null where there is none", () => {
+it("encodeMetadata() is null without metadata", () => {
   expect(encodeMetadata({}, {})).toBeNull();
 });
 
@@ -45,10 +45,10 @@ it.each([
   ["HTTP metadata", { ...plain, http: { contentType: "a/b", cacheExpiry: 0 } }],
   ["custom metadata", { ...plain, custom: { ["__proto__"]: "x", "\0": '"\n' } }],
 ])("decodeObject() reads back an object with %s", (_, record) => {
-  expect(decodeObject(record.key, textOf(record))).toStrictEqual(record);
+  expect(decodeObject(record.key, encode(record))).toStrictEqual(record);
 });
 
-it("decodeObject() reads back whatever was encoded", () => {
+it("decodeObject() reverses the encoding of every object", () => {
   const text = fc.string({ unit: "binary", maxLength: 5 });
   const record = fc.record({
     key: text,
@@ -63,7 +63,7 @@ it("decodeObject() reads back whatever was encoded", () => {
   });
   fc.assert(
     fc.property(record, (given) => {
-      expect(decodeObject(given.key, textOf(given))).toEqual(given);
+      expect(decodeObject(given.key, encode(given))).toEqual(given);
     }),
   );
 });
@@ -83,7 +83,7 @@ it.each([
   ["both", { http: true, custom: true }, metadata, { http: metadata[0], custom: metadata[1] }],
   ["both, though empty", { http: true, custom: true }, null, { http: {}, custom: {} }],
 ])("decodeObjects() reads an object with %s", (_, include, carried, expected) => {
-  expect(decodeObjects(`[${rowOf(plain, carried)}]`, include)).toStrictEqual([
+  expect(decodeObjects(`[${encodeRow(plain, carried)}]`, include)).toStrictEqual([
     { ...bare, ...expected },
   ]);
 });
@@ -94,6 +94,6 @@ it("decodeObjects() reads an empty page", () => {
 
 it("decodeObjects() keeps the order and the text of the keys", () => {
   const keys = ["b", "a", "\u{1f600}\uff5e", '"\\\0\n'];
-  const json = `[${keys.map((key) => rowOf({ ...plain, key })).join()}]`;
+  const json = `[${keys.map((key) => encodeRow({ ...plain, key })).join()}]`;
   expect(decodeObjects(json, nothing).map(({ key }) => key)).toStrictEqual(keys);
 });

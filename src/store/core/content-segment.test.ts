@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { decodeSegments, encodeSegments, sliceSegments, type Segment } from "./segment.ts";
+import { decodeSegments, encodeSegments, sliceSegments, type Segment } from "./content-segment.ts";
 
 const place = fc.oneof(fc.nat(), fc.string());
 const segments = fc.array(
@@ -27,9 +27,9 @@ it.each<[string, [number, number], [Segment, number, number][]]>([
   ["the first only", [0, 3], [[a, 0, 3]]],
   ["the middle only", [3, 4], [[b, 0, 4]]],
   ["the last only", [7, 2], [[c, 0, 2]]],
-  ["the inside of one", [4, 2], [[b, 1, 2]]],
+  ["the inside of one segment", [4, 2], [[b, 1, 2]]],
   [
-    "the end of one and the start of the next",
+    "the end of a segment and the start of the next",
     [2, 2],
     [
       [a, 2, 1],
@@ -52,12 +52,12 @@ it.each<[string, [number, number], [Segment, number, number][]]>([
   );
 });
 
-it("sliceSegments() of an empty object are none", () => {
+it("sliceSegments() of an empty object is empty", () => {
   expect(sliceSegments([{ size: 0, place: 1 }], { offset: 0, length: 0 })).toStrictEqual([]);
   expect(sliceSegments([], { offset: 0, length: 0 })).toStrictEqual([]);
 });
 
-it("sliceSegments() put together are the slice of the segments put together", () => {
+it("sliceSegments() selects the same bytes as a slice of the whole content", () => {
   fc.assert(
     fc.property(segments, fc.nat(), fc.nat(), (parts, first, second) => {
       const bytes = parts.flatMap((segment) =>
@@ -79,7 +79,7 @@ it("sliceSegments() put together are the slice of the segments put together", ()
   );
 });
 
-it("encodeSegments() writes a pair of size and place for each", () => {
+it("encodeSegments() writes a pair of size and place for each segment", () => {
   expect(encodeSegments([a, b])).toBe('[[3,1],[4,"b"]]');
   expect(encodeSegments([])).toBe("[]");
 });

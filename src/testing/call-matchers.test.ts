@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Call } from "../store/core/recorded-call.ts";
-import { callMatchers } from "./matchers.ts";
+import { callMatchers } from "./call-matchers.ts";
 
 const call = (fields: Partial<Call>): Call => ({
   bucket: "photos",
@@ -24,7 +24,7 @@ describe("callMatchers", () => {
     expect(callMatchers.toHaveCalled(calls, "delete").pass).toBe(true);
   });
 
-  it("says what was looked for and what there was", () => {
+  it("prints the expected call and the calls that were made", () => {
     expect(callMatchers.toHaveGot(calls, "a.png", { outcome: "none" }).message()).toBe(
       'expect(calls).toHaveGot(): expected get of a.png with {"outcome":"none"}, found 0. Calls:\n' +
         "  put a.png in photos: ok, 5 bytes\n" +

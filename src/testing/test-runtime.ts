@@ -1,6 +1,8 @@
 /**
- * What a test can do to the store of a runtime, wherever the test runs: beside the script in
- * workerd, or in Node.
+ * A runtime as tests control it: its clock, faults, calls, contents of buckets, DNS, snapshots.
+ *
+ * The class is the same for tests beside the script in workerd (`ledge/test`, `index.ts`) and for
+ * tests in Node (`node.ts`).
  */
 import type { SeedObject } from "../store/core/fixture.ts";
 import type { StoreHTTPMetadata, StoreStorageClass } from "../types/store.ts";
@@ -9,17 +11,17 @@ import type { Controls } from "./controls.ts";
 import { DnsZones } from "./dns-zones.ts";
 import { toMilliseconds, type Duration } from "../base/duration.ts";
 import {
-  describeInjection,
+  describeInjectedFault,
   failEffect,
-  makeFault,
+  makeStoreFault,
   slowEffect,
   type FaultEffect,
   type FaultTarget,
-} from "../store/core/injected-fault.ts";
-import { Layers } from "./layers.ts";
-import { presentContent, type PresentedObject } from "./presented-content.ts";
+} from "../store/core/store-fault.ts";
+import { IsolationLayers } from "./isolation-layers.ts";
+import { presentObject, type PresentedObject } from "./presented-object.ts";
 
-/** A bucket: its name, or its binding. */
+/** The name of a bucket, or its binding. */
 export type BucketReference = string | object;
 
 export type SeedValue = string | ArrayBuffer | ArrayBufferView | Blob | DescribedValue;
@@ -31,61 +33,63 @@ export interface DescribedValue {
   storageClass?: StoreStorageClass;
 }
 
-/** So many objects travel at once, and so many bytes. */
+/** The size of one call of `seed`. */
 const seedCountMax = 500;
 const seedBytesMax = 8 * 1024 * 1024;
 
-export class TestStore {
-  readonly layers: Layers;
+export class TestRuntime {
+  readonly layers: IsolationLayers;
   readonly #controls: Controls;
   #snapshot: Snapshot | undefined;
 
-  constructor(controls: Controls, layers = new Layers(controls)) {
+  constructor(controls: Controls) {
     this.#controls = controls;
-    this.layers = layers;
+    this.layers = new IsolationLayers(controls);
   }
 
-  /** The store's time. It is the machine's again when the test ends. */
+  /** The clock of the store. The end of the test undoes moves of the clock. */
   readonly clock = {
     now: async (): Promise<Date> => new Date(await this.#controls.store.now()),
     set: async (time: Date | string | number): Promise<void> => {
       const wanted = new Date(time).getTime();
-      if (!Number.isFinite(wanted)) throw new TypeError(`"${String(time)}" is no time.`);
+      if (!Number.isFinite(wanted)) throw new TypeError(`"${String(time)}" is not a valid time.`);
       await this.#controls.store.advance(wanted - (await this.#controls.store.now()));
     },
-    /** Does what becomes due on the way: uploads expire, alarms run. */
+    /** Moves the clock, and executes what becomes due: uploads expire, alarms run. */
     advance: (duration: Duration): Promise<void> =>
       this.#controls.store.advance(toMilliseconds(duration)),
   };
 
-  /** Faults, which end with the test or the block that has set them. */
+  /** Injected faults. The end of the test or suite that sets a fault removes it. */
   readonly faults = {
-    /** Calls fail with an error of the store: 10001, an internal one, if no other is named. */
+    /** Calls fail with an error of the store: 10001, an internal error, by default. */
     fail: (target: FaultTarget & { code?: number; text?: string } = {}): Promise<void> =>
       this.#arm(target, failEffect(target.code, target.text)),
     /** Calls take longer. */
     slow: (target: FaultTarget & { by: Duration }): Promise<void> =>
       this.#arm(target, slowEffect(target.by)),
-    /** The connection is lost: halfway through the body of a `get`, and before all else is stored. */
+    /** Calls lose their connection: a `get` after half of its body, other calls before they execute. */
     drop: (target: FaultTarget & { afterBytes?: number } = {}): Promise<void> =>
       this.#arm(target, { kind: "drop", afterBytes: target.afterBytes ?? null }),
     clear: (): Promise<void> => this.#controls.store.disarmFaults(),
-    /** What faults have done in this test, a line each. */
+    /** One line for each fault that was injected in this test. */
     injected: async (): Promise<string[]> =>
-      (await this.#controls.store.injections()).map(describeInjection),
+      (await this.#controls.store.injectedFaults()).map(describeInjectedFault),
   };
 
   readonly dns = new DnsZones(() => {
     const { dns } = this.#controls;
-    if (dns === undefined) throw new Error("This runtime has no DNS: bind it to one.");
+    if (dns === undefined) {
+      throw new Error("The worker has no DNS: add testBindings() to its env.");
+    }
     return dns;
   });
 
   #arm(target: FaultTarget, effect: FaultEffect): Promise<void> {
-    return this.#controls.store.armFault(makeFault(target, effect));
+    return this.#controls.store.armFault(makeStoreFault(target, effect));
   }
 
-  /** Calls of all scripts of the runtime, from when `watchCalls` was first asked for. */
+  /** The calls of all scripts of the runtime since `watchCalls()`. */
   async calls(): Promise<readonly Call[]> {
     return this.#controls.store.calls();
   }
@@ -96,18 +100,18 @@ export class TestStore {
 
   async seed(bucket: BucketReference, objects: Record<string, SeedValue>): Promise<void> {
     const name = bucketName(bucket);
-    let some: SeedObject[] = [];
+    let batch: SeedObject[] = [];
     let bytes = 0;
     for (const [key, value] of Object.entries(objects)) {
       const object = await toSeedObject(key, value);
-      if (some.length >= seedCountMax || bytes + object.bytes.length > seedBytesMax) {
-        throwIf(await this.#controls.store.seed(name, some));
-        [some, bytes] = [[], 0];
+      if (batch.length >= seedCountMax || bytes + object.bytes.length > seedBytesMax) {
+        throwIf(await this.#controls.store.seed(name, batch));
+        [batch, bytes] = [[], 0];
       }
-      some.push(object);
+      batch.push(object);
       bytes += object.bytes.length;
     }
-    if (some.length > 0) throwIf(await this.#controls.store.seed(name, some));
+    if (batch.length > 0) throwIf(await this.#controls.store.seed(name, batch));
   }
 
   async seedFolder(bucket: BucketReference, path: string): Promise<void> {
@@ -129,21 +133,21 @@ export class TestStore {
     const objects = await this.#controls.store.contents(bucketName(bucket), prefix);
     return Object.fromEntries(
       objects.map((object) => {
-        const presented = presentContent(object);
+        const presented = presentObject(object);
         return [object.key, metadata ? presented : presented.content];
       }),
     );
   }
 
-  /** Remembers how buckets and DNS are now. */
+  /** Takes a snapshot of the buckets and the DNS. */
   async snapshot(): Promise<Snapshot> {
     this.#snapshot = { layer: await this.layers.open({ snapshot: true }) };
     return this.#snapshot;
   }
 
   /**
-   * Back to how things were at a snapshot of this test: at the last one, if none is given.
-   * Snapshots that were taken after it are gone.
+   * Restores a snapshot of this test: the last snapshot by default. Removes the snapshots that were
+   * taken after it.
    */
   async restore(snapshot: Snapshot | undefined = this.#snapshot): Promise<void> {
     if (snapshot === undefined) throw new Error("There is no snapshot: take one with snapshot().");
@@ -151,13 +155,13 @@ export class TestStore {
     await this.layers.restore(snapshot.layer);
   }
 
-  /** Snapshots end with the test that took them. */
+  /** Called when a test begins: a snapshot ends with its test. */
   forgetSnapshots(): void {
     this.#snapshot = undefined;
   }
 }
 
-/** A state to come back to, until the test ends. */
+/** A state that `restore()` returns to, until the test ends. */
 export interface Snapshot {
   readonly layer: number;
 }
@@ -170,7 +174,7 @@ function bucketName(bucket: BucketReference): string {
   if (typeof bucket === "string") return bucket;
   const name = (bucket as { "ledge:name"?: string })["ledge:name"];
   if (name !== undefined) return name;
-  throw new TypeError("This is no bucket: give its name, or its binding (env.PHOTOS).");
+  throw new TypeError("The value is not a bucket: give its name, or its binding (env.PHOTOS).");
 }
 
 async function toSeedObject(key: string, value: SeedValue): Promise<SeedObject> {

@@ -1,13 +1,14 @@
 /**
- * Runtimes that outlive a run.
+ * Runtimes that watch mode reuses.
  *
- * vitest ends a worker of its pool after every run, and starts another for the next. In watch mode
- * that is most of what one waits for, so the runtime behind the worker is kept, and the next run
- * connects to it anew. The runner leaves it as it found it.
+ * vitest stops a worker of its pool after every run, and starts a worker for the next run. In watch
+ * mode the start of the runtime is most of the waiting time. So the runtime of a stopped worker
+ * stays alive, and the next run connects to it. The test runner resets the runtime at the end of a
+ * run (`runner.ts`).
  */
 import type { Pool } from "./find-pool.ts";
 
-/** A worker of vitest's pool, as far as it is looked at. */
+/** The part of a worker of vitest's pool that is used. */
 interface PoolWorker {
   readonly name: string;
   start(): Promise<void>;
@@ -18,8 +19,8 @@ interface PoolWorker {
   deserialize(data: unknown): unknown;
 }
 
-/** What the pool's worker has inside. */
-interface Connected extends PoolWorker {
+/** A worker of the Workers pool, with its runtime and its connection. */
+interface RuntimeWorker extends PoolWorker {
   mf?: unknown;
   socket?: { close(): void } | undefined;
 }
@@ -29,41 +30,42 @@ export interface PoolRunner {
   createPoolWorker(options: { project: object }): PoolWorker;
 }
 
-export class KeptRuntimes {
+export class ReusedRuntimes {
   readonly #pool: Pool;
-  readonly #idle = new Map<object, Connected[]>();
+  readonly #idle = new Map<object, RuntimeWorker[]>();
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
-  around(runner: PoolRunner): PoolRunner {
+  /** A pool runner whose workers reuse the runtimes of stopped workers. */
+  wrap(runner: PoolRunner): PoolRunner {
     return {
       name: runner.name,
-      createPoolWorker: (options) => this.#worker(runner, options),
+      createPoolWorker: (options) => this.#makeWorker(runner, options),
     };
   }
 
-  /** Ends the runtimes that nobody uses. */
+  /** Stops the runtimes that no worker uses. */
   async dispose(): Promise<void> {
     const idle = [...this.#idle.values()].flat();
     this.#idle.clear();
     await Promise.all(idle.map((worker) => worker.stop()));
   }
 
-  #worker(runner: PoolRunner, options: { project: object }): PoolWorker {
+  #makeWorker(runner: PoolRunner, options: { project: object }): PoolWorker {
     const { project } = options;
-    const kept = this.#idle.get(project)?.pop();
-    const worker: Connected = kept ?? runner.createPoolWorker(options);
+    const reused = this.#idle.get(project)?.pop();
+    const worker: RuntimeWorker = reused ?? runner.createPoolWorker(options);
     const start = async (): Promise<void> => {
-      if (kept === undefined) return worker.start();
+      if (reused === undefined) return worker.start();
       worker.socket = (await this.#pool.connectToMiniflareSocket(
         worker.mf,
         this.#pool.getRunnerName(project),
       )) as { close(): void };
     };
     const stop = async (): Promise<void> => {
-      // A worker of a shape that is not known is ended as vitest asks for.
+      // A worker without these fields is of an unknown version, and cannot be reused.
       if (worker.mf === undefined || worker.socket === undefined) return worker.stop();
       worker.socket.close();
       worker.socket = undefined;

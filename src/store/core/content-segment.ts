@@ -1,7 +1,8 @@
 /**
- * Where an object's bytes are: in one place, or, after a multipart upload, in several.
+ * The segments of an object's content: one, or several after a multipart upload.
  *
- * A segment is a row of the database, named by a number, or a file, named by text.
+ * The content of the object is the content of its segments in order. A segment is in the database
+ * (`place` is a row id) or in a blob file (`place` is the name of the file).
  */
 import type { ByteRange } from "./byte-range.ts";
 
@@ -10,12 +11,12 @@ export interface Segment {
   readonly place: number | string;
 }
 
-/** A segment and the bytes of it that are wanted. */
+/** A segment, and the range of its bytes to read. */
 export interface SegmentSlice extends ByteRange {
   readonly segment: Segment;
 }
 
-/** The slices of `segments` that make up `range`, in order. */
+/** The slices of `segments` that `range` of the object consists of, in order. */
 export function sliceSegments(segments: readonly Segment[], range: ByteRange): SegmentSlice[] {
   const slices: SegmentSlice[] = [];
   const end = range.offset + range.length;
@@ -30,7 +31,7 @@ export function sliceSegments(segments: readonly Segment[], range: ByteRange): S
   return slices;
 }
 
-/** The column's text: `[[size, place], …]`. */
+/** The segments as the text of a database column: `[[size, place], …]`. */
 export function encodeSegments(segments: readonly Segment[]): string {
   return JSON.stringify(segments.map(({ size, place }) => [size, place]));
 }
