@@ -176,5 +176,5 @@ async function miniflareOptions(folder: string): Promise<MiniflareOptions> {
         },
       },
     ],
-  } as MiniflareOptions;
+  };
 }
