@@ -15,8 +15,13 @@ const benchmarks: Record<string, string> = {
   pool: "./pool.ts",
 };
 
-/** A heap large enough that garbage collection happens between measurements. */
-const heapFlags = ["--expose-gc", "--initial-old-space-size=512"];
+const nodeFlags = [
+  // A heap large enough that garbage collection happens between measurements.
+  "--expose-gc",
+  "--initial-old-space-size=512",
+  // Node warns that two of its modules are experimental.
+  "--disable-warning=ExperimentalWarning",
+];
 
 const given = process.argv.slice(2);
 const isNamed = given[0] !== undefined && !given[0].startsWith("-");
@@ -30,7 +35,7 @@ for (const [key, program] of Object.entries(benchmarks)) {
   if (name !== "all" && name !== key) continue;
   console.log(`\n# ${key}\n`);
   const path = fileURLToPath(new URL(program, import.meta.url));
-  const { status } = spawnSync(process.execPath, [...heapFlags, path, ...options], {
+  const { status } = spawnSync(process.execPath, [...nodeFlags, path, ...options], {
     stdio: "inherit",
   });
   if (status !== 0) process.exit(status ?? 1);

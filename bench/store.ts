@@ -13,12 +13,6 @@ import { describeMachine } from "./store/machine.ts";
 import { measureAll, planAll } from "./store/plan.ts";
 import { checkTable, ratioOf, rowTable } from "./store/table.ts";
 
-// Node warns that two of its modules are experimental. The table is clearer without the warnings.
-process.removeAllListeners("warning");
-process.on("warning", (warning) => {
-  if (warning.name !== "ExperimentalWarning") console.error(warning);
-});
-
 const options = parseOptions(process.argv.slice(2));
 const plan = planAll(options);
 if (options.help) {

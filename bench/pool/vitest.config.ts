@@ -3,19 +3,19 @@ import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { ledge } from "ledge/vitest";
 import { defineConfig } from "vitest/config";
 
-const define = { testCount: process.env["TESTS"] ?? "1000" };
+const testCount = process.env["TESTS"] ?? "1000";
 const test = { testTimeout: 60_000, hookTimeout: 60_000, isolate: true };
 
 export default defineConfig({
   test: {
     projects: [
       {
-        define,
+        define: { testCount },
         plugins: [ledge()],
         test: { ...test, name: "store", include: ["test/store.test.ts"] },
       },
       {
-        define,
+        define: { testCount },
         plugins: [
           cloudflareTest({
             miniflare: { compatibilityDate: "2026-08-01", r2Buckets: { R2: "r2" } },
