@@ -35,7 +35,7 @@ export default defineConfig([
   workerdModule("store-binding", "src/store/binding/index.ts"),
   workerdModule("store-bucket", "src/store/bucket/index.ts"),
   workerdModule("dns-worker", "worker/index.ts"),
-  workerdModule("dns-remote", "worker/remote.ts"),
+  workerdModule("dns-api-proxy", "worker/api-proxy.ts"),
   {
     // The program of a worker thread: no module imports it.
     entry: { "dns-listener": "src/dns/server/thread.ts" },

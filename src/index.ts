@@ -1,5 +1,5 @@
 /** `ledge`, the Node API: the dev server, DNS, bindings for Miniflare, and controls for tests. */
-import { pluginPath } from "./base/plugin-path.ts";
+import { pluginPath } from "./base/runtime.ts";
 
 export {
   readConfig,

@@ -60,8 +60,7 @@ export type Command = LeafCommand | CommandGroup;
 /** The command line was wrong: nothing has been done. */
 export class UsageError extends UserError {}
 
-/** What was named is not there. */
-export class NotFoundError extends UserError {}
+export { NotFoundError } from "../base/user-error.ts";
 
 export const exitCode = { done: 0, failed: 1, usage: 2, notFound: 3 } as const;
 

@@ -1,5 +1,6 @@
 /** `ledge dev`: a script with its buckets and DNS, until it is ended. */
 import type { LogLevel, StartDevOptions } from "../dev/options.ts";
+import { portMax } from "../base/ports.ts";
 import { UsageError, type LeafCommand, type OptionValues } from "./command.ts";
 
 export const dev: LeafCommand = {
@@ -102,7 +103,7 @@ function whole(name: string, given: Given, max: number): number | undefined {
 }
 
 function port(name: string, given: Given): number | undefined {
-  return whole(name, given, 65_535);
+  return whole(name, given, portMax);
 }
 
 function oneOf<Word extends string>(

@@ -7,6 +7,7 @@
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isAlive } from "../base/processes.ts";
 import type { Table } from "./config-file.ts";
 import { speakOf } from "./derived-file-warnings.ts";
 import type { ProjectConfig } from "./read-config.ts";
@@ -46,17 +47,8 @@ export async function withDerivedFile<Result>(
 function removeLeft(folder: string): void {
   for (const name of readdirSync(folder)) {
     const owner = namePattern.exec(name)?.[1];
-    if (owner !== undefined && !isRunning(Number(owner))) {
+    if (owner !== undefined && !isAlive({ processId: Number(owner) })) {
       rmSync(join(folder, name), { force: true });
     }
-  }
-}
-
-function isRunning(processId: number): boolean {
-  try {
-    process.kill(processId, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -6,6 +6,7 @@ import { ConfigError, readConfig, type ConfigVariables, type DnsConfig } from ".
 import { acceptRecord } from "../dns/rules/accept-record.ts";
 import { readListenConfig, type ListenConfig } from "./dns-listen.ts";
 import { readTransferConfig, type TransferConfig } from "./dns-transfers.ts";
+import { isPort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
 import type { BoundNames } from "./bound-names.ts";
 import { isTable, type Table } from "./config-file.ts";
@@ -83,9 +84,7 @@ function reportRecords(config: DnsConfig, report: Report): void {
 
 function readPort(table: Table, key: keyof typeof defaultPorts, report: Report): number {
   const port = table[key] ?? defaultPorts[key];
-  if (Number.isInteger(port) && (port as number) >= 0 && (port as number) < 65_536) {
-    return port as number;
-  }
+  if (isPort(port)) return port;
   report(["dns", key], "must be a port, 0 to 65535; 0 takes any that is free.");
   return 0;
 }

@@ -7,7 +7,7 @@
  * left out, for nobody asked for them. Paths are as they were written, and wrangler takes some of
  * them (and `.dev.vars`, and the state) from the file's own folder, so that is where it belongs.
  */
-import { pluginPath } from "../base/plugin-path.ts";
+import { pluginPath } from "../base/runtime.ts";
 import { isTable, type Table } from "./config-file.ts";
 import type { BucketBinding, ProjectConfig } from "./read-config.ts";
 

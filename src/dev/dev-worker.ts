@@ -9,10 +9,10 @@
  * Changes of state happen one after the other, whoever asks for them.
  */
 import type * as WranglerModule from "wrangler";
-import { watchRuntimes } from "../base/child-processes.ts";
+import { watchCrashes } from "../base/child-processes.ts";
 import type { ScriptConsole } from "./script-console.ts";
 import { onceSourcesChange } from "./source-watch.ts";
-import { stopMilliseconds, within } from "../base/timeout.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
 
 export type WorkerInput = Parameters<typeof WranglerModule.unstable_startWorker>[0];
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv">;
@@ -87,7 +87,7 @@ export class DevWorker {
   async #start(): Promise<void> {
     const environment = new this.#wrangler.unstable_DevEnv();
     this.#environment = environment;
-    this.#endWatch = watchRuntimes((signal) => {
+    this.#endWatch = watchCrashes((signal) => {
       // A terminal's interrupt reaches runtimes as well, and may reach them first.
       setTimeout(() => {
         if (environment === this.#environment && !this.#stopped) this.#onCrash(signal);

@@ -1,5 +1,6 @@
 /** What a dev server can be told. */
 import { isLatency, latencyMillisecondsMax } from "../config/bucket-options.ts";
+import { isPort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
 
 /** From nothing to everything, as wrangler has them. */
@@ -45,8 +46,8 @@ export interface StartDevOptions {
 export function checkOptions(options: StartDevOptions): void {
   for (const name of ["port", "inspectorPort", "dnsPort", "dnsApiPort"] as const) {
     const port = options[name];
-    if (port === undefined || (Number.isInteger(port) && port >= 0 && port < 65_536)) continue;
-    throw new UserError(`${name} ${port} is not a port: use 0 to 65535, where 0 is any.`);
+    if (port === undefined || isPort(port)) continue;
+    throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);
   }
   const { logLevel, storeLatencyMilliseconds: latency, localProtocol } = options;
   if (logLevel !== undefined && !logLevels.includes(logLevel)) {

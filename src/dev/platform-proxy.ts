@@ -4,7 +4,6 @@
  * It is wrangler's proxy with a configuration that says our bindings as wrangler knows them, so
  * that everything else is as wrangler has it.
  */
-import { join } from "node:path";
 import type { GetPlatformProxyOptions, PlatformProxy } from "wrangler";
 import { withDerivedFile } from "../config/derived-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
@@ -13,7 +12,8 @@ import {
   unsafeBindings,
   type UnsafeBindingEntry,
 } from "../config/wrangler-config.ts";
-import { loadWrangler } from "../base/packages.ts";
+import { loadWrangler } from "../base/runtime.ts";
+import { persistPath, stateFolder } from "../base/state-folder.ts";
 
 export interface PlatformProxyOptions {
   /** The configuration file; the nearest one without it. */
@@ -41,7 +41,7 @@ export async function getPlatformProxy<
   for (const warning of config.warnings) console.warn(warning);
   const { environment, persist = true, envFiles, remoteBindings } = options;
   const wranglerOptions: GetPlatformProxyOptions = {
-    persist: persist === true ? { path: join(config.folder, ".wrangler", "state", "v3") } : persist,
+    persist: persist === true ? { path: persistPath(stateFolder(config.folder)) } : persist,
     ...(environment !== undefined && { environment }),
     ...(envFiles !== undefined && { envFiles }),
     ...(remoteBindings !== undefined && { remoteBindings }),

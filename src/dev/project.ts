@@ -6,13 +6,13 @@
  * come beside it, as those of a program would.
  */
 import { randomBytes } from "node:crypto";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { unstable_readConfig } from "wrangler";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
 import type { RemoteOptions } from "../plugin/dns-plugin.ts";
-import { loadMiniflare } from "../base/packages.ts";
-import { pluginPath } from "../base/plugin-path.ts";
+import { loadMiniflare, pluginPath } from "../base/runtime.ts";
+import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import type { WorkerInput } from "./dev-worker.ts";
 import { logLevelDefault, type StartDevOptions } from "./options.ts";
@@ -59,7 +59,7 @@ export function readProjectConfig(options: StartDevOptions): ProjectConfig {
 
 /** Where a project's state is kept. */
 export function persistFolder({ folder }: ProjectConfig, { persistTo }: StartDevOptions): string {
-  return persistTo === undefined ? join(folder, ".wrangler", "state") : resolve(persistTo);
+  return stateFolder(folder, persistTo);
 }
 
 /** What a script is started among. */

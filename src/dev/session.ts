@@ -8,7 +8,7 @@ import { openBrowser } from "./open-browser.ts";
 import type { StartDevOptions } from "./options.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 import { startDev, type RunningDev } from "./start.ts";
-import { stopMilliseconds, within } from "../base/timeout.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
 
 /** Settles when the session has ended. */
 export async function runDevSession(

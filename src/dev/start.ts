@@ -5,16 +5,17 @@
  * (`docs/decisions/0008-dns-beside-the-script.md`). What the configuration file says holds as
  * soon as it is saved; while it is wrong, what was right goes on.
  */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type * as WranglerModule from "wrangler";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
-import { removeEndedRunRecords } from "../base/run-record.ts";
-import { loadWrangler } from "../base/packages.ts";
+import { loadWrangler } from "../base/runtime.ts";
+import { pluginFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
+import { storeRuns } from "../store/node/store-owner.ts";
 import { watchConfig } from "./config-watch.ts";
 import { DevWorker } from "./dev-worker.ts";
 import { DnsBeside } from "./dns-beside.ts";
-import { freePort } from "../base/free-port.ts";
+import { findFreePort } from "../base/ports.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
 import {
   persistFolder,
@@ -25,7 +26,7 @@ import {
 } from "./project.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { renderSummary } from "./summary.ts";
-import { stopMilliseconds, within } from "../base/timeout.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;
@@ -132,7 +133,7 @@ class DevServer implements RunningDev {
     this.#warn();
     this.#hostname = this.#options.ip ?? wrangler.dev.ip;
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
-    this.#inspectorPort = await freePort(
+    this.#inspectorPort = await findFreePort(
       this.#options.inspectorPort ?? wrangler.dev.inspector_port ?? inspectorPortDefault,
       "127.0.0.1",
     );
@@ -170,11 +171,11 @@ class DevServer implements RunningDev {
       this.#worker?.stop(),
       this.#dns && within(stopMilliseconds, this.#dns.stop()),
     ]);
-    await removeEndedRunRecords(join(this.persistFolder, "v3", "store", "runs"));
+    await storeRuns(pluginFolder(this.persistFolder, "store")).removeOwnEnded();
   }
 
   async #choosePort(wanted: number): Promise<number> {
-    const port = await freePort(wanted, this.#hostname);
+    const port = await findFreePort(wanted, this.#hostname);
     if (wanted !== 0 && port !== wanted) this.#log(`Port ${wanted} is taken: using ${port}.`);
     return port;
   }
@@ -234,7 +235,7 @@ class DevServer implements RunningDev {
       {
         url: this.url,
         buckets: this.buckets,
-        storeFolder: join(this.persistFolder, "v3", "store"),
+        storeFolder: pluginFolder(this.persistFolder, "store"),
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
         dns: this.#dns?.said ?? [],
       },

@@ -10,7 +10,7 @@
  * a call that arrives late is never taken for a call of a later test.
  *
  * `store/bucket/test-session.ts` and `worker/objects/test-session.ts` hold the open layers in the
- * runtime; `base/workerd/undo-journal.ts` records the writes and undoes them.
+ * runtime; `base/undo-journal.ts` records the writes and undoes them.
  */
 import type { Controls } from "./controls.ts";
 

@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { lookup } from "mrmime";
-import { pluginPath } from "../base/plugin-path.ts";
+import { pluginPath } from "../base/runtime.ts";
 import { controlBinding, dnsBinding, findControls } from "./controls.ts";
 import { TestRuntime, type BucketReference, type SeedValue } from "./test-runtime.ts";
 

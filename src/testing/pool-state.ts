@@ -7,8 +7,9 @@
  * runs in too.
  */
 import { env } from "cloudflare:workers";
-import type { Observer } from "../store/client/call-observer.ts";
+import type { CallObserver } from "../store/client/call-observer.ts";
 import { describeCall, type Call } from "../store/core/recorded-call.ts";
+import { faultOf, outcomeIn } from "../store/transport/message.ts";
 import { controlBinding, findControls } from "./controls.ts";
 import { TestRuntime } from "./test-runtime.ts";
 
@@ -43,10 +44,10 @@ function makeState(): PoolState {
   };
   observe(bindings, {
     layer: () => state.layerOfCall(),
-    note(bucketName, operation, outcome) {
-      const call = describeCall(bucketName, operation, outcome);
+    record(bucketName, operation, answer) {
+      const call = describeCall(bucketName, operation, outcomeIn(answer));
       if (call === null) return;
-      if (outcome.answerFault?.late) warnOfLateCall(call);
+      if (faultOf(answer)?.late) warnOfLateCall(call);
       else state.calls.push(call);
     },
   });
@@ -54,13 +55,13 @@ function makeState(): PoolState {
 }
 
 /** Sets the observer through one bucket, because all buckets of an isolate share it. */
-function observe(bindings: Record<string, unknown>, observer: Observer): void {
+function observe(bindings: Record<string, unknown>, observer: CallObserver): void {
   for (const binding of Object.values(bindings)) {
     if (typeof binding !== "object" || binding === null) continue;
     // An own property, because the stub of a service seems to have every property.
     const own = Object.getOwnPropertyDescriptor(binding, "ledge:observe");
     if (own === undefined) continue;
-    (own.value as (observer: Observer) => void)(observer);
+    (own.value as (observer: CallObserver) => void)(observer);
     return;
   }
 }

@@ -13,7 +13,7 @@ import { writeDerivedFile } from "../config/derived-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
 import { hasRpc } from "../plugin/compatibility.ts";
-import { pluginPath } from "../base/plugin-path.ts";
+import { pluginPath } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { controlBinding, dnsBinding } from "../testing/controls.ts";
 import { findPool } from "./find-pool.ts";

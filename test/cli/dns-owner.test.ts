@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { startDns } from "../../dist/index.js";
 import { Project } from "../support/dns-command.ts";
 
-const script = fileURLToPath(new URL("support/owner-process.ts", import.meta.url));
+const script = fileURLToPath(new URL("../dns/support/owner-process.ts", import.meta.url));
 let project: Project;
 let owner: ChildProcess | null = null;
 

@@ -107,7 +107,7 @@ describe("the package", () => {
       "dist/vitest.d.ts",
       "dist/types/index.d.ts",
       "dist/types/store.d.ts",
-      "dist/workerd/dns-remote.js",
+      "dist/workerd/dns-api-proxy.js",
       "dist/workerd/dns-worker.js",
       "dist/workerd/store-binding.js",
       "dist/workerd/store-bucket.js",

@@ -3,7 +3,7 @@ import type { Message } from "../../dns/wire/message.ts";
 import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { rcodeName } from "../../dns/wire/numbers.ts";
 import { formatData } from "../../dns/record/presentation.ts";
-import type { AskedQuestion, Reply } from "../../dns/client/ask.ts";
+import type { AskedQuestion, DnsReply } from "../../dns/client/ask-server.ts";
 import { formatTable } from "../../base/format.ts";
 import { shownType } from "./shown-type.ts";
 
@@ -15,7 +15,7 @@ export interface Reason {
 
 export interface DigResult {
   readonly question: AskedQuestion;
-  readonly reply: Reply;
+  readonly reply: DnsReply;
   /** Where it came from, in words. */
   readonly server: string;
   readonly milliseconds: number;

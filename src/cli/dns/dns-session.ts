@@ -7,20 +7,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readConfig as readDnsConfig } from "../../config/dns-config.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import {
-  findOwner,
-  waitMilliseconds,
+  findZonesOwner,
+  zonesFolder,
   ZonesTakenError,
+  zonesWaitMilliseconds,
   type DnsAddresses,
   type ZonesOwnerRecord,
 } from "../../dns/server/zones-owner.ts";
-import { zonesFolder } from "../../dns/server/zones-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { UsageError, type Invocation } from "../command.ts";
-import { Api } from "../../dns/client/api-client.ts";
+import { ApiClient } from "../../dns/client/api-client.ts";
 import { textOption } from "./output.ts";
 
 export interface DnsSession {
-  readonly api: Api;
+  readonly api: ApiClient;
   readonly project: ProjectConfig;
   /** Where our own server answers by UDP and TCP; `null` when that is not known. */
   readonly dns: DnsAddresses["dns"];
@@ -55,7 +55,7 @@ export async function withDns<Result>(
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
     const token = textOption(invocation, "token");
-    const api = new Api(server.url, {
+    const api = new ApiClient(server.url, {
       email: textOption(invocation, "email") ?? server.email,
       key: textOption(invocation, "key") ?? server.key,
       ...(token !== undefined && { token }),
@@ -94,9 +94,9 @@ async function findServer(
   const given = textOption(invocation, "persist-to");
   const persistTo = given === undefined ? undefined : resolve(given);
   const folder = zonesFolder(project.folder, persistTo);
-  const deadline = Date.now() + waitMilliseconds;
+  const deadline = Date.now() + zonesWaitMilliseconds;
   for (;;) {
-    const owner = findOwner(folder);
+    const owner = findZonesOwner(folder);
     if (owner === null) {
       const options = {
         ...configOptions(invocation),

@@ -2,12 +2,12 @@
 import { acceptZoneName } from "../../dns/rules/zone.ts";
 import { nearest } from "../../base/nearest.ts";
 import { NotFoundError } from "../command.ts";
-import type { Api, ApiZone } from "../../dns/client/api-client.ts";
+import type { ApiClient, ApiZone } from "../../dns/client/api-client.ts";
 
 const idPattern = /^[0-9a-f]{32}$/;
 
 /** @throws NotFoundError with what may have been meant */
-export async function findZone(api: Api, word: string): Promise<ApiZone> {
+export async function findZone(api: ApiClient, word: string): Promise<ApiZone> {
   if (idPattern.test(word)) return api.zone(word);
   const found = await findZoneNamed(api, word);
   if (found !== null) return found;
@@ -16,7 +16,7 @@ export async function findZone(api: Api, word: string): Promise<ApiZone> {
 }
 
 /** `null` when there is none, or can be none. */
-export async function findZoneNamed(api: Api, word: string): Promise<ApiZone | null> {
+export async function findZoneNamed(api: ApiClient, word: string): Promise<ApiZone | null> {
   const name = acceptZoneName(word, () => {});
   return name === undefined ? null : api.zoneNamed(name);
 }

@@ -10,7 +10,7 @@ import { isTable, type Table } from "../../config/config-file.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import { toWranglerTable } from "../../config/wrangler-config.ts";
 import { isStoreFlag } from "../../plugin/compatibility.ts";
-import { loadWrangler } from "../../base/packages.ts";
+import { loadWrangler } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 
 export interface GenerateTypesOptions {

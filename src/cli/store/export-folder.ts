@@ -11,12 +11,12 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { UserError } from "../../base/user-error.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
-import type { RemoteBucket } from "../../store/node/endpoint-bucket.ts";
+import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { FilePaths, manifestName } from "./file-path.ts";
 import { ExportFolder } from "./folder.ts";
 import type { Transferred } from "./import-folder.ts";
-import { mapConcurrent } from "../../base/map-concurrent.ts";
-import { FileContent } from "../../store/node/local-content.ts";
+import { mapConcurrent } from "../../base/concurrency.ts";
+import { FileContent } from "../../store/node/file-content.ts";
 import { encodeEntry, manifestHead, type ManifestEntry } from "./manifest.ts";
 import { readManifest } from "./manifest-file.ts";
 
@@ -29,7 +29,7 @@ export interface ExportOptions {
 }
 
 export async function exportFolder(
-  bucket: RemoteBucket,
+  bucket: EndpointBucket,
   root: string,
   { prefix, onFile }: ExportOptions,
 ): Promise<Transferred> {
@@ -75,7 +75,7 @@ interface ListedFile {
 
 /** Paths are given in the order of keys, so they are the same each time. */
 async function* listed(
-  bucket: RemoteBucket,
+  bucket: EndpointBucket,
   prefix: string,
   paths: FilePaths,
 ): AsyncGenerator<ListedFile> {
@@ -85,12 +85,12 @@ async function* listed(
 }
 
 class Exporter {
-  readonly #bucket: RemoteBucket;
+  readonly #bucket: EndpointBucket;
   readonly #folder: ExportFolder;
   /** Etags of files whose objects were uploaded in parts: those have no md5. */
   readonly #etags = new Map<string, string>();
 
-  constructor(bucket: RemoteBucket, folder: ExportFolder) {
+  constructor(bucket: EndpointBucket, folder: ExportFolder) {
     this.#bucket = bucket;
     this.#folder = folder;
   }

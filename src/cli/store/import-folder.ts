@@ -10,11 +10,11 @@ import { UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm, ExpectedChecksum } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
 import type { ObjectDescription, ObjectRecord, StorageClass } from "../../store/core/operations.ts";
-import { partBytes, type RemoteBucket } from "../../store/node/endpoint-bucket.ts";
+import { partBytes, type EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { guessedMetadata } from "./content-type.ts";
 import { filesBelow } from "./folder.ts";
-import { mapConcurrent } from "../../base/map-concurrent.ts";
-import { FileContent } from "../../store/node/local-content.ts";
+import { mapConcurrent } from "../../base/concurrency.ts";
+import { FileContent } from "../../store/node/file-content.ts";
 import type { ManifestEntry } from "./manifest.ts";
 import { readManifest } from "./manifest-file.ts";
 
@@ -39,7 +39,7 @@ export interface Transferred {
 }
 
 export async function importFolder(
-  bucket: RemoteBucket,
+  bucket: EndpointBucket,
   root: string,
   options: ImportOptions,
 ): Promise<Transferred> {
@@ -77,11 +77,11 @@ async function* importable(
 }
 
 class Importer {
-  readonly #bucket: RemoteBucket;
+  readonly #bucket: EndpointBucket;
   readonly #root: string;
   readonly #options: ImportOptions;
 
-  constructor(bucket: RemoteBucket, root: string, options: ImportOptions) {
+  constructor(bucket: EndpointBucket, root: string, options: ImportOptions) {
     this.#bucket = bucket;
     this.#root = root;
     this.#options = options;

@@ -2,9 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bucketFolder } from "../../store/core/blob-name.ts";
 import { parseAddress } from "./object-address.ts";
-import { formatBytes } from "../../base/format.ts";
 import { bucketOfFolder, findBucket, mergeBuckets } from "./known-buckets.ts";
-import { progressLine } from "../../base/progress.ts";
 
 const buckets = mergeBuckets(
   [
@@ -56,22 +54,5 @@ describe("parseAddress()", () => {
 
   it.each(["photos", "photos/", "/key", "", `photos/${"x".repeat(1025)}`])("refuses %j", (text) => {
     expect(() => parseAddress(text)).toThrow(/does not name an object|not valid/);
-  });
-});
-
-describe("numbers", () => {
-  it.each([
-    [0, "0 bytes"],
-    [1, "1 byte"],
-    [1023, "1023 bytes"],
-    [1536, "1.5 KiB"],
-    [5 * 1024 ** 3, "5.0 GiB"],
-  ])("%i reads %j", (bytes, text) => expect(formatBytes(bytes)).toBe(text));
-
-  it("of a transfer make a bar where the end is known", () => {
-    expect(progressLine("Importing", 3, null, 10)).toBe("Importing 3 files, 10 bytes");
-    expect(progressLine("Exporting", 1, 4, 10)).toBe(
-      `Exporting ${"█".repeat(6)}${"░".repeat(18)} 25%  1 of 4, 10 bytes`,
-    );
   });
 });

@@ -1,6 +1,7 @@
 /** Where the store of a project is, and which buckets it has. */
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
 import { parseBucketOptions } from "../../config/bucket-options.ts";
 import type { OptionValues } from "../command.ts";
@@ -27,12 +28,14 @@ export function findProject(options: OptionValues): StoreProject {
     ...(typeof environment === "string" && { environment }),
   });
   // As wrangler: a path that is given starts at the working folder, the usual one at the file's.
-  const state =
-    typeof persistTo === "string" ? resolve(persistTo) : join(config.folder, ".wrangler", "state");
-  const persistPath = join(state, "v3");
-  const folder = join(persistPath, "store");
+  const state = stateFolder(config.folder, typeof persistTo === "string" ? persistTo : undefined);
+  const folder = pluginFolder(state, "store");
   const configured = [...config.buckets, ...unsafeBuckets(config)];
-  return { persistPath, folder, buckets: mergeBuckets(configured, bucketsOnDisk(folder)) };
+  return {
+    persistPath: persistPath(state),
+    folder,
+    buckets: mergeBuckets(configured, bucketsOnDisk(folder)),
+  };
 }
 
 export function bucketOf({ buckets }: StoreProject, word: string): KnownBucket {

@@ -3,15 +3,15 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { bucketFolder } from "../../store/core/blob-name.ts";
 import type { Invocation } from "../command.ts";
-import { RemoteBucket } from "../../store/node/endpoint-bucket.ts";
+import { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import type { KnownBucket } from "./known-buckets.ts";
 import { bucketOf, findProject, type StoreProject } from "./project.ts";
-import { StoreSession } from "../../store/node/store-session.ts";
+import { OwnerConnection } from "../../store/node/owner-connection.ts";
 
 export interface OpenStore {
   readonly project: StoreProject;
   /** @throws NotFoundError when nobody knows of it */
-  bucket(word: string): RemoteBucket & { readonly known: KnownBucket };
+  bucket(word: string): EndpointBucket & { readonly known: KnownBucket };
 }
 
 export async function withStore<Result>(
@@ -19,7 +19,7 @@ export async function withStore<Result>(
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
   const project = findProject(options);
-  const session = new StoreSession(project);
+  const session = new OwnerConnection(project);
   const stop = (signal: NodeJS.Signals): void => {
     // The runtime must not outlive the command.
     void session.close().finally(() => process.exit(signal === "SIGINT" ? 130 : 143));
@@ -33,7 +33,7 @@ export async function withStore<Result>(
         // So that others find it who do not have the configuration.
         const folder = join(project.folder, "blobs", bucketFolder(known.bucketName));
         mkdirSync(folder, { recursive: true });
-        return Object.assign(new RemoteBucket(session, known.bucketName), { known });
+        return Object.assign(new EndpointBucket(session, known.bucketName), { known });
       },
     });
   } finally {

@@ -1,6 +1,7 @@
 /** Addresses of name servers, as people write them. */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { isPort } from "../../base/ports.ts";
 
 export interface ServerAddress {
   readonly host: string;
@@ -32,6 +33,5 @@ export async function lookUpServer(text: string): Promise<ServerAddress | null> 
 function split(text: string): ServerAddress | null {
   const [, host = text, port = String(dnsPort)] =
     /^\[(.+)\]:(\d{1,5})$/.exec(text) ?? /^([^:]+):(\d{1,5})$/.exec(text) ?? [];
-  const isPort = Number(port) > 0 && Number(port) < 65_536;
-  return isPort ? { host, port: Number(port) } : null;
+  return isPort(Number(port)) && Number(port) > 0 ? { host, port: Number(port) } : null;
 }

@@ -132,3 +132,17 @@ export const problem = {
 export function atLine(found: Problem, line: number): Problem {
   return { ...found, message: `Line ${line}: ${found.message}` };
 }
+
+/**
+ * Runs a check that reports problems.
+ *
+ * @throws ZoneError with all reported problems
+ */
+export function requireValid<Result>(
+  check: (report: ReportProblem) => Result,
+): Exclude<Result, undefined> {
+  const problems: Problem[] = [];
+  const result = check((found) => problems.push(found));
+  if (problems.length > 0 || result === undefined) throw new ZoneError(problems);
+  return result as Exclude<Result, undefined>;
+}

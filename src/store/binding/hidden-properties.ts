@@ -5,9 +5,9 @@
  * `ledge:name` and `ledge:observe` serve tests in the script's isolate.
  */
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
-import { observation, type Observer } from "../client/call-observer.ts";
+import { observation, type CallObserver } from "../client/call-observer.ts";
+import { encodeOpened } from "../client/opened-object.ts";
 import type { Operation } from "../core/operations.ts";
-import { writeFramedAnswer } from "./framed-answer-writer.ts";
 
 export function defineHiddenProperties<Binding extends object>(
   binding: Binding,
@@ -23,7 +23,7 @@ export function defineHiddenProperties<Binding extends object>(
     },
     "ledge:name": { value: bucketName, configurable: true },
     "ledge:observe": {
-      value: (observer: Observer | undefined) => {
+      value: (observer: CallObserver | undefined) => {
         observation.current = observer;
       },
       configurable: true,
@@ -38,7 +38,7 @@ async function execute(
 ): Promise<unknown> {
   switch (name) {
     case "get":
-      return bucket.get(request as GetRequest, writeFramedAnswer);
+      return bucket.get(request as GetRequest, encodeOpened);
     case "call":
       return bucket.call(request as Operation, (result) => result);
     case "put":

@@ -2,14 +2,14 @@
  * The module of a wrapped binding. workerd calls the default export with the inner bindings, once
  * for each script, in global scope: without I/O, randomness or time.
  */
-import type { BucketObject } from "../bucket/bucket-object.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
+import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { defineHiddenProperties } from "./hidden-properties.ts";
 import type { BucketSettings } from "./invocation.ts";
 import { StoreBucket } from "./store-bucket.ts";
 
 interface InnerBindings {
-  readonly buckets: DurableObjectNamespace<BucketObject>;
+  readonly buckets: BucketNamespace;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
   readonly bucket: Pick<BucketAccess, "bucketName" | "runId" | "rpc" | "latencyMilliseconds">;

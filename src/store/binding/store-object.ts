@@ -1,5 +1,6 @@
 /** The classes of objects that scripts see. */
-import { fromHex, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
+import { decodeHex } from "../../base/hex.ts";
+import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
 import {
   httpMetadataFields,
   httpMetadataHeaders,
@@ -138,7 +139,7 @@ class StoreChecksums {
     const hex = this.#hex[algorithm];
     if (hex === undefined) return undefined;
     const buffers = (this.#buffers ??= {});
-    return (buffers[algorithm] ??= fromHex(hex).buffer);
+    return (buffers[algorithm] ??= decodeHex(hex)!.buffer);
   }
 }
 

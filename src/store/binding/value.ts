@@ -1,5 +1,5 @@
 /** Values to store, of every type that put and uploadPart take. */
-import type { Value } from "../client/bucket-calls.ts";
+import type { Value } from "../content/content-value.ts";
 import { argumentError } from "./arguments.ts";
 import type { BucketSettings } from "./invocation.ts";
 

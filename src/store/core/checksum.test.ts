@@ -1,11 +1,8 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   checksumAlgorithms,
-  fromHex,
   parseChecksum,
   requiredAlgorithms,
-  toHex,
   verifyChecksum,
   type ChecksumAlgorithm,
 } from "./checksum.ts";
@@ -102,18 +99,4 @@ it.each<[ChecksumAlgorithm | undefined, ChecksumAlgorithm[]]>([
 ])("requiredAlgorithms() for %s are %j", (given, required) => {
   const expected = given === undefined ? undefined : { algorithm: given, hex: "" };
   expect(requiredAlgorithms(expected)).toStrictEqual(required);
-});
-
-it("toHex() writes two lower-case digits for each byte", () => {
-  expect(toHex(new Uint8Array([0, 9, 10, 127, 128, 255]))).toBe("00090a7f80ff");
-  expect(toHex(new Uint8Array())).toBe("");
-});
-
-it("fromHex() reads back what toHex() writes, in either case", () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 64, size: "max" }), (bytes) => {
-      expect([...fromHex(toHex(bytes))]).toStrictEqual([...bytes]);
-      expect([...fromHex(toHex(bytes).toUpperCase())]).toStrictEqual([...bytes]);
-    }),
-  );
 });

@@ -1,4 +1,5 @@
 /** Content hashes: the hash that a caller may give with an upload, and the hashes of an object. */
+import { encodeHex } from "../../base/hex.ts";
 import { StoreError } from "./errors.ts";
 
 export const checksumAlgorithms = {
@@ -33,7 +34,7 @@ export function parseChecksum(
   if (typeof value !== "string") {
     if (value.length !== bytes)
       throw new TypeError(`${name} is ${bytes} bytes, not ${value.length}`);
-    return { algorithm, hex: toHex(value) };
+    return { algorithm, hex: encodeHex(value) };
   }
   if (value.length !== bytes * 2) {
     throw new TypeError(`${name} is ${bytes * 2} hex characters, not ${value.length}`);
@@ -65,26 +66,4 @@ export function requiredAlgorithms(expected: ExpectedChecksum | undefined): Chec
   return expected === undefined || expected.algorithm === "md5"
     ? ["md5"]
     : ["md5", expected.algorithm];
-}
-
-const hexDigits = "0123456789abcdef";
-
-export function toHex(bytes: Uint8Array): string {
-  let hex = "";
-  for (const byte of bytes) hex += hexDigits.charAt(byte >> 4) + hexDigits.charAt(byte & 15);
-  return hex;
-}
-
-export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let index = 0; index < bytes.length; index++) {
-    bytes[index] = (digitOf(hex, index * 2) << 4) | digitOf(hex, index * 2 + 1);
-  }
-  return bytes;
-}
-
-/** `0` to `9` end in their value, and `a` to `f` in theirs less nine. */
-function digitOf(hex: string, index: number): number {
-  const unit = hex.charCodeAt(index);
-  return unit < 0x40 ? unit & 15 : (unit & 15) + 9;
 }

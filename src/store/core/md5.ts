@@ -6,7 +6,7 @@
  * of the buckets' worker (`docs/decisions/0013`, Start-up). The input here is the hashes of the
  * parts, at most 160 kB; the hashes of contents come from the runtime's MD5.
  */
-import { toHex } from "./checksum.ts";
+import { encodeHex } from "../../base/hex.ts";
 
 const blockBytes = 64;
 /** The number of bits, at the end of the last block. */
@@ -36,7 +36,7 @@ export function md5(content: Uint8Array): string {
   }
   const hash = new DataView(new ArrayBuffer(16));
   for (const [index, word] of state.entries()) hash.setInt32(index * 4, word, true);
-  return toHex(new Uint8Array(hash.buffer));
+  return encodeHex(new Uint8Array(hash.buffer));
 }
 
 /** Appends a one bit, zeros, and the length: the result is a whole number of blocks. */

@@ -5,7 +5,7 @@
  * counts as aborted, even before a row of the database says so. The bucket keeps the row of a
  * finished upload for seven more days, so that a second abort is no error.
  */
-import { fromHex } from "./checksum.ts";
+import { decodeHex } from "../../base/hex.ts";
 import { StoreError } from "./errors.ts";
 import {
   objectBytesMax,
@@ -81,5 +81,5 @@ export function selectParts<Part extends StoredPart>(
 
 /** The entity tag of the object: the MD5 of the parts' MD5s, and the number of parts. */
 export function multipartEtag(parts: readonly Pick<StoredPart, "etag">[]): string {
-  return `${md5(fromHex(parts.map((part) => part.etag).join("")))}-${parts.length}`;
+  return `${md5(decodeHex(parts.map((part) => part.etag).join(""))!)}-${parts.length}`;
 }

@@ -13,10 +13,7 @@
  */
 import type { Checksums } from "./checksum.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
-import type { ObjectRecord, StorageClass } from "./operations.ts";
-
-/** `[fields, metadata]` */
-export type EncodedObject = string;
+import type { EncodedObject, ObjectRecord, StorageClass } from "./operations.ts";
 
 type Fields = [
   version: string,

@@ -1,5 +1,6 @@
 /** Calls of buckets, as tests inspect them. */
-import { methodNames, type Operation, type Outcome, type Result } from "./operations.ts";
+import { methodNames } from "./methods.ts";
+import type { Operation, Outcome, Result } from "./operations.ts";
 
 export interface Call {
   /** The bucket's name */

@@ -1,4 +1,4 @@
-/** Queries as octets. */
+/** Encoded queries, and a responder to send them to. */
 import {
   blankMessage,
   decodeMessage,
@@ -23,10 +23,10 @@ export const udp: Asker = { transport: "udp", address: Uint8Array.of(127, 0, 0, 
 export const tcp: Asker = { ...udp, transport: "tcp" };
 
 const onError = (error: unknown) => {
-  throw new Error("respond() made a mistake", { cause: error });
+  throw new Error("respond() reported an error", { cause: error });
 };
 
-/** A mistake of the responder fails the test that makes it. */
+/** An error inside the responder fails the test. */
 export function respondFrom(
   zones: ServedZones,
   options: Partial<ResponderOptions> = {},
@@ -41,7 +41,7 @@ export function respondFrom(
     responder,
     ask(query, asker = udp, now = 0) {
       const response = responder.respond(query, asker, now);
-      if (!(response instanceof Uint8Array)) throw new Error("There was no response");
+      if (!(response instanceof Uint8Array)) throw new Error("respond() returned no response");
       return decodeMessage(response);
     },
   };

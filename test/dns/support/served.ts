@@ -1,6 +1,6 @@
 /**
- * Zones out of text, and answers as text: what the tables of cases are written in. Records go the
- * way of a POST, so that no zone can be served here that the API would not take.
+ * Zones from text, and answers as text, for tables of cases. Records pass the checks of a POST, so
+ * that tests serve no zone that the API would refuse.
  */
 import { answer, isExternalNeeded, type Answer } from "../../../src/dns/answer/answer.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
@@ -26,7 +26,7 @@ export function readRecords(zoneName: string, text: string): ServedRecord[] {
     commentCharactersMax: 100,
     tagsMax: 20,
   };
-  // Every line has an owner, so that tables may be indented.
+  // Lines may be indented, because every line starts with an owner name.
   const lines = text.replaceAll(/^[^\S\n]+/gm, "");
   return parseZoneFile(lines, { zoneName, proxied: false, recordsMax: 100_000 }).map(
     ({ request, line }, index) => {
@@ -76,13 +76,13 @@ function describeSets(section: string, sets: readonly RecordSet[]): string[] {
   return sets.flatMap(({ owner, type, ttlSeconds, data }) =>
     data.map((octets) => {
       const head = `${section} ${formatName(owner)} ${ttlSeconds} ${typeName(type)}`;
-      // The SOA is the same everywhere; its TTL is not.
+      // All tests have the same SOA data; only its TTL differs.
       return typeName(type) === "SOA" ? head : `${head} ${formatData(type, octets)}`;
     }),
   );
 }
 
-/** A line for the RCODE and AA, and one for each record. */
+/** One line for the RCODE and AA, and one line for each record. */
 function describeAnswer(made: Answer): string[] {
   return [
     `${rcodeName(made.rcode)}${made.authoritative ? " aa" : ""}`,

@@ -4,7 +4,7 @@ import { recordType } from "../../../dns/record/registry.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { NotFoundError, type Invocation } from "../../command.ts";
-import type { Api, ApiRecord, ApiZone } from "../../../dns/client/api-client.ts";
+import type { ApiClient, ApiRecord, ApiZone } from "../../../dns/client/api-client.ts";
 import { parseContent, parseType } from "../content.ts";
 import { counted } from "../../../base/format.ts";
 import { print } from "../output.ts";
@@ -67,7 +67,7 @@ function saysAs(type: string, words: readonly string[], zoneName: string) {
 }
 
 async function notThere(
-  api: Api,
+  api: ApiClient,
   zone: ApiZone,
   { name, named }: { name: string; named: readonly ApiRecord[] },
 ): Promise<NotFoundError> {

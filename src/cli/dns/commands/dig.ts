@@ -6,7 +6,12 @@ import { parseIpv4, parseIpv6 } from "../../../dns/record/field/ip-address.ts";
 import { toAsciiName } from "../../../dns/record/punycode.ts";
 import { recordTypes } from "../../../dns/record/registry.ts";
 import { nearest } from "../../../base/nearest.ts";
-import { askHttps, askServer, type AskedQuestion, type Reply } from "../../../dns/client/ask.ts";
+import {
+  askHttps,
+  askServer,
+  type AskedQuestion,
+  type DnsReply,
+} from "../../../dns/client/ask-server.ts";
 import { lookUpServer, type ServerAddress } from "../../../dns/client/server-address.ts";
 import { UsageError, type Invocation } from "../../command.ts";
 import { digJson, digText, type DigResult, type Reason } from "../dig-report.ts";
@@ -39,7 +44,7 @@ async function timed(
   asked: { server: ServerAddress; tcp: boolean } | { https: string },
 ): Promise<Omit<DigResult, "reasons">> {
   const start = performance.now();
-  const reply: Reply =
+  const reply: DnsReply =
     "https" in asked
       ? await askHttps(question, asked.https)
       : await askServer(question, asked.server, asked);

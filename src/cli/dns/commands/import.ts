@@ -4,7 +4,7 @@ import { lookUpServer } from "../../../dns/client/server-address.ts";
 import { fetchZone } from "../../../dns/client/fetch-zone.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { NotFoundError, UsageError, type Invocation } from "../../command.ts";
-import { ApiError, type Api } from "../../../dns/client/api-client.ts";
+import { ApiError, type ApiClient } from "../../../dns/client/api-client.ts";
 import {
   partsOf,
   placeProblem,
@@ -15,7 +15,7 @@ import {
 } from "../import-plan.ts";
 import { counted, formatTable } from "../../../base/format.ts";
 import { print, remark, textOption } from "../output.ts";
-import { Progress } from "../progress.ts";
+import { Progress } from "../../../base/progress.ts";
 import { withDns, type DnsSession } from "../dns-session.ts";
 import { parseTransferKey } from "../transfer-key.ts";
 import { findZone, findZoneNamed } from "../zone.ts";
@@ -110,7 +110,7 @@ async function transfer(invocation: Invocation, { project }: DnsSession, zoneNam
 
 /** A zone that was made for nothing is taken away again. */
 async function send(
-  api: Api,
+  api: ApiClient,
   { id, isNew }: { id: string; isNew: boolean },
   work: () => Promise<Imported>,
 ): Promise<Imported> {
@@ -123,7 +123,7 @@ async function send(
 }
 
 async function sendFile(
-  api: Api,
+  api: ApiClient,
   zoneId: string,
   text: string,
   proxied: boolean,
@@ -136,7 +136,11 @@ async function sendFile(
   }
 }
 
-async function sendParts(api: Api, zoneId: string, { records }: ImportPlan): Promise<Imported> {
+async function sendParts(
+  api: ApiClient,
+  zoneId: string,
+  { records }: ImportPlan,
+): Promise<Imported> {
   const progress = new Progress();
   let [added, parsed] = [0, 0];
   try {

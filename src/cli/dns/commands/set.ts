@@ -1,7 +1,7 @@
 import { isTextKind } from "../../../dns/rules/accept-record.ts";
 import { expandName } from "../../../dns/record/record-name.ts";
 import type { Invocation } from "../../command.ts";
-import type { Api, ApiRecord, ApiZone } from "../../../dns/client/api-client.ts";
+import type { ApiClient, ApiRecord, ApiZone } from "../../../dns/client/api-client.ts";
 import { print } from "../output.ts";
 import { recordFields, recordWords, type RecordWords } from "../record-request.ts";
 import { recordText } from "../record-text.ts";
@@ -32,7 +32,7 @@ export function setRecord(invocation: Invocation): Promise<void> {
 }
 
 async function setTo(
-  api: Api,
+  api: ApiClient,
   zone: ApiZone,
   { name, type }: RecordWords,
   fields: Readonly<Record<string, unknown>>,

@@ -1,7 +1,7 @@
 import { UsageError, type Invocation } from "../../command.ts";
 import { deleteKeysMax } from "../../../store/core/limits.ts";
 import { parseAddress } from "../object-address.ts";
-import type { RemoteBucket } from "../../../store/node/endpoint-bucket.ts";
+import type { EndpointBucket } from "../../../store/node/endpoint-bucket.ts";
 import { counted } from "../../../base/format.ts";
 import { print, textOption, withStore } from "../with-store.ts";
 
@@ -44,7 +44,7 @@ async function deletePrefix(
 
 /** Returns how many there were. */
 export async function deleteBelow(
-  bucket: RemoteBucket,
+  bucket: EndpointBucket,
   prefix: string,
   dryRun: boolean,
 ): Promise<number> {

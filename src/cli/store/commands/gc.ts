@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { activeRuns } from "../../../base/run-record.ts";
 import { removePartialFiles } from "../../../store/node/partial-files.ts";
+import { storeRuns } from "../../../store/node/store-owner.ts";
 import { bucketFolder, isAbandoned } from "../../../store/core/blob-name.ts";
 import type { Invocation } from "../../command.ts";
 import { counted, formatBytes } from "../../../base/format.ts";
@@ -34,7 +34,6 @@ async function abandonedFiles(project: StoreProject): Promise<{ name: string; by
     filesIn(join(project.folder, "blobs", bucketFolder(bucketName))),
   );
   const files = (await Promise.all(folders)).flat();
-  const running = await activeRuns(join(project.folder, "runs"));
-  const runs = running.map(({ runId }) => runId);
+  const runs = await storeRuns(project.folder).findActiveIds();
   return files.filter(({ name }) => isAbandoned(name, runs));
 }

@@ -9,7 +9,7 @@ import type { StorageClass } from "../../../store/core/operations.ts";
 import { parseAddress } from "../object-address.ts";
 import { guessedMetadata } from "../content-type.ts";
 import { formatBytes } from "../../../base/format.ts";
-import { FileContent } from "../../../store/node/local-content.ts";
+import { FileContent } from "../../../store/node/file-content.ts";
 import { toObjectJson } from "../object-json.ts";
 import { print, textOption, withStore } from "../with-store.ts";
 

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { UsageError, exitCode, type Invocation } from "../../command.ts";
 import { listLimitMax } from "../../../store/core/limits.ts";
-import type { RemoteBucket } from "../../../store/node/endpoint-bucket.ts";
+import type { EndpointBucket } from "../../../store/node/endpoint-bucket.ts";
 import { counted } from "../../../base/format.ts";
 import { print, withStore } from "../with-store.ts";
 import { deleteBelow } from "./delete.ts";
@@ -42,7 +42,7 @@ export function resetBuckets(invocation: Invocation): Promise<number> {
   });
 }
 
-async function confirm(buckets: readonly RemoteBucket[]): Promise<boolean> {
+async function confirm(buckets: readonly EndpointBucket[]): Promise<boolean> {
   const names = buckets.map(({ name }) => `"${name}"`).join(", ");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -53,7 +53,7 @@ async function confirm(buckets: readonly RemoteBucket[]): Promise<boolean> {
   }
 }
 
-async function abortUploads(bucket: RemoteBucket, dryRun: boolean): Promise<number> {
+async function abortUploads(bucket: EndpointBucket, dryRun: boolean): Promise<number> {
   let count = 0;
   let after: { key: string; uploadId: string } | undefined;
   for (;;) {
