@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { median } from "./store/measure.ts";
 
 interface VitestReport {
   readonly testResults: readonly {
@@ -43,12 +44,10 @@ for (const block of ["none", "100,000", "none again"]) {
   const durations = manyTests.testResults
     .flatMap((file) => file.assertionResults)
     .filter(({ ancestorTitles }) => ancestorTitles[0] === block)
-    .map(({ duration }) => duration)
-    .sort((one, other) => one - other);
+    .map(({ duration }) => duration);
   const sum = durations.reduce((total, duration) => total + duration, 0);
-  const median = durations[Math.floor(durations.length / 2)] ?? NaN;
   console.log(
-    `  seeded objects: ${block.padEnd(12)} ${sum.toFixed(0).padStart(8)}, median ${median.toFixed(1)}`,
+    `  seeded objects: ${block.padEnd(12)} ${sum.toFixed(0).padStart(8)}, median ${median(durations).toFixed(1)}`,
   );
 }
 
