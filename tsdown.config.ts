@@ -38,7 +38,7 @@ export default defineConfig([
   workerdModule("dns-api-proxy", "worker/api-proxy.ts"),
   {
     // The program of a worker thread: no module imports it.
-    entry: { "dns-listener": "src/dns/server/thread.ts" },
+    entry: { "dns-listener": "src/dns/server/listener-thread.ts" },
     outDir: "dist",
     platform: "node",
     target: "node22",

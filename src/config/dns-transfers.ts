@@ -18,7 +18,13 @@ import type { Report } from "./mistakes.ts";
 import { unknownKey } from "../base/nearest.ts";
 import type { Path } from "./place.ts";
 import { parseServer } from "../dns/client/server-address.ts";
-import type { Secondary } from "../dns/server/notifier.ts";
+
+/** A secondary name server, which is notified of changes. */
+export interface Secondary {
+  readonly host: string;
+  readonly port: number;
+  readonly key?: TsigKey;
+}
 
 export interface TransferConfig {
   readonly keys: readonly TsigKey[];

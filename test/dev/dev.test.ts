@@ -262,12 +262,12 @@ describe("ledge dev, told something wrong", { timeout: 180_000 }, () => {
   });
 
   it.each([
-    [["--port", "eighty"], "--port eighty is not a whole number from 0 to 65535."],
-    [["--dns-port", "65536"], "--dns-port 65536 is not a whole number from 0 to 65535."],
+    [["--port", "eighty"], '--port must be a whole number from 0 to 65535, not "eighty".'],
+    [["--dns-port", "65536"], '--dns-port must be a whole number from 0 to 65535, not "65536".'],
     [["--store-latency", "-5"], "--store-latency"],
-    [["--var", "NAME"], '--var "NAME" names no variable: write it as NAME:VALUE.'],
-    [["--local-protocol", "ftp"], '--local-protocol "ftp" is not known: use http, https.'],
-    [["--log-level", "loud"], '--log-level "loud" is not known'],
+    [["--var", "NAME"], '--var must be NAME:VALUE, not "NAME".'],
+    [["--local-protocol", "ftp"], '--local-protocol must be http or https, not "ftp".'],
+    [["--log-level", "loud"], 'log or debug, not "loud".'],
     [["--prot", "1"], "There is no option --prot. Did you mean --port?"],
   ])("refuses %j", async (args, message) => {
     const dev = ledgeDev(photos(), ...args);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startDev } from "../../dist/index.js";
-import { Project } from "../support/dns-command.ts";
+import { DnsProject } from "../support/dns-command.ts";
 
 const script = `export default {
   async fetch(request, env) {
@@ -13,8 +13,8 @@ const script = `export default {
   },
 };`;
 
-function projectWithScript(): Project {
-  const project = new Project();
+function projectWithScript(): DnsProject {
+  const project = new DnsProject();
   onTestFinished(() => project.remove());
   writeFileSync(join(project.folder, "index.mjs"), script);
   writeFileSync(

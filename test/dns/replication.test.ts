@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { readStateLines } from "../../src/dns/replication/protocol.ts";
+import { readStateLines } from "../../src/dns/replication/listener-protocol.ts";
 import type { Publication } from "../../src/dns/replication/publication.ts";
 import { Client } from "./support/client.ts";
 import { startServer, type ServerOptions } from "./support/server.ts";

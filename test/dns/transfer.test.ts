@@ -114,13 +114,13 @@ describe("AXFR", () => {
   it("is refused to other addresses, and allowed with the key", async () => {
     const { server } = await start({ transfers: { allow: [`key:${key.name}`, "192.0.2.0/24"] } });
     await expect(fetchZone(server)).rejects.toThrow(
-      `Cannot transfer example.org from 127.0.0.1, port ${server.port}: the server says REFUSED. Allow`,
+      `Cannot transfer example.org from 127.0.0.1, port ${server.port}: the server answered REFUSED. Allow`,
     );
     expect(await fetchZone({ ...server, key })).not.toHaveLength(0);
     const wrong = { ...key, secret: Buffer.from("another") };
-    await expect(fetchZone({ ...server, key: wrong })).rejects.toThrow("refuses the key: BADSIG");
+    await expect(fetchZone({ ...server, key: wrong })).rejects.toThrow("refused the key: BADSIG");
     await expect(fetchZone({ ...server, key: { ...key, name: "nobody" } })).rejects.toThrow(
-      "refuses the key: BADKEY",
+      "refused the key: BADKEY",
     );
   });
 

@@ -1,8 +1,9 @@
 /** The reasons for an answer: the rules that `answer()` applied, as names and as sentences. */
 import { isMetaType, typeCodes } from "../../src/dns/wire/numbers.ts";
-import { answer, isExternalNeeded, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { answer, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { isExternalNeeded } from "../../src/dns/answer/external-addresses.ts";
 import { Query } from "../../src/dns/answer/query.ts";
-import { explainRule, ruleName } from "../../src/dns/answer/explanation.ts";
+import { explainRule, subjectOf } from "../../src/dns/answer/explanation.ts";
 
 export interface Reason {
   readonly rule: string;
@@ -23,7 +24,7 @@ export function explainAnswer(bytes: Uint8Array, context: AnswerContext): readon
   if (isExternalNeeded(made)) return [];
   return made.rules.map((rule) => ({
     rule: rule.rule,
-    name: ruleName(rule),
+    name: subjectOf(rule),
     text: explainRule(rule),
   }));
 }

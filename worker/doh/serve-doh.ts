@@ -7,8 +7,9 @@ import type { Env } from "../objects/environment.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
 import { ExternalAddressCache } from "../../src/dns/answer/external-addresses.ts";
-import { respondFully } from "../../src/dns/answer/respond-fully.ts";
-import { Responder, type Asker } from "../../src/dns/answer/responder.ts";
+import { respondAfterResolving } from "../../src/dns/answer/external-resolution.ts";
+import type { QuerySource } from "../../src/dns/answer/query.ts";
+import { Responder } from "../../src/dns/answer/responder.ts";
 import { resolveByListeners } from "../replication/listeners.ts";
 import { explainAnswer } from "./explain-answer.ts";
 import {
@@ -24,9 +25,9 @@ import { describeMessage } from "./json-message.ts";
 export const dohPath = "/dns-query";
 
 /** Only UDP needs the address, for cookies. */
-const asker: Asker = { transport: "https", address: new Uint8Array(4) };
+const source: QuerySource = { transport: "https", address: new Uint8Array(4) };
 
-const outside = new ExternalAddressCache();
+const external = new ExternalAddressCache();
 let responder: Responder | null = null;
 
 function nowSeconds(): number {
@@ -51,7 +52,7 @@ async function serveJson(parameters: URLSearchParams, env: Env): Promise<Respons
   const message = decodeMessage(await answer(query, env));
   if (!readFlag(parameters.get("explain"))) return jsonResponse(message, {});
   const zones = await isolateZones.load(env);
-  const Reasons = explainAnswer(query, { zones, outside, nowSeconds: nowSeconds() });
+  const Reasons = explainAnswer(query, { zones, external, nowSeconds: nowSeconds() });
   return jsonResponse(message, { Reasons });
 }
 
@@ -64,9 +65,10 @@ function isJsonWanted(request: Request, { searchParams }: URL): boolean {
 
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
   const zones = await isolateZones.load(env);
-  responder ??= new Responder({ zones, outside, onError: console.error });
-  const resolve = resolveByListeners(env);
-  const response = await respondFully(query, asker, { responder, outside, resolve, nowSeconds });
+  const ready = (responder ??= new Responder({ zones, external, onError: console.error }));
+  const respond = () => ready.respond(query, source, nowSeconds());
+  const resolution = { external, resolve: resolveByListeners(env), nowSeconds };
+  const response = await respondAfterResolving(respond(), respond, resolution);
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "The request holds no DNS query.");
 }

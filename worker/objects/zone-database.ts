@@ -4,7 +4,7 @@
  * the zone from memory: the listeners in Node, and this isolate for DNS over HTTPS.
  */
 import type { DnsConfig } from "../../src/config/dns-config.ts";
-import type { ZoneData, ZoneHead } from "../../src/dns/answer/served-zone.ts";
+import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import {
   netChange,

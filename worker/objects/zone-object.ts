@@ -5,10 +5,10 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
-import type { ZoneData } from "../../src/dns/answer/served-zone.ts";
+import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import { stateLines } from "../../src/dns/replication/protocol.ts";
+import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";

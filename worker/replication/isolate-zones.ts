@@ -5,10 +5,9 @@
  */
 import { readConfig } from "../../src/config/dns-config.ts";
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
-import type { ZoneData } from "../../src/dns/answer/served-zone.ts";
+import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
-import { takePublication } from "../../src/dns/replication/follow.ts";
-import type { Publication } from "../../src/dns/replication/publication.ts";
+import { applyPublication, type Publication } from "../../src/dns/replication/publication.ts";
 
 class IsolateZones {
   #zones: ServedZones | null = null;
@@ -30,7 +29,7 @@ class IsolateZones {
   /** Called by zone objects. `state` is called when the memory has missed a change. */
   take(publication: Publication, state: () => ZoneData): void {
     if (this.#zones === null) return;
-    if (takePublication(this.#zones, publication) === "reload") this.#zones.put(state());
+    if (applyPublication(this.#zones, publication) === "reload") this.#zones.put(state());
   }
 
   /** Called when a zone object starts. After a commit that failed, the memory is ahead of it. */

@@ -1,7 +1,11 @@
-/** Requests of the worker to the listeners' process (`src/dns/replication/protocol.ts`). */
+/** Requests of the worker to the listeners' process (`src/dns/replication/listener-protocol.ts`). */
 import type { ExternalResult } from "../../src/dns/answer/external-addresses.ts";
-import type { ResolveExternal } from "../../src/dns/answer/respond-fully.ts";
-import { listenersOrigin, outsidePath, secretHeader } from "../../src/dns/replication/protocol.ts";
+import type { ResolveExternal } from "../../src/dns/answer/external-resolution.ts";
+import {
+  listenersOrigin,
+  externalPath,
+  secretHeader,
+} from "../../src/dns/replication/listener-protocol.ts";
 import type { ListenersEnv } from "../objects/environment.ts";
 
 export function postToListeners(
@@ -25,7 +29,7 @@ export function resolveByListeners(env: ListenersEnv): ResolveExternal {
   return async (question) => {
     if (env.LISTENERS === undefined) return "failed";
     try {
-      const request = { path: outsidePath, body: question };
+      const request = { path: externalPath, body: question };
       const answer = await postToListeners(env.LISTENERS, env, request);
       return answer.ok ? ((await answer.json()) as ExternalResult) : "failed";
     } catch {

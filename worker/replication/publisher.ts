@@ -9,7 +9,7 @@
  * Unreachable listeners do not fail the write, which is committed already. They find the gap in the
  * serials at the next message, and fetch the zone.
  */
-import { publicationPath } from "../../src/dns/replication/protocol.ts";
+import { publicationPath } from "../../src/dns/replication/listener-protocol.ts";
 import type { Publication } from "../../src/dns/replication/publication.ts";
 import type { ListenersEnv } from "../objects/environment.ts";
 import { postToListeners } from "./listeners.ts";

@@ -1,5 +1,5 @@
-/** The worker's endpoints of `src/dns/replication/protocol.ts`: the list of zones, and one zone. */
-import { secretHeader, zonesPath } from "../../src/dns/replication/protocol.ts";
+/** The worker's endpoints of `src/dns/replication/listener-protocol.ts`: the list of zones, and one zone. */
+import { secretHeader, zonesPath } from "../../src/dns/replication/listener-protocol.ts";
 import { isSameSecret } from "../api/access.ts";
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
 

@@ -4,12 +4,12 @@ import { connect } from "node:net";
 import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";
-import { signMessage, type TsigKey } from "../wire/tsig-mac.ts";
+import type { TsigKey } from "../wire/tsig-mac.ts";
 import { WireError } from "../wire/bytes.ts";
 import { IncomingZone, TransferError } from "../transfer/incoming.ts";
 import { UserError } from "../../base/user-error.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
-import { hmac } from "../server/hmac.ts";
+import { hmac, nowSeconds, signNow } from "../server/message-signing.ts";
 
 export interface FetchZoneOptions {
   readonly zoneName: string;
@@ -40,7 +40,7 @@ export async function fetchZone(options: FetchZoneOptions): Promise<readonly Res
     socket.write(frame(bytes));
     for await (const piece of socket) {
       for (const message of frames.push(piece as Uint8Array)) {
-        const records = incoming.take(message, Math.floor(Date.now() / 1000));
+        const records = incoming.take(message, nowSeconds());
         if (records !== null) return records;
       }
     }
@@ -63,7 +63,7 @@ function encodeTransferQuery(
   };
   const bytes = encodeMessage(query, { bytesMax: queryBytesMax });
   if (key === undefined) return { bytes, mac: null };
-  return signMessage(bytes, { key, hmac, nowSeconds: Math.floor(Date.now() / 1000) });
+  return signNow(bytes, key);
 }
 
 function explainFailure(error: unknown, what: string): unknown {

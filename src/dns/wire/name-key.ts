@@ -45,3 +45,10 @@ export function isAtOrBelow(key: NameKey, ancestor: NameKey): boolean {
   while (key.length - at > ancestor.length) at += key.charCodeAt(at) + 1;
   return key.length - at === ancestor.length;
 }
+
+/** The octets of the name, in lower case. */
+export function keyOctets(key: NameKey): Uint8Array {
+  const octets = new Uint8Array(key.length);
+  for (let at = 0; at < key.length; at++) octets[at] = key.charCodeAt(at);
+  return octets;
+}

@@ -5,7 +5,7 @@
  */
 import { concatBytes, isSameSecret, WireError } from "./bytes.ts";
 import { parseMessage, type Message } from "./message.ts";
-import { nameKey } from "./name-key.ts";
+import { keyOctets, textKey } from "./name-key.ts";
 import { encodeName } from "./name.ts";
 import { badSignature, classCodes, rcodes } from "./numbers.ts";
 import { encodeTsig, writeTime, type Tsig } from "./tsig.ts";
@@ -47,7 +47,7 @@ interface MacInput {
 }
 
 function canonicalName(name: string): Uint8Array {
-  return Uint8Array.from(nameKey(encodeName(name)), (character) => character.charCodeAt(0));
+  return keyOctets(textKey(name));
 }
 
 function macInput({ tsig, unsigned, priorMac, timersOnly }: MacInput): Uint8Array {

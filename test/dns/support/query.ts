@@ -7,7 +7,8 @@ import {
 } from "../../../src/dns/wire/message.ts";
 import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
 import { typeCode } from "../../../src/dns/record/presentation.ts";
-import { Responder, type Asker, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
+import type { QuerySource } from "../../../src/dns/answer/query.ts";
+import { Responder, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
 import type { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 
 export const plainEdns = { udpBytesMax: 1232, version: 0, dnssecOk: false, options: [] };
@@ -19,8 +20,8 @@ export function composeQuery(question: string | null, changes: Partial<Message> 
   return encodeMessage(message, { bytesMax: 65_535 });
 }
 
-export const udp: Asker = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
-export const tcp: Asker = { ...udp, transport: "tcp" };
+export const udp: QuerySource = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
+export const tcp: QuerySource = { ...udp, transport: "tcp" };
 
 const onError = (error: unknown) => {
   throw new Error("respond() reported an error", { cause: error });
@@ -30,17 +31,20 @@ const onError = (error: unknown) => {
 export function respondFrom(
   zones: ServedZones,
   options: Partial<ResponderOptions> = {},
-): { responder: Responder; ask: (query: Uint8Array, asker?: Asker, now?: number) => Message } {
+): {
+  responder: Responder;
+  ask: (query: Uint8Array, source?: QuerySource, now?: number) => Message;
+} {
   const responder = new Responder({
     zones,
-    outside: new ExternalAddressCache(),
+    external: new ExternalAddressCache(),
     onError,
     ...options,
   });
   return {
     responder,
-    ask(query, asker = udp, now = 0) {
-      const response = responder.respond(query, asker, now);
+    ask(query, source = udp, now = 0) {
+      const response = responder.respond(query, source, now);
       if (!(response instanceof Uint8Array)) throw new Error("respond() returned no response");
       return decodeMessage(response);
     },

@@ -2,15 +2,18 @@
  * Zones from text, and answers as text, for tables of cases. Records pass the checks of a POST, so
  * that tests serve no zone that the API would refuse.
  */
-import { answer, isExternalNeeded, type Answer } from "../../../src/dns/answer/answer.ts";
+import { answer, type Answer } from "../../../src/dns/answer/answer.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
 import { rcodeName } from "../../../src/dns/wire/numbers.ts";
 import type { RecordSet } from "../../../src/dns/wire/resource-record.ts";
 import { acceptRecord } from "../../../src/dns/rules/accept-record.ts";
 import type { Problem } from "../../../src/dns/record/problem.ts";
-import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
+import {
+  ExternalAddressCache,
+  isExternalNeeded,
+} from "../../../src/dns/answer/external-addresses.ts";
 import { formatData, typeCode, typeName } from "../../../src/dns/record/presentation.ts";
-import type { ServedRecord, ZoneData } from "../../../src/dns/answer/served-zone.ts";
+import type { ServedRecord, ZoneData } from "../../../src/dns/answer/zone-data.ts";
 import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 import { defaultSettings } from "../../../src/dns/rules/dns-settings.ts";
 import { parseZoneFile } from "../../../src/dns/zone-file/parse.ts";
@@ -94,19 +97,19 @@ function describeAnswer(made: Answer): string[] {
 }
 
 export interface AskOptions {
-  readonly outside?: ExternalAddressCache;
+  readonly external?: ExternalAddressCache;
   readonly nowSeconds?: number;
   readonly class?: number;
 }
 
 /** `question` is a name and a type. */
 export function ask(zones: ServedZones, question: string, options: AskOptions = {}): string[] {
-  const { outside = new ExternalAddressCache(), nowSeconds = 0 } = options;
+  const { external = new ExternalAddressCache(), nowSeconds = 0 } = options;
   const [name, type] = question.split(" ");
   const made = answer(
     { name: encodeName(name!), type: typeCode(type!)!, class: options.class ?? 1 },
-    { zones, outside, nowSeconds },
+    { zones, external, nowSeconds },
   );
   if (!isExternalNeeded(made)) return describeAnswer(made);
-  return made.questions.map((needed) => `needs ${needed.name} ${needed.type}`);
+  return [`needs ${made.question.name} ${made.question.type}`];
 }
