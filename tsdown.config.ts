@@ -1,6 +1,6 @@
 import { defineConfig, type UserConfig } from "tsdown";
 
-/** Stack traces say which functions and classes they went through, whatever else is shortened. */
+/** Minification keeps the names of functions and classes for stack traces. */
 const keepNames = { function: true, class: true };
 
 /** A module that workerd loads: one self-contained file, never a shared chunk. */
@@ -13,7 +13,7 @@ function workerdModule(name: string, entry: string): UserConfig {
     dts: false,
     clean: false,
     outExtensions: () => ({ js: ".js" }),
-    // Miniflare copies these modules some sixty times on their way to workerd: small ones start sooner.
+    // Miniflare copies these modules about sixty times on the way to workerd: small modules start faster.
     minify: { compress: { keepNames }, mangle: { keepNames }, codegen: true },
     // Schemas are built when their module is loaded. A module whose exports are unused is left out.
     treeshake: { moduleSideEffects: false },
@@ -21,7 +21,7 @@ function workerdModule(name: string, entry: string): UserConfig {
   };
 }
 
-/** A module that vitest loads into workerd, by way of Vite. */
+/** A module that vitest loads into workerd through Vite. */
 function vitestModule(name: string, entry: string, dts: UserConfig["dts"]): UserConfig {
   return {
     ...workerdModule(name, entry),
@@ -39,7 +39,7 @@ export default defineConfig([
   workerdModule("dns-worker", "worker/index.ts"),
   workerdModule("dns-api-proxy", "worker/api-proxy.ts"),
   {
-    // A thread's program: nobody imports it.
+    // The program of a worker thread: no module imports it.
     entry: { "dns-listener": "src/dns/server/listener-thread.ts" },
     outDir: "dist",
     platform: "node",

@@ -76,7 +76,7 @@ try {
   await server.stop();
 }
 try {
-  console.log("\nCreates, one after another, by who hears of them (a median of turns)");
+  console.log("\nCreates, one after another, by their listeners (medians of the turns)");
   console.table(await measureListeners({ seconds }));
 } finally {
   agent.destroy();

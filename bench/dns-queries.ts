@@ -16,6 +16,7 @@ import { queries, zoneName } from "./dns/bench-zone.ts";
 import { echo, startOurs } from "./dns/contestants.ts";
 import { runDnsperf, type LoadResult } from "./dns/dnsperf.ts";
 import { processorSeconds } from "./dns/processor-time.ts";
+import { median } from "./store/measure.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -41,10 +42,6 @@ interface Contestant {
 
 function isWanted(name: string): boolean {
   return options.only === "" || options.only.split(",").some((part) => name.includes(part));
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
 }
 
 try {

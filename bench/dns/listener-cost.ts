@@ -3,6 +3,7 @@
  * threads, in turns.
  */
 import { startTestDns, type TestDns } from "../../test/dns/support/running-dns.ts";
+import { median } from "../store/measure.ts";
 import { call, measure } from "./api-load.ts";
 
 const turns = 5;
@@ -27,16 +28,12 @@ export async function measureListeners({ seconds }: { readonly seconds: number }
         rates[1]!.push(await measure({ concurrency: 16, seconds, work }));
       }
     }
-    return servers.map(({ name, rates: [alone = [], together = []] }) => ({
+    return servers.map(({ name, rates: [sequential = [], concurrent = []] }) => ({
       listeners: name,
-      "µs each, 1 at a time": Math.round(1e6 / median(alone)),
-      "µs each, 16 at once": Math.round(1e6 / median(together)),
+      "µs each, 1 at a time": Math.round(1e6 / median(sequential)),
+      "µs each, 16 at once": Math.round(1e6 / median(concurrent)),
     }));
   } finally {
     await Promise.all(servers.map(({ server }) => server.stop()));
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
 }

@@ -6,12 +6,12 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startDev } from "../../dist/index.js";
 import { bytesOf } from "../support/bytes.ts";
 import {
-  answers,
+  waitForAnswer,
   DevProcess,
   ledge,
   ledgeDev,
-  patient,
-  project,
+  waitOptions,
+  createProject,
   write,
 } from "../support/dev-process.ts";
 import { blobFiles } from "../support/store.ts";
@@ -36,7 +36,7 @@ const configuration = {
 };
 
 const photos = (more: object = {}): string =>
-  project({ "wrangler.jsonc": { ...configuration, ...more }, "src/index.ts": script() });
+  createProject({ "wrangler.jsonc": { ...configuration, ...more }, "src/index.ts": script() });
 
 const runRecords = (folder: string): string[] =>
   readdirSync(join(folder, ".wrangler/state/v3/store/runs"));
@@ -98,7 +98,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     await npm.url();
     // A process manager sends the signal to npm alone.
     await npm.end("SIGTERM");
-    await vi.waitFor(() => expect(npm.hasProcesses()).toBe(false), patient);
+    await vi.waitFor(() => expect(npm.hasProcesses()).toBe(false), waitOptions);
     expect(runRecords(folder)).toEqual([]);
   });
 
@@ -133,27 +133,29 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     const dev = ledgeDev(folder, "--no-dns");
     const url = await dev.url();
     await put(url, "cat");
-    await answers(url, { greeting: "hello", objects: 1 });
+    await waitForAnswer(url, { greeting: "hello", objects: 1 });
 
     write(join(folder, "src/index.ts"), script("good day"));
-    await answers(url, { greeting: "good day", objects: 1 });
+    await waitForAnswer(url, { greeting: "good day", objects: 1 });
     expect(await get(url, "cat")).toEqual(photo);
-    await dev.said(/^Reloaded\.$/m);
+    await dev.waitForOutput(/^Reloaded\.$/m);
   });
 
   it("starts the script when its mistakes are mended", async () => {
     const folder = photos();
     write(join(folder, "src/index.ts"), `throw new Error("not yet");\n${script()}`);
     const dev = ledgeDev(folder, "--no-dns");
-    await dev.said(/Uncaught Error: not yet\n +at src\/index\.ts:1:7/);
-    await dev.said(/The script could not be started\.\nWaiting for a change\./);
+    await dev.waitForOutput(/Uncaught Error: not yet\n +at src\/index\.ts:1:7/);
+    await dev.waitForOutput(/The script could not be started\.\nWaiting for a change\./);
 
     write(join(folder, "src/index.ts"), "export default {");
-    await dev.said(/src\/index\.ts:1:16: ERROR: Expected identifier but found end of file/);
+    await dev.waitForOutput(
+      /src\/index\.ts:1:16: ERROR: Expected identifier but found end of file/,
+    );
     expect(dev.output).not.toMatch(/^Ready/m);
 
     write(join(folder, "src/index.ts"), script());
-    await answers(await dev.url(), { greeting: "hello", objects: 0 });
+    await waitForAnswer(await dev.url(), { greeting: "hello", objects: 0 });
   });
 
   it("uses the next free port and prints it", async () => {
@@ -165,7 +167,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     const dev = ledgeDev(photos(), "--no-dns", "--port", String(port));
     const url = await dev.url();
     expect(dev.output).toContain(`Port ${port} is taken: using ${new URL(url).port}.`);
-    await answers(url, { greeting: "hello", objects: 0 });
+    await waitForAnswer(url, { greeting: "hello", objects: 0 });
   });
 
   it("applies a changed configuration, and keeps the previous one while the file has mistakes", async () => {
@@ -177,24 +179,24 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     );
     const dev = ledgeDev(folder, "--no-dns");
     const url = await dev.url();
-    await answers(url, ["PHOTOS"]);
+    await waitForAnswer(url, ["PHOTOS"]);
 
     const videos = { binding: "VIDEOS", bucket_name: "videos" };
     const [first] = configuration.store_buckets;
     write(path, { ...configuration, store_buckets: [first, videos], vars: { COLOUR: "red" } });
-    await answers(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
-    await dev.said(
+    await waitForAnswer(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
+    await dev.waitForOutput(
       /The configuration has changed\.\nReady .*\nBuckets .*\n.*\n +env\.VIDEOS  videos/,
     );
 
     write(path, { ...configuration, store_buckets: [{ ...videos, bucket_nam: "x" }] });
-    await dev.said(/wrangler\.jsonc:\d+.*bucket_nam.*did you mean "bucket_name"/);
-    await dev.said(/The previous configuration stays in use\./);
+    await dev.waitForOutput(/wrangler\.jsonc:\d+.*bucket_nam.*did you mean "bucket_name"/);
+    await dev.waitForOutput(/The previous configuration stays in use\./);
     expect(dev.output.match(/The configuration has changed/g)).toHaveLength(1);
-    await answers(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
+    await waitForAnswer(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
 
     write(path, { ...configuration, store_buckets: [videos] });
-    await answers(url, ["VIDEOS"]);
+    await waitForAnswer(url, ["VIDEOS"]);
   });
 
   it("restarts runtimes that were killed, and the buckets keep their objects", async () => {
@@ -207,9 +209,9 @@ describe("ledge dev", { timeout: 180_000 }, () => {
       // The runtimes of the script, of the proxy before it, and of DNS.
       const since = dev.output.length;
       for (const runtime of runtimesOf(dev.pid)) process.kill(runtime, "SIGKILL");
-      await dev.said(/SIGKILL ended the runtime\. Starting it again\./, since);
-      await dev.said(/Running again, with the buckets as they were\./, since);
-      await answers(url, { greeting: "hello", objects: 1 });
+      await dev.waitForOutput(/SIGKILL ended the runtime\. Starting it again\./, since);
+      await dev.waitForOutput(/Running again, with the buckets as they were\./, since);
+      await waitForAnswer(url, { greeting: "hello", objects: 1 });
     }
     expect(await get(url, "cat")).toEqual(photo);
     expect(await dev.end("SIGINT")).toBe(0);
@@ -240,7 +242,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
       };`,
     );
     const dev = ledgeDev(folder, "--no-dns", "--store-latency", "300");
-    await answers(await dev.url(), Array(6).fill(true));
+    await waitForAnswer(await dev.url(), Array(6).fill(true));
     expect(dev.output).toContain("each operation 300 ms late");
   });
 });
@@ -290,11 +292,11 @@ describe("startDev()", { timeout: 180_000 }, () => {
     });
     onTestFinished(() => dev.stop());
     await dev.ready;
-    await answers(dev.url, { greeting: "hello", objects: 0 });
+    await waitForAnswer(dev.url, { greeting: "hello", objects: 0 });
     expect(lines.join("\n")).toContain(`Ready      ${dev.url}`);
 
     await dev.restart();
-    await answers(dev.url, { greeting: "hello", objects: 0 });
+    await waitForAnswer(dev.url, { greeting: "hello", objects: 0 });
 
     await dev.stop();
     await dev.stop();
