@@ -15,7 +15,9 @@ function workerdModule(name: string, entry: string): UserConfig {
     outExtensions: () => ({ js: ".js" }),
     // Miniflare copies these modules some sixty times on their way to workerd: small ones start sooner.
     minify: { compress: { keepNames }, mangle: { keepNames }, codegen: true },
-    deps: { neverBundle: [/^cloudflare:/, /^node:/] },
+    // Schemas are built when their module is loaded. A module whose exports are unused is left out.
+    treeshake: { moduleSideEffects: false },
+    deps: { neverBundle: [/^cloudflare:/, /^node:/], onlyBundle: ["valibot"] },
   };
 }
 
@@ -60,7 +62,8 @@ export default defineConfig([
     dts: true,
     clean: false,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
-    deps: { neverBundle: ["miniflare", "wrangler", "vite"] },
+    // valibot and open, with its dependencies, are development dependencies and get bundled.
+    deps: { neverBundle: ["miniflare", "wrangler", "vite"], onlyBundle: false },
   },
   vitestModule("test", "src/testing/index.ts", { tsconfig: "tsconfig.testing.json" }),
   vitestModule("vitest-runner", "src/vitest/runner.ts", false),

@@ -70,8 +70,8 @@ export const dev: LeafCommand = {
     const { portMax } = await import("../base/ports.ts");
     const options = devOptions(invocation, portMax);
     const isInteractive = booleanOption(invocation, "show-interactive-dev-session") ?? true;
-    const { runDevSession } = await import("../dev/session.ts");
-    await runDevSession(options, {
+    const { runTerminalSession } = await import("../dev/terminal-session.ts");
+    await runTerminalSession(options, {
       interactive: isInteractive && process.stdin.isTTY && process.stdout.isTTY,
     });
     // The session has stopped everything. Handles that are still open must not keep the process.

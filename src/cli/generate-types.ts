@@ -5,8 +5,8 @@
  * wrangler gives those the type `any`; `withBindingTypes()` replaces it with their own types.
  */
 import { relative, resolve } from "node:path";
-import { withDerivedFile } from "../config/derived-file.ts";
-import { isTable, type Table } from "../config/config-file.ts";
+import { withTemporaryConfig } from "../config/temporary-config-file.ts";
+import { isTable, type Table } from "../config/schema.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { toWranglerTable } from "../config/wrangler-config.ts";
 import { isStoreFlag } from "../plugin/compatibility.ts";
@@ -44,7 +44,7 @@ export async function generateTypes(
     environments.length === 0 ? toWranglerTable(config) : mergeEnvironments(config, environments),
   );
   const { experimental_generateTypes: generate } = loadWrangler();
-  const { content } = await withDerivedFile(config, table, (configPath) =>
+  const { content } = await withTemporaryConfig(config, table, (configPath) =>
     generate({
       config: configPath,
       // The path stands in the header, which must be the same on every machine.

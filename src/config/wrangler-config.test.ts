@@ -22,7 +22,7 @@ function read(table: object, environment?: string): ProjectConfig {
 const [store, dns] = ["store", "dns"].map((name) => ({ package: pluginPath, name }));
 
 describe("toWranglerTable()", () => {
-  it("says buckets and DNS as unsafe bindings, and keeps the rest", () => {
+  it("turns buckets and DNS into unsafe bindings, and keeps other keys", () => {
     const table = {
       name: "photos",
       main: "./src/index.ts",
@@ -62,7 +62,7 @@ describe("toWranglerTable()", () => {
     });
   });
 
-  it("has one environment below env, with its own buckets", () => {
+  it("keeps one environment below env, with its own buckets", () => {
     const table = {
       name: "photos",
       store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],

@@ -10,7 +10,7 @@
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { newRunId } from "../base/run-records.ts";
 import { loadMiniflare, workerdModule } from "../base/runtime.ts";
-import { parseBucketOptions, type BucketOptions } from "../config/bucket-options.ts";
+import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
 import type { BucketSettings } from "../store/binding/invocation.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import type { EndpointAddress } from "../store/node/store-owner.ts";

@@ -9,7 +9,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
-import { writeDerivedFile } from "../config/derived-file.ts";
+import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
 import { hasRpc } from "../plugin/compatibility.ts";
@@ -76,7 +76,7 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
   }
   const pool = await findPool(folder);
   const derived =
-    config.path === null ? null : writeDerivedFile(config.folder, toWranglerTable(config, []));
+    config.path === null ? null : writeTemporaryConfig(config.folder, toWranglerTable(config, []));
   process.once("exit", () => derived?.remove());
   const runtimes = new ReusedRuntimes(pool);
   return [

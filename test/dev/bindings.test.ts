@@ -1,4 +1,4 @@
-/** `ledge dev` with everything a script can be bound to, in two environments; and with DNS. */
+/** `ledge dev` with every kind of binding, in two environments; and with DNS. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answers, ledgeDev, project, write } from "../support/dev-process.ts";
@@ -70,7 +70,7 @@ const expected = (place: string, secret: string, count: number) => ({
 });
 
 describe("ledge dev with every kind of binding", { timeout: 180_000 }, () => {
-  it("has them at the top level and in an environment, apart from each other", async () => {
+  it("gives the top level and an environment separate state", async () => {
     const folder = everything();
     for (const [place, secret, ...args] of [
       ["here", "common"],
@@ -107,7 +107,7 @@ interface Answer {
 }
 
 describe("ledge dev with DNS", { timeout: 180_000 }, () => {
-  it("binds the script to the zones that the API serves, through reloads", async () => {
+  it("binds the script to the zones of the API, also after a reload", async () => {
     const folder = project({
       "wrangler.toml": `
         name = "names"
@@ -129,7 +129,7 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
     const ask = async (address: string): Promise<Answer> =>
       (await fetch(address, { headers: credentials })).json() as Promise<Answer>;
 
-    // Without credentials, for the binding has the owner's.
+    // The script sends no credentials: the binding adds the owner's.
     const { result: zones } = (await (await fetch(`${url}/zones`)).json()) as Answer;
     expect(zones.map(({ name }) => name)).toEqual(["example.com"]);
     const records = `/zones/${zones[0]?.id}/dns_records`;
@@ -150,7 +150,7 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
     expect((await fetch(`${api}/zones`, { headers: credentials })).status).toBe(503);
   });
 
-  it("takes another table of the configuration", async () => {
+  it("restarts when the table changes", async () => {
     const configuration = {
       name: "names",
       main: "src/index.js",
@@ -168,7 +168,7 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
     expect(result.map(({ name }) => name).sort()).toEqual(["example.com", "example.org"]);
   });
 
-  it("is left out by --no-dns, and its binding too", async () => {
+  it("is left out with --no-dns, with its binding", async () => {
     const folder = project({
       "wrangler.json": {
         name: "names",

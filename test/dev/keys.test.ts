@@ -1,6 +1,6 @@
 /**
- * The keys of `ledge dev`, on a terminal as `script` of util-linux makes one. Where there is none,
- * `vitest.config.ts` leaves this file out.
+ * The keys of `ledge dev`, on a terminal that the command `script` of util-linux makes.
+ * `vitest.config.ts` leaves this file out on machines without that command.
  */
 import { describe, expect, it } from "vitest";
 import { DevProcess, ledge, project } from "../support/dev-process.ts";
@@ -8,7 +8,7 @@ import { DevProcess, ledge, project } from "../support/dev-process.ts";
 const terminal = "/usr/bin/script";
 
 describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
-  it.each(["q", "\u0003"])("restarts by r, clears by c, and ends by %j", async (quit) => {
+  it.each(["q", "\u0003"])("restarts on r, clears on c, and ends on %j", async (quit) => {
     const folder = project({
       "wrangler.json": { name: "greeter", main: "index.js", compatibility_date: "2026-08-01" },
       "index.js": 'export default { fetch: () => new Response("hello") };',

@@ -103,7 +103,10 @@ test("the test control checks credentials and faults", async () => {
   expect((await control("PUT", [], { authorization: "Bearer limited-token" })).status).toBe(403);
   expect((await control("PUT", [], { authorization: "Bearer reader-token" })).status).toBe(403);
   expect((await control("PUT", [{ status: 200 }])).body.errors).toEqual([
-    { code: 9436, message: "faults must be valid: faults[0].status must be from 400 to 599." },
+    {
+      code: 9436,
+      message: "faults must be valid: faults[0].status must be a whole number from 400 to 599.",
+    },
   ]);
   expect((await control("PUT", "x")).body.errors[0]!.code).toBe(9405);
   expect((await control("POST", [])).status).toBe(405);

@@ -92,7 +92,7 @@ describe("the port", () => {
     [{ port: 70_000 }, /dns\.port must be a port, 0 to 65535/],
     [{ hosts: ["localhost"] }, /dns\.hosts must be a list of IPv4 and IPv6 addresses/],
     [{ hosts: [] }, /dns\.hosts must be a list/],
-    [{ threads: 0 }, /dns\.threads must be a number, 1 to 64/],
+    [{ threads: 0 }, /dns\.threads must be a whole number from 1 to 64/],
     [{ resolver: "resolver.example" }, /dns\.resolver must be an address/],
   ])("is not opened for the invalid table %j", async (table, message) => {
     await expect(start(table)).rejects.toThrow(message);

@@ -225,10 +225,10 @@ describe("NOTIFY", () => {
 
 describe("[dns.transfers] and [[dns.keys]]", () => {
   it.each([
-    [{ keys: [{ name: "k" }] }, "dns.keys[0].secret must be base64 that is not empty"],
+    [{ keys: [{ name: "k" }] }, "dns.keys[0].secret is missing"],
     [{ keys: [{ name: "k", secret: "***" }] }, "dns.keys[0].secret must be base64"],
     [{ keys: [{ name: "k", secret: "AAAA", algorithm: "md5" }] }, "dns.keys[0].algorithm must be"],
-    [{ keys: [{ secret: "AAAA" }] }, "dns.keys[0].name must be a name"],
+    [{ keys: [{ secret: "AAAA" }] }, "dns.keys[0].name is missing"],
     [{ keys: {} }, "dns.keys must be a list of tables"],
     [{ transfers: { alow: [] } }, 'dns.transfers.alow is not a key; did you mean "allow"?'],
     [{ transfers: { allow: "any" } }, "dns.transfers.allow must be a list"],

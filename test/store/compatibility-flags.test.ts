@@ -66,10 +66,10 @@ describe("a script", () => {
       /Unknown compatibility flag "store_list_honour_incl/,
     ],
     [{ env: { B: bucketEntry({}) } }, /Store bucket "B": bucket_name is missing/],
-    [{ env: { B: bucketEntry({ bucket_name: "../x" }) } }, /bucket_name "..\/x" is not valid/],
+    [{ env: { B: bucketEntry({ bucket_name: "../x" }) } }, /bucket_name "..\/x" is not a valid/],
     [
       { env: { B: bucketEntry({ bucket_name: "b", storage_class: "Cold" }) } },
-      /storage_class "Cold" is not valid/,
+      /storage_class must be .*, not "Cold"/,
     ],
   ])("with a mistake in its options is told so: %j", async (options, message) => {
     const miniflare = new Miniflare({ workers: [worker(script, options)] });

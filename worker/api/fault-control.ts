@@ -1,5 +1,7 @@
 /** The test control of faults: GET lists those in force, PUT replaces them, DELETE removes them. */
-import { acceptApiFault, FaultPlan, type ApiFault } from "../../src/dns/rules/api-fault.ts";
+import { parseFaults } from "../../src/config/dns-config.ts";
+import { fieldName } from "../../src/config/source-position.ts";
+import { FaultPlan, type ApiFault } from "../../src/dns/rules/api-fault.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { requireAllZones, requireWriting, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
@@ -10,11 +12,12 @@ export const faultControlPath = "/ledge/faults";
 
 export function acceptApiFaults(input: unknown): ApiFault[] {
   if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
-  try {
-    return input.map((item, index) => acceptApiFault(item, `faults[${index}]`));
-  } catch (error) {
-    throw new ZoneError([problem.valueInvalid("faults", `valid: ${(error as Error).message}`)]);
-  }
+  const mistakes: string[] = [];
+  const faults = parseFaults(input, (path, mistake) => {
+    mistakes.push(`${fieldName(path)} ${mistake}`);
+  });
+  if (faults !== null) return faults;
+  throw new ZoneError([problem.valueInvalid("faults", `valid: ${mistakes.join("; ")}`)]);
 }
 
 export async function controlFaults(

@@ -2,7 +2,7 @@
  * The record API. The steps of a request: credentials, injected fault, route, zone, handler. An
  * expected failure is a ZoneError; any other error is logged and becomes "Internal error".
  */
-import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import { apiFaultProblem, FaultPlan, type ApiFault } from "../../src/dns/rules/api-fault.ts";
 import { indexObject, type Env } from "../objects/environment.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
@@ -38,7 +38,7 @@ export class RecordApi {
 
   constructor(env: Env) {
     this.#env = env;
-    this.#config = readConfig(env);
+    this.#config = readDnsConfig(env);
     this.faults = new FaultPlan(this.#config.faults);
   }
 

@@ -1,5 +1,5 @@
 /** The bindings of the companion worker. */
-import type { ConfigVariables } from "../../src/config/dns-config.ts";
+import type { DnsVariables } from "../../src/config/dns-config.ts";
 import type { IndexRpc } from "./index-rpc.ts";
 import type { ZoneRpc } from "./zone-rpc.ts";
 
@@ -9,7 +9,7 @@ export interface ListenersEnv {
   readonly LISTENERS_SECRET?: string;
 }
 
-export interface Env extends ConfigVariables, ListenersEnv {
+export interface Env extends DnsVariables, ListenersEnv {
   readonly ZONES: DurableObjectNamespace<ZoneRpc>;
   readonly ZONE_INDEX: DurableObjectNamespace<IndexRpc>;
 }

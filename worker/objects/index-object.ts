@@ -1,6 +1,6 @@
 /** The index of zones: their names and ids. One object holds it, so that names are unique. */
 import { DurableObject } from "cloudflare:workers";
-import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import { encodeHex } from "../../src/base/hex.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
@@ -22,7 +22,7 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readConfig(env);
+    this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (

@@ -4,7 +4,7 @@
  * transaction is on disk and every process that serves the zone from memory has the change.
  */
 import { DurableObject } from "cloudflare:workers";
-import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
@@ -33,7 +33,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readConfig(env);
+    this.#config = readDnsConfig(env);
     this.#database = new ZoneDatabase(ctx, env, this.#config);
   }
 

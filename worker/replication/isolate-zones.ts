@@ -3,7 +3,7 @@
  * isolate as the worker that answers, and change this memory in the turn of their commit: it is
  * never behind. It stays empty, and costs nothing, until the first DoH query.
  */
-import { readConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig } from "../../src/config/dns-config.ts";
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
 import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
@@ -14,7 +14,7 @@ class IsolateZones {
   #loaded = false;
 
   async load(env: Env): Promise<ServedZones> {
-    this.#zones ??= new ServedZones(readConfig(env));
+    this.#zones ??= new ServedZones(readDnsConfig(env));
     if (this.#loaded) return this.#zones;
     const index = indexObject(env);
     await index.declareZones();

@@ -7,7 +7,7 @@ import {
   type AskedQuestion,
   type DnsReply,
 } from "../../dns/client/ask-server.ts";
-import { lookUpServer, type ServerAddress } from "../../dns/client/server-address.ts";
+import { lookUpServer, type ServerAddress } from "../../config/server-address.ts";
 import { parseIpv4, parseIpv6 } from "../../dns/record/field/ip-address.ts";
 import { toAsciiName } from "../../dns/record/punycode.ts";
 import { recordTypes } from "../../dns/record/registry.ts";

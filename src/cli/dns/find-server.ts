@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
-import { readConfig as readDnsConfig } from "../../config/dns-config.ts";
+import { readDnsConfig } from "../../config/dns-config.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import {
   findZonesOwner,

@@ -2,7 +2,7 @@
 import type { ProjectConfig } from "../../config/read-config.ts";
 import { parseSecret } from "../../config/dns-transfers.ts";
 import { fetchZone } from "../../dns/client/fetch-zone.ts";
-import { lookUpServer } from "../../dns/client/server-address.ts";
+import { lookUpServer } from "../../config/server-address.ts";
 import { normaliseHostname } from "../../dns/record/field/hostname.ts";
 import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig-mac.ts";

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { parseBucketOptions } from "../../config/bucket-options.ts";
+import { parseBucketOptions } from "../../config/store-buckets.ts";
 import type { Invocation } from "../command.ts";
 import { configSelection, textOption } from "../options.ts";
 import {

@@ -24,50 +24,6 @@ export interface ApiFault {
   readonly when: "before" | "after";
 }
 
-const delayMillisecondsMax = 60_000;
-
-/**
- * Checks a fault of the configuration file or of the test control.
- *
- * @throws Error whose message begins with `place`
- */
-export function acceptApiFault(input: unknown, place: string): ApiFault {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new Error(`${place} must be a table`);
-  }
-  const given = input as Readonly<Record<string, unknown>>;
-  const count = (name: string, max = Number.MAX_SAFE_INTEGER): number | null => {
-    const value = given[name];
-    if (value === undefined || value === null) return null;
-    if (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max) {
-      return value as number;
-    }
-    throw new Error(`${place}.${name} must be a whole number of at most ${max}`);
-  };
-  const { method = null, path = "*", when = "before" } = given;
-  if (method !== null && typeof method !== "string")
-    throw new Error(`${place}.method must be a string`);
-  if (typeof path !== "string") throw new Error(`${place}.path must be a string`);
-  if (when !== "before" && when !== "after") {
-    throw new Error(`${place}.when must be "before" or "after"`);
-  }
-  const status = count("status", 599);
-  if (status !== null && status < 400) throw new Error(`${place}.status must be from 400 to 599`);
-  const delayMilliseconds = count("delay_ms", delayMillisecondsMax) ?? 0;
-  if (status === null && delayMilliseconds === 0) {
-    throw new Error(`${place} needs a status or a delay_ms`);
-  }
-  return {
-    method: method?.toUpperCase() ?? null,
-    path,
-    status,
-    delayMilliseconds,
-    after: count("after") ?? 0,
-    times: count("times"),
-    when,
-  };
-}
-
 /** The faults in force, each with its count of matching calls. */
 export class FaultPlan {
   readonly #armed: readonly { readonly fault: ApiFault; readonly schedule: FaultSchedule }[];

@@ -1,7 +1,7 @@
 /** The companion worker (`worker/`) in a Miniflare of its own. */
 import type { Miniflare } from "miniflare";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
-import type { ConfigVariables } from "../../config/dns-config.ts";
+import type { DnsVariables } from "../../config/dns-config.ts";
 
 export interface CompanionOptions {
   readonly host: string;
@@ -19,7 +19,7 @@ const workerName = "dns";
 const durableObject = "durable-object";
 
 export function startCompanion(
-  variables: ConfigVariables,
+  variables: DnsVariables,
   { host, port, folder, listeners }: CompanionOptions,
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();

@@ -7,9 +7,9 @@ import { readConfig } from "../../config/read-config.ts";
 import { withRuntimeStart } from "../../base/child-processes.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
-import { readConfig as readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
 import { startCompanion } from "./companion.ts";
-import type { ListenConfig } from "../../config/dns-listen.ts";
+import type { ListenConfig } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
 import { zonesFolder, ZonesOwner } from "./zones-owner.ts";
 

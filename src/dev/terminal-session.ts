@@ -1,25 +1,24 @@
-/**
- * A dev server in a terminal: it runs until a key or a signal ends it, and then leaves nothing
- * behind.
- */
+/** A dev server in a terminal. It runs until a key or a signal ends it, and leaves no processes. */
 import { ChildProcesses } from "../base/child-processes.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { startDev, type RunningDev } from "./dev-server.ts";
 import { listenForKeys, renderKeys, type KeyBinding } from "./keys.ts";
-import { openBrowser } from "./open-browser.ts";
 import type { StartDevOptions } from "./options.ts";
 import { ownSignals, watchShell } from "./signals.ts";
-import { startDev, type RunningDev } from "./start.ts";
-import { stopMilliseconds, within } from "../base/concurrency.ts";
+
+/** The exit status of a process that SIGINT ended: 128 + 2. */
+const interruptedStatus = 130;
 
 /** Settles when the session has ended. */
-export async function runDevSession(
+export async function runTerminalSession(
   options: StartDevOptions,
   { interactive }: { interactive: boolean },
 ): Promise<void> {
   const ended = Promise.withResolvers<void>();
   let isEnding = false;
   const end = (): void => {
-    // Who asks twice does not want to wait; runtimes are killed on the way out.
-    if (isEnding) process.exit(130);
+    // The second request does not wait. Miniflare kills its runtimes when the process exits.
+    if (isEnding) process.exit(interruptedStatus);
     isEnding = true;
     ended.resolve();
   };
@@ -31,7 +30,7 @@ export async function runDevSession(
   try {
     dev = await startDev(options);
     if (interactive) {
-      const keys = keysOf(dev, end);
+      const keys = keyBindings(dev, end);
       releaseKeys = listenForKeys(keys);
       void dev.ready.then(() => console.log(renderKeys(keys)));
     }
@@ -45,13 +44,9 @@ export async function runDevSession(
   }
 }
 
-function keysOf(dev: RunningDev, end: () => void): KeyBinding[] {
+function keyBindings(dev: RunningDev, end: () => void): KeyBinding[] {
   return [
-    {
-      keys: ["o", "b"],
-      label: "open in a browser",
-      act: () => openBrowser(dev.url, () => console.log(`There is no browser to open ${dev.url}.`)),
-    },
+    { keys: ["o", "b"], label: "open in a browser", act: () => void openBrowser(dev.url) },
     {
       keys: ["r"],
       label: "restart",
@@ -60,4 +55,13 @@ function keysOf(dev: RunningDev, end: () => void): KeyBinding[] {
     { keys: ["c"], label: "clear", act: () => console.clear() },
     { keys: ["q", "x", "ctrl-c", "ctrl-d"], label: "quit", act: end },
   ];
+}
+
+async function openBrowser(url: string): Promise<void> {
+  try {
+    const { default: open } = await import("open");
+    await open(url);
+  } catch {
+    console.log(`This machine has no browser for ${url}.`);
+  }
 }

@@ -1,7 +1,7 @@
-/** Addresses of name servers, as people write them. */
+/** Addresses of name servers in configuration files and on the command line. */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { isPort } from "../../base/ports.ts";
+import { isPort } from "../base/ports.ts";
 
 export interface ServerAddress {
   readonly host: string;
@@ -17,7 +17,7 @@ export function parseServer(text: string): ServerAddress | null {
   return server !== null && isIP(server.host) !== 0 ? server : null;
 }
 
-/** The same, or a name of a host with or without a port; `null` for anything else. */
+/** Parses the same forms, or looks up the name of a host, with or without a port. */
 export async function lookUpServer(text: string): Promise<ServerAddress | null> {
   const server = split(text);
   if (server === null || isIP(server.host) !== 0) return server;

@@ -1,9 +1,9 @@
 /**
- * A project as wrangler's dev server is given it.
+ * The input of wrangler's dev server for a project.
  *
- * wrangler reads the configuration file itself, and takes the result as an object instead of the
- * file's path; so our keys in it disturb nobody, and paths are as they were meant. Our bindings
- * come beside it, as those of a program would.
+ * wrangler reads the configuration file, and its dev server accepts the result in place of the
+ * path. So wrangler does not warn of the keys of Ledge, and resolves paths from the right folder.
+ * The bindings of Ledge are added to the input.
  */
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
@@ -14,9 +14,9 @@ import type { RemoteOptions } from "../plugin/dns-plugin.ts";
 import { loadMiniflare, pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
-import type { WorkerInput } from "./dev-worker.ts";
 import { logLevelDefault, type StartDevOptions } from "./options.ts";
 import type { ConsoleMessage, ScriptConsole } from "./script-console.ts";
+import type { WorkerInput } from "./script-supervisor.ts";
 
 type WranglerConfig = ReturnType<typeof unstable_readConfig>;
 
@@ -25,7 +25,7 @@ export interface Project {
   readonly wrangler: WranglerConfig;
 }
 
-/** @throws UserError with what is wrong with the file */
+/** @throws UserError with the mistakes of the file */
 export function readProject(
   options: StartDevOptions,
   readWranglerConfig: typeof unstable_readConfig,
@@ -47,7 +47,7 @@ export function readProject(
   }
 }
 
-/** What is ours in the file, which can be known before wrangler is there. */
+/** Reads the keys of Ledge, which needs no wrangler. */
 export function readProjectConfig(options: StartDevOptions): ProjectConfig {
   const { configPath, environment, folder } = options;
   return readConfig({
@@ -57,26 +57,20 @@ export function readProjectConfig(options: StartDevOptions): ProjectConfig {
   });
 }
 
-/** Where a project's state is kept. */
-export function persistFolder({ folder }: ProjectConfig, { persistTo }: StartDevOptions): string {
-  return stateFolder(folder, persistTo);
-}
-
-/** What a script is started among. */
-export interface Surroundings {
+/** The addresses and services around a script. */
+export interface WorkerSurroundings {
   readonly hostname: string;
   readonly port: number;
   readonly inspectorPort: number;
-  /** Of the companion worker, unless it was left out. */
+  /** `null` without DNS. */
   readonly dns: RemoteOptions | null;
-  /** Takes what the script says. */
   readonly console: ScriptConsole;
 }
 
 export function workerInput(
   project: Project,
   options: StartDevOptions,
-  { hostname, port, inspectorPort, dns, console }: Surroundings,
+  { hostname, port, inspectorPort, dns, console }: WorkerSurroundings,
 ): WorkerInput {
   const { config, wrangler } = project;
   const {
@@ -95,7 +89,7 @@ export function workerInput(
         Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
       ),
       ...Object.fromEntries(
-        ourBindings(config, options, dns).map(({ name, type, dev }) => [
+        ledgeBindings(config, options, dns).map(({ name, type, dev }) => [
           name,
           { type: `unsafe_${type}`, dev },
         ]),
@@ -116,17 +110,17 @@ export function workerInput(
         ...(localProtocol !== undefined && { secure: localProtocol === "https" }),
       },
       inspector: { hostname: "127.0.0.1", port: inspectorPort },
-      persist: persistFolder(config, options),
-      // Dev servers of one machine find each other's scripts here, wrangler's among them.
+      persist: stateFolder(config.folder, options.persistTo),
+      // Dev servers of one machine, also wrangler's, find each other's scripts in this registry.
       registry: loadMiniflare().getDefaultDevRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),
       logLevel,
-      structuredLogsHandler: (message: ConsoleMessage) => console.say(message),
+      structuredLogsHandler: (message: ConsoleMessage) => console.write(message),
     },
   };
 }
 
-function ourBindings(
+function ledgeBindings(
   config: ProjectConfig,
   { storeLatencyMilliseconds = 0 }: StartDevOptions,
   dns: RemoteOptions | null,
@@ -138,7 +132,7 @@ function ourBindings(
       };
       return { name, type, dev: { ...dev, options: { ...dev.options, ...latency } } };
     }
-    // Zones belong to the companion worker, which runs beside the script.
+    // The companion worker runs in a runtime of its own, so the binding is remote.
     if (dns === null) return [];
     const plugin = { package: pluginPath, name: "dns" as const };
     return { name, type: "dns_remote", dev: { plugin, options: { ...dns } } };

@@ -1,50 +1,60 @@
 /**
- * The script in wrangler's dev server: bundled, reloaded when a source is saved, and behind a
- * proxy whose address stays while runtimes come and go.
+ * Runs a script in wrangler's dev server, which bundles the script, reloads it when a source is
+ * saved, and puts a proxy with a stable address before it.
  *
  *     proxy (a runtime) ──▶ script (a runtime, new with each reload) ──▶ its bindings
  *
- * wrangler gives up where a dev server should not, and this does not: a script that cannot be
- * started is tried again when it is saved, and after a crash of either runtime both start anew.
- * Changes of state happen one after the other, whoever asks for them.
+ * The supervisor adds what wrangler lacks: a script that does not start is tried again when a
+ * source is saved, and after a crash of either runtime both start again. Starts, updates and
+ * restarts run one after the other.
  */
 import type * as WranglerModule from "wrangler";
 import { watchCrashes } from "../base/child-processes.ts";
-import type { ScriptConsole } from "./script-console.ts";
-import { onceSourcesChange } from "./source-watch.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { watchSourcesOnce } from "./file-watch.ts";
+import type { ScriptConsole } from "./script-console.ts";
 
 export type WorkerInput = Parameters<typeof WranglerModule.unstable_startWorker>[0];
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv">;
 type DevEnv = WranglerModule.unstable_DevEnv;
 type ControllerEvent = Parameters<DevEnv["dispatch"]>[0];
+type ErrorEvent = Extract<ControllerEvent, { type: "error" }>;
 
-export interface DevWorkerListener {
-  /** The script answers: for the first time, after a change, or again. */
+/** The time between the first and the last process that a terminal's interrupt reaches. */
+const interruptMilliseconds = 100;
+
+export interface SupervisorListener {
+  /** The script answers: after the start, a change, or a restart. */
   onReady(): void;
-  /** The script cannot be built or started; it is tried again when a source changes. */
+  /**
+   * The script cannot be built or started. The next attempt follows a change of a source.
+   *
+   * @param problem `null` if wrangler has already printed the problem
+   */
   onFailure(problem: string | null): void;
   onCrash(signal: string): void;
 }
 
-export class DevWorker {
+export class ScriptSupervisor {
   readonly #wrangler: Wrangler;
   readonly #console: ScriptConsole;
-  readonly #listener: DevWorkerListener;
+  readonly #listener: SupervisorListener;
   readonly #script: string;
   #input: WorkerInput;
   #environment: DevEnv | null = null;
   #stopped = false;
   #changes: Promise<void> = Promise.resolve();
   #endWatch: () => void = () => {};
+  readonly #started = new WeakSet<DevEnv>();
+  readonly #failed = new WeakSet<DevEnv>();
 
   constructor(options: {
     wrangler: Wrangler;
     input: WorkerInput;
-    /** Its path. */
+    /** The path of the script. */
     script: string;
     console: ScriptConsole;
-    listener: DevWorkerListener;
+    listener: SupervisorListener;
   }) {
     this.#wrangler = options.wrangler;
     this.#input = options.input;
@@ -53,14 +63,14 @@ export class DevWorker {
     this.#listener = options.listener;
   }
 
-  /** @throws what is wrong with the configuration, in wrangler's words */
+  /** @throws wrangler's error about the configuration */
   start(): Promise<void> {
-    return this.#change(() => this.#start());
+    return this.#enqueue(() => this.#start());
   }
 
-  /** Goes on with another configuration, or throws and goes on with the one it has. */
+  /** Replaces the configuration. After an error, the old configuration stays in use. */
   update(input: WorkerInput): Promise<void> {
-    return this.#change(async () => {
+    return this.#enqueue(async () => {
       if (this.#environment === null) {
         this.#input = input;
         this.#endWatch();
@@ -72,7 +82,7 @@ export class DevWorker {
   }
 
   restart(): Promise<void> {
-    return this.#change(async () => {
+    return this.#enqueue(async () => {
       await this.#end();
       await this.#start();
     });
@@ -88,14 +98,14 @@ export class DevWorker {
     const environment = new this.#wrangler.unstable_DevEnv();
     this.#environment = environment;
     this.#endWatch = watchCrashes((signal) => {
-      // A terminal's interrupt reaches runtimes as well, and may reach them first.
+      // An interrupt from the terminal can end the runtimes before it reaches this process.
       setTimeout(() => {
         if (environment === this.#environment && !this.#stopped) this.#onCrash(signal);
       }, interruptMilliseconds);
     });
     observe(environment, (event) => this.#onEvent(environment, event));
-    // The dev server says so itself, when it is true.
-    environment.proxy.localServerReady = silence;
+    // The proxy would print its address before the script answers.
+    environment.proxy.localServerReady = neverReady;
     try {
       await environment.startWorker(this.#input);
     } catch (error) {
@@ -104,7 +114,7 @@ export class DevWorker {
       const root = rootOf(error as Error);
       if (!isBuildFailure(root)) throw root;
       this.#listener.onFailure(root.message);
-      this.#endWatch = onceSourcesChange(this.#script, () => this.#again());
+      this.#endWatch = watchSourcesOnce(this.#script, () => this.#retry());
     }
   }
 
@@ -113,75 +123,69 @@ export class DevWorker {
     this.#environment = null;
     this.#endWatch();
     if (environment === null) return;
-    // A proxy that is still on its way can only be taken down when it is there, and one that
-    // failed never will be.
+    // wrangler can stop a proxy only after its start, and a proxy that failed never starts.
     await within(stopMilliseconds, environment.proxy.ready.promise);
     await within(stopMilliseconds, environment.teardown());
   }
 
   #onCrash(signal: string): void {
     this.#listener.onCrash(signal);
-    this.#again();
+    this.#retry();
   }
 
-  #again(): void {
+  #retry(): void {
     void this.restart().catch((error: Error) => this.#listener.onFailure(error.message));
   }
 
-  #change(act: () => Promise<void>): Promise<void> {
+  #enqueue(act: () => Promise<void>): Promise<void> {
     const change = this.#changes.then(() => (this.#stopped ? undefined : act()));
     this.#changes = change.catch(() => {});
     return change;
   }
 
-  #everReady = new WeakSet<DevEnv>();
-  #failed = new WeakSet<DevEnv>();
-
-  /** @returns whether wrangler is to see the event */
+  /** @returns whether wrangler handles the event */
   #onEvent(environment: DevEnv, event: ControllerEvent): boolean {
     if (environment !== this.#environment) return true;
     if (event.type === "bundleStart") {
-      // A runtime that has never started is never started again.
-      if (!this.#failed.has(environment) || this.#everReady.has(environment)) return true;
-      this.#again();
+      // wrangler does not restart a runtime whose first start failed.
+      if (!this.#failed.has(environment) || this.#started.has(environment)) return true;
+      this.#retry();
       return false;
     }
-    if (event.type === "bundleComplete") this.#console.follow(event.bundle);
+    if (event.type === "bundleComplete") this.#console.useBundle(event.bundle);
     if (event.type === "reloadComplete") {
-      this.#everReady.add(environment);
-      // Requests are let through by a message to the proxy that is sent after this event.
-      setImmediate(() => void this.#whenAnswering(environment));
+      this.#started.add(environment);
+      // The proxy passes requests on after a message that wrangler sends after this event.
+      setImmediate(() => void this.#reportReady(environment));
     }
-    if (event.type === "error" && !isUnimportant(event)) {
+    if (event.type === "error" && !isRetried(event)) {
       if (event.source === "LocalRuntimeController") this.#failed.add(environment);
-      // What is wrong with sources wrangler says itself.
-      const isSaid = event.source === "BundlerController";
-      this.#listener.onFailure(isSaid ? null : problemOf(event, environment));
+      // wrangler prints the errors of its bundler.
+      const isPrinted = event.source === "BundlerController";
+      this.#listener.onFailure(isPrinted ? null : problemOf(event, environment));
     }
     return true;
   }
 
-  async #whenAnswering(environment: DevEnv): Promise<void> {
+  async #reportReady(environment: DevEnv): Promise<void> {
     await environment.proxy.ready.promise;
     await environment.proxy.runtimeMessageMutex.drained();
     if (environment === this.#environment) this.#listener.onReady();
   }
 }
 
-/** Looks at each event of the dev server before its parts do. */
-function observe(environment: DevEnv, look: (event: ControllerEvent) => boolean): void {
+/** Calls `filter` with each event, and lets wrangler handle the events that `filter` accepts. */
+function observe(environment: DevEnv, filter: (event: ControllerEvent) => boolean): void {
   const dispatch = environment.dispatch.bind(environment);
   environment.dispatch = (event) => {
-    if (look(event)) dispatch(event);
+    if (filter(event)) dispatch(event);
   };
-  // Without a listener an error would end the process.
+  // Without a listener, an error event ends the process.
   environment.on("error", () => {});
 }
 
-type ErrorEvent = Extract<ControllerEvent, { type: "error" }>;
-
-/** Of messages between the parts, which are sent again. */
-function isUnimportant({ source, reason }: ErrorEvent): boolean {
+/** wrangler sends messages to its proxy and its inspector again when they fail. */
+function isRetried({ source, reason }: ErrorEvent): boolean {
   return (
     source === "ProxyController" &&
     /^(Failed to send message to|Could not connect to Inspector)/.test(reason)
@@ -191,23 +195,20 @@ function isUnimportant({ source, reason }: ErrorEvent): boolean {
 function problemOf({ reason, cause }: ErrorEvent, { config }: DevEnv): string {
   const text = cause.message;
   if (!text.includes("runtime failed to start")) return text === "" ? reason : text;
-  // The runtime's own words have been on the console.
+  // The runtime has printed the cause.
   return config.latestConfig?.build.format === "service-worker"
     ? "The script could not be started: it has no `export default`, and buckets need one."
     : "The script could not be started.";
 }
 
-/** wrangler looks into the script before it starts its bundler, and can look only once. */
+/** wrangler analyses the script once before it starts its bundler; this is an error of that step. */
 function isBuildFailure(error: Error): boolean {
   return "errors" in error && Array.isArray(error.errors);
 }
 
-/** wrangler wraps what went wrong into where it went wrong. */
+/** wrangler wraps errors in errors that name the part that failed. */
 function rootOf(error: Error): Error {
   return error.cause instanceof Error ? rootOf(error.cause) : error;
 }
 
-/** How long a signal to all processes takes from the first to the last. */
-const interruptMilliseconds = 100;
-
-const silence = { promise: new Promise<void>(() => {}), resolve() {}, reject() {} };
+const neverReady = { promise: new Promise<void>(() => {}), resolve() {}, reject() {} };

@@ -1,47 +1,41 @@
 /**
- * The dev server: a script with its buckets in wrangler's, and the companion worker beside it.
+ * The dev server: a script with its buckets in wrangler's dev server, and the companion worker.
  *
  * The companion worker has a runtime of its own, so that saving a script does not interrupt DNS
- * (`docs/decisions/0008-dns-beside-the-script.md`). What the configuration file says holds as
- * soon as it is saved; while it is wrong, what was right goes on.
+ * (`docs/decisions/0008-dns-beside-the-script.md`). A change of the configuration file takes effect
+ * when the file is saved; while the file has mistakes, the previous configuration stays in use.
  */
 import { resolve } from "node:path";
 import type * as WranglerModule from "wrangler";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { findFreePort } from "../base/ports.ts";
 import { loadWrangler } from "../base/runtime.ts";
-import { pluginFolder } from "../base/state-folder.ts";
+import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { storeRuns } from "../store/node/store-owner.ts";
-import { watchConfig } from "./config-watch.ts";
-import { DevWorker } from "./dev-worker.ts";
-import { DnsBeside } from "./dns-beside.ts";
-import { findFreePort } from "../base/ports.ts";
+import { CompanionDns } from "./companion-dns.ts";
+import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
-import {
-  persistFolder,
-  readProject,
-  readProjectConfig,
-  workerInput,
-  type Project,
-} from "./project.ts";
 import { ScriptConsole } from "./script-console.ts";
+import { ScriptSupervisor } from "./script-supervisor.ts";
 import { renderSummary } from "./summary.ts";
-import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { readProject, readProjectConfig, workerInput, type Project } from "./worker-input.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;
 
 export interface RunningDev {
-  /** Of the script. It stays the same while it runs. */
+  /** The URL of the script. It does not change while the dev server runs. */
   readonly url: string;
   readonly buckets: readonly BucketBinding[];
-  /** Where state is kept. */
+  /** The state folder. */
   readonly persistFolder: string;
-  /** Settles when the script answers. One that cannot be built or started is waited for. */
+  /** Settles when the script answers, also after failed builds and starts. */
   readonly ready: Promise<void>;
-  /** Starts the script's runtime anew. */
+  /** Restarts the runtime of the script. */
   restart(): Promise<void>;
-  /** Ends it all; once more is no error. */
+  /** Stops the script and DNS. A second call returns the same promise. */
   stop(): Promise<void>;
 }
 
@@ -50,14 +44,14 @@ const inspectorPortDefault = 9229;
 
 export async function startDev(options: StartDevOptions = {}): Promise<RunningDev> {
   checkOptions(options);
-  // wrangler's own look at the file would start the script with the one it already has.
+  // wrangler's own watch of the file would reload the script with the old configuration.
   process.env["WRANGLER_CI_DISABLE_CONFIG_WATCHING"] ??= "true";
-  // A local edge asks nobody where it is.
+  // Keeps Miniflare from fetching request.cf over the network.
   process.env["CLOUDFLARE_CF_FETCH_ENABLED"] ??= "false";
   process.env["WRANGLER_LOG"] ??= options.logLevel ?? logLevelDefault;
   const config = readProjectConfig(options);
-  const dns = dnsBeside(config, options);
-  // Both take their time.
+  const dns = companionDns(config, options);
+  // Loading wrangler takes time, and so does the start of DNS.
   const starting = dns?.start();
   const wrangler = loadWrangler();
   await starting;
@@ -74,11 +68,11 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   }
 }
 
-function dnsBeside(config: ProjectConfig, options: StartDevOptions): DnsBeside | null {
+function companionDns(config: ProjectConfig, options: StartDevOptions): CompanionDns | null {
   const { dns = true, dnsPort, dnsApiPort } = options;
   if (!dns) return null;
-  return new DnsBeside(config, {
-    persistTo: persistFolder(config, options),
+  return new CompanionDns(config, {
+    persistTo: stateFolder(config.folder, options.persistTo),
     ...(dnsPort !== undefined && { dnsPort }),
     ...(dnsApiPort !== undefined && { apiPort: dnsApiPort }),
   });
@@ -89,19 +83,19 @@ class DevServer implements RunningDev {
   readonly #wrangler: Wrangler;
   readonly #console: ScriptConsole;
   readonly #ready = Promise.withResolvers<void>();
-  readonly #dns: DnsBeside | null;
+  readonly #dns: CompanionDns | null;
   #project: Project;
-  #worker: DevWorker | null = null;
+  #supervisor: ScriptSupervisor | null = null;
   #hostname = "localhost";
   #port = 0;
   #inspectorPort = 0;
   #endWatch: () => void = () => {};
-  /** What to say when the script answers the next time. */
-  #news: () => string = () => this.#summary();
+  /** The message for the next time that the script answers. */
+  #readyMessage: () => string = () => this.#summary();
   #changes: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
-  constructor(options: StartDevOptions, wrangler: Wrangler, dns: DnsBeside | null) {
+  constructor(options: StartDevOptions, wrangler: Wrangler, dns: CompanionDns | null) {
     this.#options = options;
     this.#dns = dns;
     this.#wrangler = wrangler;
@@ -111,8 +105,8 @@ class DevServer implements RunningDev {
 
   get url(): string {
     const protocol = this.#options.localProtocol ?? this.#project.wrangler.dev.local_protocol;
-    const isEvery = ["*", "0.0.0.0", "::"].includes(this.#hostname);
-    const shown = isEvery ? "localhost" : this.#hostname;
+    const isAnyAddress = ["*", "0.0.0.0", "::"].includes(this.#hostname);
+    const shown = isAnyAddress ? "localhost" : this.#hostname;
     return `${protocol}://${shown.includes(":") ? `[${shown}]` : shown}:${this.#port}`;
   }
 
@@ -121,7 +115,7 @@ class DevServer implements RunningDev {
   }
 
   get persistFolder(): string {
-    return persistFolder(this.#project.config, this.#options);
+    return stateFolder(this.#project.config.folder, this.#options.persistTo);
   }
 
   get ready(): Promise<void> {
@@ -137,7 +131,7 @@ class DevServer implements RunningDev {
       this.#options.inspectorPort ?? wrangler.dev.inspector_port ?? inspectorPortDefault,
       "127.0.0.1",
     );
-    this.#worker = new DevWorker({
+    this.#supervisor = new ScriptSupervisor({
       wrangler: this.#wrangler,
       input: this.#input(),
       script: resolve(this.#options.script ?? wrangler.main ?? config.folder),
@@ -148,7 +142,7 @@ class DevServer implements RunningDev {
         onCrash: (signal) => this.#onCrash(signal),
       },
     });
-    await this.#worker.start();
+    await this.#supervisor.start();
     if (config.path !== null) {
       this.#endWatch = watchConfig(config.path, () => {
         this.#changes = this.#changes.then(() => this.#reconfigure());
@@ -157,8 +151,8 @@ class DevServer implements RunningDev {
   }
 
   async restart(): Promise<void> {
-    this.#news = () => "Restarted.";
-    await this.#worker?.restart();
+    this.#readyMessage = () => "Restarted.";
+    await this.#supervisor?.restart();
   }
 
   stop(): Promise<void> {
@@ -168,7 +162,7 @@ class DevServer implements RunningDev {
   async #stop(): Promise<void> {
     this.#endWatch();
     await Promise.all([
-      this.#worker?.stop(),
+      this.#supervisor?.stop(),
       this.#dns && within(stopMilliseconds, this.#dns.stop()),
     ]);
     await storeRuns(pluginFolder(this.persistFolder, "store")).removeOwnEnded();
@@ -196,18 +190,18 @@ class DevServer implements RunningDev {
       this.#project = readProject(this.#options, this.#wrangler.unstable_readConfig);
       this.#warn();
       await this.#dns?.update(this.#project.config);
-      this.#news = () => `The configuration has changed.\n${this.#summary()}`;
-      await this.#worker?.update(this.#input());
+      this.#readyMessage = () => `The configuration has changed.\n${this.#summary()}`;
+      await this.#supervisor?.update(this.#input());
     } catch (error) {
       this.#project = previous;
-      this.#log(`${(error as Error).message}\nThe configuration before it stays in force.`);
+      this.#log(`${(error as Error).message}\nThe previous configuration stays in use.`);
     }
   }
 
   #onReady(): void {
     if (this.#stopping !== undefined) return;
-    this.#log(this.#news());
-    this.#news = () => "Reloaded.";
+    this.#log(this.#readyMessage());
+    this.#readyMessage = () => "Reloaded.";
     this.#ready.resolve();
   }
 
@@ -217,8 +211,8 @@ class DevServer implements RunningDev {
   }
 
   #onCrash(signal: string): void {
-    this.#log(`The runtime has been ended by ${signal}. Starting it again.`);
-    this.#news = () => "Running again, with the buckets as they were.";
+    this.#log(`${signal} ended the runtime. Starting it again.`);
+    this.#readyMessage = () => "Running again, with the buckets as they were.";
   }
 
   #warn(): void {
@@ -237,7 +231,7 @@ class DevServer implements RunningDev {
         buckets: this.buckets,
         storeFolder: pluginFolder(this.persistFolder, "store"),
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
-        dns: this.#dns?.said ?? [],
+        dns: this.#dns?.lines ?? [],
       },
       process.cwd(),
     );

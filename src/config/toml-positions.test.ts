@@ -1,19 +1,19 @@
 import * as fc from "fast-check";
 import { parse, stringify } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { placeAt, type Path } from "./place.ts";
-import { tomlPlaces } from "./toml-places.ts";
+import { positionAt, type Path } from "./source-position.ts";
+import { tomlOffsets } from "./toml-positions.ts";
 
-function places(text: string): Record<string, string> {
+function positions(text: string): Record<string, string> {
   return Object.fromEntries(
-    Array.from(tomlPlaces(text), ([path, offset]) => {
-      const { line, column } = placeAt(text, offset);
+    Array.from(tomlOffsets(text), ([path, offset]) => {
+      const { line, column } = positionAt(text, offset);
       return [(JSON.parse(path) as Path).join("."), `${line}:${column}`];
     }),
   );
 }
 
-/** Every path of a value, in the order of nothing in particular. */
+/** Every path in a value. */
 function paths(value: unknown, path: Path = []): string[] {
   const own = path.length === 0 ? [] : [JSON.stringify(path)];
   if (typeof value !== "object" || value === null) return own;
@@ -24,7 +24,7 @@ function paths(value: unknown, path: Path = []): string[] {
   ];
 }
 
-describe("tomlPlaces()", () => {
+describe("tomlOffsets()", () => {
   it("finds keys, tables, and items of lists", () => {
     const text = `# a comment
 name = "x" # another
@@ -44,7 +44,7 @@ d = ''
 [[list.more]]
 e = {}
 `;
-    expect(places(text)).toEqual({
+    expect(positions(text)).toEqual({
       name: "2:1",
       deep: "3:3",
       "deep.er": "3:3",
@@ -91,7 +91,7 @@ e = {}
     fc.assert(
       fc.property(tree, (value) => {
         const text = stringify(value);
-        const found = [...tomlPlaces(text).keys()];
+        const found = [...tomlOffsets(text).keys()];
         expect(found.toSorted()).toEqual(paths(plain(parse(text))).toSorted());
       }),
       { numRuns: 50 },
@@ -99,7 +99,7 @@ e = {}
   });
 });
 
-/** Dates are values too, but objects. */
+/** A date is an object in JavaScript, but a value in TOML. */
 function plain(value: unknown): unknown {
   if (value instanceof Date) return "date";
   if (Array.isArray(value)) return value.map(plain);

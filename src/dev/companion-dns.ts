@@ -1,54 +1,57 @@
-/** The companion worker beside a script: started again when what the configuration says of it changes. */
+/**
+ * DNS beside a script: the companion worker in a runtime of its own. It restarts when its part of
+ * the configuration changes.
+ */
 import { isDeepStrictEqual } from "node:util";
-import { readConfig } from "../config/dns-config.ts";
+import { readDnsConfig } from "../config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { startDns, type RunningDns } from "../dns/server/start-dns.ts";
 import { ZonesTakenError } from "../dns/server/zones-owner.ts";
 import type { RemoteOptions } from "../plugin/dns-plugin.ts";
 
-export interface DnsBesideOptions {
+export interface CompanionDnsOptions {
   readonly persistTo: string;
   readonly apiPort?: number;
   readonly dnsPort?: number;
 }
 
-export class DnsBeside {
-  readonly #options: DnsBesideOptions;
+export class CompanionDns {
+  readonly #options: CompanionDnsOptions;
   #config: ProjectConfig;
   #running: RunningDns | null = null;
-  #said: string[] = [];
-  /** Of another dev server that has the zones of the folder. */
-  #other: { readonly email: string; readonly key: string } | null = null;
+  #lines: string[] = [];
+  /** The credentials of another dev server, if that server owns the zones of the folder. */
+  #owner: { readonly email: string; readonly key: string } | null = null;
 
-  constructor(config: ProjectConfig, options: DnsBesideOptions) {
+  constructor(config: ProjectConfig, options: CompanionDnsOptions) {
     this.#config = config;
     this.#options = options;
   }
 
-  /** What it said of itself when it started. */
-  get said(): readonly string[] {
-    return this.#said;
+  /** The lines that DNS printed at its start. */
+  get lines(): readonly string[] {
+    return this.#lines;
   }
 
-  /** How a script reaches it. */
+  /** The options of a script's binding to this DNS. */
   get remote(): RemoteOptions {
-    const { email, key } = this.#other ?? readConfig(this.#config.dns.variables);
+    const { email, key } = this.#owner ?? readDnsConfig(this.#config.dns.variables);
     return { address: new URL((this.#running as RunningDns).url).host, email, key };
   }
 
   async start(): Promise<void> {
     const { path, environment } = this.#config;
     const { apiPort, dnsPort, persistTo } = this.#options;
-    this.#said = [];
+    this.#lines = [];
     const options = {
       ...(path !== null && { configPath: path }),
       ...(environment !== undefined && { environment }),
       ...(apiPort !== undefined && { port: apiPort }),
       ...(dnsPort !== undefined && { dnsPort }),
       persistTo,
-      log: (text: string) => void this.#said.push(text),
+      log: (line: string) => void this.#lines.push(line),
     };
-    this.#other = null;
+    this.#owner = null;
     try {
       this.#running = await startDns(options);
     } catch (error) {
@@ -57,17 +60,17 @@ export class DnsBeside {
     }
   }
 
-  /** Two dev servers on one folder have one DNS, that of the first. */
+  /** Two dev servers on one folder share the DNS of the first. */
   #share(taken: ZonesTakenError): RunningDns {
     const { processId, addresses } = taken.owner;
     if (addresses === undefined) throw taken;
     const { url, dns, email, key } = addresses;
-    this.#other = { email, key };
-    this.#said.push(`DNS API    ${url} (of process ${processId}, for as long as that runs)`);
+    this.#owner = { email, key };
+    this.#lines.push(`DNS API    ${url} (of process ${processId}, while that process runs)`);
     return { url, dnsPort: dns?.port ?? null, stop: async () => {} };
   }
 
-  /** Goes on with another configuration; nothing happens if that says the same of DNS. */
+  /** Restarts DNS if the new configuration differs in `[dns]`. */
   async update(config: ProjectConfig): Promise<void> {
     const isSame = isDeepStrictEqual(config.dns, this.#config.dns);
     this.#config = config;
