@@ -49,7 +49,7 @@ export interface LeafCommand {
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
-  readonly commands: readonly Command[];
+  commands(): Promise<readonly Command[]>;
 }
 
 export type Command = LeafCommand | CommandGroup;

@@ -7,12 +7,6 @@ import type { AskedQuestion, DnsReply } from "../../dns/client/ask-server.ts";
 import { formatTable } from "../../base/format.ts";
 import { nameOfType } from "./type-names.ts";
 
-export interface AnswerReason {
-  readonly rule: string;
-  readonly name: string;
-  readonly text: string;
-}
-
 export interface DigResult {
   readonly question: AskedQuestion;
   readonly reply: DnsReply;
@@ -20,7 +14,7 @@ export interface DigResult {
   readonly server: string;
   readonly milliseconds: number;
   /** The rules that produced the answer; `null` for a server that does not name them. */
-  readonly reasons: readonly AnswerReason[] | null;
+  readonly reasons: readonly { readonly text: string }[] | null;
 }
 
 const flagNames = {
@@ -38,7 +32,6 @@ const sections = {
   authorities: "Authority",
   additionals: "Additional",
 } as const;
-const transports = { udp: "UDP", tcp: "TCP", https: "HTTPS" } as const;
 
 function flagsOf(message: Message): string[] {
   return Object.entries(flagNames)
@@ -51,13 +44,13 @@ function absolute(name: string): string {
 }
 
 export function digText(result: DigResult): string {
-  const { question, reply, server, milliseconds, reasons } = result;
-  const { message, transport, octets } = reply;
+  const { question, server, milliseconds, reasons } = result;
+  const { message, transport, octets } = result.reply;
   const flags = flagsOf(message).join(" ");
   const blocks = [
     [
       `;; ${absolute(question.name)} ${nameOfType(question.type)}: ${rcodeName(message.rcode)}, flags ${flags}`,
-      `;; ${server} by ${transports[transport]}, ${octets} octets in ${milliseconds} ms`,
+      `;; ${server} by ${transport.toUpperCase()}, ${octets} octets in ${milliseconds} ms`,
     ],
     ...Object.entries(sections).map(([section, title]) => {
       const records = message[section as keyof typeof sections];

@@ -1,9 +1,15 @@
 /** `ledge dns import` */
+import { readFileSync } from "node:fs";
 import { counted, formatTable } from "../../base/format.ts";
+import { NotFoundError, UserError } from "../../base/user-error.ts";
+import { acceptZoneName } from "../../dns/rules/zone.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { print, printRemark } from "../output.ts";
-import type { LeftOutRecord } from "./import-plan.ts";
-import { serverOptions, zoneArgument } from "./parameters.ts";
+import { serverOptions, withDns } from "./dns-session.ts";
+import { findZone, findZoneNamed, zoneArgument } from "./find-zone.ts";
+import { planFile, planTransfer, type ImportPlan } from "./import-plan.ts";
+import { fileBytesMax, uploadFile, uploadPlan } from "./import-upload.ts";
+import { transferZone } from "./zone-transfer.ts";
 
 const leftOutShownMax = 20;
 
@@ -38,19 +44,6 @@ export const importRecords: LeafCommand = {
   ],
 
   async run(invocation) {
-    const {
-      acceptZoneName,
-      fileBytesMax,
-      findZone,
-      findZoneNamed,
-      planFile,
-      planTransfer,
-      readZoneFile,
-      transferZone,
-      uploadFile,
-      uploadPlan,
-      withDns,
-    } = await import("./library.ts");
     const [word, file] = invocation.arguments as [string, string?];
     const { options } = invocation;
     checkSource(invocation, file);
@@ -60,12 +53,12 @@ export const importRecords: LeafCommand = {
       const zone = await (options["create"] === true ? findZoneNamed : findZone)(api, word);
       const zoneName = zone?.name ?? acceptZoneName(word, () => {});
       if (zoneName === undefined) throw new UsageError(`"${word}" is not a valid zone name.`);
-      const plan =
-        text === null
-          ? planTransfer(await transferZone(invocation, project, zoneName), zoneName)
-          : Buffer.byteLength(text) > fileBytesMax
-            ? planFile(text, { zoneName, proxied })
-            : null;
+      let plan: ImportPlan | null = null;
+      if (text === null) {
+        plan = planTransfer(await transferZone(invocation, project, zoneName), zoneName);
+      } else if (Buffer.byteLength(text) > fileBytesMax) {
+        plan = planFile(text, { zoneName, proxied });
+      }
       const { id } = zone ?? (await api.createZone(zoneName));
       const { added, parsed } = await (
         plan === null ? uploadFile(api, id, text as string, proxied) : uploadPlan(api, id, plan)
@@ -81,14 +74,7 @@ export const importRecords: LeafCommand = {
       const skipped = parsed - added;
       print(
         invocation,
-        {
-          zone: zoneName,
-          created: zone === null,
-          parsed,
-          added,
-          leftOut,
-          movedTtls,
-        },
+        { zone: zoneName, created: zone === null, parsed, added, leftOut, movedTtls },
         `Added ${counted(added, "record")} to ${zoneName}` +
           (skipped === 0
             ? "."
@@ -112,7 +98,18 @@ function checkSource({ options }: Invocation, file: string | undefined): void {
   }
 }
 
-function describeLeftOut(leftOut: readonly LeftOutRecord[], zoneName: string): string[] {
+/** @param path `-` is standard input */
+function readZoneFile(path: string): string {
+  try {
+    return readFileSync(path === "-" ? 0 : path, "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new NotFoundError(`There is no file ${path}.`);
+    throw new UserError(`Cannot read ${path}: ${message}.`, { cause: error });
+  }
+}
+
+function describeLeftOut(leftOut: ImportPlan["leftOut"], zoneName: string): string[] {
   const ofZone = leftOut.filter(({ reason }) => reason === "zone");
   const unsupported = leftOut.filter(({ reason }) => reason !== "zone");
   const lines: string[] = [];

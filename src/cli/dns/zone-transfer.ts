@@ -2,13 +2,13 @@
 import type { ProjectConfig } from "../../config/read-config.ts";
 import { parseSecret } from "../../config/dns-transfers.ts";
 import { fetchZone } from "../../dns/client/fetch-zone.ts";
-import { lookUpServer } from "../../config/server-address.ts";
 import { normaliseHostname } from "../../dns/record/field/hostname.ts";
 import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig-mac.ts";
 import { UsageError, type Invocation } from "../command.ts";
 import { textOption } from "../options.ts";
 import { Progress } from "../../base/progress.ts";
+import { resolveServer } from "./dns-session.ts";
 
 export async function transferZone(
   invocation: Invocation,
@@ -18,10 +18,7 @@ export async function transferZone(
   const from = textOption(invocation, "from") as string;
   const keyText = textOption(invocation, "tsig");
   const key = keyText === undefined ? undefined : parseKey(keyText, project.dns.transfers.keys);
-  const server = await lookUpServer(from);
-  if (server === null) {
-    throw new UsageError(`--from must be HOST or HOST:PORT of a name server, not "${from}".`);
-  }
+  const server = await resolveServer("from", from);
   const progress = new Progress();
   progress.show(`Transferring ${zoneName} from ${from}`);
   try {
