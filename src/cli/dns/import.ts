@@ -1,17 +1,26 @@
 /** `ledge dns import` */
 import { readFileSync } from "node:fs";
 import { counted, formatTable } from "../../base/format.ts";
+import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
+import { parseSecret } from "../../config/dns-transfers.ts";
+import type { ProjectConfig } from "../../config/read-config.ts";
+import { fetchZone } from "../../dns/client/fetch-zone.ts";
+import { normaliseHostname } from "../../dns/record/field/hostname.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
+import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
+import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig-mac.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
+import { textOption } from "../options.ts";
 import { print, printRemark } from "../output.ts";
-import { serverOptions, withDns } from "./dns-session.ts";
+import { resolveServer, serverOptions, withDns } from "./dns-session.ts";
 import { findZone, findZoneNamed, zoneArgument } from "./find-zone.ts";
 import { planFile, planTransfer, type ImportPlan } from "./import-plan.ts";
 import { fileBytesMax, uploadFile, uploadPlan } from "./import-upload.ts";
-import { transferZone } from "./zone-transfer.ts";
 
 const leftOutShownMax = 20;
+const keyForm = "NAME[:ALGORITHM]:SECRET";
+const algorithmDefault = "hmac-sha256";
 
 export const importRecords: LeafCommand = {
   name: "import",
@@ -32,7 +41,7 @@ export const importRecords: LeafCommand = {
     from: { summary: "The name server to transfer the zone from (AXFR)", value: "HOST[:PORT]" },
     tsig: {
       summary: "Signs the transfer with a key of [[dns.keys]] or with this key",
-      value: "NAME[:ALGORITHM]:SECRET",
+      value: keyForm,
     },
     create: { summary: "Makes the zone if it does not exist" },
     proxied: { summary: "Makes records proxied where the file does not say" },
@@ -107,6 +116,44 @@ function readZoneFile(path: string): string {
     if (code === "ENOENT") throw new NotFoundError(`There is no file ${path}.`);
     throw new UserError(`Cannot read ${path}: ${message}.`, { cause: error });
   }
+}
+
+async function transferZone(
+  invocation: Invocation,
+  project: ProjectConfig,
+  zoneName: string,
+): Promise<readonly ResourceRecord[]> {
+  const from = textOption(invocation, "from") as string;
+  const keyText = textOption(invocation, "tsig");
+  const key = keyText === undefined ? undefined : parseKey(keyText, project.dns.transfers.keys);
+  const server = await resolveServer("from", from);
+  const progress = new Progress();
+  progress.show(`Transferring ${zoneName} from ${from}`);
+  try {
+    return await fetchZone({ zoneName, ...server, ...(key !== undefined && { key }) });
+  } finally {
+    progress.end();
+  }
+}
+
+/** `NAME` of a configured key, `NAME:SECRET` or `NAME:ALGORITHM:SECRET`; the secret is base64. */
+function parseKey(text: string, configured: readonly TsigKey[]): TsigKey {
+  const [nameWord = "", ...rest] = text.split(":");
+  const name = normaliseHostname(nameWord);
+  if (rest.length === 0) {
+    const key = configured.find((candidate) => candidate.name === name);
+    if (key !== undefined) return key;
+    throw new UsageError(`There is no key "${text}" in [[dns.keys]]: add it, or use ${keyForm}.`);
+  }
+  const [algorithmWord = "", secretWord] = rest.length === 1 ? [algorithmDefault, ...rest] : rest;
+  const secret = parseSecret(secretWord);
+  const algorithm = algorithmWord.toLowerCase();
+  if (name === null || secret === null || rest.length > 2 || !isTsigAlgorithm(algorithm)) {
+    throw new UsageError(
+      `--tsig must be ${keyForm}, with an algorithm such as ${algorithmDefault} and a secret in base64.`,
+    );
+  }
+  return { name, algorithm, secret };
 }
 
 function describeLeftOut(leftOut: ImportPlan["leftOut"], zoneName: string): string[] {
