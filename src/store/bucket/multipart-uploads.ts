@@ -133,7 +133,8 @@ export class MultipartUploads {
   /** @throws StoreError 10024 for an upload that does not exist, is finished, or has expired */
   #requireInProgress(upload: UploadReference): StoredUpload {
     const found = this.#table.find(upload);
-    if (found?.state === "in progress" && uploadDeadline(found.since) > this.#platform.now()) return found;
+    if (found?.state === "in progress" && uploadDeadline(found.since) > this.#platform.now())
+      return found;
     throw new StoreError(10024);
   }
 

@@ -59,14 +59,6 @@ export class OwnerBucket extends BucketService<OwnerBucketEnv> {
  */
 function isRepeatable(message: OperationMessage): boolean {
   const operation = operationIn(message);
-  switch (operation.method) {
-    case "createUpload":
-    case "uploadPart":
-    case "completeUpload":
-      return false;
-    case "put":
-      return operation.onlyIf === undefined;
-    default:
-      return true;
-  }
+  if (operation.method === "put") return operation.onlyIf === undefined;
+  return !["createUpload", "uploadPart", "completeUpload"].includes(operation.method);
 }
