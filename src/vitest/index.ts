@@ -12,7 +12,7 @@ import type { Plugin } from "vite";
 import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
-import { hasRpc } from "../plugin/compatibility.ts";
+import { hasRpc } from "../config/compatibility.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { controlBinding, dnsBinding } from "../testing/controls.ts";
