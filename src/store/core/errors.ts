@@ -9,13 +9,7 @@
  */
 import { methodNames, type Method } from "./methods.ts";
 
-interface StoreErrorEntry {
-  /** The error's name on the S3-compatible interface. */
-  readonly name: string;
-  readonly status: number;
-  readonly text: string;
-}
-
+/** `name` is the name of the error on the S3-compatible interface. */
 export const storeErrorTable = {
   10001: {
     name: "InternalError",
@@ -73,7 +67,7 @@ export const storeErrorTable = {
     status: 400,
     text: "Your proposed upload exceeds the maximum allowed object size.",
   },
-} as const satisfies Record<number, StoreErrorEntry>;
+} as const satisfies Record<number, { name: string; status: number; text: string }>;
 
 export type StoreErrorCode = keyof typeof storeErrorTable;
 
