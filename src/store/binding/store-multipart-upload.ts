@@ -5,7 +5,7 @@ import type { UploadReference } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import { argumentError, isObject, requireArguments, toInteger, toText } from "./arguments.ts";
 import { StoreObject } from "./store-object.ts";
-import { invokeBy, requireOwner, type BucketSettings, type Invoke } from "./invocation.ts";
+import { invoke, requireOwner, type BucketSettings } from "./invocation.ts";
 import { toValue, valueTypes } from "./value.ts";
 
 export class StoreMultipartUpload implements types.StoreMultipartUpload {
@@ -13,20 +13,17 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   readonly uploadId: string;
   readonly #bucket: BucketCalls;
   readonly #settings: BucketSettings;
-  readonly #invoke: Invoke;
 
   constructor(bucket: BucketCalls, settings: BucketSettings, { key, uploadId }: UploadReference) {
     this.key = key;
     this.uploadId = uploadId;
     this.#bucket = bucket;
     this.#settings = settings;
-    this.#invoke = invokeBy(settings);
   }
 
   uploadPart(partNumber: number, value: types.StoreValue): Promise<types.StoreUploadedPart> {
     const given = arguments;
-    requireOwner(StoreMultipartUpload.isUpload(this));
-    return this.#invoke(() => {
+    return invoke(StoreMultipartUpload.#require(this).#settings, () => {
       const method = "StoreMultipartUpload.uploadPart";
       requireArguments(given, method, ["integer", valueTypes]);
       const number = toInteger(partNumber);
@@ -40,32 +37,24 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   }
 
   abort(): Promise<void> {
-    requireOwner(StoreMultipartUpload.isUpload(this));
-    return this.#abort();
-  }
-
-  static isUpload(value: object | undefined): boolean {
-    return value !== undefined && #bucket in value;
-  }
-
-  #abort(): Promise<void> {
-    return this.#bucket.call({ method: "abortUpload", ...this.#reference() }, () => {});
+    const reference = StoreMultipartUpload.#require(this).#reference();
+    return this.#bucket.call({ method: "abortUpload", ...reference }, () => {});
   }
 
   complete(uploadedParts: types.StoreUploadedPart[]): Promise<StoreObject> {
     const given = arguments;
-    requireOwner(StoreMultipartUpload.isUpload(this));
-    return this.#invoke(() => {
+    return invoke(StoreMultipartUpload.#require(this).#settings, () => {
       requireArguments(given, "StoreMultipartUpload.complete", ["Array"]);
-      return this.#complete(toParts(uploadedParts));
+      return this.#bucket.call(
+        { method: "completeUpload", ...this.#reference(), parts: toParts(uploadedParts) },
+        (text) => new StoreObject(decodeObject(this.key, text)),
+      );
     });
   }
 
-  #complete(parts: PartReference[]): Promise<StoreObject> {
-    return this.#bucket.call(
-      { method: "completeUpload", ...this.#reference(), parts },
-      (text) => new StoreObject(decodeObject(this.key, text)),
-    );
+  static #require(value: object | undefined): StoreMultipartUpload {
+    requireOwner(value !== undefined && #bucket in value);
+    return value;
   }
 
   #reference(): UploadReference {
