@@ -13,6 +13,7 @@ import type { HttpMetadata } from "../core/http-metadata.ts";
 import type { ListRequest, ObjectRecord } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import {
+  elementError,
   fieldError,
   requireArguments,
   textField,
@@ -231,11 +232,7 @@ function includeOption({ include }: Record<string, unknown>): Set<string> {
   if (include === undefined) return new Set();
   if (!Array.isArray(include)) throw fieldError("ListOptions", "include", "Array");
   for (const [index, value] of include.entries()) {
-    if (typeof value !== "string") {
-      throw new TypeError(
-        `Incorrect type for array element ${index}: the provided value is not of type 'string'.`,
-      );
-    }
+    if (typeof value !== "string") throw elementError(index, "string");
     if (!includable.has(value)) throw new RangeError(`Unsupported include value ${value}`);
   }
   return new Set(include as string[]);

@@ -3,7 +3,14 @@ import { validatePartNumber, type PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-encoding.ts";
 import type { UploadReference } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
-import { argumentError, isObject, requireArguments, toInteger, toText } from "./arguments.ts";
+import {
+  argumentError,
+  elementError,
+  isObject,
+  requireArguments,
+  toInteger,
+  toText,
+} from "./arguments.ts";
 import { StoreObject } from "./store-object.ts";
 import { invoke, requireOwner, type BucketSettings } from "./invocation.ts";
 import { toValue, valueTypes } from "./value.ts";
@@ -65,12 +72,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
 function toParts(value: unknown): PartReference[] {
   if (!Array.isArray(value)) throw argumentError("StoreMultipartUpload.complete", 1, "Array");
   return value.map((part: unknown, index) => {
-    if (!isObject(part)) {
-      throw new TypeError(
-        `Incorrect type for array element ${index}: ` +
-          `the provided value is not of type 'UploadedPart'.`,
-      );
-    }
+    if (!isObject(part)) throw elementError(index, "UploadedPart");
     const partNumber = toInteger(part["partNumber"]);
     validatePartNumber(partNumber);
     return { partNumber, etag: toText(part["etag"]) };

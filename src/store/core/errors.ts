@@ -57,11 +57,7 @@ export const storeErrorTable = {
     text: "The checksum you specified did not match what we received.",
   },
   10039: { name: "InvalidRange", status: 416, text: "The requested range is not satisfiable" },
-  10048: {
-    name: "BadUpload",
-    status: 400,
-    text: "There was a problem with the multipart upload.",
-  },
+  10048: { name: "BadUpload", status: 400, text: "There was a problem with the multipart upload." },
   100100: {
     name: "EntityTooLarge",
     status: 400,
