@@ -9,7 +9,7 @@ import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import { isTable, type Table } from "../config/schema.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import { toWranglerTable } from "../config/wrangler-config.ts";
-import { isStoreFlag } from "../plugin/compatibility.ts";
+import { isStoreFlag } from "../config/compatibility.ts";
 import { loadWrangler } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 
