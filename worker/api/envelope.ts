@@ -11,12 +11,8 @@ function describeProblem({ code, message, error_chain }: Problem): Record<string
 
 export function failure(problems: readonly Problem[]): Response {
   const status = problems[0]?.status ?? 500;
-  const body = {
-    result: null,
-    success: false,
-    errors: problems.map(describeProblem),
-    messages: [],
-  };
+  const errors = problems.map(describeProblem);
+  const body = { result: null, success: false, errors, messages: [] };
   const headers = status === 429 ? { "retry-after": String(retryAfterSeconds) } : {};
   return Response.json(body, { status, headers });
 }

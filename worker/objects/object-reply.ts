@@ -10,15 +10,9 @@ export type ObjectReply =
       readonly ok: true;
       readonly json: string;
       readonly resultInfo?: ResultInfo;
-      readonly timing?: Timing;
+      readonly timing?: { start_time: string; end_time: string; process_time: number };
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
-
-interface Timing {
-  readonly start_time: string;
-  readonly end_time: string;
-  readonly process_time: number;
-}
 
 export function replyWith(result: unknown, resultInfo?: ResultInfo): ObjectReply {
   const json = JSON.stringify(result);

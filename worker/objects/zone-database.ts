@@ -120,7 +120,6 @@ export class ZoneDatabase {
       state: this.state,
       changeLog: this.changeLog,
       now: new Date().toISOString(),
-      newId: () => crypto.randomUUID().replaceAll("-", ""),
       external,
     });
     this.#journal.enter();
