@@ -169,11 +169,7 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   get(id: string): ObjectReply {
-    return this.#read(({ records }) => {
-      const record = records.get(id);
-      if (record === null) throw new ZoneError([problem.recordMissing()]);
-      return replyWith(this.#describe(record));
-    });
+    return this.#read(({ records }) => replyWith(this.#describe(records.get(id))));
   }
 
   list(query: RecordQuery): ObjectReply {

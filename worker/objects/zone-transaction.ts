@@ -51,10 +51,13 @@ export class ExternalTargetUnknown extends Error {
 
 /** What a CNAME chain needs to know of a name, wildcards and delegations included. */
 export function lookUpName(records: RecordTable, name: string, zoneName: string): TargetState {
-  const owned = records.firstOwned([name, ...wildcardsFor(name, zoneName)]);
-  const delegated = (owner: string) =>
-    records.neighbours(owner, "").some(({ type }) => type === "NS");
-  if (owned.length === 0) {
+  const owned = [name, ...wildcardsFor(name, zoneName)]
+    .values()
+    .map((owner) => records.neighbours(owner))
+    .find(({ length }) => length > 0);
+  if (owned === undefined) {
+    const delegated = (owner: string) =>
+      records.neighbours(owner).some(({ type }) => type === "NS");
     return namesBelowApex(name, zoneName).some(delegated) ? "external" : null;
   }
   return {
@@ -89,12 +92,6 @@ export class ZoneTransaction {
     else this.#proxiedCnames.delete(id);
   }
 
-  get(id: string): ZoneRecord {
-    const record = this.context.records.get(id);
-    if (record === null) throw new ZoneError([problem.recordMissing()]);
-    return record;
-  }
-
   create(request: RecordRequest): ZoneRecord {
     const { records, recordQuota, now } = this.context;
     const draft = this.#accept(request);
@@ -123,11 +120,11 @@ export class ZoneTransaction {
   }
 
   overwrite(id: string, request: RecordRequest): ZoneRecord {
-    return this.#replace(this.get(id), request);
+    return this.#replace(this.context.records.get(id), request);
   }
 
   edit(id: string, patch: RecordRequest): ZoneRecord {
-    const current = this.get(id);
+    const current = this.context.records.get(id);
     return this.#replace(current, applyRecordPatch(current, patch));
   }
 
@@ -146,8 +143,9 @@ export class ZoneTransaction {
   }
 
   remove(id: string): ZoneRecord {
-    const record = this.get(id);
-    this.context.records.remove(id);
+    const { records } = this.context;
+    const record = records.get(id);
+    records.remove(id);
     this.#proxiedCnames.delete(id);
     this.changes.push({ action: "remove", record });
     return record;
