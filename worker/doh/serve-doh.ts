@@ -6,7 +6,10 @@
 import type { Env } from "../objects/environment.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
-import { ExternalAddressCache, respondAfterResolving } from "../../src/dns/answer/external-addresses.ts";
+import {
+  ExternalAddressCache,
+  respondAfterResolving,
+} from "../../src/dns/answer/external-addresses.ts";
 import type { QuerySource } from "../../src/dns/answer/query.ts";
 import { Responder } from "../../src/dns/answer/responder.ts";
 import { resolveByListeners } from "../replication/listeners.ts";

@@ -97,11 +97,10 @@ const calls = {
 
   load: (origin: string): Promise<void> => replicated.load(origin),
 
-  async bind(
-    options: Omit<BindOptions, "handler">,
-  ): Promise<{ readonly hosts: readonly string[]; readonly port: number }> {
+  async bind(options: Omit<BindOptions, "handler">): Promise<Omit<BoundSockets, "close">> {
     sockets = await bindSockets({ ...options, handler });
-    return { hosts: sockets.hosts, port: sockets.port };
+    const { hosts, port } = sockets;
+    return { hosts, port };
   },
 
   async stop(): Promise<void> {

@@ -36,7 +36,8 @@ export async function startPublicationServer(options: {
       await apply(body as readonly Publication[]);
       return null;
     }
-    if (request.url === externalPath) return JSON.stringify(await resolve(body as ExternalQuestion));
+    if (request.url === externalPath)
+      return JSON.stringify(await resolve(body as ExternalQuestion));
     throw new Error(`nothing at ${request.url}`);
   };
   const server = createServer((request, response) => {
