@@ -9,8 +9,10 @@ import { zoneObject } from "../objects/zone-object.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
 import { rcodes } from "../../src/dns/wire/numbers.ts";
-import { ExternalAddressCache } from "../../src/dns/answer/external-addresses.ts";
-import { respondAfterResolving } from "../../src/dns/answer/external-resolution.ts";
+import {
+  ExternalAddressCache,
+  respondAfterResolving,
+} from "../../src/dns/answer/external-addresses.ts";
 import type { QuerySource } from "../../src/dns/answer/query.ts";
 import type { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { Responder } from "../../src/dns/answer/responder.ts";

@@ -1,6 +1,5 @@
 /** Requests of the worker to the listeners' process (`src/dns/replication/listener-protocol.ts`). */
-import type { ExternalResult } from "../../src/dns/answer/external-addresses.ts";
-import type { ResolveExternal } from "../../src/dns/answer/external-resolution.ts";
+import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
 import {
   listenersOrigin,
   externalPath,

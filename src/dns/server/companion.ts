@@ -31,6 +31,7 @@ export function startCompanion(
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();
   const classes = Object.entries(companionClasses);
+  const text = (value: string) => ({ type: "text" as const, value });
   return new Runtime({
     host,
     port: 0,
@@ -57,13 +58,10 @@ export function startCompanion(
             ),
             ...(listeners !== null && {
               LISTENERS: { type: "external" as const, address: listeners.address },
-              LISTENERS_SECRET: { type: "text" as const, value: listeners.secret },
+              LISTENERS_SECRET: text(listeners.secret),
             }),
             ...Object.fromEntries(
-              Object.entries(variables).map(([name, value]) => [
-                name,
-                { type: "text" as const, value: value as string },
-              ]),
+              Object.entries(variables).map(([name, value]) => [name, text(value as string)]),
             ),
           },
         },
