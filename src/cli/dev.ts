@@ -1,5 +1,5 @@
 /** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
-import type { LogLevel, StartDevOptions } from "../dev/options.ts";
+import type { LogLevel, StartDevOptions } from "../dev/dev-options.ts";
 import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
 import {
   booleanOption,

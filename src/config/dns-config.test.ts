@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { localDefaults, parseFaults, readDnsConfig } from "./dns-config.ts";
-import { fieldName, type Path } from "./source-position.ts";
+import { fieldName, type Path } from "./schema.ts";
 
 test("readDnsConfig() returns the local defaults without variables", () => {
   expect(readDnsConfig({})).toEqual(localDefaults);

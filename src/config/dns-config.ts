@@ -13,6 +13,7 @@ import type { ApiFault } from "../dns/rules/api-fault.ts";
 import {
   anyTableSchema,
   booleanSchema,
+  fieldName,
   integerSchema,
   listSchema,
   looseTableSchema,
@@ -26,7 +27,6 @@ import {
   type ReportMistake,
   type Table,
 } from "./schema.ts";
-import { fieldName } from "./source-position.ts";
 
 interface Token {
   readonly token: string;

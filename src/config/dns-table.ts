@@ -20,6 +20,7 @@ import {
 } from "./dns-transfers.ts";
 import {
   anyTableSchema,
+  fieldName,
   integerSchema,
   looseTableSchema,
   parseValue,
@@ -29,7 +30,6 @@ import {
   type Table,
 } from "./schema.ts";
 import { parseServer } from "./server-address.ts";
-import { fieldName } from "./source-position.ts";
 
 export interface ProjectDns {
   /** `[dns]` as it was written. */

@@ -8,9 +8,11 @@
  */
 import * as v from "valibot";
 import { nearest, unknownKey } from "../base/nearest.ts";
-import type { Path } from "./source-position.ts";
 
 export type Table = Readonly<Record<string, unknown>>;
+
+/** The keys and indices that lead to a value: `["store_buckets", 0, "binding"]`. */
+export type Path = readonly (string | number)[];
 
 export interface Mistake {
   readonly path: Path;
@@ -164,6 +166,14 @@ function kindOf(input: unknown): string {
   if (input === null) return "null";
   if (typeof input === "string") return "text";
   return typeof input === "object" ? "a table" : `a ${typeof input}`;
+}
+
+/** The path as a message shows it: `store_buckets[0].binding`. */
+export function fieldName(path: Path): string {
+  return path.reduce<string>((name, step) => {
+    if (typeof step === "number") return `${name}[${step}]`;
+    return name === "" ? step : `${name}.${step}`;
+  }, "");
 }
 
 /** Ends the problem with a full stop, unless it ends with another mark. */

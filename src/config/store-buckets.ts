@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { UserError } from "../base/user-error.ts";
 import { identifierSchema, type BindingNames } from "./binding-names.ts";
 import {
+  fieldName,
   integerSchema,
   isTable,
   listSchema,
@@ -17,7 +18,6 @@ import {
   type ReportMistake,
   type Table,
 } from "./schema.ts";
-import { fieldName } from "./source-position.ts";
 
 type StorageClass = "Standard" | "InfrequentAccess";
 

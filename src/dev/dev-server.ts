@@ -16,7 +16,7 @@ import { UserError } from "../base/user-error.ts";
 import { storeRuns } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { watchConfig } from "./file-watch.ts";
-import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
+import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor } from "./script-supervisor.ts";
 import { renderSummary } from "./summary.ts";

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { basename, dirname, relative, resolve } from "node:path";
-import { logLevels, type LogLevel } from "./options.ts";
+import { logLevels, type LogLevel } from "./dev-options.ts";
 
 /** The paths of a bundle and its source map. */
 export interface BundleFiles {

@@ -3,7 +3,7 @@ import { ChildProcesses } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { startDev, type RunningDev } from "./dev-server.ts";
 import { listenForKeys, renderKeys, type KeyBinding } from "./keys.ts";
-import type { StartDevOptions } from "./options.ts";
+import type { StartDevOptions } from "./dev-options.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 
 /** The exit status of a process that SIGINT ended: 128 + 2. */

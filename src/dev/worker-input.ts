@@ -14,7 +14,7 @@ import type { RemoteOptions } from "../plugin/dns-plugin.ts";
 import { loadMiniflare, pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
-import { logLevelDefault, type StartDevOptions } from "./options.ts";
+import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import type { ConsoleMessage, ScriptConsole } from "./script-console.ts";
 import type { WorkerInput } from "./script-supervisor.ts";
 
