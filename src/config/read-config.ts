@@ -9,7 +9,7 @@ import { BindingNames } from "./binding-names.ts";
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
 import { readDns, type ProjectDns } from "./dns-table.ts";
 import { effectiveTable } from "./environment.ts";
-import { fieldName, sentence, type Mistake, type ReportMistake, type Table } from "./schema.ts";
+import { describeMistake, type Mistake, type ReportMistake, type Table } from "./schema.ts";
 import { readBuckets, type BucketBinding } from "./store-buckets.ts";
 import { wranglerKeys } from "./wrangler-keys.ts";
 
@@ -99,17 +99,11 @@ function reportMisspeltKeys(table: Table, report: ReportMistake): void {
 }
 
 /** Lists the mistakes in the order of the file. */
-function mistakesError(
-  { path: file, locate }: ConfigFile,
-  mistakes: readonly Mistake[],
-): UserError {
+function mistakesError({ path, locate }: ConfigFile, mistakes: readonly Mistake[]): UserError {
   const lines = mistakes
-    .map(({ path, problem }) => ({ ...locate(path), path, problem }))
+    .map((mistake) => ({ ...locate(mistake.path), text: describeMistake(mistake) }))
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .map(
-      ({ line, column, path, problem }) =>
-        `${shownPath(file)}:${line}:${column}: ${fieldName(path)} ${sentence(problem)}`,
-    );
+    .map(({ line, column, text }) => `${shownPath(path)}:${line}:${column}: ${text}`);
   return new UserError(lines.join("\n"));
 }
 

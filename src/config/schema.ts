@@ -176,7 +176,7 @@ export function fieldName(path: Path): string {
   }, "");
 }
 
-/** Ends the problem with a full stop, unless it ends with another mark. */
-export function sentence(problem: string): string {
-  return /[.?!]$/.test(problem) ? problem : `${problem}.`;
+/** The mistake as a sentence about its field. */
+export function describeMistake({ path, problem }: Mistake): string {
+  return `${fieldName(path)} ${problem}${/[.?!]$/.test(problem) ? "" : "."}`;
 }
