@@ -32,8 +32,9 @@ export interface ProjectConfig {
 }
 
 export interface ReadConfigOptions {
-  /** Default: the nearest file in `folder` or above. */
+  /** The path of the configuration file. Default: the nearest file in `folder` or above. */
   configPath?: string;
+  /** The NAME of a table `[env.NAME]`. */
   environment?: string;
   /** The folder in which the search begins, and the base of a relative path. Default: the working folder. */
   folder?: string;

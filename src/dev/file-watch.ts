@@ -73,7 +73,7 @@ export function watchSourcesOnce(script: string, onChange: () => void): () => vo
 
 function readIfPresent(path: string): string | null {
   try {
-    return existsSync(path) ? readFileSync(path, "utf8") : null;
+    return readFileSync(path, "utf8");
   } catch {
     return null;
   }
