@@ -61,7 +61,7 @@ function removeStaleFiles(folder: string): void {
 const originalNames = new Map<string, string>();
 let restoreProcess: (() => void) | null = null;
 
-/** @returns ends the rewriting for this file */
+/** @returns a function that ends the rewriting for this file */
 function showOriginalName(path: string, original: string): () => void {
   originalNames.set(basename(path), basename(original));
   restoreProcess ??= changeProcess();

@@ -69,7 +69,7 @@ function renderKeys(bindings: readonly KeyBinding[]): string {
   return bindings.map(({ keys, label }) => `[${keys[0] as string}] ${label}`).join("  ");
 }
 
-/** @returns ends the listening and resets the terminal */
+/** @returns a function that ends the listening and resets the terminal */
 function listenForKeys(bindings: readonly KeyBinding[]): () => void {
   const { stdin } = process;
   const onKey = (_: string | undefined, { name, ctrl, meta }: Key): void => {

@@ -84,8 +84,9 @@ export const storePlugin: Plugin = {
     const bucketNames = bindings
       .filter(({ kind }) => kind === "bucket")
       .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
-    const control = bindings.find(({ kind }) => kind === "control")?.options;
-    return storeServices(assembly, runIdOf(worker), bucketNames, (control ?? {}) as ControlOptions);
+    const control = bindings.find(({ kind }) => kind === "control");
+    const controlOptions: ControlOptions = control?.options ?? {};
+    return storeServices(assembly, runIdOf(worker), bucketNames, controlOptions);
   },
 };
 

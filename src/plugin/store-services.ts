@@ -75,17 +75,15 @@ export async function storeServices(
     port: loopbackPort,
     ...(handover !== undefined && { handover }),
   };
-  const shared = [
+  const shared: Service[] = [
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: runsService, disk: { path: runs } },
-    ...(projectFolder === undefined
-      ? []
-      : [{ name: projectService, disk: { path: projectFolder } }]),
   ];
-  const bindings: Worker_Binding[] = [
-    { name: "runId", text: runId },
-    ...(projectFolder === undefined ? [] : await projectBindings()),
-  ];
+  const bindings: Worker_Binding[] = [{ name: "runId", text: runId }];
+  if (projectFolder !== undefined) {
+    shared.push({ name: projectService, disk: { path: projectFolder } });
+    bindings.push(...(await projectBindings()));
+  }
   // Only this runtime uses a temporary folder.
   if (resourcePersistencePath === undefined) {
     await storeRuns(folder).start(runId, record);
