@@ -12,6 +12,13 @@ export interface CompanionOptions {
   readonly listeners: { readonly address: string; readonly secret: string } | null;
 }
 
+/** The address of a companion worker, and the credentials of its API. */
+export interface RemoteOptions {
+  readonly address: string;
+  readonly email: string;
+  readonly key: string;
+}
+
 /** The worker's Durable Object classes, by binding. wrangler.toml declares the same. */
 export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
