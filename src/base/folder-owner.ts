@@ -3,7 +3,7 @@
  *
  * SQLite would let two runtimes open the same database, but a bucket object holds things in memory
  * (the last id of a value, the next deadline), and workerd does not wait for locks: one of the two
- * fails at random, at the latest when both start at once (`docs/decisions/0009-one-host.md`). So of
+ * fails at random, at the latest when both start at once (`docs/decisions/0009-one-owner.md`). So of
  * the runtimes on a folder one is the *host*, and the others are its *guests*: their buckets ask
  * the host's, through its endpoint. Files they write and read themselves.
  *

@@ -2,7 +2,7 @@
  * The dev server: a script with its buckets in wrangler's, and the companion worker beside it.
  *
  * The companion worker has a runtime of its own, so that saving a script does not interrupt DNS
- * (`docs/decisions/0008-dns-beside-the-script.md`). What the configuration file says holds as
+ * (`docs/decisions/0008-dns-in-its-own-runtime.md`). What the configuration file says holds as
  * soon as it is saved; while it is wrong, what was right goes on.
  */
 import { join, resolve } from "node:path";
