@@ -1,11 +1,10 @@
 /**
- * Creates, gets and lists a second over HTTP, in zones of 100, 10,000 and 100,000 records. What
- * is measured is the whole way: HTTP into workerd, the worker, the zone's object, the disk, and
- * the listeners. What listeners add to a create is measured beside a server without them, turn by
- * turn.
+ * Creates, gets and lists per second over HTTP, in zones of 100, 10,000 and 100,000 records. The
+ * measurement covers HTTP into workerd, the worker, the zone's object, the disk, and the listeners.
+ * The cost of listeners for a create is measured in turns with a server without listeners.
  */
 import { parseArgs } from "node:util";
-import { startListening } from "../test/dns/support/listening.ts";
+import { startTestDns } from "../test/dns/support/running-dns.ts";
 import { agent, call, measure } from "./dns/api-load.ts";
 import { measureListeners } from "./dns/listener-cost.ts";
 
@@ -32,7 +31,7 @@ function record(index: number) {
   };
 }
 
-const server = await startListening();
+const server = await startTestDns();
 const { client } = server;
 const { url: apiUrl } = server.dns;
 const rows: Record<string, string | number>[] = [];
@@ -59,7 +58,7 @@ try {
       "list type=TXT": () => call(`${url}?type=TXT&per_page=20`, "GET"),
       "list page of 100": (index) =>
         call(`${url}?page=${1 + (index % Math.ceil(size / 100))}`, "GET"),
-      // Last, so that the others find the zone at its size.
+      // Last, so that gets and lists run on a zone of the stated size.
       create: () => call(url, "POST", { ...record(1), name: `new-${crypto.randomUUID()}` }),
     };
     for (const [operation, work] of Object.entries(operations)) {
@@ -77,7 +76,7 @@ try {
   await server.stop();
 }
 try {
-  console.log("\nCreates, one after another, by who hears of them (a median of turns)");
+  console.log("\nCreates, one after another, by their listeners (medians of the turns)");
   console.table(await measureListeners({ seconds }));
 } finally {
   agent.destroy();

@@ -1,9 +1,9 @@
 /**
- * Queries a second by dnsperf: ours with one thread and with two, other name servers, and a bare
- * echo in Node as the floor. All have the same zone and run at the same time; the load goes to one
- * after another, in rounds, so that whatever else the machine does meets all of them. What is
- * compared is the median of the rounds, and the processor time of an answer, which a busy machine
- * disturbs less.
+ * Queries per second by dnsperf: our server with one and with two threads, other name servers, and
+ * an echo in Node as a lower bound. All servers have the same zone and run at the same time. The
+ * load visits them in turn, in rounds, so that other work of the machine affects all of them. The
+ * results are the median of the rounds, and the processor time of an answer, which depends less on
+ * other work.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +16,7 @@ import { queries, zoneName } from "./dns/bench-zone.ts";
 import { echo, startOurs } from "./dns/contestants.ts";
 import { runDnsperf, type LoadResult } from "./dns/dnsperf.ts";
 import { processorSeconds } from "./dns/processor-time.ts";
+import { median } from "./store/measure.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -30,7 +31,7 @@ const { values: options } = parseArgs({
 const size = Number(options.records);
 const seconds = Number(options.seconds);
 const transport = options.transport === "tcp" ? "tcp" : "udp";
-/** Above the ports that are handed out on their own. */
+/** Outside the range of ephemeral ports. */
 const firstPort = 61_100;
 
 interface Contestant {
@@ -41,10 +42,6 @@ interface Contestant {
 
 function isWanted(name: string): boolean {
   return options.only === "" || options.only.split(",").some((part) => name.includes(part));
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
 }
 
 try {
@@ -95,7 +92,7 @@ try {
       const after = processorSeconds(server.processId);
       const used = before === null || after === null ? null : after - before;
       const processorMicroseconds = used === null ? null : (used * 1e6) / result.completed;
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round > 0) rounds.push({ ...result, processorMicroseconds });
     }
   }

@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: the store beside R2, or what is named, with its options:
- * `npm run bench -- --quick`, `npm run bench -- list`, `npm run bench -- dns`; `all` for all of them.
+ * `npm run bench` compares the store with R2. The first argument names another benchmark, or `all`,
+ * and the rest are its options: `npm run bench -- --quick`, `npm run bench -- list`.
  *
- * Each benchmark is a program of its own, so that none runs in what another has left behind.
+ * Each benchmark is a separate process, so that none inherits the memory of another.
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -15,8 +15,13 @@ const benchmarks: Record<string, string> = {
   pool: "./pool.ts",
 };
 
-/** Room enough that garbage is collected between measurements, and not in the midst of one. */
-const heapFlags = ["--expose-gc", "--initial-old-space-size=512"];
+const nodeFlags = [
+  // A heap large enough that garbage collection happens between measurements.
+  "--expose-gc",
+  "--initial-old-space-size=512",
+  // Node warns that two of its modules are experimental.
+  "--disable-warning=ExperimentalWarning",
+];
 
 const given = process.argv.slice(2);
 const isNamed = given[0] !== undefined && !given[0].startsWith("-");
@@ -30,7 +35,7 @@ for (const [key, program] of Object.entries(benchmarks)) {
   if (name !== "all" && name !== key) continue;
   console.log(`\n# ${key}\n`);
   const path = fileURLToPath(new URL(program, import.meta.url));
-  const { status } = spawnSync(process.execPath, [...heapFlags, path, ...options], {
+  const { status } = spawnSync(process.execPath, [...nodeFlags, path, ...options], {
     stdio: "inherit",
   });
   if (status !== 0) process.exit(status ?? 1);

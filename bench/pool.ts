@@ -1,6 +1,6 @@
 /**
- * Tests in the vitest pool: isolated ones on a bucket beside the same on the pool's R2 with
- * `reset()` after each, and 200 tests on an empty bucket beside 200 on one with 100,000 objects.
+ * Tests in the vitest pool: isolated tests on a bucket against the same tests on the pool's R2 with
+ * `reset()` after each, and 200 tests on an empty bucket against 200 on a bucket of 100,000 objects.
  *
  *     npm run bench -- pool [--tests 1000]
  */
@@ -10,8 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { median } from "./store/measure.ts";
 
-interface Report {
+interface VitestReport {
   readonly testResults: readonly {
     readonly name: string;
     readonly startTime: number;
@@ -26,7 +27,7 @@ interface Report {
 
 const { values } = parseArgs({ options: { tests: { type: "string", default: "1000" } } });
 
-// One after the other: side by side they would measure each other.
+// The projects run one after the other, because concurrent runs would slow each other down.
 const [store, r2] = ["store", "r2"].map((project) => {
   const { testResults } = run("./pool", { TESTS: values.tests }, [`--project=${project}`]);
   const [file] = testResults;
@@ -37,22 +38,24 @@ console.log(`  isolated, on a bucket        ${store.toFixed(0).padStart(8)}`);
 console.log(`  reset(), on the pool's R2    ${r2.toFixed(0).padStart(8)}`);
 console.log(`  ${(r2 / store).toFixed(1)} times as fast`);
 
-const many = run("../test/tools/fixtures/many", {});
+const manyTests = run("../test/tools/fixtures/many", {});
 console.log("\n200 tests that write, milliseconds");
 for (const block of ["none", "100,000", "none again"]) {
-  const durations = many.testResults
+  const durations = manyTests.testResults
     .flatMap((file) => file.assertionResults)
     .filter(({ ancestorTitles }) => ancestorTitles[0] === block)
-    .map(({ duration }) => duration)
-    .sort((one, other) => one - other);
-  const sum = durations.reduce((total, each) => total + each, 0);
-  const median = durations[Math.floor(durations.length / 2)] ?? NaN;
+    .map(({ duration }) => duration);
+  const sum = durations.reduce((total, duration) => total + duration, 0);
   console.log(
-    `  seeded objects: ${block.padEnd(12)} ${sum.toFixed(0).padStart(8)}, median ${median.toFixed(1)}`,
+    `  seeded objects: ${block.padEnd(12)} ${sum.toFixed(0).padStart(8)}, median ${median(durations).toFixed(1)}`,
   );
 }
 
-function run(folder: string, env: Record<string, string>, args: readonly string[] = []): Report {
+function run(
+  folder: string,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): VitestReport {
   const work = mkdtempSync(join(tmpdir(), "ledge-bench-"));
   try {
     const report = join(work, "report.json");
@@ -63,7 +66,7 @@ function run(folder: string, env: Record<string, string>, args: readonly string[
       env: { ...process.env, ...env },
       stdio: ["ignore", "ignore", "inherit"],
     });
-    const result = JSON.parse(readFileSync(report, "utf8")) as Report;
+    const result = JSON.parse(readFileSync(report, "utf8")) as VitestReport;
     const failed = result.testResults
       .flatMap((file) => file.assertionResults)
       .filter(({ status }) => status !== "passed");

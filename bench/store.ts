@@ -1,5 +1,5 @@
 /**
- * Ledge's StoreBucket beside Miniflare's R2 and the floor.
+ * Compares Ledge's StoreBucket with Miniflare's R2 and the floor.
  *
  *     npm run bench -- store [--quick] [--only <text>] [--help]
  */
@@ -13,12 +13,6 @@ import { describeMachine } from "./store/machine.ts";
 import { measureAll, planAll } from "./store/plan.ts";
 import { checkTable, ratioOf, rowTable } from "./store/table.ts";
 
-// Node says of two of its modules that they are experimental; a table is not the place for it.
-process.removeAllListeners("warning");
-process.on("warning", (warning) => {
-  if (warning.name !== "ExperimentalWarning") console.error(warning);
-});
-
 const options = parseOptions(process.argv.slice(2));
 const plan = planAll(options);
 if (options.help) {
@@ -27,7 +21,7 @@ if (options.help) {
   console.log(plan.map(({ name }) => name).join("\n"));
 } else if (plan.length === 0) {
   console.error(
-    `Nothing that is measured has ${options.only.join(" or ")} in its name: see --list`,
+    `No measurement has ${options.only.join(" or ")} in its name. Run with --list to see the names.`,
   );
   process.exitCode = 1;
 } else {
@@ -41,7 +35,7 @@ function write(name: string, text: string): void {
 async function bench(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "ledge-bench-"));
   const clean = () => rmSync(folder, { recursive: true, force: true });
-  // Gibibytes would stay behind; the runtimes end with this process.
+  // The folder holds gibibytes. The runtimes end with this process.
   process.once("SIGINT", () => {
     clean();
     process.exit(130);
@@ -57,7 +51,7 @@ async function bench(): Promise<void> {
       `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGibibytes} GiB; Node ${machine.node}, ` +
         `workerd ${machine.workerd}, Miniflare ${machine.miniflare}; ${seconds} s`,
     );
-    // What the README shows is of a whole run.
+    // The README shows the results of a whole run.
     if (options.only.length > 0 || options.quick) return;
     const results = {
       machine,

@@ -1,10 +1,9 @@
 /**
- * Makes `ledge` resolve inside of the examples, by the name that a project of your own uses.
+ * Makes the package name `ledge` resolve in the examples.
  *
- * Each example is a package of its own, so it does not see the repository as `ledge` the way the
- * repository sees itself; it looks into `node_modules`, like everyone. `npm run build` puts two links
- * there: the package, and its command. Neither is in the lockfile, so `npm ci` is what it was. The
- * links are relative: a copy of the repository has links into itself.
+ * Each example is a separate package, so Node looks for `ledge` in `node_modules`. `npm run build`
+ * puts two links there: the package and its command. The lockfile does not contain the links, so
+ * `npm ci` is not affected. The links are relative, so they also work in a copy of the repository.
  */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +19,7 @@ for (const link of [packageLink, commandLink]) rmSync(link, { recursive: true, f
 chmodSync(join(root, "dist/cli.js"), 0o755);
 
 if (process.platform === "win32") {
-  // A junction is the link that everyone may make there; it wants the whole path.
+  // On Windows, every user may create a junction. A junction needs an absolute path.
   symlinkSync(root, packageLink, "junction");
   writeFileSync(`${commandLink}.cmd`, '@node "%~dp0\\..\\..\\dist\\cli.js" %*\r\n');
 } else {

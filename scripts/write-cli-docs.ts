@@ -1,4 +1,4 @@
-/** Writes the reference in docs/cli.md from the commands' own descriptions. */
+/** Writes the reference in docs/cli.md from the descriptions of the commands. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { withReference } from "../src/cli/reference.ts";
 import { root } from "../src/cli/root.ts";

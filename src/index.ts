@@ -1,5 +1,5 @@
-/** `ledge`: the dev server, bindings for Miniflare with their types, and DNS on its own. */
-import { pluginPath } from "./base/plugin-path.ts";
+/** `ledge`, the Node API: the dev server, DNS, bindings for Miniflare, and controls for tests. */
+import { pluginPath } from "./base/runtime.ts";
 
 export {
   readConfig,
@@ -8,18 +8,18 @@ export {
   type ProjectDns,
   type ReadConfigOptions,
 } from "./config/read-config.ts";
-export { startDev, type RunningDev } from "./dev/start.ts";
+export { startDev, type RunningDev } from "./dev/dev-server.ts";
 export type { StartDevOptions } from "./dev/options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";
-export { callMatchers, type CallMatchers } from "./testing/matchers.ts";
+export { callMatchers, type CallMatchers } from "./testing/call-matchers.ts";
 export type * from "./types/store.ts";
 
-/** What `[[store_buckets]]` says of a bucket. */
+/** The options of a bucket, as in `[[store_buckets]]`. */
 export interface StoreBucketOptions {
   bucket_name: string;
-  /** The class of objects that name none. */
+  /** The storage class of objects that are stored without one. */
   storage_class?: "Standard" | "InfrequentAccess";
 }
 
@@ -30,7 +30,7 @@ export interface StoreBindingEntry {
 }
 
 /**
- * Entries for the `env` of a Miniflare worker: a bucket for each binding.
+ * Entries for the `env` of a Miniflare worker: one bucket for each binding.
  *
  * @example
  * env: storeBindings({ PHOTOS: { bucket_name: "photos" } })

@@ -1,71 +1,71 @@
 /**
  * The companion worker: the DNS record API at /client/v4, and DNS over HTTPS at /dns-query.
- * `default` answers HTTP and wants credentials for the API; `DnsApi` is the same for a script that
- * has it as a service binding.
+ * `default` answers HTTP, and requires credentials for the record API. `DnsApi` is the same service
+ * for a script with a service binding.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { acceptFaults } from "./api/fault-control.ts";
-import { failure } from "./api/envelope.ts";
-import { Api, type Origin } from "./api/serve.ts";
-import { dohPath, serveDoh } from "./doh/serve.ts";
-import { FaultPlan } from "../src/dns/rules/api-fault.ts";
-import type { Env } from "./objects/environment.ts";
-import { isReplicationPath, serveState } from "./replication/serve-state.ts";
-import { testSession } from "./objects/test-session.ts";
 import { problem } from "../src/dns/record/problem.ts";
+import { FaultPlan } from "../src/dns/rules/api-fault.ts";
+import { failure } from "./api/envelope.ts";
+import { acceptApiFaults } from "./api/fault-control.ts";
+import { RecordApi, type Origin } from "./api/record-api.ts";
+import { dohPath, serveDoh } from "./doh/serve-doh.ts";
+import type { Env } from "./objects/environment.ts";
+import { zoneTestSession } from "./objects/zone-test-session.ts";
+import { isReplicationPath, serveState } from "./replication/serve-state.ts";
 
 export { IndexObject } from "./objects/index-object.ts";
 export { ZoneObject } from "./objects/zone-object.ts";
 
-/** One for the isolate: both entrypoints see the same zones and the same faults. */
-let shared: Api | null = null;
+/** One instance for the isolate: both entrypoints share its zone cache and its faults. */
+let recordApi: RecordApi | null = null;
 
-function api(env: Env): Api {
-  shared ??= new Api(env);
-  return shared;
+function sharedApi(env: Env): RecordApi {
+  recordApi ??= new RecordApi(env);
+  return recordApi;
 }
 
-async function answer(request: Request, env: Env, origin: Origin): Promise<Response> {
+async function serve(request: Request, env: Env, origin: Origin): Promise<Response> {
   try {
     const url = new URL(request.url);
     if (url.pathname === dohPath) return await serveDoh(request, url, env);
     if (isReplicationPath(url.pathname)) return await serveState(request, url.pathname, env);
-    return await api(env).serve(request, origin);
+    return await sharedApi(env).serve(request, origin);
   } catch (error) {
-    // Only the configuration can fail outside `serve`, and whoever wrote it should read why.
+    // Only the configuration can fail outside `RecordApi.serve`; the reply says why.
     return failure([problem.configuration((error as Error).message)]);
   }
 }
 
 export class DnsApi extends WorkerEntrypoint<Env> {
   override fetch(request: Request): Promise<Response> {
-    return answer(request, this.env, { trusted: true });
+    return serve(request, this.env, { trusted: true });
   }
 
-  /** The test control for scripts: replaces the faults in force. */
+  /** The test control for scripts: replaces the active faults. */
   setFaults(faults: unknown): void {
-    api(this.env).faults = new FaultPlan(acceptFaults(faults));
+    sharedApi(this.env).faults = new FaultPlan(acceptApiFaults(faults));
   }
 
-  /** For tests: what is written from now on is undone when the layer is closed. */
+  /** For tests: `closeLayer` undoes all later writes. */
   async openLayer(layer: number): Promise<void> {
-    // The zones of the configuration are there for all tests, not only for the first that asks.
-    if (testSession.layer === null) await api(this.env).prepare();
-    testSession.open(layer);
+    // The zones of the configuration exist for all tests, so no layer may contain their creation.
+    if (zoneTestSession.layer === null) await sharedApi(this.env).prepare();
+    zoneTestSession.open(layer);
   }
 
   /**
-   * Closes a layer and those above it, and the faults that were set.
+   * Closes a layer and the layers above it, and ends the faults that were set.
    *
-   * @param next a layer to open then
+   * @param next a layer to open afterwards
    */
   async closeLayer(layer: number, next?: number): Promise<void> {
-    api(this.env).endFaults();
-    await testSession.close(layer, this.env);
+    sharedApi(this.env).endFaults();
+    await zoneTestSession.close(layer, this.env);
     if (next !== undefined) await this.openLayer(next);
   }
 }
 
 export default {
-  fetch: (request, env) => answer(request, env, { trusted: false }),
+  fetch: (request, env) => serve(request, env, { trusted: false }),
 } satisfies ExportedHandler<Env>;

@@ -1,10 +1,10 @@
-/** Calls of the record API, as many as it takes. */
+/** Load on the record API. */
 import { Agent, request } from "node:http";
 import { credentials } from "../../test/dns/support/client.ts";
 
 export const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-/** node:http, because fetch would spend more on each call than the server does. */
+/** Uses node:http, because fetch costs more time for each call than the server does. */
 export function call(url: string, method: string, body?: unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
@@ -27,7 +27,7 @@ export function call(url: string, method: string, body?: unknown): Promise<void>
   });
 }
 
-/** How often a second, so many at once. */
+/** Measures calls per second, with a number of concurrent callers. */
 export async function measure({
   concurrency,
   seconds,

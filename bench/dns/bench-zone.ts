@@ -1,4 +1,4 @@
-/** The zone that all servers have, and what is asked of it. */
+/** The zone of all benchmarked servers, and the queries for it. */
 export const zoneName = "bench.example";
 
 export function records(count: number): Record<string, unknown>[] {
@@ -17,10 +17,10 @@ export function records(count: number): Record<string, unknown>[] {
   }).concat([{ type: "A", name: "*.wild", content: "192.0.2.1", ttl: 300 }]);
 }
 
-/** Mostly names that are there; a few that only a wildcard has, and a few that nobody has. */
+/** Mostly existing names, some names that a wildcard covers, and some absent names. */
 export function queries(count: number): string[] {
   return Array.from({ length: count }, (_, at) => {
-    // A walk through all of them that does not follow the order in which they were made.
+    // Visits all names in another order than that of their creation.
     const index = (at * 7919) % count;
     if (index % 50 === 49) return `absent-${index}.${zoneName} A`;
     if (index % 50 === 48) return `x${index}.wild.${zoneName} A`;

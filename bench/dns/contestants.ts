@@ -1,4 +1,4 @@
-/** Everything that answers: ours, the others, and the floor. */
+/** The benchmarked servers: ours, other name servers, and the echo as a lower bound. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -12,14 +12,14 @@ import {
 } from "../../test/peers/servers/peer.ts";
 import { records, zoneName } from "./bench-zone.ts";
 
-/** The API's own limit of a batch. */
+/** The API's limit of a batch. */
 const batch = 3500;
 
 function program(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** The bare echo knows no zone, and serves none. */
+/** The echo serves no zone. */
 export const echo: Peer = {
   name: "bare Node UDP echo",
   programs: [],
@@ -30,7 +30,7 @@ export const echo: Peer = {
     }),
 };
 
-/** Ours is filled through its API, and its export fills the others. */
+/** Our server is filled through its API; its export fills the others. */
 export async function startOurs(
   threads: number,
   { folder, port }: PeerPlace,
@@ -46,7 +46,7 @@ export async function startOurs(
   try {
     const [url] = (await Promise.race([
       once(child.stdout, "data"),
-      ended.then(() => Promise.reject(new Error("Our server has ended."))),
+      ended.then(() => Promise.reject(new Error("Our server ended before it answered."))),
     ])) as [Buffer];
     const client = new Client(url.toString().trim());
     const zoneId = await client.createZone(zoneName);

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 export interface Load {
   readonly port: number;
-  /** A file of lines with a name and a type. */
+  /** A file with a name and a type on each line. */
   readonly queries: string;
   readonly seconds: number;
   readonly transport: "udp" | "tcp";
@@ -15,7 +15,7 @@ export interface LoadResult {
   readonly lost: number;
 }
 
-/** As many sockets as a busy resolver's, so that the kernel can deal them out among threads. */
+/** As many sockets as a busy resolver has, so that the kernel spreads them over threads. */
 const clients = 16;
 const outstanding = 200;
 

@@ -1,9 +1,9 @@
-/** The floor: a UDP socket of Node's that sends back what it gets. Arguments: the port. */
+/** The lower bound: a UDP socket of Node that echoes every packet. Argument: the port. */
 import { createSocket } from "node:dgram";
 
 const socket = createSocket("udp4");
 socket.on("message", (message, { port, address }) => {
-  // The bit that makes it a response, and the one that makes it authoritative.
+  // Sets the bits QR and AA.
   message[2]! |= 0x84;
   socket.send(message, port, address);
 });

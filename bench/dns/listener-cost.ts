@@ -1,20 +1,21 @@
 /**
- * What it costs a create that listeners have it before it returns: servers without listeners, with
- * one thread and with two, in turns.
+ * The cost of publication for a create: servers without listeners, with one thread and with two
+ * threads, in turns.
  */
-import { startListening, type Listening } from "../../test/dns/support/listening.ts";
+import { startTestDns, type TestDns } from "../../test/dns/support/running-dns.ts";
+import { median } from "../store/measure.ts";
 import { call, measure } from "./api-load.ts";
 
 const turns = 5;
 const kinds = { "no listeners": 0, "1 thread": 1, "2 threads": 2 };
 
 export async function measureListeners({ seconds }: { readonly seconds: number }) {
-  const servers: { name: string; server: Listening; url: string; rates: number[][] }[] = [];
+  const servers: { name: string; server: TestDns; url: string; rates: number[][] }[] = [];
   try {
     for (const [name, threads] of Object.entries(kinds)) {
       const server = await (threads === 0
-        ? startListening({}, { listen: false })
-        : startListening({ threads }));
+        ? startTestDns({}, { listen: false })
+        : startTestDns({ threads }));
       const zoneId = await server.client.createZone("bench.example");
       const url = `${server.dns.url}/zones/${zoneId}/dns_records`;
       servers.push({ name, server, url, rates: [[], []] });
@@ -27,16 +28,12 @@ export async function measureListeners({ seconds }: { readonly seconds: number }
         rates[1]!.push(await measure({ concurrency: 16, seconds, work }));
       }
     }
-    return servers.map(({ name, rates: [alone = [], together = []] }) => ({
+    return servers.map(({ name, rates: [sequential = [], concurrent = []] }) => ({
       listeners: name,
-      "µs each, 1 at a time": Math.round(1e6 / median(alone)),
-      "µs each, 16 at once": Math.round(1e6 / median(together)),
+      "µs each, 1 at a time": Math.round(1e6 / median(sequential)),
+      "µs each, 16 at once": Math.round(1e6 / median(concurrent)),
     }));
   } finally {
     await Promise.all(servers.map(({ server }) => server.stop()));
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
 }

@@ -1,4 +1,4 @@
-/** Our server in a process of its own. Arguments: a folder, the port of DNS, the number of threads. */
+/** A process that runs our server. Arguments: a folder, the DNS port, the number of threads. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startDns } from "../../dist/index.js";

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Of Linux on every machine of today: the unit in which it counts processor time. */
+/** USER_HZ of Linux, the unit of processor time in /proc. */
 const ticksPerSecond = 100;
 
-/** What a process and those it has started have used; `null` where nobody counts. */
+/** The time that a process and its descendants have used; `null` without /proc. */
 export function processorSeconds(processId: number): number | null {
   const all = new Map(
     processes().flatMap((id) => {
@@ -33,7 +33,7 @@ function processes(): number[] {
 function readStat(processId: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${processId}/stat`, "utf8");
-    // The name of the program, in parentheses, may hold anything.
+    // The name of the program, in parentheses, may contain any character.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
   } catch {

@@ -1,22 +1,22 @@
-/** The command line. */
+/** The command line of the store's benchmark. */
 import { parseArgs } from "node:util";
 
-export const help = `Measures Ledge's StoreBucket beside Miniflare's R2 and the floor, in one run.
+export const help = `Compares Ledge's StoreBucket with Miniflare's R2 and the floor, in one run.
 
     npm run bench -- store [options]
 
-  --quick         a representative part, in less than a minute; the whole takes up to ten
-  --only <text>   only what has <text> in its name, in either case; may be given more than once
-  --list          names what would be measured, and measures nothing
-  --help          this
+  --quick         a representative part, in about a minute; a whole run takes up to ten
+  --only <text>   only measurements with <text> in their name, in any case; can be repeated
+  --list          print the names of the measurements and exit
+  --help          print this text and exit
 
-Times are medians for one operation. bench/README.md says how they are taken.
+Times are medians for one operation. bench/README.md describes the method.
 
   ours      StoreBucket, in workerd
   R2        Miniflare's R2 binding, in the same process of workerd
   floor     SQLite in the benchmark's process with the same schema and hash, and plain files;
             for "a request each" an empty request, for start-up a Miniflare without storage
-  R2/ours   how many times faster ours is; ✓ and ✗ say whether it reaches the target
+  R2/ours   how many times faster ours is; ✓ and ✗ mark whether it reaches the target
 
 A whole run also writes bench/results.json and bench/results.svg.
 `;

@@ -1,7 +1,6 @@
 /**
- * Bodies that no two operations share: random bytes with a serial number in every 64 KiB.
- *
- * A store that recognised bytes it has seen would otherwise look faster than it is.
+ * Bodies that differ in every operation: random bytes with a serial number in every 64 KiB. A store
+ * that recognises repeated bytes therefore gains nothing.
  */
 
 export const chunkBytes = 65536;
@@ -9,7 +8,7 @@ export const chunkBytes = 65536;
 let random: Uint8Array<ArrayBuffer> | undefined;
 let serial = 0;
 
-/** Random bytes, made on first use: in workerd there are none outside of a request. */
+/** Random bytes, generated on first use: workerd has no randomness outside of a request. */
 function randomChunk(): Uint8Array<ArrayBuffer> {
   return (random ??= crypto.getRandomValues(new Uint8Array(chunkBytes)));
 }
@@ -21,11 +20,11 @@ function stamp(bytes: Uint8Array, numbers: { serial: number; index: number }): v
   view.setFloat64(8, numbers.index);
 }
 
-/** Makes a body one that was never used, in place. */
+/** Changes a body in place, so that it differs from all earlier bodies. */
 export function renew(body: Uint8Array): void {
-  const own = serial++;
+  const bodySerial = serial++;
   for (let start = 0, index = 0; start < body.length; start += chunkBytes, index++) {
-    stamp(body.subarray(start, start + chunkBytes), { serial: own, index });
+    stamp(body.subarray(start, start + chunkBytes), { serial: bodySerial, index });
   }
 }
 
@@ -38,7 +37,7 @@ export function makeBody(size: number): Uint8Array {
   return body;
 }
 
-/** Renews the bodies there are, and makes what is missing of `count`. */
+/** Renews the existing bodies, and adds new ones up to `count`. */
 export function makeBodies(
   { bodies, task }: { bodies: Uint8Array[]; task: { size: number } },
   count: number,
@@ -54,7 +53,7 @@ export function chunkAt(seed: number, index: number): Uint8Array<ArrayBuffer> {
   return chunk;
 }
 
-/** Content of a stream. The chunk is one buffer throughout: whoever takes it is done with it. */
+/** Content of a stream. All chunks use one buffer: a consumer must not keep a chunk. */
 export function* chunks(seed: number, size: number): Generator<Uint8Array> {
   const chunk = chunkAt(seed, 0);
   for (let index = 0; index * chunkBytes < size; index++) {

@@ -1,6 +1,6 @@
 /**
- * The ratios as a picture: a bar an operation, from 1 (as fast as R2) on a logarithmic scale, with
- * a line at the target. Colours follow the reader's light or dark.
+ * The ratios as an SVG chart: one bar for each operation, from 1 (as fast as R2) on a logarithmic
+ * scale, with a line at the target. The colours follow the reader's light or dark scheme.
  */
 import type { Machine } from "./machine.ts";
 import type { Measured } from "./measure.ts";
@@ -60,7 +60,7 @@ export function drawChart(rows: readonly Measured[], machine: Machine): string {
         ? ""
         : `<line class="target" x1="${x(target)}" x2="${x(target)}" y1="${y - 2}" y2="${y + barHeight + 2}"/>`;
     const value = ratio >= 100 ? ratio.toFixed(0) : ratio.toFixed(1);
-    // Beyond the line as well, when the target was not reached.
+    // The text stands after the target's line when the bar ends before it.
     const end = Math.max(to, target === undefined ? 0 : x(target));
     return (
       `<text x="${labelWidth - 12}" y="${y + 13}" text-anchor="end">${escape(name)}</text>` +

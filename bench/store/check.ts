@@ -1,10 +1,10 @@
-/** What is held against a limit rather than against R2's time. */
+/** A value that is compared with a limit instead of with R2's time. */
 export interface Check {
   readonly name: string;
   readonly unit: "MiB" | "ms" | "×";
   readonly ours: number;
   readonly r2?: number;
-  /** Ours is good up to this. */
+  /** The largest value of `ours` that passes. */
   readonly limit: number;
 }
 

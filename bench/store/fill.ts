@@ -1,13 +1,14 @@
 /**
  * Buckets with many keys, the same on all sides.
  *
- * Putting a million objects would take R2 half an hour, so the rows are written into the
- * databases while no runtime is running. A marker says which database is which bucket's.
+ * R2 would need half an hour for a million puts, so this writes rows into the databases while no
+ * runtime runs. A marker object in each database names the bucket.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openDatabase } from "./floor-bucket.ts";
+import type { SideName } from "./measure.ts";
 import { send, startRuntime } from "./runtime.ts";
 import type { Message } from "./workload.ts";
 
@@ -22,7 +23,7 @@ const r2Row = `hex(randomblob(32)), hex(randomblob(16)), 0, '${md5}', 1750000000
 
 function insert(database: DatabaseSync, target: { table: string; row: string; count: number }) {
   const { table, row, count } = target;
-  // If this is cut short, all of it is thrown away: nothing has to be durable.
+  // An interrupted benchmark discards its folder, so nothing needs to be durable.
   database.exec(`
     PRAGMA synchronous = OFF;
     PRAGMA cache_size = -500000;
@@ -34,7 +35,7 @@ function insert(database: DatabaseSync, target: { table: string; row: string; co
     PRAGMA wal_checkpoint(TRUNCATE);`);
 }
 
-/** Fills the databases below a folder whose markers name a bucket. */
+/** Fills the databases of a folder by their markers. */
 function fillDatabases(
   folder: string,
   { table, row }: { table: string; row: string },
@@ -50,11 +51,17 @@ function fillDatabases(
   }
 }
 
-export async function fillBuckets(folder: string, counts: Record<string, number>): Promise<void> {
+/** Fills the buckets of `sides`. `counts` are the numbers of keys, by bucket. */
+export async function fillBuckets(
+  folder: string,
+  counts: Record<string, number>,
+  sides: readonly SideName[],
+): Promise<void> {
   const buckets = Object.keys(counts);
-  const miniflare = startRuntime({ folder, sides: ["ours", "r2"], buckets });
+  const bindingSides = sides.filter((side) => side !== "floor");
+  const miniflare = startRuntime({ folder, sides: bindingSides, buckets });
   try {
-    for (const side of ["ours", "r2"] as const) {
+    for (const side of bindingSides) {
       for (const bucket of buckets) {
         const task = { operation: "put", folder: `marker/${bucket}`, size: 1, atOnce: 1 };
         const message = { side, bucket, task, from: 0, count: 1 };
@@ -66,13 +73,22 @@ export async function fillBuckets(folder: string, counts: Record<string, number>
   } finally {
     await miniflare.dispose();
   }
-  const ours = join(folder, "store", "databases", "ledge-store-bucket");
-  fillDatabases(ours, { table: "objects", row: ourRow }, counts);
-  const r2 = join(folder, "r2", "miniflare-R2BucketObject");
-  fillDatabases(r2, { table: "_mf_objects", row: r2Row }, counts);
-  for (const [bucket, count] of Object.entries(counts)) {
-    const database = openDatabase(join(folder, "floor", bucket));
-    insert(database, { table: "objects", row: ourRow, count });
-    database.close();
-  }
+  const fill: Record<SideName, () => void> = {
+    ours() {
+      const databases = join(folder, "store", "databases", "ledge-store-bucket");
+      fillDatabases(databases, { table: "objects", row: ourRow }, counts);
+    },
+    r2() {
+      const databases = join(folder, "r2", "miniflare-R2BucketObject");
+      fillDatabases(databases, { table: "_mf_objects", row: r2Row }, counts);
+    },
+    floor() {
+      for (const [bucket, count] of Object.entries(counts)) {
+        const database = openDatabase(join(folder, "floor", bucket));
+        insert(database, { table: "objects", row: ourRow, count });
+        database.close();
+      }
+    },
+  };
+  for (const side of sides) fill[side]();
 }

@@ -1,9 +1,9 @@
 /**
- * The floor: the same schema and hash in SQLite in this process, and files for large values.
+ * The floor: the store's schema and hash in SQLite in this process, and files for large values.
  *
- * What a store costs that has no runtime, no isolation, no validation and no calls between
- * processes. Writes of one turn are one commit, with the fsync that makes it durable; as on the
- * other sides, files are not synced.
+ * The floor shows the cost of a store without a runtime, isolation, validation or calls between
+ * processes. The writes of one turn are one commit, with the fsync that makes the commit durable.
+ * As on the other sides, files are not synced.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
@@ -23,7 +23,7 @@ import type {
 interface Schema {
   createTables(sql: { exec(statement: string): void }): void;
 }
-// Imported at run time, for it is checked with the types of workerd, which Node's do not know.
+// A dynamic import, because the module is checked with the types of workerd and not of Node.
 const schema = (await import(
   new URL("../../src/store/bucket/schema.ts", import.meta.url).href
 )) as Schema;
@@ -33,7 +33,7 @@ const inlineBytesMax = 128 * 1024;
 interface Row {
   readonly fields: string;
   readonly body: number | null;
-  /** The names of files. */
+  /** File names as JSON. */
   readonly segments: string | null;
 }
 
@@ -80,7 +80,7 @@ export class FloorBucket implements Bucket {
     return prepared;
   }
 
-  /** All that is written before the turn ends is one transaction. */
+  /** All writes of one turn are one transaction. */
   #write(): Promise<void> {
     if (this.#commit === undefined) {
       this.#sql("BEGIN").run();
@@ -98,11 +98,11 @@ export class FloorBucket implements Bucket {
       | undefined;
   }
 
-  #insert(key: string, { size, etag }: Fields, place: Omit<Row, "fields">): void {
+  #insert(key: string, { size, etag }: Fields, location: Omit<Row, "fields">): void {
     const fields = JSON.stringify([randomBytes(16).toString("hex"), size, etag, Date.now()]);
     this.#sql(
       "INSERT OR REPLACE INTO objects (key, fields, body, segments) VALUES (?, ?, ?, ?)",
-    ).run(key, fields, place.body, place.segments);
+    ).run(key, fields, location.body, location.segments);
   }
 
   #release({ body, segments }: Row): void {
@@ -210,7 +210,7 @@ export class FloorBucket implements Bucket {
     return { objects, delimitedPrefixes: [] };
   }
 
-  /** From each prefix straight to the next; every key of the benchmark has one. */
+  /** Seeks from each prefix to the next. Every key of the benchmark contains the delimiter. */
   #listPrefixes(options: { delimiter: string; limit: number; end: string }): Page {
     const delimitedPrefixes: string[] = [];
     for (let from = ""; delimitedPrefixes.length < options.limit;) {
@@ -239,7 +239,7 @@ interface FloorObject extends StoredBody {
   readonly files: readonly string[];
 }
 
-/** A range; parts are as long as each other. */
+/** Reads a range within one file. All files of an object have the same size. */
 function readFiles(
   files: readonly string[],
   { size, offset, length }: { size: number; offset: number; length: number },

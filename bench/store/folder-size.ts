@@ -1,4 +1,4 @@
-/** What the state folder takes on disk, against the bytes that were stored. */
+/** The disk space of the state folder, relative to the stored bytes. */
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -9,19 +9,19 @@ import type { Message } from "./workload.ts";
 
 export interface FolderLoad {
   readonly size: number;
-  /** R2 may store fewer: it takes a file for each, so its ratio does not depend on how many. */
+  /** R2 may store fewer objects: it uses a file for each, so its ratio is independent of the count. */
   readonly counts: Record<BindingSide, number>;
   readonly limit: number;
 }
 
-/** What may be left of the bytes stored when everything is deleted: "near nothing". */
+/** The share of the stored bytes that may remain on disk after all objects are deleted. */
 const leftMax = 0.05;
-/** Files may be removed after the promise has resolved. */
+/** A side may remove files after the promise has resolved. */
 const settleMilliseconds = 500;
 
 const subfolders: Record<BindingSide, string> = { ours: "store", r2: "r2" };
 
-/** As `du` has it: what is allocated, not what the files claim to be. */
+/** Allocated bytes, as `du` counts them, and not the lengths of the files. */
 function allocatedBytes(folder: string): number {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.blocks ?? 0)

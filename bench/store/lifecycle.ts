@@ -1,8 +1,9 @@
 /**
- * Starting, the first operation, and reloading; the floor is a Miniflare without any storage.
+ * Start, first operation and reload. The floor is a Miniflare without storage.
  *
- * A start makes 20 MB of garbage, and a process with many of them collects it during every other,
- * for 30 ms: as much as is to be measured. A dev server starts once, so that is not its time.
+ * A start creates 20 MB of garbage. In a process with many starts, the collection would take 30 ms
+ * of every second start, which is as much as the measured time. A dev server starts once, so the
+ * benchmark collects the garbage before each measurement.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ const bindings: Record<SideName, BindingSide[]> = { ours: ["ours"], r2: ["r2"], 
 
 type Times = Record<(typeof lifecycleNames)[number], number>;
 
-async function liveOnce(side: SideName, folder: string): Promise<Times> {
+async function measureOnce(side: SideName, folder: string): Promise<Times> {
   const options = { folder, sides: bindings[side], buckets: [mainBucket] };
   globalThis.gc?.();
   let last = performance.now();
@@ -28,7 +29,7 @@ async function liveOnce(side: SideName, folder: string): Promise<Times> {
     const ready = lap();
     const task = { operation: "put", folder: "lifecycle", size: 1024, atOnce: 1 };
     const message = { side, bucket: mainBucket, task, from: 0, count: 1 };
-    // Makes the body, and the script's isolate with it.
+    // Creates the body, and starts the script's isolate.
     await send(miniflare, { ...message, phase: "prepare" });
     lap();
     const phase: Message["phase"] = side === "floor" ? "empty" : "run";
@@ -49,11 +50,11 @@ export async function measureLifecycle(folder: string, rounds: number): Promise<
   const state = mkdtempSync(join(folder, "lifecycle-"));
   const times: Record<SideName, Times[]> = { ours: [], r2: [], floor: [] };
   try {
-    // The first of each makes its folders, and does not count.
-    for (const side of sides) await liveOnce(side, join(state, side));
+    // The first run of each side creates its folders, and does not count.
+    for (const side of sides) await measureOnce(side, join(state, side));
     for (let round = 0; round < rounds; round++) {
       for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-        times[side].push(await liveOnce(side, join(state, side)));
+        times[side].push(await measureOnce(side, join(state, side)));
       }
     }
   } finally {

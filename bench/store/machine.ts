@@ -1,4 +1,4 @@
-/** Where and with what the numbers were taken. */
+/** The machine and the versions of a run. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, platform, release, totalmem } from "node:os";
@@ -19,7 +19,7 @@ export function describeMachine() {
     memoryGibibytes: Math.round(totalmem() / 1024 ** 3),
     system: `${platform()} ${release()}`,
     node: process.versions.node,
-    // Miniflare's own, which need not be the one that this package would find.
+    // The workerd that Miniflare uses, which this package may resolve to another version.
     workerd: version("workerd", createRequire(require.resolve("miniflare"))),
     miniflare: version("miniflare"),
     date: new Date().toISOString(),

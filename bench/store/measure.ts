@@ -1,13 +1,14 @@
 /**
- * How a row is measured: the sides take turns, round by round, each first in every other round;
- * each runs as many operations a turn as take a measurable time; the median of the rounds counts.
+ * The measurement of a row: the sides take turns, and their order alternates from round to round.
+ * Each side runs enough operations in a turn for a measurable time. The result is the median of
+ * the rounds.
  */
 import type { Row } from "./rows.ts";
 import type { Message } from "./workload.ts";
 
 export type SideName = "ours" | "r2" | "floor";
 
-/** Runs what a message says: in workerd, or here. */
+/** Executes messages: in workerd, or in this process. */
 export interface Side {
   readonly name: SideName;
   send(message: Message): Promise<string>;
@@ -17,28 +18,28 @@ export interface Measured {
   readonly name: string;
   readonly target?: number;
   readonly rounds: number;
-  /** Medians, in milliseconds an operation. */
+  /** Medians, in milliseconds for one operation. */
   readonly milliseconds: Partial<Record<SideName, number>>;
 }
 
 export interface Effort {
   /**
-   * How long a turn is, on every side. The request that carries it takes part of a millisecond,
-   * so it is no more than a hundredth of what is shown.
+   * The duration of a turn on every side. The request takes a fraction of a millisecond, which is
+   * at most a hundredth of the turn.
    */
   readonly turnMilliseconds: number;
-  /** How long a row goes on, once every side had its least rounds. */
+  /** The duration of a row, if it has had its minimum of rounds. */
   readonly rowMilliseconds: number;
   readonly roundsMin: number;
   readonly roundsMax: number;
-  /** Of rows whose turns take seconds. */
+  /** The minimum for rows whose turns take seconds. */
   readonly longRoundsMin: number;
 }
 
 const calibrationsMax = 5;
-/** How much longer the next attempt may be: a first one says little. */
+/** The largest growth from one attempt to the next: the first attempt is inaccurate. */
 const growthMax = 8;
-/** Bodies that a turn needs at once. */
+/** The most memory for the bodies of a turn. */
 const bodyBytesMax = 64 * 1024 * 1024;
 
 export function median(values: readonly number[]): number {
@@ -58,7 +59,7 @@ export async function measureRow(
     (side) => new Turn(row, side),
   );
   try {
-    // What is done once a turn takes long enough, and by then the runtime is warm.
+    // A single operation that fills a turn needs no calibration, and the runtime is warm by then.
     for (const turn of row.countMax === 1 ? [] : turns) await turn.calibrate(effort);
     const started = performance.now();
     let round = 0;
@@ -67,9 +68,9 @@ export async function measureRow(
       if (enough && round >= (row.long ? effort.longRoundsMin : effort.roundsMin)) break;
       for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn.take();
     }
-    const seen = new Set<string>();
-    for (const turn of turns) seen.add(await turn.verify());
-    if (seen.size > 1) throw new Error(`The sides of "${row.name}" answer differently`);
+    const answers = new Set<string>();
+    for (const turn of turns) answers.add(await turn.verify());
+    if (answers.size > 1) throw new Error(`The sides of "${row.name}" return different results`);
     return {
       name: row.name,
       ...(row.target !== undefined && { target: row.target }),
@@ -77,11 +78,11 @@ export async function measureRow(
       milliseconds: Object.fromEntries(turns.map(({ side, result }) => [side.name, result])),
     };
   } finally {
-    for (const turn of row.keep ? [] : turns) await turn.clean();
+    for (const turn of row.keepsObjects ? [] : turns) await turn.clean();
   }
 }
 
-/** Where every operation is a request, the floor is a request that does nothing. */
+/** For rows with one request for each operation, the floor is an empty request. */
 function withEmptyRequests(sides: readonly Side[]): Side[] {
   const runtime = sides.find(({ name }) => name !== "floor") as Side;
   return sides.map((side) =>
@@ -91,7 +92,7 @@ function withEmptyRequests(sides: readonly Side[]): Side[] {
   );
 }
 
-/** One side of one row. */
+/** The turns of one side in one row. */
 class Turn {
   readonly side: Side;
   readonly #row: Row;
@@ -104,17 +105,17 @@ class Turn {
     this.#count = row.task.atOnce;
   }
 
-  /** Runs to warm up, and until the operations of a turn take as long as a turn should. */
+  /** Warms up, and finds the number of operations that fill a turn. */
   async calibrate({ turnMilliseconds }: Effort): Promise<void> {
     const { task, countMax = 4096 } = this.#row;
-    // Streams, ranges and listings make no bodies.
-    const bodied = /put|delete/i.test(task.operation);
-    const bodiesMax = bodied ? Math.floor(bodyBytesMax / task.size) : countMax;
-    const most = Math.max(task.atOnce, Math.min(countMax, bodiesMax));
+    // Streams, ranges and listings need no bodies.
+    const needsBodies = /put|delete/i.test(task.operation);
+    const bodiesMax = needsBodies ? Math.floor(bodyBytesMax / task.size) : countMax;
+    const limit = Math.max(task.atOnce, Math.min(countMax, bodiesMax));
     for (let attempt = 0; attempt < calibrationsMax; attempt++) {
-      const missing = turnMilliseconds / Math.max(await this.#once(), turnMilliseconds / growthMax);
-      if (missing <= 1 || this.#count >= most) break;
-      const turns = Math.ceil(Math.min(this.#count * missing, most) / task.atOnce);
+      const growth = turnMilliseconds / Math.max(await this.#once(), turnMilliseconds / growthMax);
+      if (growth <= 1 || this.#count >= limit) break;
+      const turns = Math.ceil(Math.min(this.#count * growth, limit) / task.atOnce);
       this.#count = turns * task.atOnce;
     }
   }
@@ -123,19 +124,19 @@ class Turn {
     this.#runs.push((await this.#once()) / this.#count);
   }
 
-  /** Milliseconds an operation. */
+  /** Milliseconds for one operation. */
   get result(): number {
     return median(this.#runs);
   }
 
-  /** Milliseconds that a turn takes. */
+  /** Runs one turn, and returns its milliseconds. */
   async #once(): Promise<number> {
     await this.#send("prepare", this.#count);
     if (this.#row.requestEach) return this.#timeRequests();
     return time(() => this.#send("run", this.#count));
   }
 
-  /** One operation a request: what the request costs is part of it. */
+  /** One request for each operation: the time includes the request. */
   #timeRequests(): Promise<number> {
     const { atOnce } = this.#row.task;
     return time(async () => {

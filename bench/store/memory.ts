@@ -1,40 +1,18 @@
-/** How much the runtime grows while it streams; from `/proc`, so on Linux only. */
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+/** The growth of the runtime while it streams. It is read from `/proc`, so on Linux only. */
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { findRuntimeProcess, residentBytes } from "../../test/support/runtime-memory.ts";
 import type { Check } from "./check.ts";
 import { formatSize, mainBucket } from "./rows.ts";
 import { send, startRuntime, type BindingSide } from "./runtime.ts";
 import type { Message } from "./workload.ts";
 
 const mebibyte = 1024 * 1024;
-/** Often enough to see a peak that lasts. */
+/** Short enough to see a peak. */
 const sampleMilliseconds = 10;
 const growthMebibytesMax = 64;
 
-function residentBytes(pid: string): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
-function opens(pid: string, folder: string): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some((descriptor) =>
-      readlinkSync(`/proc/${pid}/fd/${descriptor}`).startsWith(folder),
-    );
-  } catch {
-    // Another user's, or gone.
-    return false;
-  }
-}
-
-function runtimeOf(folder: string): string {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && opens(name, folder));
-  const [pid] = pids;
-  if (pid === undefined || pids.length > 1) throw new Error("Cannot tell which process is workerd");
-  return pid;
-}
-
-/** A runtime of its own for each side, so that none grows into what the other has let go. */
+/** Each side has its own runtime, so that no side reuses memory that another side freed. */
 async function growth(folder: string, side: BindingSide, size: number): Promise<number[]> {
   const state = mkdtempSync(join(folder, "memory-"));
   const miniflare = startRuntime({ folder: state, sides: [side], buckets: [mainBucket] });
@@ -44,16 +22,16 @@ async function growth(folder: string, side: BindingSide, size: number): Promise<
       const message = { side, bucket: mainBucket, task, from: 0, count: 1 };
       for (const phase of phases) await send(miniflare, { ...message, phase });
     };
-    // Once in small, so that what every runtime grows by at first does not count.
+    // A small first run: the initial growth of a runtime does not count.
     await stream("streamPut", ["run"], mebibyte);
     await stream("streamGet", ["run", "clean"], mebibyte);
-    const pid = runtimeOf(state);
+    const processId = findRuntimeProcess(state);
     const peaks: number[] = [];
     for (const operation of ["streamPut", "streamGet"]) {
-      const before = residentBytes(pid);
+      const before = residentBytes(processId);
       let peak = before;
       const timer = setInterval(
-        () => (peak = Math.max(peak, residentBytes(pid))),
+        () => (peak = Math.max(peak, residentBytes(processId))),
         sampleMilliseconds,
       );
       try {

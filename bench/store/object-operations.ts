@@ -1,12 +1,12 @@
-/** Operations on objects that are in memory as a whole, and listings. */
+/** Operations on values that fit into memory, and listings. */
 import { makeBodies, makeBody, nextSeed, renew, sameBytes } from "./bodies.ts";
 import { ensure, sample, type Operation } from "./operation.ts";
 import { removeWritten, type Session } from "./session.ts";
 
 const mebibyte = 1024 * 1024;
-/** What one task leaves in a bucket before it tidies up. */
+/** The most bytes that one task leaves in a bucket before it deletes its objects. */
 const writtenBytesMax = 512 * mebibyte;
-/** Objects that reads take turns on, and the bytes they may come to. */
+/** The number of objects that reads cycle through, and their bytes. */
 const objectsReadMax = 64;
 const objectsReadBytesMax = 16 * mebibyte;
 
@@ -26,7 +26,7 @@ async function put(session: Session, index: number): Promise<void> {
   session.etags[index] = stored.etag;
 }
 
-/** Stores `count` objects, 32 at a time and never more than 32 MiB of them. */
+/** Stores `count` objects, at most 32 objects and 32 MiB at a time. */
 async function putAll(session: Session, count: number): Promise<void> {
   const turn = Math.max(1, Math.min(32, Math.floor((32 * mebibyte) / (session.task.size || 1))));
   for (let start = 0; start < count; start += turn) {
@@ -35,7 +35,7 @@ async function putAll(session: Session, count: number): Promise<void> {
   }
 }
 
-/** Objects that are there once and for all: for reads, and for conditions. */
+/** Stores the objects for reads and for conditional puts, once for each session. */
 async function putOnce(session: Session): Promise<void> {
   if (session.keys.length > 0) return;
   const { size, atOnce } = session.task;
@@ -57,8 +57,8 @@ async function requireStored(session: Session, keys: string[], bodies: Uint8Arra
   return "";
 }
 
-/** Which body each key was last given by the conditional put. */
-const given = new WeakMap<Session, Map<number, number>>();
+/** The index of the body that each key got from the last conditional put. */
+const lastBodies = new WeakMap<Session, Map<number, number>>();
 
 export const write: Operation = {
   async prepare(session, count) {
@@ -104,7 +104,7 @@ export const putIfMatching: Operation = {
   async prepare(session, count) {
     await putOnce(session);
     makeBodies(session, Math.max(count, session.keys.length));
-    given.set(session, new Map());
+    lastBodies.set(session, new Map());
   },
   async once(session, index) {
     const { bucket, keys, bodies, etags } = session;
@@ -113,10 +113,10 @@ export const putIfMatching: Operation = {
     const stored = await bucket.put(keys[turn] as string, bodies[index] as Uint8Array, { onlyIf });
     ensure(stored !== null, "a condition that failed and should pass");
     etags[turn] = stored.etag;
-    given.get(session)?.set(turn, index);
+    lastBodies.get(session)?.set(turn, index);
   },
   verify(session) {
-    const last = [...(given.get(session) ?? [])];
+    const last = [...(lastBodies.get(session) ?? [])];
     const keys = last.map(([turn]) => session.keys[turn] as string);
     return requireStored(
       session,
@@ -129,7 +129,7 @@ export const putIfMatching: Operation = {
 export const putIfDiffering: Operation = {
   async prepare(session, count) {
     await putOnce(session);
-    // The objects keep the bodies they were stored with; what is offered comes after those.
+    // The first bodies are those of the stored objects; the new bodies follow.
     const kept = session.bodies.slice(0, session.keys.length);
     const offered = session.bodies.slice(kept.length);
     offered.forEach(renew);
@@ -146,17 +146,17 @@ export const putIfDiffering: Operation = {
   verify: (session) => requireStored(session, session.keys, session.bodies),
 };
 
-export function deletion(keysACall: number): Operation {
+export function deletion(keysPerCall: number): Operation {
   return {
     async prepare(session, count) {
-      makeBodies(session, count * keysACall);
-      makeKeys(session, count * keysACall);
-      await putAll(session, count * keysACall);
+      makeBodies(session, count * keysPerCall);
+      makeKeys(session, count * keysPerCall);
+      await putAll(session, count * keysPerCall);
     },
     async once({ bucket, keys }, index) {
-      const start = index * keysACall;
+      const start = index * keysPerCall;
       await bucket.delete(
-        keysACall === 1 ? (keys[start] as string) : keys.slice(start, start + keysACall),
+        keysPerCall === 1 ? (keys[start] as string) : keys.slice(start, start + keysPerCall),
       );
     },
     async verify({ bucket, keys }) {
@@ -180,7 +180,7 @@ export const list: Operation = {
   },
   async verify({ page }) {
     const keys = page?.objects.map(({ key }) => key) ?? [];
-    // Ours end before the delimiter by default, R2's behind it: docs/deviations.md.
+    // Prefixes of Ledge end before the delimiter by default, and R2's end with it.
     const prefixes = page?.delimitedPrefixes.map((prefix) => prefix.replace(/\/$/, "")) ?? [];
     return [...keys, ...prefixes].join();
   },

@@ -1,4 +1,4 @@
-/** The operations that tasks name. */
+/** The operations, by the name that a task uses. */
 import {
   deletion,
   head,

@@ -1,4 +1,4 @@
-/** All that is measured, in order, and the runtimes it is measured in. */
+/** All measurements in order, and the runtimes in which they run. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
@@ -12,11 +12,11 @@ import { measureMemory } from "./memory.ts";
 import { Progress } from "./progress.ts";
 import { listedBuckets, listRows, mainBucket, mainRows, type Row } from "./rows.ts";
 import { send, startRuntime } from "./runtime.ts";
-import { answer } from "./workload.ts";
+import { handleMessage } from "./workload.ts";
 
 interface Step {
   readonly name: string;
-  /** In the runtime of the operations, in the one of the listings, or in runtimes of its own. */
+  /** Absent for measurements that start their own runtimes. */
   readonly row?: Row;
 }
 
@@ -44,7 +44,7 @@ const efforts: Record<"quick" | "whole", Effort> = {
 
 const mebibyte = 1024 * 1024;
 const startupMillisecondsMax = 25;
-/** "Flat": a page of a million keys takes no longer than one of ten thousand, but for noise. */
+/** The limit for a page in a million keys, relative to a page in ten thousand; the rest is noise. */
 const flatMax = 1.5;
 
 interface Results {
@@ -60,7 +60,7 @@ interface Selection {
 export function planAll({ quick, only }: Selection): Step[] {
   const rows = [...mainRows, ...listRows].filter((row) => !quick || row.quick);
   const others = quick ? [lifecycle] : [lifecycle, smallFolder, largeFolder];
-  // There is no other place that says how much of a process is in memory.
+  // The memory of a process is read from /proc.
   if (!quick && process.platform === "linux") others.push(memory);
   const steps = [
     ...rows.map((row) => ({ name: row.name, row })),
@@ -104,6 +104,7 @@ export async function measureAll(
     await fillBuckets(
       state,
       Object.fromEntries(buckets.map((bucket) => [bucket, listedBuckets[bucket] as number])),
+      ["ours", "r2", "floor"],
     );
     await measureIn(openRuntime(state, buckets), listings);
     checks.push(...flatness(rows));
@@ -143,7 +144,7 @@ export async function measureAll(
   return { rows, checks };
 }
 
-/** A runtime's first hundreds of calls are slow, and the first row is not the one to show it. */
+/** The first hundreds of calls of a runtime are slow, and would distort the first row. */
 async function warmUp(sides: readonly Side[], rows: readonly Row[]): Promise<void> {
   if (rows[0]?.bucket !== mainBucket) return;
   for (const side of sides) {
@@ -175,7 +176,7 @@ interface Runtime {
   close(): Promise<void>;
 }
 
-/** The three sides, on a folder that goes away with them. */
+/** The three sides on one folder. `close()` removes the folder. */
 function openRuntime(folder: string, buckets: readonly string[]): Runtime {
   const miniflare: Miniflare = startRuntime({ folder, sides: ["ours", "r2"], buckets });
   const floors = new Map(
@@ -188,7 +189,7 @@ function openRuntime(folder: string, buckets: readonly string[]): Runtime {
       {
         name: "floor",
         send: async (message) =>
-          answer(message, floors.get(message.bucket) as FloorBucket, floorStreams),
+          handleMessage(message, floors.get(message.bucket) as FloorBucket, floorStreams),
       },
     ],
     async close() {

@@ -1,4 +1,4 @@
-/** What is being measured: one line that changes on a terminal, and a line each elsewhere. */
+/** The current measurement: one changing line on a terminal, and a line for each elsewhere. */
 export class Progress {
   readonly #total: number;
   readonly #started = performance.now();

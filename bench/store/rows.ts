@@ -1,19 +1,19 @@
-/** What is measured in a running runtime, with the targets that were set. */
+/** The rows that run in a running runtime, with their targets. */
 import type { Task } from "./session.ts";
 
 export interface Row {
   readonly name: string;
   readonly bucket: string;
   readonly task: Task;
-  /** How many times faster than R2. */
+  /** How many times faster than R2 the row should be. */
   readonly target?: number;
   readonly quick: boolean;
-  /** Every operation in a request of its own, instead of all of a turn in one. */
+  /** One request for each operation, instead of one request for a whole turn. */
   readonly requestEach?: boolean;
-  /** Leaves what it has stored to the next row, which has the same folder. */
-  readonly keep?: boolean;
+  /** The row keeps its objects for the next row, which has the same folder. */
+  readonly keepsObjects?: boolean;
   readonly countMax?: number;
-  /** A turn takes seconds: fewer have to do. */
+  /** A turn takes seconds, so the row has fewer rounds. */
   readonly long?: boolean;
   readonly roundsMax?: number;
 }
@@ -22,10 +22,10 @@ const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
 const gibibyte = 1024 * mebibyte;
 
-/** The bucket of all rows but listings. */
+/** The bucket of all rows except listings. */
 export const mainBucket = "main";
 
-/** Buckets that are filled with rows, for listings. */
+/** Buckets for listings, with the number of their keys. */
 export const listedBuckets: Record<string, number> = {
   "10k": 10_000,
   "100k": 100_000,
@@ -52,11 +52,11 @@ function row(name: string, operation: string, settings: Settings = {}): Row {
 
 interface PairSettings extends Settings {
   targets?: number[];
-  /** Whether a quick run has both. */
+  /** Whether a quick run includes both rows. */
   quickAtOnce?: boolean;
 }
 
-/** A row one at a time, and one with 32 at once. */
+/** Two rows: one operation at a time, and 32 at once. */
 function pair(name: string, operation: string, settings: PairSettings = {}) {
   const { targets = [], quickAtOnce = true, quick = false, ...others } = settings;
   return [1, 32].map((atOnce, index) =>
@@ -64,7 +64,7 @@ function pair(name: string, operation: string, settings: PairSettings = {}) {
       ...others,
       atOnce,
       quick: quick && (atOnce === 1 || quickAtOnce),
-      keep: others.folder !== undefined && atOnce === 1,
+      keepsObjects: others.folder !== undefined && atOnce === 1,
       ...(targets[index] !== undefined && { target: targets[index] }),
     }),
   );
@@ -119,12 +119,13 @@ const requests = [
 const streams = [32 * mebibyte, 256 * mebibyte, gibibyte].flatMap((size) => {
   const middle = size === 256 * mebibyte;
   const name = formatSize(size);
-  // All read what the first has stored, for storing it takes R2 longer than anything else here;
-  // of a gibibyte, so long that one round has to do.
+  // All rows of a size read the object of the first row, because R2 needs very long to store it.
+  // A gibibyte takes so long that these rows have one round.
   const settings = { size, folder: `stream ${name}`, countMax: 1 };
   const rounds = { long: size > 32 * mebibyte, ...(size === gibibyte && { roundsMax: 1 }) };
-  const put = { ...settings, ...rounds, keep: true, quick: middle, ...(middle && { target: 4.5 }) };
-  const get = { ...settings, ...rounds, keep: middle, quick: middle };
+  const common = { ...settings, ...rounds, quick: middle };
+  const put = { ...common, keepsObjects: true, ...(middle && { target: 4.5 }) };
+  const get = { ...common, keepsObjects: middle };
   return [
     row(`stream put ${name}`, "streamPut", put),
     row(`stream get ${name}`, "streamGet", { ...get, ...(middle && { target: 1.8 }) }),
@@ -158,7 +159,7 @@ const listings = Object.keys(listedBuckets).flatMap((bucket) => {
   return [
     row(`list 1000, ${bucket} keys`, "list", {
       ...settings,
-      // With a million's it shows whether the cost is flat.
+      // The quick run compares 10k with 1M keys.
       quick: bucket !== "100k",
       target: 8,
     }),

@@ -1,8 +1,8 @@
 /**
- * Ours and R2: two bindings of one script, so that one process of workerd serves both.
+ * Ours and R2 are two bindings of one script, so that one process of workerd serves both.
  *
- * Requests go to the script's own socket. Miniflare's `dispatchFetch` takes milliseconds of its
- * own on the way, which would be most of what a row of single requests shows.
+ * Requests go directly to the script's socket. Miniflare's `dispatchFetch` takes milliseconds,
+ * which would be most of the time in the rows with one request for each operation.
  */
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -14,7 +14,7 @@ import type { Message } from "./workload.ts";
 export type BindingSide = "ours" | "r2";
 
 const index = `
-  import { answer } from "./workload.ts";
+  import { handleMessage } from "./workload.ts";
   async function put(bucket, key, size, chunks) {
     const { readable, writable } = new FixedLengthStream(size);
     const writer = writable.getWriter();
@@ -39,14 +39,15 @@ const index = `
     async fetch(request, env) {
       const message = await request.json();
       try {
-        return new Response(await answer(message, env[message.side + ":" + message.bucket], { put, drain }));
+        const bucket = env[message.side + ":" + message.bucket];
+        return new Response(await handleMessage(message, bucket, { put, drain }));
       } catch (error) {
         return new Response(error.stack, { status: 500 });
       }
     },
   };`;
 
-/** What of this folder runs in workerd. */
+/** The modules of this folder that run in workerd. */
 const workloadModules = [
   "workload.ts",
   "session.ts",
@@ -75,7 +76,7 @@ export interface RuntimeOptions {
   readonly folder: string;
   readonly sides: readonly BindingSide[];
   readonly buckets: readonly string[];
-  /** Makes the script another one, as an edit does. */
+  /** A number in the script: another number changes the script, as an edit does. */
   readonly edition?: number;
 }
 
@@ -136,7 +137,7 @@ function post(address: URL, body: string): Promise<string> {
       );
     });
     sent.on("error", (error: NodeJS.ErrnoException) => {
-      // workerd ends connections that were idle for seconds, and may do so just now.
+      // workerd closes idle connections after some seconds, and may do so during the request.
       if (sent.reusedSocket && error.code === "ECONNRESET") resolve(post(address, body));
       else reject(error);
     });

@@ -1,4 +1,4 @@
-/** A bucket as all sides have it, and what one side keeps of one task. */
+/** The bucket interface of all sides, and the state of one task on one side. */
 
 export interface Stored {
   readonly key: string;
@@ -31,7 +31,7 @@ export interface Upload<Part = unknown> {
   complete(parts: Part[]): Promise<Stored>;
 }
 
-/** What the three sides have in common. */
+/** The methods that all three sides have. */
 export interface Bucket {
   put(key: string, value: Uint8Array, options?: PutOptions): Promise<Stored | null>;
   get(
@@ -44,33 +44,33 @@ export interface Bucket {
   createMultipartUpload(key: string): Promise<Upload>;
 }
 
-/** How a side moves content that is never in memory as a whole. */
+/** How a side streams content that does not fit into memory. */
 export interface Streams {
   put(bucket: Bucket, key: string, size: number, chunks: Iterable<Uint8Array>): Promise<Stored>;
-  /** Reads all of it, at most so many bytes at a time, and returns how many there were. */
+  /** Reads the whole body, at most `readBytes` at a time, and returns its size. */
   drain(object: StoredBody, readBytes: number): Promise<number>;
 }
 
 export interface Task {
   readonly operation: string;
-  /** Under which the task keeps its objects. */
+  /** The prefix of the task's keys. */
   readonly folder: string;
   readonly size: number;
   readonly atOnce: number;
   readonly list?: ListOptions;
 }
 
-/** What one side keeps of one task, from one request to the next. */
+/** The state of one task on one side, between requests. */
 export class Session {
-  /** Tasks with one folder share a session: what one has stored, the next can read. */
+  /** Tasks with the same folder share a session, so that one can read the objects of another. */
   task: Task;
-  /** Bindings belong to a request, so each brings its own. */
+  /** A binding belongs to a request, so each request sets the bucket. */
   bucket: Bucket;
   readonly streams: Streams;
   keys: string[] = [];
   bodies: Uint8Array[] = [];
   etags: string[] = [];
-  /** What was read, for a look at it afterwards. */
+  /** Contents that were read, for verification. */
   readonly seen = new Map<number, ArrayBuffer>();
   readonly written = new Set<string>();
   page: Page | undefined;
@@ -82,7 +82,7 @@ export class Session {
   }
 }
 
-/** What a call to `delete` takes at most. */
+/** The limit of `delete`. */
 const deleteKeysMax = 1000;
 
 export async function removeWritten(session: Session): Promise<void> {

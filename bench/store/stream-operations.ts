@@ -1,4 +1,4 @@
-/** Operations on content that is never in memory as a whole, and uploads in parts. */
+/** Operations on streams, and multipart uploads. */
 import { chunkAt, chunkBytes, chunks, makeBodies, nextSeed, sameBytes } from "./bodies.ts";
 import { ensure, sample, type Operation } from "./operation.ts";
 import type { Session } from "./session.ts";
@@ -6,12 +6,12 @@ import type { Session } from "./session.ts";
 const mebibyte = 1024 * 1024;
 const partCount = 8;
 const partBytes = 5 * mebibyte;
-/** Where ranges are read of an object of 256 MiB. */
+/** The offset of ranges in an object of 256 MiB. */
 const deepOffset = 192 * mebibyte;
 
-/** Large enough that most of the time is the store's, and not that of the loop that reads. */
+/** Large enough that the store takes most of the time, and not the loop that reads. */
 const readBytes = 256 * 1024;
-/** As many scripts read. */
+/** The size of a read in many scripts. */
 const smallReadBytes = 64 * 1024;
 
 const streamKey = (session: Session) => `${session.task.folder}/stream`;
@@ -72,21 +72,21 @@ export const streamPut: Operation = {
   verify: (session) => verifyStream(session),
 };
 
-function reading(bytesARead: number): Operation {
+function streamReadOf(bytesPerRead: number): Operation {
   return {
     prepare: async (session) => (session.etags.length === 0 ? putStream(session) : undefined),
     async once(session) {
       const object = await session.bucket.get(streamKey(session));
       ensure(object !== null, "no object after a stream");
-      const size = await session.streams.drain(object, bytesARead);
+      const size = await session.streams.drain(object, bytesPerRead);
       ensure(size === session.task.size, `a stream of ${session.task.size} bytes read as ${size}`);
     },
     verify: (session) => verifyStream(session),
   };
 }
 
-export const streamGet = reading(readBytes);
-export const streamGetSmallReads = reading(smallReadBytes);
+export const streamGet = streamReadOf(readBytes);
+export const streamGetSmallReads = streamReadOf(smallReadBytes);
 
 export const rangedGet: Operation = {
   prepare: streamGet.prepare,

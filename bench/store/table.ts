@@ -1,4 +1,4 @@
-/** Results as text. */
+/** Results as text tables. */
 import { passes, type Check } from "./check.ts";
 import type { Measured } from "./measure.ts";
 
@@ -21,7 +21,7 @@ function formatRatio(ratio: number | undefined): string {
 
 const mark = (good: boolean) => (good ? "✓" : "✗");
 
-/** Columns as wide as what is in them; the first to the left, the others to the right. */
+/** Aligns columns by their widest text: the first column to the left, the others to the right. */
 function align(lines: readonly (readonly string[])[]): string {
   const widths = lines[0]?.map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? "").length)),

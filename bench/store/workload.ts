@@ -1,10 +1,10 @@
 /**
- * What is done to a bucket while the clock runs.
+ * The measured work on a bucket.
  *
- * The same code drives all three sides: it is loaded into workerd, where `bucket` is a binding,
- * and into Node, where it is the floor. A session is prepared (bodies made, objects stored),
- * run any number of times, verified, and cleaned up; only running is timed, from outside, for
- * inside a request the clock stands still. This module therefore imports nothing but its own kind.
+ * The same code drives all three sides: workerd loads it with a binding as `bucket`, and Node loads
+ * it with the floor. A session is prepared (creates bodies, stores objects), run any number of
+ * times, verified and cleaned. Only runs are timed, from outside, because the clock of workerd
+ * stands still during a request. The modules of the workload import only each other.
  */
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -21,8 +21,12 @@ export interface Message {
 
 const sessions = new Map<string, Session>();
 
-/** Does what a message says; answers with what verification saw. */
-export async function answer(message: Message, bucket: Bucket, streams: Streams): Promise<string> {
+/** Executes one phase. The result is that of the verification, and empty for other phases. */
+export async function handleMessage(
+  message: Message,
+  bucket: Bucket,
+  streams: Streams,
+): Promise<string> {
   const { phase, side, task, from, count } = message;
   if (phase === "empty") return "";
   const name = `${side} ${task.folder}`;

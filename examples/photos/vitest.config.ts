@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     name: "photos",
     include: ["test/*.test.ts"],
-    // Machines have other things to do.
+    // Runtimes start slowly on a busy machine.
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

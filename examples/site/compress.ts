@@ -1,12 +1,10 @@
-/**
- * Writes `.br` and `.gz` beside the files of a site for which it is worth it: `node compress.ts site`.
- */
+/** Writes a `.br` and a `.gz` variant of each file if the variant is smaller: `node compress.ts site`. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const folder = process.argv[2];
-if (folder === undefined) throw new Error("Say which folder: node compress.ts site");
+if (folder === undefined) throw new Error("The folder is missing. Example: node compress.ts site");
 
 const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .filter((name) => /\.(css|html|js|json|map|mjs|svg|txt|wasm|webmanifest|xml)$/.test(name))
@@ -20,4 +18,4 @@ for (const path of files) {
     if (compressed.length < content.length) writeFileSync(path + extension, compressed);
   }
 }
-console.log(`${files.length} files looked at`);
+console.log(`Checked ${files.length} files.`);

@@ -11,11 +11,11 @@ describe("toMilliseconds()", () => {
     ["-2w", -1_209_600_000],
     [1234, 1234],
     [-1, -1],
-  ])("reads %s", (duration, milliseconds) => {
+  ])("converts %s", (duration, milliseconds) => {
     expect(toMilliseconds(duration)).toBe(milliseconds);
   });
 
-  it.each(["", "7", "7 days", "d", "1h-2m", NaN, Infinity])("refuses %s", (duration) => {
-    expect(() => toMilliseconds(duration)).toThrow("is no length of time. Give milliseconds");
+  it.each(["", "7", "7 days", "d", "1h-2m", NaN, Infinity])("rejects %s", (duration) => {
+    expect(() => toMilliseconds(duration)).toThrow("is not a length of time. Use milliseconds");
   });
 });

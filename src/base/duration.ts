@@ -1,4 +1,4 @@
-/** Lengths of time as tests write them: `"7d"`, `"90 s"`, `"1h30m"`, or milliseconds. */
+/** A length of time as tests write it: `"7d"`, `"90 s"`, `"1h30m"`, or milliseconds. */
 export type Duration = number | string;
 
 const unitMilliseconds = {
@@ -16,13 +16,13 @@ export function toMilliseconds(duration: Duration): number {
   const milliseconds = typeof duration === "number" ? duration : parse(duration);
   if (Number.isFinite(milliseconds)) return milliseconds;
   throw new TypeError(
-    `"${duration}" is no length of time. Give milliseconds, or text such as "7d", "90s" or "1h30m".`,
+    `"${duration}" is not a length of time. Use milliseconds, or text such as "7d", "90s" or "1h30m".`,
   );
 }
 
 function parse(text: string): number {
-  const backwards = text.startsWith("-");
-  const unsigned = backwards ? text.slice(1) : text;
+  const isNegative = text.startsWith("-");
+  const unsigned = isNegative ? text.slice(1) : text;
   let sum = 0;
   let end = 0;
   while (end < unsigned.length) {
@@ -32,5 +32,5 @@ function parse(text: string): number {
     sum += Number(match[1]) * unitMilliseconds[match[2] as keyof typeof unitMilliseconds];
     end = term.lastIndex;
   }
-  return end === 0 ? NaN : backwards ? -sum : sum;
+  return end === 0 ? NaN : isNegative ? -sum : sum;
 }

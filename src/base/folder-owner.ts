@@ -1,120 +1,88 @@
 /**
- * Whose the databases of a persist folder are.
+ * Ownership of a folder with databases.
  *
- * SQLite would let two runtimes open the same database, but a bucket object holds things in memory
- * (the last id of a value, the next deadline), and workerd does not wait for locks: one of the two
- * fails at random, at the latest when both start at once (`docs/decisions/0009-one-owner.md`). So of
- * the runtimes on a folder one is the *host*, and the others are its *guests*: their buckets ask
- * the host's, through its endpoint. Files they write and read themselves.
+ * A Durable Object holds state in memory, and workerd does not wait for SQLite's locks: two
+ * runtimes on one database overwrite each other's writes or fail at random
+ * (`docs/decisions/0009-one-owner.md`). So one process owns the folder, and other processes are its
+ * clients. The owner writes a record, a file with its process id and with what clients need to
+ * reach it. The record counts while its process is alive.
  *
- * A command that had to start a runtime of its own is a host that makes way: a runtime that comes
- * later asks it to, becomes the host, and the command goes on through its endpoint.
+ * A process that is killed leaves its record, and its workerd, which does not notice the death of
+ * its parent and keeps the databases open. The next owner ends that workerd.
+ *
+ * The store and DNS have different rules for which process becomes the owner
+ * (`store/node/store-owner.ts`, `dns/server/zones-owner.ts`). Both decide under the folder's lock.
  */
-import { join } from "node:path";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  findRunRecords,
-  isSameOwner,
-  outlived,
-  running,
-  activeRuns,
-  writeRunRecord,
-  type EndpointAddress,
-  type FoundRunRecord,
-  type Owner,
-  type ActiveRun,
-} from "./run-record.ts";
-import { alone } from "./folder-lock.ts";
-import { endOrphan } from "./orphan-runtime.ts";
-import { UserError } from "./user-error.ts";
+import { isAlive, killWorkerd, type ProcessIdentity } from "./processes.ts";
 
-interface Claim {
-  readonly runId: string;
-  /** The store's folder; notes are in `runs`. */
-  readonly folder: string;
-  readonly owner: Owner;
-  /** Where the runtime would take orders, if it is the host. */
-  readonly endpoint: () => Promise<EndpointAddress>;
+export interface OwnerRecord extends ProcessIdentity {
+  /** Of workerd, once it has started. */
+  readonly runtimeProcessId?: number;
 }
 
-interface Claimed {
-  /** The runtime that this one is a guest of, if it is not the host itself. */
-  readonly host: ActiveRun | null;
-  /** Notes of others, that may be taken away. */
-  readonly outlived: readonly FoundRunRecord[];
-}
-
-/** Makes the runtime the host of the folder, or finds the host it is a guest of. */
-export async function claimStore(claim: Claim): Promise<Claimed> {
-  for (;;) {
-    const claimed = await alone(claim.folder, () => claimOnce(claim));
-    const { host } = claimed;
-    if (host !== null && claim.owner.handover !== undefined) throw new HostPresentError();
-    if (host?.handover === undefined) return claimed;
-    await takeOver(host, notesOf(claim.folder));
-  }
-}
-
-async function claimOnce({ runId, folder, owner, endpoint }: Claim): Promise<Claimed> {
-  const notes = notesOf(folder);
-  // Asking who is there takes as long as getting a port.
-  const [found, ownEndpoint] = await Promise.all([findRunRecords(notes), endpoint()]);
-  await Promise.all(found.map((note) => endOrphan(note)));
-  const host = hostAmong(running(found), owner);
-  // A guest leaves a note as well: it writes files.
-  if (host === null) writeRunRecord(runId, notes, { ...owner, endpoint: ownEndpoint });
-  else if (host.handover === undefined) writeRunRecord(runId, notes, owner);
-  return { host, outlived: outlived(found, owner) };
-}
-
-function notesOf(folder: string): string {
-  return join(folder, "runs");
-}
-
-/** The runtime that the databases belong to. */
-export async function findHost(notes: string): Promise<ActiveRun | null> {
-  return hostAmong(await activeRuns(notes));
-}
-
-function hostAmong(runs: readonly ActiveRun[], except?: Owner): ActiveRun | null {
-  const host = runs.find(
-    (other) =>
-      other.endpoint !== undefined && !(except !== undefined && isSameOwner(other, except)),
-  );
-  return host ?? null;
-}
-
-/** A command was about to be the host of a folder that has one. It can use that one. */
-class HostPresentError extends UserError {
-  constructor() {
-    super("The store has a runtime already.");
-  }
-}
-
-/** Asks a command to make way, and waits until it has. */
-async function takeOver(host: ActiveRun, notes: string): Promise<void> {
-  const { handover, processId } = host;
-  try {
-    await fetch(`http://127.0.0.1:${handover?.port}/`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${handover?.secret}` },
-      signal: AbortSignal.timeout(handoverMilliseconds),
-    });
-  } catch {
-    // It may just have ended, which is as good.
-  }
-  const deadline = Date.now() + handoverMilliseconds;
-  while ((await activeRuns(notes)).some(({ runId }) => runId === host.runId)) {
-    if (Date.now() > deadline) {
-      throw new UserError(
-        `A "ledge store" command (process ${processId}) is using the store in this folder, and ` +
-          "does not make way. Wait until it is done, or stop it.",
-      );
-    }
-    await delay(pollMilliseconds);
-  }
-}
-
+/** Files in a folder of records whose names start so are not yet records. */
+export const temporaryPrefix = ".";
 const pollMilliseconds = 20;
-/** A command finishes what it is transferring. */
-const handoverMilliseconds = 30_000;
+/** Work under the lock takes a moment. An older lock is the lock of a process that was killed. */
+const staleMilliseconds = 10_000;
+
+/** Runs `work` while no other process runs work under the lock of the same folder. */
+export async function withFolderLock<Result>(
+  folder: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const lock = join(folder, "claiming");
+  const unlock = (): void => rmSync(lock, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  while (!tryMakeFolder(lock)) {
+    const { mtimeMs = Date.now() } = statSync(lock, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > staleMilliseconds) unlock();
+    else await delay(pollMilliseconds);
+  }
+  try {
+    return await work();
+  } finally {
+    unlock();
+  }
+}
+
+function tryMakeFolder(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/**
+ * Writes the record whole or not at all: another process would ignore half a record. The record
+ * holds secrets, so only the user that runs the process can read it.
+ */
+export function writeOwnerRecord(path: string, record: OwnerRecord): void {
+  const folder = dirname(path);
+  const temporary = join(folder, `${temporaryPrefix}${process.pid}.${basename(path)}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });
+  renameSync(temporary, path);
+}
+
+/** `null` when the file does not exist, or is not a record. */
+export function readOwnerRecord<Owner extends OwnerRecord>(path: string): Owner | null {
+  try {
+    const record = JSON.parse(readFileSync(path, "utf8")) as Partial<Owner> | null;
+    return Number.isInteger(record?.processId) ? (record as Owner) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Ends the workerd that a dead owner has left. */
+export async function endOrphanedRuntime(record: OwnerRecord): Promise<void> {
+  if (record.runtimeProcessId === undefined || isAlive(record)) return;
+  await killWorkerd(record.runtimeProcessId);
+}

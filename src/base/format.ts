@@ -1,4 +1,4 @@
-/** Numbers for people. */
+/** Numbers and tables as text for a terminal. */
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
@@ -18,7 +18,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Rows in columns; numbers stand on the right. */
+/** Rows in columns. Numbers are aligned to the right. */
 export function formatTable(rows: readonly (readonly (string | number)[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,15 +1,25 @@
+/** Hexadecimal text. Encoded text is in lower case. */
+
+const hexDigits = "0123456789abcdef";
+
 export function encodeHex(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
-  return text;
+  let hex = "";
+  for (const byte of bytes) hex += hexDigits.charAt(byte >> 4) + hexDigits.charAt(byte & 15);
+  return hex;
 }
 
 /** `null` when the text is not an even number of hexadecimal digits. */
-export function decodeHex(text: string): Uint8Array | null {
-  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(text)) return null;
-  const bytes = new Uint8Array(text.length / 2);
+export function decodeHex(hex: string): Uint8Array<ArrayBuffer> | null {
+  if (hex.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(hex)) return null;
+  const bytes = new Uint8Array(hex.length / 2);
   for (let index = 0; index < bytes.length; index++) {
-    bytes[index] = Number.parseInt(text.slice(index * 2, index * 2 + 2), 16);
+    bytes[index] = (digitValue(hex, index * 2) << 4) | digitValue(hex, index * 2 + 1);
   }
   return bytes;
+}
+
+/** The low four bits of `0` to `9` are the value; those of `a` to `f` are the value less nine. */
+function digitValue(hex: string, index: number): number {
+  const codeUnit = hex.charCodeAt(index);
+  return codeUnit < 0x40 ? codeUnit & 15 : (codeUnit & 15) + 9;
 }

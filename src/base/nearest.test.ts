@@ -8,11 +8,11 @@ describe("nearest()", () => {
     ["Binding", "binding"],
     ["bucket-name", "bucket_name"],
     ["bukcet_name", "bucket_name"],
-  ])("takes %j for %j", (word, meant) => {
+  ])("finds for %j the word %j", (word, meant) => {
     expect(nearest(word, ["binding", "bucket_name", "storage_class"])).toBe(meant);
   });
 
-  it("has no guess for a word that is like none", () => {
+  it("returns null for a word that is unlike all candidates", () => {
     expect(nearest("jurisdiction", ["binding", "bucket_name"])).toBeNull();
     expect(nearest("x", ["main"])).toBeNull();
     expect(nearest("main", [])).toBeNull();

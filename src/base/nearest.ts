@@ -1,6 +1,6 @@
-/** What somebody may have meant by a word that nobody knows. */
+/** The known word that a user may have meant by an unknown word. */
 
-/** The candidate with the fewest edits, if it takes few enough to be a slip; `null` otherwise. */
+/** The candidate with the fewest edits; `null` when all need more edits than a slip would. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let fewest = Math.max(2, Math.floor(word.length / 3)) + 1;
@@ -11,7 +11,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours. */
+/** The number of insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i++) {
@@ -33,7 +33,7 @@ function editDistance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** What to say of a key that is none. */
+/** The message for a key that is not known, without the key itself. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const guess = nearest(key, known);
   return guess === null

@@ -1,35 +1,57 @@
-/** Other processes of this machine: whether they are there, and are still the same. */
-import { AsyncLocalStorage } from "node:async_hooks";
-import { execFileSync, type ChildProcess } from "node:child_process";
-import { subscribe } from "node:diagnostics_channel";
+/** Processes of this machine: whether a process is alive and still the same, and ending workerd. */
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
+/** Identifies a process, as files in the state folder name it. */
+export interface ProcessIdentity {
+  readonly processId: number;
+  /** Distinguishes the process from a later one with the same id. Only Linux tells the start. */
+  readonly processStart?: string | null;
+}
+
 const pollMilliseconds = 10;
 const endMilliseconds = 5_000;
-/** In /proc/PID/stat, counted from the state, which comes after the name in parentheses. */
-const startField = 19;
+/** proc_pid_stat(5): fields after the name in parentheses, which is the second field. */
+const stateField = 0;
+const startTimeField = 19;
 
-/** When a process started, in the system's ticks; `null` where Linux does not say. */
-export function processStart(processId: number): string | null {
-  return statusOf(processId)?.[startField] ?? null;
+export function thisProcess(): ProcessIdentity {
+  return { processId: process.pid, processStart: processStart(process.pid) };
 }
 
-export function isSameProcess(processId: number, start: string | null): boolean {
-  if (!isThere(processId)) return false;
-  const now = processStart(processId);
-  return start === null || now === null || now === start;
+export function isAlive({ processId, processStart: recorded = null }: ProcessIdentity): boolean {
+  if (!exists(processId)) return false;
+  const current = processStart(processId);
+  return recorded === null || current === null || current === recorded;
 }
 
-function isThere(processId: number): boolean {
+/** Kills a process, if the process is workerd: another process may have got the id since. */
+export async function killWorkerd(processId: number): Promise<void> {
+  if (!exists(processId) || !isWorkerd(processId)) return;
+  try {
+    process.kill(processId, "SIGKILL");
+  } catch {
+    // The process has ended since.
+  }
+  const deadline = Date.now() + endMilliseconds;
+  while (exists(processId) && Date.now() < deadline) await delay(pollMilliseconds);
+}
+
+function exists(processId: number): boolean {
   try {
     process.kill(processId, 0);
   } catch (error) {
-    // A process of somebody else's cannot be signalled, but it is there.
+    // The process of another user exists, but accepts no signal.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-  // One that has ended stays until its parent asks how.
-  return statusOf(processId)?.[0] !== "Z";
+  // A zombie has ended, and waits for its parent to read its exit status.
+  return statusOf(processId)?.[stateField] !== "Z";
+}
+
+/** The start of a process in clock ticks since system start; `null` where the system does not tell. */
+function processStart(processId: number): string | null {
+  return statusOf(processId)?.[startTimeField] ?? null;
 }
 
 function statusOf(processId: number): string[] | null {
@@ -41,58 +63,15 @@ function statusOf(processId: number): string[] | null {
   }
 }
 
-/** Whom to tell of a runtime, carried along by whatever was begun in `start`. */
-const starting = new AsyncLocalStorage<(processId: number) => void>();
-let isWatching = false;
-
-/**
- * Calls `found` with the number of the workerd that `start` starts, sooner or later, and of every
- * one that Miniflare starts in its place should it end. What others start meanwhile is not told.
- */
-export function onWorkerdStart<Result>(
-  found: (processId: number) => void,
-  start: () => Result,
-): Result {
-  if (!isWatching) subscribe("child_process", lookAtChild);
-  isWatching = true;
-  return starting.run(found, start);
-}
-
-function lookAtChild(message: unknown): void {
-  const found = starting.getStore();
-  if (found === undefined) return;
-  const { process: child } = message as { process: ChildProcess };
-  // It is told of before it is started.
-  setImmediate(() => {
-    if (child.pid !== undefined && child.spawnfile?.includes("workerd")) found(child.pid);
-  });
-}
-
-/**
- * workerd is a child of the process that started it, and does not notice when that is killed. The
- * number may be somebody else's by now, so only what is workerd is ended.
- */
-export async function killWorkerd(processId: number): Promise<void> {
-  if (!isThere(processId) || !isWorkerd(processId)) return;
-  try {
-    process.kill(processId, "SIGKILL");
-  } catch {
-    // Gone by itself.
-  }
-  const deadline = Date.now() + endMilliseconds;
-  while (isThere(processId) && Date.now() < deadline) await delay(pollMilliseconds);
-}
-
-/** Where the system does not say what runs, nothing is ended. */
+/** False where the system does not tell the command of a process. */
 function isWorkerd(processId: number): boolean {
   try {
-    return commandOf(processId).includes("workerd");
+    const command =
+      process.platform === "linux"
+        ? readFileSync(`/proc/${processId}/cmdline`)
+        : execFileSync("ps", ["-p", String(processId), "-o", "command="]);
+    return command.includes("workerd");
   } catch {
     return false;
   }
-}
-
-function commandOf(processId: number): string {
-  if (process.platform === "linux") return readFileSync(`/proc/${processId}/cmdline`, "utf8");
-  return execFileSync("ps", ["-p", String(processId), "-o", "command="], { encoding: "utf8" });
 }

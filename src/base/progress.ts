@@ -1,41 +1,45 @@
-/** How far a transfer is: a line that changes, on a terminal; nothing elsewhere. */
+/** The progress of a command: one line that changes on a terminal, and nothing elsewhere. */
 import { formatBytes } from "./format.ts";
 
 const redrawMilliseconds = 100;
 const barWidth = 24;
+/** ECMA-48: to the first column, and erase the line. */
+const eraseLine = "\r\u001b[K";
 
 export class Progress {
   readonly #label: string;
-  readonly #stream: NodeJS.WriteStream | null;
+  readonly #stream = process.stderr.isTTY ? process.stderr : null;
   #total: number | null;
   #done = 0;
   #bytes = 0;
-  #drawn = 0;
+  #drawnAt = 0;
 
-  constructor(label: string, total: number | null, stream: NodeJS.WriteStream = process.stderr) {
+  constructor(label = "", total: number | null = null) {
     this.#label = label;
     this.#total = total;
-    this.#stream = stream.isTTY ? stream : null;
   }
 
   set total(total: number) {
     this.#total = total;
   }
 
+  /** Counts a file that was transferred. */
   add(bytes: number): void {
     this.#done++;
     this.#bytes += bytes;
-    const now = Date.now();
-    if (this.#stream === null || now - this.#drawn < redrawMilliseconds) return;
-    this.#drawn = now;
-    this.#stream.write(
-      `\r\u001b[K${progressLine(this.#label, this.#done, this.#total, this.#bytes)}`,
-    );
+    if (Date.now() - this.#drawnAt < redrawMilliseconds) return;
+    this.show(progressLine(this.#label, this.#done, this.#total, this.#bytes));
   }
 
-  /** Takes the line away: what was done is said elsewhere. */
+  /** Shows a text instead of the count. */
+  show(text: string): void {
+    this.#drawnAt = Date.now();
+    this.#stream?.write(`${eraseLine}${text}`);
+  }
+
+  /** Removes the line: the command prints its result itself. */
   end(): void {
-    if (this.#drawn > 0) this.#stream?.write("\r\u001b[K");
+    if (this.#drawnAt > 0) this.#stream?.write(eraseLine);
   }
 }
 

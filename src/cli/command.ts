@@ -1,9 +1,9 @@
 /**
- * What a command of the command line is, and how its arguments are read.
+ * The description of a command, and the parser of its arguments.
  *
- * A command is data: its names, its options and what runs. Help, the documentation's tables and
- * the parser all come from that one description, so they cannot disagree. Parsing is strict: an
- * option that nobody knows is an error with a suggestion, never ignored.
+ * A command is data: its name, its arguments and options, and the function that runs. The help, the
+ * reference in docs/cli.md and the parser read the same description, so they cannot disagree. The
+ * parser is strict: an unknown option is an error with a suggestion.
  */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { nearest } from "../base/nearest.ts";
@@ -11,41 +11,38 @@ import { UserError } from "../base/user-error.ts";
 
 export interface Option {
   readonly summary: string;
-  /** One letter */
+  /** One letter: `p` allows `-p` for `--port`. */
   readonly short?: string;
-  /** What stands for the value in help, `PORT` in `--port PORT`; a flag without one. */
+  /** The placeholder of the value, `PORT` in `--port PORT`. An option without one is a flag. */
   readonly value?: string;
-  /** May be given several times. */
   readonly repeated?: boolean;
-  /** What holds without it, for help. */
-  readonly otherwise?: string;
+  /** What holds without the option, for the help. */
+  readonly default?: string;
 }
 
 export interface Argument {
   readonly name: string;
   readonly summary: string;
   readonly optional?: boolean;
-  /** Takes all that are left; only the last may. */
+  /** Takes all remaining words. Only the last argument may be repeated. */
   readonly repeated?: boolean;
 }
 
-/** A flag gives `true`, an option its value, one that may be repeated all of its values. */
-export type OptionValues = Readonly<Record<string, string | true | readonly string[] | undefined>>;
-
 export interface Invocation {
   readonly arguments: readonly string[];
-  readonly options: OptionValues;
+  /** `true` for a flag, a string for an option with a value, a list for a repeated option. */
+  readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
 }
 
 export interface LeafCommand {
   readonly name: string;
   readonly summary: string;
-  /** Paragraphs below the summary. */
+  /** Paragraphs after the summary. */
   readonly details?: string;
   readonly arguments?: readonly Argument[];
   readonly options?: Readonly<Record<string, Option>>;
   readonly examples?: readonly string[];
-  /** Gives the exit code; 0 when it gives none. */
+  /** Returns the exit code; nothing stands for 0. */
   run(invocation: Invocation): Promise<number | void>;
 }
 
@@ -57,18 +54,23 @@ export interface CommandGroup {
 
 export type Command = LeafCommand | CommandGroup;
 
-/** The command line was wrong: nothing has been done. */
+/** The command line is wrong, and the command has changed nothing. */
 export class UsageError extends UserError {}
 
-/** What was named is not there. */
-export class NotFoundError extends UserError {}
+/** 130 and 143 are 128 plus the number of the signal, as shells report it. */
+export const exitCode = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  interrupted: 130,
+  terminated: 143,
+} as const;
 
-export const exitCode = { done: 0, failed: 1, usage: 2, notFound: 3 } as const;
-
-export function parseInvocation(command: LeafCommand, given: readonly string[]): Invocation {
+export function parseInvocation(command: LeafCommand, words: readonly string[]): Invocation {
   const known = command.options ?? {};
   const { tokens, values, positionals } = parseArgs({
-    args: [...given],
+    args: [...words],
     options: Object.fromEntries(
       Object.entries(known).map(([name, option]) => [name, parserOption(option)]),
     ),
@@ -88,7 +90,7 @@ export function parseInvocation(command: LeafCommand, given: readonly string[]):
     }
   }
   checkArguments(command, positionals);
-  return { arguments: positionals, options: values as OptionValues };
+  return { arguments: positionals, options: values as Invocation["options"] };
 }
 
 function parserOption({ value, short, repeated }: Option): ParseArgsOptionsConfig[string] {
@@ -106,13 +108,13 @@ function unknownOption({ options = {} }: LeafCommand, rawName: string): UsageErr
   );
 }
 
-function checkArguments({ arguments: expected = [] }: LeafCommand, given: readonly string[]): void {
-  const missing = expected.find((argument, index) => !argument.optional && given.length <= index);
+function checkArguments({ arguments: expected = [] }: LeafCommand, words: readonly string[]): void {
+  const missing = expected.find((argument, index) => !argument.optional && words.length <= index);
   if (missing !== undefined) {
     throw new UsageError(`${missing.name} is missing: ${missing.summary}`);
   }
-  const extra = given[expected.length];
+  const extra = words[expected.length];
   if (extra !== undefined && expected.at(-1)?.repeated !== true) {
-    throw new UsageError(`"${extra}" is one argument too many.`);
+    throw new UsageError(`The argument "${extra}" is one too many.`);
   }
 }

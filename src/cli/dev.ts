@@ -1,55 +1,62 @@
-/** `ledge dev`: a script with its buckets and DNS, until it is ended. */
+/** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
 import type { LogLevel, StartDevOptions } from "../dev/options.ts";
-import { UsageError, type LeafCommand, type OptionValues } from "./command.ts";
+import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
+import {
+  booleanOption,
+  choiceOption,
+  configOptions,
+  configSelection,
+  defined,
+  integerOption,
+  pairsOption,
+  textOption,
+} from "./options.ts";
+
+const latencyMillisecondsMax = 60_000;
+const logLevelNames: readonly LogLevel[] = ["none", "error", "warn", "info", "log", "debug"];
 
 export const dev: LeafCommand = {
   name: "dev",
-  summary: "Runs a script with its buckets, and DNS beside it.",
+  summary: "Runs a script with its buckets and DNS",
   details:
-    "It is wrangler's dev server: sources are bundled, saving one reloads the script, and every\n" +
-    "binding of the configuration file is there, store_buckets among them.",
+    "This is wrangler's dev server. It bundles the sources, reloads the script when a source\n" +
+    "changes, and provides every binding of the configuration file, store_buckets included.",
   arguments: [
     { name: "SCRIPT", summary: "The script, instead of the configuration's main", optional: true },
   ],
   options: {
-    config: {
-      short: "c",
-      value: "FILE",
-      summary: "The configuration file",
-      otherwise: "the nearest",
-    },
-    env: { short: "e", value: "NAME", summary: "The environment, [env.NAME] of the configuration" },
+    ...configOptions,
     port: {
       value: "PORT",
-      summary: "Of the script; the next one if it is taken",
-      otherwise: "8787",
+      summary: "The port of the script; if it is in use, the next free port",
+      default: "8787",
     },
-    ip: { value: "ADDRESS", summary: "The address to listen on", otherwise: "localhost" },
+    ip: { value: "ADDRESS", summary: "The address to listen on", default: "localhost" },
     "local-protocol": {
       value: "http|https",
-      summary: "How the script is served",
-      otherwise: "http",
+      summary: "The protocol of the script",
+      default: "http",
     },
-    "inspector-port": { value: "PORT", summary: "Of the inspector", otherwise: "9229" },
+    "inspector-port": { value: "PORT", summary: "The port of the inspector", default: "9229" },
     "persist-to": {
       value: "FOLDER",
-      summary: "Where state is kept",
-      otherwise: ".wrangler/state beside the configuration file",
+      summary: "The folder that holds the state",
+      default: ".wrangler/state beside the configuration file",
     },
     var: { value: "NAME:VALUE", summary: "A variable of the script", repeated: true },
-    "store-latency": { value: "MS", summary: "Holds up each operation of buckets", otherwise: "0" },
-    "no-dns": { summary: "Leaves DNS out" },
-    "dns-port": { value: "PORT", summary: "Of DNS", otherwise: "8053" },
-    "dns-api-port": { value: "PORT", summary: "Of DNS's record API", otherwise: "8788" },
+    "store-latency": { value: "MS", summary: "Delays each operation of buckets", default: "0" },
+    "no-dns": { summary: "Starts no DNS server" },
+    "dns-port": { value: "PORT", summary: "The port of the DNS server", default: "8053" },
+    "dns-api-port": { value: "PORT", summary: "The port of the record API", default: "8788" },
     "log-level": {
       value: "LEVEL",
       summary: "none, error, warn, info, log or debug",
-      otherwise: "info",
+      default: "info",
     },
     "show-interactive-dev-session": {
       value: "true|false",
-      summary: "Whether keys are listened to",
-      otherwise: "true on a terminal",
+      summary: "Whether the session reads keys from the terminal",
+      default: "true on a terminal",
     },
   },
   examples: [
@@ -57,85 +64,36 @@ export const dev: LeafCommand = {
     "ledge dev src/index.ts --env staging --port 3000",
     "ledge dev --store-latency 50 --no-dns",
   ],
-  async run({ arguments: [script], options }) {
-    const parsed = devOptions(options, script);
-    const interactive = isInteractive(options["show-interactive-dev-session"]);
-    const { runDevSession } = await import("../dev/session.ts");
-    await runDevSession(parsed, { interactive });
-    // Whoever keeps the process alive now has been told to end.
-    process.exit(0);
+
+  async run(invocation) {
+    // `base/ports.ts` loads node:net, which `--help` does not need.
+    const { portMax } = await import("../base/ports.ts");
+    const options = devOptions(invocation, portMax);
+    const isInteractive = booleanOption(invocation, "show-interactive-dev-session") ?? true;
+    const { runTerminalSession } = await import("../dev/terminal-session.ts");
+    await runTerminalSession(options, {
+      interactive: isInteractive && process.stdin.isTTY && process.stdout.isTTY,
+    });
+    // The session has stopped everything. Handles that are still open must not keep the process.
+    process.exit(exitCode.done);
   },
 };
 
-function devOptions(options: OptionValues, script: string | undefined): StartDevOptions {
-  return defined({
-    script,
-    configPath: text(options["config"]),
-    environment: text(options["env"]),
-    port: port("port", options["port"]),
-    ip: text(options["ip"]),
-    localProtocol: oneOf("local-protocol", options["local-protocol"], ["http", "https"] as const),
-    inspectorPort: port("inspector-port", options["inspector-port"]),
-    persistTo: text(options["persist-to"]),
-    variables: variables(options["var"]),
-    storeLatencyMilliseconds: whole("store-latency", options["store-latency"], 60_000),
-    dns: options["no-dns"] === true ? false : undefined,
-    dnsPort: port("dns-port", options["dns-port"]),
-    dnsApiPort: port("dns-api-port", options["dns-api-port"]),
-    logLevel: oneOf("log-level", options["log-level"], logLevelNames),
+function devOptions(invocation: Invocation, portMax: number): StartDevOptions {
+  const port = (name: string) => integerOption(invocation, name, portMax);
+  return defined<StartDevOptions>({
+    ...configSelection(invocation),
+    script: invocation.arguments[0],
+    port: port("port"),
+    ip: textOption(invocation, "ip"),
+    localProtocol: choiceOption(invocation, "local-protocol", ["http", "https"]),
+    inspectorPort: port("inspector-port"),
+    persistTo: textOption(invocation, "persist-to"),
+    variables: pairsOption(invocation, "var", ":"),
+    storeLatencyMilliseconds: integerOption(invocation, "store-latency", latencyMillisecondsMax),
+    dns: invocation.options["no-dns"] === true ? false : undefined,
+    dnsPort: port("dns-port"),
+    dnsApiPort: port("dns-api-port"),
+    logLevel: choiceOption(invocation, "log-level", logLevelNames),
   });
-}
-
-const logLevelNames: readonly LogLevel[] = ["none", "error", "warn", "info", "log", "debug"];
-
-type Given = OptionValues[string];
-
-function text(given: Given): string | undefined {
-  return typeof given === "string" ? given : undefined;
-}
-
-function whole(name: string, given: Given, max: number): number | undefined {
-  const written = text(given);
-  if (written === undefined) return undefined;
-  if (/^\d+$/.test(written) && Number(written) <= max) return Number(written);
-  throw new UsageError(`--${name} ${written} is not a whole number from 0 to ${max}.`);
-}
-
-function port(name: string, given: Given): number | undefined {
-  return whole(name, given, 65_535);
-}
-
-function oneOf<Word extends string>(
-  name: string,
-  given: Given,
-  words: readonly Word[],
-): Word | undefined {
-  const written = text(given);
-  if (written === undefined) return undefined;
-  const word = words.find((each) => each === written);
-  if (word !== undefined) return word;
-  throw new UsageError(`--${name} "${written}" is not known: use ${words.join(", ")}.`);
-}
-
-function variables(given: Given): Record<string, string> | undefined {
-  if (!Array.isArray(given)) return undefined;
-  return Object.fromEntries(
-    (given as readonly string[]).map((pair) => {
-      const end = pair.indexOf(":");
-      if (end > 0) return [pair.slice(0, end), pair.slice(end + 1)];
-      throw new UsageError(`--var "${pair}" names no variable: write it as NAME:VALUE.`);
-    }),
-  );
-}
-
-function isInteractive(given: Given): boolean {
-  const wanted = oneOf("show-interactive-dev-session", given, ["true", "false"]) !== "false";
-  return wanted && process.stdin.isTTY && process.stdout.isTTY;
-}
-
-/** Without what was not given. */
-function defined(options: { [Name in keyof StartDevOptions]: StartDevOptions[Name] | undefined }) {
-  return Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined),
-  ) as StartDevOptions;
 }

@@ -11,7 +11,7 @@ export function renderHelp(command: Command, path: readonly string[]): string {
             "Commands",
             command.commands.map(({ name, summary }) => [name, summary]),
           ),
-          [`"${path.join(" ")} COMMAND --help" says more of each.`],
+          [`Run "${path.join(" ")} COMMAND --help" for the help of a command.`],
         ]
       : leafSections(command, path);
   return [[command.summary], ...sections]
@@ -42,18 +42,17 @@ function usage(command: LeafCommand, path: readonly string[]): string {
   return [...path, ...positional, "[options]"].join(" ");
 }
 
-/** How each option is written, and what it does. */
 function optionRows({ options = {} }: LeafCommand): [string, string][] {
   const rows = Object.entries(options).map(([name, option]): [string, string] => {
     const long = `--${name}` + (option.value === undefined ? "" : ` ${option.value}`);
-    const written = option.short === undefined ? long : `-${option.short}, ${long}`;
-    const notes = [
+    const usageText = option.short === undefined ? long : `-${option.short}, ${long}`;
+    const remarks = [
       ...(option.repeated ? ["may be repeated"] : []),
-      ...(option.otherwise === undefined ? [] : [`default: ${option.otherwise}`]),
+      ...(option.default === undefined ? [] : [`default: ${option.default}`]),
     ];
-    return [written, option.summary + (notes.length === 0 ? "" : ` (${notes.join("; ")})`)];
+    return [usageText, option.summary + (remarks.length === 0 ? "" : ` (${remarks.join("; ")})`)];
   });
-  return [...rows, ["-h, --help", "Says this"]];
+  return [...rows, ["-h, --help", "Prints this help"]];
 }
 
 function columns(title: string, rows: readonly (readonly [string, string])[]): string[] {

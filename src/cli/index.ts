@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `ledge`: the command line. */
+/** The `ledge` program. */
 import { root } from "./root.ts";
 import { runCommand } from "./run.ts";
 

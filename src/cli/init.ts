@@ -1,31 +1,32 @@
-/** `ledge init` */
-import { relative } from "node:path";
+/** `ledge init`: writes a new project into an empty folder. */
+import { relative, resolve } from "node:path";
 import type { LeafCommand } from "./command.ts";
+import { textOption } from "./options.ts";
 
 export const init: LeafCommand = {
   name: "init",
-  summary: "Makes a new TypeScript project in an empty folder.",
+  summary: "Writes a new TypeScript project into an empty folder",
   details:
-    "It has a script with a bucket, a test, and the configuration for both. Nothing is installed or\nfetched, and a folder that has files is left as it is.",
+    "The project has a script with a bucket, a test, and the configuration of both. The command\n" +
+    "installs and downloads nothing, and changes nothing in a folder that has files.",
   arguments: [
-    { name: "DIR", summary: "The folder; the working folder without it", optional: true },
+    { name: "DIR", summary: "The folder; by default the working folder", optional: true },
   ],
   options: {
-    name: { summary: "The name of the project", value: "NAME", otherwise: "that of the folder" },
+    name: { summary: "The name of the project", value: "NAME", default: "the folder's name" },
   },
   examples: ["ledge init photos", "ledge init . --name photos"],
 
-  async run({ arguments: [folder], options: { name } }) {
-    const { initProject } = await import("./project/init-project.ts");
-    const project = initProject({
-      ...(folder !== undefined && { folder }),
-      ...(typeof name === "string" && { name }),
-    });
-    const step = relative(process.cwd(), project.folder);
+  async run(invocation) {
+    const folder = resolve(invocation.arguments[0] ?? ".");
+    const { projectName, writeProject } = await import("./init-project.ts");
+    const name = textOption(invocation, "name") ?? projectName(folder);
+    const paths = writeProject(folder, name);
+    const step = relative(process.cwd(), folder);
     console.log(
       [
-        `Made the project "${project.name}":`,
-        ...project.files.map((path) => `  ${path}`),
+        `Made the project "${name}":`,
+        ...paths.map((path) => `  ${path}`),
         "",
         "Next:",
         ...(step === "" ? [] : [`  cd ${step}`]),

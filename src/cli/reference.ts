@@ -1,21 +1,21 @@
-/** The part of docs/cli.md that says what each command's `--help` says. */
+/** The generated part of docs/cli.md: the help of every command. */
 import type { Command } from "./command.ts";
 import { renderHelp } from "./help.ts";
 
 const [begin, end] = ["<!-- commands: npm run docs:cli -->", "<!-- /commands -->"];
 
-/** The page with its reference as it has to be. */
+/** Returns the page with its generated part up to date. */
 export function withReference(page: string, root: Command): string {
   const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
   if (start === -1 || stop < start) throw new Error(`The page has no ${begin} … ${end}`);
   const reference = commandsOf(root, [root.name]).map(
     ({ command, path }) =>
-      `## ${path.join(" ")}\n\n\`\`\`text\n${renderHelp(command, path)}\n\`\`\`\n`,
+      `### ${path.join(" ")}\n\n\`\`\`text\n${renderHelp(command, path)}\n\`\`\`\n`,
   );
   return `${page.slice(0, start)}${begin}\n\n${reference.join("\n")}\n${page.slice(stop)}`;
 }
 
-/** Every command with the words that lead to it, groups before what is in them. */
+/** Every command with the words that lead to it; a group comes before its commands. */
 export function commandsOf(
   command: Command,
   path: readonly string[],

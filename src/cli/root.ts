@@ -1,13 +1,16 @@
-/** All commands. A module of a command is loaded when it runs, so that `--help` answers at once. */
+/**
+ * All commands. Their files hold descriptions and light code; a command imports the runtime, the
+ * configuration reader and the DNS library inside `run`, so that `--help` stays fast.
+ */
 import type { CommandGroup } from "./command.ts";
 import { dev } from "./dev.ts";
-import { dns } from "./dns.ts";
+import { dnsCommands } from "./dns/index.ts";
 import { init } from "./init.ts";
-import { store } from "./store.ts";
+import { storeCommands } from "./store/index.ts";
 import { types } from "./types.ts";
 
 export const root: CommandGroup = {
   name: "ledge",
-  summary: "A local edge: run and test edge scripts with object storage and DNS.",
-  commands: [dev, init, types, store, dns],
+  summary: "A local edge: runs and tests edge scripts with object storage and DNS",
+  commands: [dev, init, types, storeCommands, dnsCommands],
 };

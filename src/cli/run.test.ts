@@ -14,7 +14,7 @@ async function run(...words: string[]) {
     ],
     options: {
       json: { summary: "Machine-readable output" },
-      port: { summary: "Where to listen", value: "PORT", short: "p", otherwise: "8787" },
+      port: { summary: "Where to listen", value: "PORT", short: "p", default: "8787" },
       var: { summary: "A variable", value: "NAME:VALUE", repeated: true },
     },
     examples: ["ledge put a.txt"],
@@ -62,7 +62,7 @@ describe("runCommand()", () => {
     [["pot"], 'There is no command "pot". Did you mean "put"?'],
     [["frobnicate"], 'There is no command "frobnicate".'],
     [["put"], "KEY is missing: the object's key"],
-    [["put", "a", "b", "c"], '"c" is one argument too many.'],
+    [["put", "a", "b", "c"], 'The argument "c" is one too many.'],
     [["put", "a", "--prot", "1"], "There is no option --prot. Did you mean --port?"],
     [["put", "a", "-x"], "There is no option -x."],
     [["put", "a", "--port"], "--port needs a value: --port PORT."],
@@ -71,7 +71,7 @@ describe("runCommand()", () => {
     const { code, calls, text } = await run(...words);
     expect(code).toBe(2);
     expect(calls).toEqual([]);
-    expect(text).toContain(`! ${message}\n! "ledge`);
+    expect(text).toContain(`! ${message}\n! Run "ledge`);
   });
 
   it("prints the help of a command and of the whole", async () => {
@@ -89,7 +89,7 @@ describe("runCommand()", () => {
         "  --json            Machine-readable output",
         "  -p, --port PORT   Where to listen (default: 8787)",
         "  --var NAME:VALUE  A variable (may be repeated)",
-        "  -h, --help        Says this",
+        "  -h, --help        Prints this help",
         "",
         "Examples:",
         "  ledge put a.txt",

@@ -1,13 +1,11 @@
-/** From the words of a command line to a command that runs, and from its errors to an exit code. */
+/** Finds the command that the words name, runs it, and turns its errors into an exit code. */
 import { nearest } from "../base/nearest.ts";
-import { UserError } from "../base/user-error.ts";
-import { exitCode, NotFoundError, parseInvocation, UsageError, type Command } from "./command.ts";
+import { NotFoundError, UserError } from "../base/user-error.ts";
+import { exitCode, parseInvocation, UsageError, type Command } from "./command.ts";
 import { renderHelp } from "./help.ts";
 
 export interface Output {
-  /** What was asked for. */
   out(text: string): void;
-  /** What went wrong. */
   error(text: string): void;
 }
 
@@ -22,7 +20,7 @@ export async function runCommand(
   try {
     while ("commands" in command) {
       const [word] = rest;
-      if (word === undefined || word === "--help" || word === "-h") {
+      if (word === undefined || isHelp(word)) {
         output.out(renderHelp(command, path));
         return word === undefined ? exitCode.usage : exitCode.done;
       }
@@ -31,9 +29,7 @@ export async function runCommand(
       rest.shift();
     }
     const end = rest.indexOf("--");
-    if (
-      rest.slice(0, end === -1 ? Infinity : end).some((word) => word === "--help" || word === "-h")
-    ) {
+    if (rest.slice(0, end === -1 ? Infinity : end).some(isHelp)) {
       output.out(renderHelp(command, path));
       return exitCode.done;
     }
@@ -43,9 +39,13 @@ export async function runCommand(
     output.error(error.message);
     if (error instanceof NotFoundError) return exitCode.notFound;
     if (!(error instanceof UsageError)) return exitCode.failed;
-    output.error(`"${path.join(" ")} --help" says what there is.`);
+    output.error(`Run "${path.join(" ")} --help" for help.`);
     return exitCode.usage;
   }
+}
+
+function isHelp(word: string): boolean {
+  return word === "--help" || word === "-h";
 }
 
 function subcommand(commands: readonly Command[], word: string): Command {

@@ -1,40 +1,42 @@
-/** `ledge types` */
-import { exitCode, UsageError, type Invocation, type LeafCommand } from "./command.ts";
+/** `ledge types`: writes the declaration file of a script's `env`. */
+import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
+import type { GenerateTypesOptions } from "./generate-types.ts";
+import { booleanOption, configOptions, configSelection, defined, textOption } from "./options.ts";
 
 export const types: LeafCommand = {
   name: "types",
-  summary: "Writes the types of env and of the runtime for TypeScript.",
+  summary: "Writes the TypeScript types of env and of the runtime",
   details:
-    'The file is that of "wrangler types", with buckets typed StoreBucket. Without --env it holds\nfor the top level and every environment: what only some of them have is optional.',
+    'The file is the one that "wrangler types" writes, with buckets of the type StoreBucket.\n' +
+    "Without --env the file holds for the top level and every environment: a binding that only\n" +
+    "some of them have is optional.",
   arguments: [
     {
       name: "PATH",
-      summary: "The declaration file; worker-configuration.d.ts without it",
+      summary: "The declaration file; by default worker-configuration.d.ts",
       optional: true,
     },
   ],
   options: {
-    config: {
-      summary: "The configuration file",
-      short: "c",
-      value: "FILE",
-      otherwise: "the nearest",
-    },
-    env: { summary: "The environment", short: "e", value: "NAME" },
+    ...configOptions,
     "env-file": { summary: "A file of variables, instead of .env", value: "FILE", repeated: true },
-    "env-interface": { summary: "The name of the interface", value: "NAME", otherwise: "Env" },
+    "env-interface": { summary: "The name of the interface", value: "NAME", default: "Env" },
     "include-env": {
-      summary: "Types of bindings and variables",
+      summary: "Whether to write the types of bindings and variables",
       value: "BOOLEAN",
-      otherwise: "true",
+      default: "true",
     },
-    "include-runtime": { summary: "Types of the runtime", value: "BOOLEAN", otherwise: "true" },
+    "include-runtime": {
+      summary: "Whether to write the types of the runtime",
+      value: "BOOLEAN",
+      default: "true",
+    },
     "strict-vars": {
-      summary: "Variables have the types of their values, not string",
+      summary: "Whether the type of a variable is its value; string otherwise",
       value: "BOOLEAN",
-      otherwise: "true",
+      default: "true",
     },
-    check: { summary: "Writes nothing, and fails when the file is out of date" },
+    check: { summary: "Writes nothing, and fails if the file is out of date" },
   },
   examples: [
     "ledge types",
@@ -43,10 +45,11 @@ export const types: LeafCommand = {
   ],
 
   async run(invocation) {
+    const options = typesOptions(invocation);
     const { existsSync, readFileSync, writeFileSync } = await import("node:fs");
     const { shownPath } = await import("../config/config-file.ts");
-    const { generateTypes } = await import("./project/generate-types.ts");
-    const { path, content } = await generateTypes(typesOptions(invocation));
+    const { generateTypes } = await import("./generate-types.ts");
+    const { path, content } = await generateTypes(options);
     if (invocation.options["check"] === undefined) {
       writeFileSync(path, content);
       console.log(`Wrote ${shownPath(path)}.`);
@@ -56,40 +59,33 @@ export const types: LeafCommand = {
       console.log(`${shownPath(path)} is up to date.`);
       return exitCode.done;
     }
-    const state = existsSync(path) ? "is out of date" : "is not there";
-    console.error(`${shownPath(path)} ${state}: run "${typesCommand(invocation)}" and commit it.`);
+    const state = existsSync(path) ? "is out of date" : "does not exist";
+    console.error(
+      `${shownPath(path)} ${state}: run "${typesCommand(invocation)}" and commit the file.`,
+    );
     return exitCode.failed;
   },
 };
 
-function typesOptions(invocation: Invocation) {
-  const { options, arguments: given } = invocation;
-  const text = {
-    path: given[0],
-    configPath: options["config"] as string | undefined,
-    environment: options["env"] as string | undefined,
-    envInterface: options["env-interface"] as string | undefined,
+function typesOptions(invocation: Invocation): GenerateTypesOptions {
+  const { options, arguments: words } = invocation;
+  return defined<Omit<GenerateTypesOptions, "folder">>({
+    ...configSelection(invocation),
+    path: words[0],
+    envInterface: textOption(invocation, "env-interface"),
     envFiles: options["env-file"] as readonly string[] | undefined,
-    includeEnv: readBoolean(invocation, "include-env"),
-    includeRuntime: readBoolean(invocation, "include-runtime"),
-    strictVars: readBoolean(invocation, "strict-vars"),
+    includeEnv: booleanOption(invocation, "include-env"),
+    includeRuntime: booleanOption(invocation, "include-runtime"),
+    strictVars: booleanOption(invocation, "strict-vars"),
     command: typesCommand(invocation),
-  };
-  return Object.fromEntries(Object.entries(text).filter(([, value]) => value !== undefined));
+  });
 }
 
-function readBoolean({ options }: Invocation, name: string): boolean | undefined {
-  const value = options[name];
-  if (value === undefined) return undefined;
-  if (value === "true" || value === "false") return value === "true";
-  throw new UsageError(`--${name} must be true or false, not "${value as string}".`);
-}
-
-/** What makes the same file again, whether or not this was only a check. */
-function typesCommand({ options, arguments: given }: Invocation): string {
-  const words = Object.entries(options).flatMap(([name, value]) => {
+/** The command that writes the same file, with or without `--check`. */
+function typesCommand({ options, arguments: words }: Invocation): string {
+  const optionWords = Object.entries(options).flatMap(([name, value]) => {
     if (name === "check" || value === undefined) return [];
     return (Array.isArray(value) ? value : [value]).map((each) => `--${name} ${String(each)}`);
   });
-  return ["ledge types", ...given, ...words].join(" ");
+  return ["ledge types", ...words, ...optionWords].join(" ");
 }

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readConfigFile } from "./config-file.ts";
-import { readDevVariables } from "./dev-variables.ts";
+import { readConfigFile, readDevVariables } from "./config-file.ts";
 
 let folder: string;
 
@@ -32,19 +31,19 @@ describe("readConfigFile()", () => {
     });
   });
 
-  it("finds the file of the folder above", () => {
+  it("finds the file in a folder above", () => {
     const path = write("wrangler.toml", "");
     mkdirSync(join(folder, "src/deep"), { recursive: true });
     expect(readConfigFile(undefined, join(folder, "src/deep"))?.path).toBe(path);
   });
 
-  it("prefers JSON, as wrangler does", () => {
+  it("prefers JSON to TOML, as wrangler does", () => {
     write("wrangler.toml", "");
     const path = write("wrangler.json", "{}");
     expect(readConfigFile(undefined, folder)?.path).toBe(path);
   });
 
-  it("is null when there is none", () => {
+  it("returns null without a file", () => {
     expect(readConfigFile(undefined, folder)).toBeNull();
   });
 
@@ -52,20 +51,20 @@ describe("readConfigFile()", () => {
     ["a.toml", "a = 1\nname = ", /a\.toml:2:8 is not TOML: /],
     ["a.json", '{\n\n"name": }', /a\.json:3:9 is not JSON: a value is expected\./],
     ["a.jsonc", "[]", /a\.jsonc must hold an object: /],
-  ])("says what is wrong with %s", (name, text, message) => {
+  ])("refuses %s with the reason", (name, text, message) => {
     write(name, text);
     expect(() => readConfigFile(name, folder)).toThrow(message);
   });
 
-  it("says that a file is not there", () => {
+  it("refuses a path without a file", () => {
     expect(() => readConfigFile("none.toml", folder)).toThrow(
-      `There is no configuration file at ${join(folder, "none.toml")}: give the path of one.`,
+      `No configuration file exists at ${join(folder, "none.toml")}: give the path of one.`,
     );
   });
 });
 
 describe("readDevVariables()", () => {
-  it("reads the environment's own file, or else the common one", () => {
+  it("reads the file of the environment, or else the common file", () => {
     expect(readDevVariables(folder)).toEqual({});
     write(".dev.vars", 'KEY="common"\n# a comment\nOTHER=1');
     write(".dev.vars.test", "KEY=own");

@@ -1,10 +1,11 @@
 /**
- * The project's configuration file: `wrangler.toml`, `wrangler.json` or `wrangler.jsonc`, as it
- * was written, and where in it each value stands. What its tables mean is for those to say who
- * use them.
+ * Reads the files that configure a project: `wrangler.toml`, `wrangler.json` or `wrangler.jsonc`,
+ * with the position of each value, and `.dev.vars` beside it. Other files give the tables a
+ * meaning.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import {
   findNodeAtLocation,
   getNodeValue,
@@ -14,43 +15,50 @@ import {
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { UserError } from "../base/user-error.ts";
-import { placeAt, type Path, type Place } from "./place.ts";
-import { tomlPlaces } from "./toml-places.ts";
-
-export type Table = Readonly<Record<string, unknown>>;
+import { isTable, type Table } from "./schema.ts";
+import { positionAt, type Path, type SourcePosition } from "./source-position.ts";
+import { tomlOffsets } from "./toml-positions.ts";
 
 export interface ConfigFile {
   readonly path: string;
   readonly table: Table;
-  /** Of a value, or of the nearest one around it that is there. */
-  readonly locate: (path: Path) => Place;
+  /** The position of the value at `path`, or of the innermost table around it that exists. */
+  readonly locate: (path: Path) => SourcePosition;
 }
 
-/** In the order in which wrangler looks for them. */
+/** In the order in which wrangler searches. */
 const fileNames = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
 
 /**
- * The configuration file at `path`, or the one in this folder or the nearest above it; `null`
- * when there is none.
+ * Reads the file at `path`; without a path, the file in `folder` or in the nearest folder above.
+ *
+ * @returns `null` when no file was found
  */
 export function readConfigFile(path?: string, folder: string = process.cwd()): ConfigFile | null {
   const found = path === undefined ? findConfigFile(folder) : resolve(folder, path);
   if (found === null) return null;
   if (!existsSync(found)) {
-    throw new UserError(`There is no configuration file at ${found}: give the path of one.`);
+    throw new UserError(`No configuration file exists at ${found}: give the path of one.`);
   }
   const text = readFileSync(found, "utf8");
-  return found.endsWith(".toml") ? toml(text, found) : jsonc(text, found);
+  return found.endsWith(".toml") ? readToml(text, found) : readJson(text, found);
 }
 
-/** A file's name in a message: short when it is at hand. */
+/**
+ * Reads the secrets for local use. An environment with a file of its own, `.dev.vars.NAME`, does
+ * not read the common file.
+ */
+export function readDevVariables(folder: string, environment?: string): Record<string, string> {
+  const own = environment === undefined ? null : join(folder, `.dev.vars.${environment}`);
+  const path = own !== null && existsSync(own) ? own : join(folder, ".dev.vars");
+  if (!existsSync(path)) return {};
+  return parseEnv(readFileSync(path, "utf8")) as Record<string, string>;
+}
+
+/** The path of a file in a message: relative if the file is below the working folder. */
 export function shownPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith("..") || isAbsolute(short) ? path : short;
-}
-
-export function isTable(value: unknown): value is Table {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function findConfigFile(folder: string): string | null {
@@ -61,40 +69,36 @@ function findConfigFile(folder: string): string | null {
   return parent === folder ? null : findConfigFile(parent);
 }
 
-function toml(text: string, path: string): ConfigFile {
-  const table = parsedToml(text, path);
-  let places: ReturnType<typeof tomlPlaces> | undefined;
+function readToml(text: string, path: string): ConfigFile {
+  const table = parseTomlTable(text, path);
+  let offsets: ReturnType<typeof tomlOffsets> | undefined;
   return {
     path,
     table,
-    locate(wanted) {
-      places ??= tomlPlaces(text);
-      for (let length = wanted.length; length > 0; length--) {
-        const offset = places.get(JSON.stringify(wanted.slice(0, length)));
-        if (offset !== undefined) return placeAt(text, offset);
-      }
-      return { line: 1, column: 1 };
+    locate: (wanted) => {
+      offsets ??= tomlOffsets(text);
+      return locate(text, wanted, (part) => offsets?.get(JSON.stringify(part)));
     },
   };
 }
 
-function parsedToml(text: string, path: string): Table {
+function parseTomlTable(text: string, path: string): Table {
   try {
     return parseToml(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [reason] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
-    throw syntaxError({ path, language: "TOML", place: error, reason: reason as string });
+    throw syntaxError({ path, language: "TOML", position: error, reason: reason as string });
   }
 }
 
-function jsonc(text: string, path: string): ConfigFile {
+function readJson(text: string, path: string): ConfigFile {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined) {
     const reason = jsonReason(printParseErrorCode(error.error));
-    throw syntaxError({ path, language: "JSON", place: placeAt(text, error.offset), reason });
+    throw syntaxError({ path, language: "JSON", position: positionAt(text, error.offset), reason });
   }
   const table: unknown = root && getNodeValue(root);
   if (root === undefined || !isTable(table)) {
@@ -103,16 +107,25 @@ function jsonc(text: string, path: string): ConfigFile {
   return {
     path,
     table,
-    locate(wanted) {
-      for (let length = wanted.length; length > 0; length--) {
-        const node = findNodeAtLocation(root, wanted.slice(0, length));
-        // A value's property begins with its key.
-        const shown = node?.parent?.type === "property" ? node.parent : node;
-        if (shown !== undefined) return placeAt(text, shown.offset);
-      }
-      return { line: 1, column: 1 };
-    },
+    locate: (wanted) =>
+      locate(text, wanted, (part) => {
+        const node = findNodeAtLocation(root, [...part]);
+        // The position of a property is the position of its key.
+        return (node?.parent?.type === "property" ? node.parent : node)?.offset;
+      }),
   };
+}
+
+function locate(
+  text: string,
+  wanted: Path,
+  offsetOf: (path: Path) => number | undefined,
+): SourcePosition {
+  for (let length = wanted.length; length > 0; length--) {
+    const offset = offsetOf(wanted.slice(0, length));
+    if (offset !== undefined) return positionAt(text, offset);
+  }
+  return { line: 1, column: 1 };
 }
 
 /** `PropertyNameExpected` → `a property name is expected` */
@@ -125,11 +138,11 @@ function jsonReason(code: string): string {
 function syntaxError(error: {
   path: string;
   language: string;
-  place: Place;
+  position: SourcePosition;
   reason: string;
 }): UserError {
-  const { path, language, place, reason } = error;
+  const { path, language, position, reason } = error;
   return new UserError(
-    `${shownPath(path)}:${place.line}:${place.column} is not ${language}: ${reason}.`,
+    `${shownPath(path)}:${position.line}:${position.column} is not ${language}: ${reason}.`,
   );
 }

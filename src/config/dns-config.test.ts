@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import { localDefaults, readConfig } from "./dns-config.ts";
+import { localDefaults, parseFaults, readDnsConfig } from "./dns-config.ts";
+import { fieldName, type Path } from "./source-position.ts";
 
-test("readConfig() has the local defaults without a value", () => {
-  expect(readConfig({})).toEqual(localDefaults);
-  expect(readConfig({ DNS_CONFIG: "{}" })).toEqual(localDefaults);
+test("readDnsConfig() returns the local defaults without variables", () => {
+  expect(readDnsConfig({})).toEqual(localDefaults);
+  expect(readDnsConfig({ DNS_CONFIG: "{}" })).toEqual(localDefaults);
 });
 
-test("readConfig() reads every key of [dns]", () => {
+test("readDnsConfig() reads every key of [dns]", () => {
   const given = {
     api_port: 8788,
     port: 8053,
@@ -27,7 +28,7 @@ test("readConfig() reads every key of [dns]", () => {
     batch_quota: 20,
     faults: [{ status: 429, times: 1 }],
   };
-  expect(readConfig({ DNS_CONFIG: JSON.stringify(given) })).toEqual({
+  expect(readDnsConfig({ DNS_CONFIG: JSON.stringify(given) })).toEqual({
     email: "a@b.test",
     key: "kkkkkkkkkkkkkkkk",
     tokens: [
@@ -61,28 +62,30 @@ test("readConfig() reads every key of [dns]", () => {
 
 test.each([
   ["{", "DNS_CONFIG is not JSON"],
-  ["[]", "dns must be a table"],
+  ["[]", "DNS_CONFIG must be a table, not a list"],
   ['{"emial":"x"}', "dns.emial is not a key"],
   ['{"__proto__":"x"}', "dns.__proto__ is not a key"],
-  ['{"email":""}', "dns.email must be a string"],
+  ['{"email":""}', "dns.email must be an e-mail address"],
   ['{"email":"nobody"}', "dns.email must be an e-mail address"],
   ['{"key":"too short"}', "dns.key must have 16 to 128 letters"],
   ['{"tokens":[{"token":"short"}]}', "dns.tokens[0].token must have 8 to 512 characters"],
   ['{"tokens":{}}', "dns.tokens must be a list"],
-  ['{"tokens":[{"read_only":true}]}', "dns.tokens[0].token must be a string"],
+  ['{"tokens":[{"read_only":true}]}', "dns.tokens[0].token is missing"],
   ['{"tokens":[{"token":"some-token","read_only":1}]}', "dns.tokens[0].read_only"],
   ['{"platform_addresses":["x"]}', "dns.platform_addresses[0] must be an IPv4"],
   ['{"name_rules":"loose"}', "dns.name_rules"],
-  ['{"zones":[{}]}', "dns.zones[0].name must be a hostname"],
+  ['{"zones":[{}]}', "dns.zones[0].name is missing"],
+  ['{"zones":[{"name":5}]}', "dns.zones[0].name must be text, not a number"],
+  ['{"zones":[{"name":"a b"}]}', "dns.zones[0].name must be a hostname"],
   ['{"zones":[{"name":"x","records":[1]}]}', "dns.zones[0].records[0] must be a table"],
   ['{"comment_length":-1}', "dns.comment_length must be a whole number"],
   ['{"faults":[{}]}', "dns.faults[0] needs a status"],
-])("readConfig() refuses %s", (json, reason) =>
-  expect(() => readConfig({ DNS_CONFIG: json })).toThrow(reason),
+])("readDnsConfig() refuses %s", (json, reason) =>
+  expect(() => readDnsConfig({ DNS_CONFIG: json })).toThrow(reason),
 );
 
-test("readConfig() takes secrets from variables of their own", () => {
-  const config = readConfig({
+test("readDnsConfig() reads secrets from their own variables", () => {
+  const config = readDnsConfig({
     DNS_CONFIG: '{"email":"a@b.test","tokens":[{"token":"token-one"}]}',
     DNS_EMAIL: "c@d.test",
     DNS_KEY: "secret-0123456789",
@@ -93,8 +96,42 @@ test("readConfig() takes secrets from variables of their own", () => {
     { token: "token-one", zones: null, readOnly: false },
     { token: "token-two", zones: null, readOnly: true },
   ]);
-  expect(() => readConfig({ DNS_KEY: "short" })).toThrow("DNS_KEY must have 16 to 128 letters");
-  expect(() => readConfig({ DNS_EMAIL: "nobody" })).toThrow("DNS_EMAIL must be an e-mail address");
-  expect(() => readConfig({ DNS_TOKENS: "x" })).toThrow("DNS_TOKENS is not JSON");
-  expect(() => readConfig({ DNS_TOKENS: "[{}]" })).toThrow("DNS_TOKENS[0].token");
+  expect(() => readDnsConfig({ DNS_KEY: "short" })).toThrow("DNS_KEY must have 16 to 128 letters");
+  expect(() => readDnsConfig({ DNS_EMAIL: "nobody" })).toThrow(
+    "DNS_EMAIL must be an e-mail address",
+  );
+  expect(() => readDnsConfig({ DNS_TOKENS: "x" })).toThrow("DNS_TOKENS is not JSON");
+  expect(() => readDnsConfig({ DNS_TOKENS: "[{}]" })).toThrow("DNS_TOKENS[0].token");
+});
+
+test("parseFaults() fills in the defaults", () => {
+  expect(parseFaults([{ delay_ms: 5, method: "post" }], () => {})).toEqual([
+    {
+      method: "POST",
+      path: "*",
+      status: null,
+      delayMilliseconds: 5,
+      after: 0,
+      times: null,
+      when: "before",
+    },
+  ]);
+});
+
+test.each([
+  [7, "faults[0] must be a table"],
+  [{}, "faults[0] needs a status or a delay_ms"],
+  [{ status: 200 }, "faults[0].status must be a whole number from 400 to 599"],
+  [{ status: 600 }, "faults[0].status must be a whole number from 400 to 599"],
+  [{ delay_ms: 1e9 }, "faults[0].delay_ms must be a whole number from 0 to 60000"],
+  [{ status: 500, when: "later" }, 'faults[0].when must be "before" or "after"'],
+  [{ status: 500, times: -1 }, "faults[0].times must be a whole number"],
+  [{ status: 500, path: 1 }, "faults[0].path must be text"],
+  [{ status: 500, method: 1 }, "faults[0].method must be text"],
+])("parseFaults() refuses %j", (fault, reason) => {
+  const mistakes: string[] = [];
+  const report = (path: Path, problem: string): void =>
+    void mistakes.push(`${fieldName(path)} ${problem}`);
+  expect(parseFaults([fault], report)).toBeNull();
+  expect(mistakes).toEqual([expect.stringContaining(reason)]);
 });

@@ -1,26 +1,43 @@
 /**
- * The `[dns]` table of the configuration file, handed in as JSON. Keys are checked here and not
- * where they are used, so that a mistake is said once, with its place.
+ * The part of `[dns]` that configures the companion worker. The worker reads the table from the
+ * variable `DNS_CONFIG`, as JSON. Node checks the same variables before it starts the worker.
  */
+import * as v from "valibot";
 import { commentCharactersMaxDefault, tagsMaxDefault } from "../dns/rules/annotation.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/ip-address.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/field/ip-address.ts";
 import { readInteger } from "../dns/record/field/integer.ts";
-import { normaliseHostname } from "../dns/record/hostname.ts";
+import { normaliseHostname } from "../dns/record/field/hostname.ts";
 import type { NameRules } from "../dns/record/record-name.ts";
-import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/credential.ts";
-import { acceptFault, type Fault } from "../dns/rules/api-fault.ts";
-import { unknownKey } from "../base/nearest.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/account.ts";
+import type { ApiFault } from "../dns/rules/api-fault.ts";
+import {
+  anyTableSchema,
+  booleanSchema,
+  integerSchema,
+  listSchema,
+  looseTableSchema,
+  oneOfSchema,
+  parseValue,
+  tableSchema,
+  textSchema,
+  textMatchingSchema,
+  valueSchema,
+  type Mistake,
+  type ReportMistake,
+  type Table,
+} from "./schema.ts";
+import { fieldName } from "./source-position.ts";
 
 interface Token {
   readonly token: string;
-  /** Names or ids; every zone without it. */
+  /** Names or ids of zones; `null` for every zone. */
   readonly zones: readonly string[] | null;
   readonly readOnly: boolean;
 }
 
 interface DeclaredZone {
   readonly name: string;
-  readonly records: readonly Readonly<Record<string, unknown>>[];
+  readonly records: readonly Table[];
 }
 
 export interface DnsConfig {
@@ -35,44 +52,24 @@ export interface DnsConfig {
   readonly tagsMax: number;
   readonly recordQuota: number;
   readonly batchQuota: number;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ApiFault[];
 }
 
-/** Says every mistake; each begins with its place, as in `dns.zones[0].name must be a hostname`. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-  readonly mistakes: readonly string[];
-
-  constructor(mistakes: readonly string[], options?: ErrorOptions) {
-    super(mistakes.join("; "), options);
-    this.mistakes = mistakes;
-  }
+/** The variables of the worker. Secrets may have variables of their own, from `.dev.vars`. */
+export interface DnsVariables {
+  /** The `[dns]` table as JSON; the defaults apply without it. */
+  readonly DNS_CONFIG?: string;
+  readonly DNS_EMAIL?: string;
+  readonly DNS_KEY?: string;
+  /** A list as JSON, in the form of `tokens`; added to the tokens of the table. */
+  readonly DNS_TOKENS?: string;
 }
 
-function mistake(place: string, problem: string): ConfigError {
-  return new ConfigError([`${place} ${problem}`]);
-}
-
-/** All of the results, or all of the mistakes. */
-function all<Result>(reads: readonly (() => Result)[]): Result[] {
-  const mistakes: string[] = [];
-  const results: Result[] = [];
-  for (const read of reads) {
-    try {
-      results.push(read());
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      mistakes.push(...error.mistakes);
-    }
-  }
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
-  return results;
-}
-
-/** Known quota of a large zone; a local zone has no reason for a smaller one. */
+/** The quota that the deployed service gives large zones. A local zone needs no smaller quota. */
 const recordQuotaDefault = 1_000_000;
-/** The deployed service's largest batch. */
+/** The largest batch of the deployed service. */
 const batchQuotaDefault = 3500;
+const faultDelayMillisecondsMax = 60_000;
 
 export const localDefaults: DnsConfig = {
   email: "dev@ledge.local",
@@ -89,111 +86,85 @@ export const localDefaults: DnsConfig = {
   faults: [],
 };
 
-type Table = Readonly<Record<string, unknown>>;
+const email = textMatchingSchema(emailPattern, "must be an e-mail address");
+const apiKey = textMatchingSchema(
+  keyPattern,
+  "must have 16 to 128 letters, digits, hyphens and underscores",
+);
+const bearerToken = textMatchingSchema(
+  tokenPattern,
+  "must have 8 to 512 characters, and no spaces",
+);
+const hostname = textSchema(normaliseHostname, "must be a hostname");
+const count = valueSchema((input) => {
+  const number = readInteger(input);
+  return number === null || number < 0 ? null : number;
+}, "must be a whole number, 0 or more");
 
-function table(input: unknown, place: string): Table {
-  if (typeof input === "object" && input !== null && !Array.isArray(input)) return input as Table;
-  throw mistake(place, "must be a table");
-}
-
-function list<Item>(
-  input: unknown,
-  place: string,
-  read: (item: unknown, place: string) => Item,
-): Item[] {
-  if (!Array.isArray(input)) throw mistake(place, "must be a list");
-  return all(input.map((item, index) => () => read(item, `${place}[${index}]`)));
-}
-
-function string(input: unknown, place: string): string {
-  if (typeof input === "string" && input !== "") return input;
-  throw mistake(place, "must be a string that is not empty");
-}
-
-function count(input: unknown, place: string): number {
-  const value = readInteger(input);
-  if (value !== null && value >= 0) return value;
-  throw mistake(place, "must be a whole number");
-}
-
-function boolean(input: unknown, place: string): boolean {
-  if (typeof input === "boolean") return input;
-  throw mistake(place, "must be true or false");
-}
-
-function hostname(input: unknown, place: string): string {
-  const name = typeof input === "string" ? normaliseHostname(input) : null;
-  if (name !== null) return name;
-  throw mistake(place, "must be a hostname");
-}
-
-function address(input: unknown, place: string): string {
-  const text = string(input, place);
-  const [ipv4, ipv6] = [parseIpv4(text), parseIpv6(text)];
+const address = textSchema((given) => {
+  const [ipv4, ipv6] = [parseIpv4(given), parseIpv6(given)];
   if (ipv4 !== null) return formatIpv4(ipv4);
-  if (ipv6 !== null) return formatIpv6(ipv6);
-  throw mistake(place, "must be an IPv4 or IPv6 address");
-}
+  return ipv6 === null ? null : formatIpv6(ipv6);
+}, "must be an IPv4 or IPv6 address");
 
-function nameRules(input: unknown, place: string): NameRules {
-  if (input === "strict" || input === "dns") return input;
-  throw mistake(place, 'must be "strict" or "dns"');
-}
-
-function email(input: unknown, place: string): string {
-  const text = string(input, place);
-  if (emailPattern.test(text)) return text;
-  throw mistake(place, "must be an e-mail address");
-}
-
-function apiKey(input: unknown, place: string): string {
-  const text = string(input, place);
-  if (keyPattern.test(text)) return text;
-  throw mistake(place, "must have 16 to 128 letters, digits, hyphens and underscores");
-}
-
-function bearer(input: unknown, place: string): string {
-  const text = string(input, place);
-  if (tokenPattern.test(text)) return text;
-  throw mistake(place, "must have 8 to 512 characters, and no spaces");
-}
-
-function token(input: unknown, place: string): Token {
-  const given = knownKeys(table(input, place), place, ["token", "zones", "read_only"]);
-  return {
-    token: bearer(given["token"], `${place}.token`),
-    zones: given["zones"] === undefined ? null : list(given["zones"], `${place}.zones`, hostname),
-    readOnly: boolean(given["read_only"] ?? false, `${place}.read_only`),
-  };
-}
-
-function zone(input: unknown, place: string): DeclaredZone {
-  const given = knownKeys(table(input, place), place, ["name", "records"]);
-  return {
-    name: hostname(given["name"], `${place}.name`),
-    records: list(given["records"] ?? [], `${place}.records`, table),
-  };
-}
-
-function fault(input: unknown, place: string): Fault {
-  try {
-    return acceptFault(input, place);
-  } catch (cause) {
-    throw new ConfigError([(cause as Error).message], { cause });
-  }
-}
-
-function knownKeys(given: Table, place: string, known: readonly string[]): Table {
-  all(
-    Object.keys(given).map((key) => () => {
-      if (!known.includes(key)) throw mistake(`${place}.${key}`, unknownKey(key, known));
+const tokens = listSchema(
+  v.pipe(
+    tableSchema(
+      {
+        token: bearerToken,
+        zones: v.optional(listSchema(hostname)),
+        read_only: v.nullish(booleanSchema, false),
+      },
+      { token: "local-token" },
+    ),
+    v.transform(({ token, zones, read_only: readOnly }): Token => {
+      return { token, zones: zones ?? null, readOnly };
     }),
-  );
-  return given;
+  ),
+);
+
+const zones = listSchema(
+  tableSchema(
+    { name: hostname, records: v.nullish(listSchema(anyTableSchema), []) },
+    { name: "example.com" },
+  ),
+);
+
+const faultCount = v.nullish(integerSchema(0, Number.MAX_SAFE_INTEGER), null);
+
+const faults = listSchema(
+  v.pipe(
+    looseTableSchema({
+      method: v.nullish(v.string("must be text"), null),
+      path: v.optional(v.string("must be text"), "*"),
+      status: v.nullish(integerSchema(400, 599), null),
+      delay_ms: v.nullish(integerSchema(0, faultDelayMillisecondsMax), 0),
+      after: faultCount,
+      times: faultCount,
+      when: v.optional(oneOfSchema(["before", "after"]), "before"),
+    }),
+    v.check(
+      ({ status, delay_ms: delay }) => status !== null || delay > 0,
+      "needs a status or a delay_ms",
+    ),
+    v.transform(({ method, delay_ms: delayMilliseconds, after, ...rest }): ApiFault => {
+      return {
+        ...rest,
+        method: method?.toUpperCase() ?? null,
+        delayMilliseconds,
+        after: after ?? 0,
+      };
+    }),
+  ),
+);
+
+/** For faults that come from a request and not from the configuration. */
+export function parseFaults(input: unknown, report: ReportMistake): ApiFault[] | null {
+  return parseValue(faults, input, ["faults"], report);
 }
 
-/** Keys that belong to the listeners and the dev server; they mean nothing here. */
-const otherKeys = [
+/** The keys of `[dns]` that the dev server reads (`dns-table.ts`). The worker ignores them. */
+export const dnsServerKeys = [
   "api_port",
   "port",
   "hosts",
@@ -202,72 +173,95 @@ const otherKeys = [
   "binding",
   "keys",
   "transfers",
-];
+] as const;
 
-const configKeys: Readonly<
-  Record<string, readonly [keyof DnsConfig, (input: unknown, place: string) => unknown]>
-> = {
-  email: ["email", email],
-  key: ["key", apiKey],
-  tokens: ["tokens", (input, place) => list(input, place, token)],
-  platform_addresses: ["platformAddresses", (input, place) => list(input, place, address)],
-  name_rules: ["nameRules", nameRules],
-  name_servers: ["nameServers", (input, place) => list(input, place, hostname)],
-  zones: ["zones", (input, place) => list(input, place, zone)],
-  comment_length: ["commentCharactersMax", count],
-  tag_quota: ["tagsMax", count],
-  record_quota: ["recordQuota", count],
-  batch_quota: ["batchQuota", count],
-  faults: ["faults", (input, place) => list(input, place, fault)],
+const dnsEntries = {
+  email: v.optional(email, localDefaults.email),
+  key: v.optional(apiKey, localDefaults.key),
+  tokens: v.optional(tokens, []),
+  platform_addresses: v.optional(listSchema(address), localDefaults.platformAddresses),
+  name_rules: v.optional(oneOfSchema(["strict", "dns"]), localDefaults.nameRules),
+  name_servers: v.optional(listSchema(hostname), localDefaults.nameServers),
+  zones: v.optional(zones, []),
+  comment_length: v.optional(count, localDefaults.commentCharactersMax),
+  tag_quota: v.optional(count, localDefaults.tagsMax),
+  record_quota: v.optional(count, localDefaults.recordQuota),
+  batch_quota: v.optional(count, localDefaults.batchQuota),
+  faults: v.optional(faults, []),
 };
 
-export const dnsKeys: readonly string[] = [...Object.keys(configKeys), ...otherKeys];
+export const dnsKeys: readonly string[] = [...Object.keys(dnsEntries), ...dnsServerKeys];
 
-/** The variables that the worker is given. Secrets may come on their own, out of `.dev.vars`. */
-export interface ConfigVariables {
-  /** The `[dns]` table as JSON; the local defaults without it. */
-  readonly DNS_CONFIG?: string;
-  readonly DNS_EMAIL?: string;
-  readonly DNS_KEY?: string;
-  /** A list as JSON, of the form of `tokens`; added to those of the table. */
-  readonly DNS_TOKENS?: string;
+const ignored = Object.fromEntries(dnsServerKeys.map((key) => [key, v.optional(v.unknown())]));
+
+const dnsTable = v.pipe(
+  tableSchema({ ...dnsEntries, ...ignored }),
+  v.transform((given): DnsConfig => ({
+    email: given.email,
+    key: given.key,
+    tokens: given.tokens,
+    platformAddresses: given.platform_addresses,
+    nameRules: given.name_rules,
+    nameServers: given.name_servers,
+    zones: given.zones,
+    commentCharactersMax: given.comment_length,
+    tagsMax: given.tag_quota,
+    recordQuota: given.record_quota,
+    batchQuota: given.batch_quota,
+    faults: given.faults,
+  })),
+);
+
+const variablesSchema = v.object({
+  DNS_CONFIG: v.optional(json(dnsTable), "{}"),
+  DNS_EMAIL: v.optional(email),
+  DNS_KEY: v.optional(apiKey),
+  DNS_TOKENS: v.optional(json(tokens), "[]"),
+});
+
+function json<Output>(schema: v.GenericSchema<unknown, Output>) {
+  return v.pipe(v.string(), v.parseJson(undefined, "is not JSON"), schema);
 }
 
-function parseJson(json: string, place: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (cause) {
-    throw new ConfigError([`${place} is not JSON`], { cause });
+/** Lists every mistake. The path of a mistake inside the table of `DNS_CONFIG` begins with `dns`. */
+export class DnsConfigError extends Error {
+  override name = "DnsConfigError";
+  readonly mistakes: readonly Mistake[];
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(mistakes.map(({ path, problem }) => `${fieldName(path)} ${problem}`).join("; "));
+    this.mistakes = mistakes;
   }
 }
 
-function readTable(json: string): DnsConfig {
-  const given = table(parseJson(json, "DNS_CONFIG"), "dns");
-  const read = all(
-    Object.entries(given).map(([key, value]) => (): [string, unknown][] => {
-      if (otherKeys.includes(key)) return [];
-      const entry = Object.hasOwn(configKeys, key) ? configKeys[key] : undefined;
-      if (entry === undefined) throw mistake(`dns.${key}`, unknownKey(key, dnsKeys));
-      const [name, accept] = entry;
-      return [[name, accept(value, `dns.${key}`)]];
-    }),
-  );
-  return { ...localDefaults, ...Object.fromEntries(read.flat()) };
+const variableNames = Object.keys(variablesSchema.entries) as (keyof DnsVariables)[];
+
+/** The last result. Every zone object of the worker reads the same variables. */
+let last: { readonly variables: DnsVariables; readonly config: DnsConfig } | null = null;
+
+/** @throws DnsConfigError */
+export function readDnsConfig(variables: DnsVariables): DnsConfig {
+  if (last === null || variableNames.some((name) => last?.variables[name] !== variables[name])) {
+    last = { variables: { ...variables }, config: parseVariables(variables) };
+  }
+  return last.config;
 }
 
-export function readConfig(variables: ConfigVariables): DnsConfig {
-  const {
-    DNS_CONFIG: dnsConfig,
-    DNS_EMAIL: dnsEmail,
-    DNS_KEY: dnsKey,
-    DNS_TOKENS: dnsTokens,
-  } = variables;
-  const config = dnsConfig ? readTable(dnsConfig) : localDefaults;
-  const more = dnsTokens ? list(parseJson(dnsTokens, "DNS_TOKENS"), "DNS_TOKENS", token) : [];
+function parseVariables(variables: DnsVariables): DnsConfig {
+  // An empty variable counts as absent.
+  const present = Object.entries(variables).filter(([, content]) => content !== "");
+  const mistakes: Mistake[] = [];
+  const parsed = parseValue(variablesSchema, Object.fromEntries(present), [], (path, problem) => {
+    const [variable, ...steps] = path;
+    const isInTable = variable === "DNS_CONFIG" && steps.length > 0;
+    mistakes.push({ path: isInTable ? ["dns", ...steps] : path, problem });
+  });
+  if (parsed === null) throw new DnsConfigError(mistakes);
+  const { DNS_CONFIG: config, DNS_EMAIL: ownEmail, DNS_KEY: ownKey, DNS_TOKENS: more } = parsed;
   return {
     ...config,
-    email: dnsEmail ? email(dnsEmail, "DNS_EMAIL") : config.email,
-    key: dnsKey ? apiKey(dnsKey, "DNS_KEY") : config.key,
+    email: ownEmail ?? config.email,
+    key: ownKey ?? config.key,
     tokens: [...config.tokens, ...more],
   };
 }

@@ -1,109 +1,157 @@
-/**
- * `[dns]`. Its meaning is the companion worker's, which checks it by rules of its own; here are
- * the keys for what stands around that worker, and the places of its complaints.
- */
-import { ConfigError, readConfig, type ConfigVariables, type DnsConfig } from "./dns-config.ts";
-import { acceptRecord } from "../dns/rules/accept-record.ts";
-import { readListenConfig, type ListenConfig } from "./dns-listen.ts";
-import { readTransferConfig, type TransferConfig } from "./dns-transfers.ts";
+/** `[dns]` of the configuration file: the companion worker, its listeners and its secondaries. */
+import { isIP } from "node:net";
+import * as v from "valibot";
+import { isPort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
-import type { BoundNames } from "./bound-names.ts";
-import { isTable, type Table } from "./config-file.ts";
-import { isIdentifier, notIdentifier } from "./identifier.ts";
-import { kindOf, sentence, type Report } from "./mistakes.ts";
-import type { Path } from "./place.ts";
+import { acceptRecord } from "../dns/rules/accept-record.ts";
+import { identifierSchema, type BindingNames } from "./binding-names.ts";
+import {
+  DnsConfigError,
+  readDnsConfig,
+  type dnsServerKeys,
+  type DnsConfig,
+  type DnsVariables,
+} from "./dns-config.ts";
+import {
+  resolveTransfers,
+  transfersSchema,
+  tsigKeysSchema,
+  type TransferConfig,
+} from "./dns-transfers.ts";
+import {
+  anyTableSchema,
+  integerSchema,
+  looseTableSchema,
+  parseValue,
+  sentence,
+  valueSchema,
+  type ReportMistake,
+  type Table,
+} from "./schema.ts";
+import { parseServer } from "./server-address.ts";
+import { fieldName } from "./source-position.ts";
 
 export interface ProjectDns {
   /** `[dns]` as it was written. */
   readonly table: Table;
-  /** What the companion worker is given: the table, and secrets of `.dev.vars`. */
-  readonly variables: ConfigVariables;
-  /** Of `/client/v4` and `/dns-query`. */
+  /** The variables of the companion worker: the table, and the secrets of `.dev.vars`. */
+  readonly variables: DnsVariables;
+  /** The port of `/client/v4` and `/dns-query`. */
   readonly apiPort: number;
-  /** Of DNS itself, UDP and TCP. */
+  /** The port of DNS, UDP and TCP. */
   readonly port: number;
   readonly listen: ListenConfig;
   readonly transfers: TransferConfig;
-  /** The name of `env` that the record API is bound to, if any. */
+  /** The name in `env` of the binding to the record API. */
   readonly binding?: string;
 }
 
-const defaultPorts = { api_port: 8788, port: 8053 } as const;
+export interface ListenConfig {
+  readonly hosts: readonly string[];
+  /** `true` for the default hosts: those that the machine lacks are left out. */
+  readonly hostsOptional: boolean;
+  readonly threads?: number;
+  readonly resolvers: readonly string[];
+}
+
+const apiPortDefault = 8788;
+const portDefault = 8053;
+const hostsDefault = ["127.0.0.1", "::1"];
+const threadsMax = 64;
+
+const port = valueSchema(
+  (input) => (isPort(input) ? input : null),
+  "must be a port, 0 to 65535; 0 takes any free port",
+);
+
+const serverTable = looseTableSchema({
+  api_port: v.nullish(port, apiPortDefault),
+  port: v.nullish(port, portDefault),
+  hosts: v.nullish(
+    valueSchema(
+      (input) => textsThat(input, (host) => isIP(host) !== 0),
+      "must be a list of IPv4 and IPv6 addresses to listen at",
+    ),
+  ),
+  threads: v.optional(integerSchema(1, threadsMax)),
+  resolver: v.optional(
+    valueSchema(
+      (input) => textsThat(input, (server) => parseServer(server) !== null),
+      'must be an address such as "192.0.2.53" or "192.0.2.53:5300"',
+    ),
+  ),
+  binding: v.optional(identifierSchema),
+  keys: v.optional(tsigKeysSchema, []),
+  transfers: v.nullish(transfersSchema, {}),
+} satisfies Record<(typeof dnsServerKeys)[number], v.GenericSchema>);
 
 export function readDns(
   { dns: given = {} }: Table,
   secrets: Readonly<Record<string, string>>,
-  names: BoundNames,
-  report: Report,
+  names: BindingNames,
+  report: ReportMistake,
 ): ProjectDns {
-  if (!isTable(given)) report(["dns"], `must be a table, not ${kindOf(given)}.`);
-  const table = isTable(given) ? given : {};
+  const table = parseValue(anyTableSchema, given, ["dns"], report) ?? {};
   const { DNS_EMAIL: dnsEmail, DNS_KEY: dnsKey, DNS_TOKENS: dnsTokens } = secrets;
-  const variables: ConfigVariables = {
+  const variables: DnsVariables = {
     DNS_CONFIG: JSON.stringify(table),
     ...(dnsEmail !== undefined && { DNS_EMAIL: dnsEmail }),
     ...(dnsKey !== undefined && { DNS_KEY: dnsKey }),
     ...(dnsTokens !== undefined && { DNS_TOKENS: dnsTokens }),
   };
-  try {
-    reportRecords(readConfig(variables), report);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    for (const mistake of error.mistakes) {
-      // Secrets are read when the table is sound, so nothing that was found is lost.
-      if (mistake.startsWith("DNS_")) throw new UserError(`.dev.vars: ${sentence(mistake)}`);
-      const end = mistake.indexOf(" ");
-      report(pathOf(mistake.slice(0, end)), sentence(mistake.slice(end + 1)));
-    }
-  }
-  const { binding } = table;
+  checkVariables(variables, report);
+  const parsed = parseValue(serverTable, table, ["dns"], report) ?? v.parse(serverTable, {});
+  const { hosts, threads, binding } = parsed;
+  names.claim(table["binding"], ["dns", "binding"], report);
   return {
     table,
     variables,
-    apiPort: readPort(table, "api_port", report),
-    port: readPort(table, "port", report),
-    listen: readListenConfig(table, report),
-    transfers: readTransferConfig(table, report),
-    ...(binding !== undefined && { binding: readBinding(binding, names, report) }),
+    apiPort: parsed.api_port,
+    port: parsed.port,
+    listen: {
+      hosts: hosts ?? hostsDefault,
+      hostsOptional: !hosts,
+      resolvers: parsed.resolver ?? [],
+      ...(threads !== undefined && { threads }),
+    },
+    transfers: resolveTransfers(parsed.keys, parsed.transfers, report),
+    ...(binding !== undefined && { binding }),
   };
 }
 
-/** The worker makes these records at first use; here it is early enough to say what is wrong. */
-function reportRecords(config: DnsConfig, report: Report): void {
+/** Reads the variables as the companion worker does. */
+function checkVariables(variables: DnsVariables, report: ReportMistake): void {
+  try {
+    checkRecords(readDnsConfig(variables), report);
+  } catch (error) {
+    if (!(error instanceof DnsConfigError)) throw error;
+    const inTable = error.mistakes.filter(({ path }) => path[0] === "dns");
+    for (const { path, problem } of inTable) report(path, problem);
+    // The position of a secret is unknown, so its mistakes wait until the table has none.
+    if (inTable.length > 0) return;
+    const lines = error.mistakes.map(
+      ({ path, problem }) => `.dev.vars: ${fieldName(path)} ${sentence(problem)}`,
+    );
+    throw new UserError(lines.join("\n"));
+  }
+}
+
+/** The worker creates these records at its first request, which is late for a message. */
+function checkRecords(config: DnsConfig, report: ReportMistake): void {
   for (const [zoneIndex, { name: zoneName, records }] of config.zones.entries()) {
     for (const [index, record] of records.entries()) {
       const problems: string[] = [];
       acceptRecord(record, { ...config, zoneName }, ({ message }) => problems.push(message));
       if (problems.length === 0) continue;
       const path = ["dns", "zones", zoneIndex, "records", index];
-      report(path, `is no record of ${zoneName}: ${sentence(problems.join(" "))}`);
+      report(path, `is not a valid record of ${zoneName}: ${problems.join(" ")}`);
     }
   }
 }
 
-function readPort(table: Table, key: keyof typeof defaultPorts, report: Report): number {
-  const port = table[key] ?? defaultPorts[key];
-  if (Number.isInteger(port) && (port as number) >= 0 && (port as number) < 65_536) {
-    return port as number;
-  }
-  report(["dns", key], "must be a port, 0 to 65535; 0 takes any that is free.");
-  return 0;
-}
-
-function readBinding(binding: unknown, names: BoundNames, report: Report): string {
-  const path = ["dns", "binding"];
-  if (typeof binding !== "string") {
-    report(path, `must be text, not ${kindOf(binding)}.`);
-    return "";
-  }
-  const problem = isIdentifier(binding) ? names.claim(binding, path) : notIdentifier(binding);
-  if (problem !== null) report(path, problem);
-  return binding;
-}
-
-/** `dns.zones[0].name` → `["dns", "zones", 0, "name"]` */
-function pathOf(place: string): Path {
-  return Array.from(place.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([step, index]) =>
-    index === undefined ? step : Number(index),
-  );
+/** One text or a list of texts, each of which `test` accepts. */
+function textsThat(input: unknown, test: (text: string) => boolean): readonly string[] | null {
+  const texts: unknown = typeof input === "string" ? [input] : input;
+  if (!Array.isArray(texts) || texts.length === 0) return null;
+  return texts.every((item) => typeof item === "string" && test(item)) ? texts : null;
 }

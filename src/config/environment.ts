@@ -1,30 +1,31 @@
 /**
- * What holds for an environment. As in wrangler, `[env.NAME]` inherits what says how the script
- * is built and run, and not what it is bound to.
+ * The table of an environment. As in wrangler, `[env.NAME]` inherits the keys that say how the
+ * script is built and run, and does not inherit bindings.
  *
- * Buckets are bindings, so they are not inherited: an environment that took the top level's would
- * write to the same objects without anybody having said so. DNS is inherited, for a machine has
- * one, whatever environment runs on it.
+ * Buckets are bindings: an environment that inherited the buckets of the top level would write to
+ * the same objects without a word in the file. DNS is inherited, because a machine has one DNS for
+ * all environments.
  */
 import { UserError } from "../base/user-error.ts";
-import { isTable, shownPath, type ConfigFile, type Table } from "./config-file.ts";
 import { nearest } from "../base/nearest.ts";
-import type { Path } from "./place.ts";
+import { shownPath, type ConfigFile } from "./config-file.ts";
+import { isTable, type Table } from "./schema.ts";
+import type { Path } from "./source-position.ts";
 import { notInherited } from "./wrangler-keys.ts";
 
-/** The effective table, and which part of the file each of its keys comes from. */
+/** The table of an environment, and the part of the file that each of its keys comes from. */
 export interface EffectiveTable {
   readonly table: Table;
-  /** Where the value of a top-level key stands: below `env.NAME`, or at the top. */
+  /** The path of a key in the file: below `env.NAME`, or at the top level. */
   readonly origin: (key: string) => Path;
-  /** Buckets of the top level that the environment does without. */
-  readonly leavesBuckets: boolean;
+  /** The top level has buckets, and the environment does not mention buckets. */
+  readonly lacksBuckets: boolean;
 }
 
 export function effectiveTable({ path, table }: ConfigFile, environment?: string): EffectiveTable {
   const { env: environments = {}, ...common } = table;
   if (environment === undefined) {
-    return { table: common, origin: (key) => [key], leavesBuckets: false };
+    return { table: common, origin: (key) => [key], lacksBuckets: false };
   }
   const known = isTable(environments) ? environments : {};
   const own = known[environment];
@@ -33,19 +34,19 @@ export function effectiveTable({ path, table }: ConfigFile, environment?: string
   const inheritedTable = Object.fromEntries(
     Object.entries(common).filter(([key]) => !notInherited.has(key) && key !== "store_buckets"),
   );
-  // As wrangler names the scripts of environments, so that their state is where it looks for it.
+  // The name that wrangler gives the script of an environment, so that both use the same state.
   const name = typeof common["name"] === "string" && { name: `${common["name"]}-${environment}` };
   return {
     table: { ...inheritedTable, ...name, ...own },
     origin: (key) => (Object.hasOwn(own, key) ? ["env", environment, key] : [key]),
-    leavesBuckets: common["store_buckets"] !== undefined && own["store_buckets"] === undefined,
+    lacksBuckets: common["store_buckets"] !== undefined && own["store_buckets"] === undefined,
   };
 }
 
 function noEnvironment(path: string, wanted: string, known: readonly string[]): UserError {
   if (known.length === 0) {
     return new UserError(
-      `${path} has no environment "${wanted}", for it has none at all: ` +
+      `${path} has no environment "${wanted}", and no other environment: ` +
         `add [env.${wanted}], or leave the environment out.`,
     );
   }

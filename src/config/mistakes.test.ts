@@ -1,4 +1,4 @@
-/** Every mistake that a configuration can have, and what is said of it. */
+/** The mistakes of a configuration, with their positions and messages. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ function write(name: string, text: string): void {
   writeFileSync(join(folder, name), text);
 }
 
-/** Lines of the message, with names of files instead of paths. */
+/** The lines of the message, with file names instead of paths. */
 function mistakes(options: ReadConfigOptions = {}): string[] {
   try {
     readConfig({ folder, ...options });
@@ -28,26 +28,26 @@ function mistakes(options: ReadConfigOptions = {}): string[] {
   return [];
 }
 
-/** A bucket without mistakes, to which a row adds one. */
+/** A valid bucket, to which a row adds a mistake. */
 const good = 'binding = "PHOTOS"\nbucket_name = "photos"';
 const nameRule =
   'Use 1 to 63 letters, digits, ".", "_" and "-", beginning and ending with a letter or a digit.';
 
-/** What is wrong, in TOML; where it is there, and where in the same as JSON; what is said. */
-const rows: [mistake: string, toml: string, inToml: string, inJson: string, said: string][] = [
+/** A name, the TOML, the position there, the position in the same file as JSON, the message. */
+const rows: [mistake: string, toml: string, inToml: string, inJson: string, message: string][] = [
   [
-    "a binding that is no identifier",
+    "a binding that is not an identifier",
     '[[store_buckets]]\nbinding = "my-photos"\nbucket_name = "photos"',
     "2:1",
     "4:7",
-    'store_buckets[0].binding "my-photos" is not a JavaScript identifier, so a script could not write env.my-photos. Use letters, digits, "_" and "$", as in "MY_PHOTOS".',
+    'store_buckets[0].binding "my-photos" is not a JavaScript identifier, so a script cannot write env.my-photos. Use letters, digits, "_" and "$", as in "MY_PHOTOS".',
   ],
   [
     "a binding that begins with a digit",
     '[[store_buckets]]\nbinding = "1st"\nbucket_name = "photos"',
     "2:1",
     "4:7",
-    'store_buckets[0].binding "1st" is not a JavaScript identifier, so a script could not write env.1st. Use letters, digits, "_" and "$", as in "_1ST".',
+    'store_buckets[0].binding "1st" is not a JavaScript identifier, so a script cannot write env.1st. Use letters, digits, "_" and "$", as in "_1ST".',
   ],
   [
     "no binding",
@@ -68,7 +68,7 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, said
     `[[store_buckets]]\n${good}\n[[store_buckets]]\n${good}`,
     "5:1",
     "8:7",
-    'store_buckets[1].binding "PHOTOS" is taken already, by store_buckets[0].binding. Give one of them another name.',
+    'store_buckets[1].binding "PHOTOS" is already taken by store_buckets[0].binding. Give one of them another name.',
   ],
   [
     "no bucket_name",
@@ -82,7 +82,7 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, said
     '[[store_buckets]]\nbinding = "PHOTOS"\nbucket_name = "my photos"',
     "3:1",
     "5:7",
-    `store_buckets[0].bucket_name "my photos" is not a name for a bucket. ${nameRule}`,
+    `store_buckets[0].bucket_name "my photos" is not a valid bucket name. ${nameRule}`,
   ],
   [
     "a bucket_name of another type",
@@ -96,7 +96,7 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, said
     `[[store_buckets]]\n${good}\npreview_bucket_name = ""`,
     "4:1",
     "6:7",
-    `store_buckets[0].preview_bucket_name "" is not a name for a bucket. ${nameRule}`,
+    `store_buckets[0].preview_bucket_name "" is not a valid bucket name. ${nameRule}`,
   ],
   [
     "an unknown storage_class",
@@ -131,7 +131,7 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, said
     'store_buckets = ["photos"]',
     "1:18",
     "3:5",
-    'store_buckets[0] must be a table with "binding" and "bucket_name".',
+    "store_buckets[0] must be a table, not text.",
   ],
   [
     "a misspelt store_buckets",
@@ -150,49 +150,49 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, said
     'dns.platform_adresses is not a key; did you mean "platform_addresses"?',
   ],
   [
-    "a port that is none",
+    "a port that is out of range",
     "[dns]\nport = 65536",
     "2:1",
     "3:5",
-    "dns.port must be a port, 0 to 65535; 0 takes any that is free.",
+    "dns.port must be a port, 0 to 65535; 0 takes any free port.",
   ],
   [
     "an API port of another type",
     '[dns]\napi_port = "8788"',
     "2:1",
     "3:5",
-    "dns.api_port must be a port, 0 to 65535; 0 takes any that is free.",
+    "dns.api_port must be a port, 0 to 65535; 0 takes any free port.",
   ],
   [
-    "a DNS binding that is no identifier",
+    "a DNS binding that is not an identifier",
     '[dns]\nbinding = "d n s"',
     "2:1",
     "3:5",
-    'dns.binding "d n s" is not a JavaScript identifier, so a script could not write env.d n s. Use letters, digits, "_" and "$", as in "D_N_S".',
+    'dns.binding "d n s" is not a JavaScript identifier, so a script cannot write env.d n s. Use letters, digits, "_" and "$", as in "D_N_S".',
   ],
   [
-    "a DNS binding that a bucket has",
+    "a DNS binding with the name of a bucket",
     `[[store_buckets]]\n${good}\n[dns]\nbinding = "PHOTOS"`,
     "5:1",
     "9:5",
-    'dns.binding "PHOTOS" is taken already, by store_buckets[0].binding. Give one of them another name.',
+    'dns.binding "PHOTOS" is already taken by store_buckets[0].binding. Give one of them another name.',
   ],
   [
-    "an address that is none",
+    "an invalid address",
     '[dns]\nplatform_addresses = ["127.0.0.1", "localhost"]',
     "2:36",
     "5:7",
     "dns.platform_addresses[1] must be an IPv4 or IPv6 address.",
   ],
   [
-    "name rules that there are not",
+    "unknown name rules",
     '[dns]\nname_rules = "loose"',
     "2:1",
     "3:5",
-    'dns.name_rules must be "strict" or "dns".',
+    'dns.name_rules must be "strict" or "dns", not "loose".',
   ],
   [
-    "an e-mail address that is none",
+    "an invalid e-mail address",
     '[dns]\nemail = "nobody"',
     "2:1",
     "3:5",
@@ -220,34 +220,34 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, said
     'dns.tokens[0].readonly is not a key; did you mean "read_only"?',
   ],
   [
-    "a zone that is no hostname",
+    "a zone whose name is not a hostname",
     '[[dns.zones]]\nname = "example.com"\n[[dns.zones]]\nname = "not a name"',
     "4:1",
     "8:9",
     "dns.zones[1].name must be a hostname.",
   ],
   [
-    "a record that is no table",
+    "a record that is not a table",
     '[[dns.zones]]\nname = "example.com"\nrecords = ["A 192.0.2.1"]',
     "3:12",
     "7:11",
-    "dns.zones[0].records[0] must be a table.",
+    "dns.zones[0].records[0] must be a table, not text.",
   ],
   [
-    "a record that the zone cannot have",
+    "an invalid record",
     '[[dns.zones]]\nname = "example.com"\n[[dns.zones.records]]\ntype = "A"\nname = "@"\n[[dns.zones.records]]\ntype = "A"\nname = "@"\ncontent = "192.0.2.1"',
     "3:1",
     "7:11",
-    "dns.zones[0].records[0] is no record of example.com: content is a required field.",
+    "dns.zones[0].records[0] is not a valid record of example.com: content is a required field.",
   ],
 ];
 
-describe("readConfig() says of", () => {
-  it.each(rows)("%s what is wrong, and where", (_, toml, inToml, inJson, said) => {
+describe("readConfig() refuses", () => {
+  it.each(rows)("%s, with position and message", (_, toml, inToml, inJson, message) => {
     write("wrangler.toml", toml);
-    expect(mistakes()).toEqual([`wrangler.toml:${inToml}: ${said}`]);
+    expect(mistakes()).toEqual([`wrangler.toml:${inToml}: ${message}`]);
     write("wrangler.jsonc", JSON.stringify(parse(toml), null, 2));
-    expect(mistakes()).toEqual([`wrangler.jsonc:${inJson}: ${said}`]);
+    expect(mistakes()).toEqual([`wrangler.jsonc:${inJson}: ${message}`]);
   });
 
   const others: [toml: string, owner: string][] = [
@@ -265,15 +265,15 @@ describe("readConfig() says of", () => {
     ['[secrets]\nrequired = ["Y", "X"]', "secrets.required[1]"],
     ['[text_blobs]\nX = "x.txt"', "text_blobs.X"],
   ];
-  it.each(others)("a bucket beside %j that both have one name", (toml, owner) => {
+  it.each(others)("a bucket with the name of %j", (toml, owner) => {
     write("wrangler.toml", `[[store_buckets]]\nbinding = "X"\nbucket_name = "x"\n${toml}`);
     expect(mistakes()).toEqual([
-      `wrangler.toml:2:1: store_buckets[0].binding "X" is taken already, by ${owner}. ` +
+      `wrangler.toml:2:1: store_buckets[0].binding "X" is already taken by ${owner}. ` +
         "Give one of them another name.",
     ]);
   });
 
-  it("buckets of one name that they are, whatever else is wrong with them", () => {
+  it("two buckets of one name, even if they have other mistakes", () => {
     const bucket = '[[store_buckets]]\nbinding = "X"\nbucket_name = "?"\n';
     write("wrangler.toml", bucket + bucket);
     expect(mistakes().map((line) => line.slice(0, 51))).toEqual([
@@ -283,34 +283,34 @@ describe("readConfig() says of", () => {
     ]);
   });
 
-  it("a bucket that a secret has its name", () => {
+  it("a bucket with the name of a secret", () => {
     write(".dev.vars", "PHOTOS=secret");
     write("wrangler.toml", `[[store_buckets]]\n${good}`);
     expect(mistakes()).toEqual([
-      'wrangler.toml:2:1: store_buckets[0].binding "PHOTOS" is taken already, by .dev.vars. ' +
+      'wrangler.toml:2:1: store_buckets[0].binding "PHOTOS" is already taken by .dev.vars. ' +
         "Give one of them another name.",
     ]);
   });
 
-  it("secrets for DNS which of them is wrong", () => {
+  it("an invalid secret of DNS", () => {
     write(".dev.vars", "DNS_KEY=short");
     expect(mistakes()).toEqual([
       ".dev.vars: DNS_KEY must have 16 to 128 letters, digits, hyphens and underscores.",
     ]);
   });
 
-  const syntax: [file: string, text: string, said: string][] = [
+  const syntax: [file: string, text: string, message: string][] = [
     ["wrangler.toml", 'name = "x"\n[[store_buckets]\n', "wrangler.toml:2:17 is not TOML: "],
     ["wrangler.toml", "a = 1\na = 2", "wrangler.toml:2:1 is not TOML: "],
     ["wrangler.jsonc", '{\n  "a" 1 }', "wrangler.jsonc:2:7 is not JSON: a colon is expected."],
     ["wrangler.json", '{\n  "a": 1', "wrangler.json:2:9 is not JSON: a close brace is expected."],
   ];
-  it.each(syntax)("%s with %j that it cannot be read", (file, text, said) => {
+  it.each(syntax)("%s with the syntax of %j", (file, text, message) => {
     write(file, text);
-    expect(mistakes()).toEqual([expect.stringContaining(said)]);
+    expect(mistakes()).toEqual([expect.stringContaining(message)]);
   });
 
-  it("an environment that it is not there", () => {
+  it("an environment that the file does not have", () => {
     write("wrangler.toml", "[env.staging]\n[env.production]");
     expect(mistakes({ environment: "stagign" })).toEqual([
       'wrangler.toml has no environment "stagign". Did you mean "staging"?',
@@ -320,13 +320,13 @@ describe("readConfig() says of", () => {
     ]);
     write("wrangler.toml", "");
     expect(mistakes({ environment: "x" })).toEqual([
-      'wrangler.toml has no environment "x", for it has none at all: add [env.x], or leave the environment out.',
+      'wrangler.toml has no environment "x", and no other environment: add [env.x], or leave the environment out.',
     ]);
     rmSync(join(folder, "wrangler.toml"));
-    expect(mistakes({ environment: "x" })[0]).toMatch(/^There is no configuration file in /);
+    expect(mistakes({ environment: "x" })[0]).toMatch(/^No configuration file exists in /);
   });
 
-  it("a file with several mistakes all of them, in the order of its lines", () => {
+  it("several mistakes, in the order of the lines", () => {
     write(
       "wrangler.toml",
       '[dns]\nport = -1\n[[store_buckets]]\nbinding = "a b"\n[env.x]\n[[env.x.store_bucket]]\nbinding = "C"',

@@ -21,7 +21,7 @@ function read(toml: string, options: ReadConfigOptions = {}): ProjectConfig {
   return readConfig({ folder, ...options });
 }
 
-/** What holds where a table says nothing of listeners and secondaries. */
+/** The values of a table without listeners and secondaries. */
 const dnsDefaults = {
   listen: { hosts: ["127.0.0.1", "::1"], hostsOptional: true, resolvers: [] },
   transfers: { keys: [], allow: ["127.0.0.1", "::1"], secondaries: [] },
@@ -54,7 +54,7 @@ name = "other"
 dns.port = 3
 `;
 
-  it("has buckets and DNS", () => {
+  it("reads buckets and DNS", () => {
     const config = read(project);
     expect(config).toMatchObject({ path: join(folder, "wrangler.toml"), folder, warnings: [] });
     expect(config.environment).toBeUndefined();
@@ -77,7 +77,7 @@ dns.port = 3
     });
   });
 
-  it("has an environment inherit as wrangler does, and DNS", () => {
+  it("lets an environment inherit the keys that wrangler inherits, and DNS", () => {
     const config = read(project, { environment: "staging" });
     expect(config.environment).toBe("staging");
     expect(config.table).toMatchObject({
@@ -90,7 +90,7 @@ dns.port = 3
     expect(config.dns.binding).toBe("DNS");
   });
 
-  it("warns that an environment does without the buckets of the top level", () => {
+  it("warns of an environment without the buckets of the top level", () => {
     const config = read(project, { environment: "bare" });
     expect(config.table).toMatchObject({ name: "other" });
     expect(config.table).not.toHaveProperty("vars");
@@ -98,13 +98,13 @@ dns.port = 3
     expect(config.dns.port).toBe(3);
     expect(config.warnings).toEqual([
       'Environment "bare" has no buckets: environments do not inherit store_buckets (line 5). ' +
-        "Add it to env.bare, if only as an empty list.",
+        "Add the key to env.bare, even as an empty list.",
     ]);
     const empty = read(`${project}store_buckets = []`, { environment: "bare" });
     expect(empty.warnings).toEqual([]);
   });
 
-  it("has secrets for DNS from .dev.vars, and the environment's own", () => {
+  it("reads the secrets of DNS from .dev.vars, or from the file of the environment", () => {
     write(".dev.vars", "DNS_KEY=common-0123456789\nOTHER=x");
     write(".dev.vars.staging", 'DNS_TOKENS=[{"token":"some-token"}]');
     expect(read(project).dns.variables).toMatchObject({ DNS_KEY: "common-0123456789" });
@@ -114,7 +114,7 @@ dns.port = 3
     });
   });
 
-  it("does without a file", () => {
+  it("returns the defaults without a file", () => {
     expect(readConfig({ folder })).toEqual({
       path: null,
       folder,

@@ -1,31 +1,31 @@
 /**
- * The project's configuration, checked: what a dev server, tests and tools need to know of it.
- * Everything that is wrong with what is ours in it is said at once; what is wrangler's is left to
- * wrangler.
+ * The configuration of a project, checked. Every mistake in the keys of Ledge is reported at once;
+ * wrangler checks its own keys.
  */
 import { dirname, resolve } from "node:path";
+import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
-import { BoundNames } from "./bound-names.ts";
-import { readConfigFile, type ConfigFile, type Table } from "./config-file.ts";
-import { readDevVariables } from "./dev-variables.ts";
+import { BindingNames } from "./binding-names.ts";
+import { readConfigFile, readDevVariables, type ConfigFile } from "./config-file.ts";
 import { readDns, type ProjectDns } from "./dns-table.ts";
 import { effectiveTable } from "./environment.ts";
-import { Mistakes, type Report } from "./mistakes.ts";
-import { reportMisspeltKeys } from "./misspelt-keys.ts";
+import { Mistakes } from "./mistakes.ts";
+import type { ReportMistake, Table } from "./schema.ts";
 import { readBuckets, type BucketBinding } from "./store-buckets.ts";
+import { wranglerKeys } from "./wrangler-keys.ts";
 
 export type { ProjectDns } from "./dns-table.ts";
 export type { BucketBinding } from "./store-buckets.ts";
 
 export interface ProjectConfig {
-  /** Of the file; `null` when there is none. */
+  /** The path of the file; `null` without a file. */
   readonly path: string | null;
-  /** Of the file, or the working folder. */
+  /** The folder of the file, or the working folder. */
   readonly folder: string;
   readonly environment?: string;
   /** The file as it was written. */
   readonly source: Table;
-  /** What holds for the environment. */
+  /** The table of the environment. */
   readonly table: Table;
   readonly buckets: readonly BucketBinding[];
   readonly dns: ProjectDns;
@@ -33,10 +33,10 @@ export interface ProjectConfig {
 }
 
 export interface ReadConfigOptions {
-  /** The nearest file in or above the folder without it. */
+  /** Default: the nearest file in `folder` or above. */
   configPath?: string;
   environment?: string;
-  /** Where to look, and what a relative path starts from; the working folder without it. */
+  /** The folder in which the search begins, and the base of a relative path. Default: the working folder. */
   folder?: string;
 }
 
@@ -45,15 +45,15 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const { configPath, environment } = options;
   const start = resolve(options.folder ?? ".");
   const file = readConfigFile(configPath, start);
-  if (file === null) return withoutFile(start, environment);
+  if (file === null) return readWithoutFile(start, environment);
 
   const folder = dirname(file.path);
-  const { table, origin, leavesBuckets } = effectiveTable(file, environment);
+  const { table, origin, lacksBuckets } = effectiveTable(file, environment);
   const mistakes = new Mistakes(file);
-  const report: Report = ([key, ...rest], problem) =>
+  const report: ReportMistake = ([key, ...rest], problem) =>
     mistakes.add([...origin(key as string), ...rest], problem);
   const secrets = readDevVariables(folder, environment);
-  const names = new BoundNames(table, Object.keys(secrets));
+  const names = new BindingNames(table, Object.keys(secrets));
   reportMisspeltKeys(table, report);
   const buckets = readBuckets(table, names, report);
   const dns = readDns(table, secrets, names, report);
@@ -67,30 +67,42 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
     table,
     buckets,
     dns,
-    warnings: leavesBuckets ? [leftBuckets(file, environment as string)] : [],
+    warnings: lacksBuckets ? [noBucketsWarning(file, environment as string)] : [],
   };
 }
 
-/** A folder without a file has no buckets, and the DNS of the defaults. */
-function withoutFile(folder: string, environment: string | undefined): ProjectConfig {
+/** A folder without a file has no buckets, and the default DNS. */
+function readWithoutFile(folder: string, environment: string | undefined): ProjectConfig {
   if (environment !== undefined) {
     throw new UserError(
-      `There is no configuration file in ${folder} or above it, and so no environment ` +
+      `No configuration file exists in ${folder} or above, so there is no environment ` +
         `"${environment}": add a wrangler.jsonc, or leave the environment out.`,
     );
   }
-  const nothing: Table = {};
-  const secrets = readDevVariables(folder);
-  const dns = readDns(nothing, secrets, new BoundNames(nothing), (_, problem) => {
+  const table: Table = {};
+  const dns = readDns(table, readDevVariables(folder), new BindingNames(table), (_, problem) => {
     throw new UserError(problem);
   });
-  return { path: null, folder, source: nothing, table: nothing, buckets: [], dns, warnings: [] };
+  return { path: null, folder, source: table, table, buckets: [], dns, warnings: [] };
 }
 
-function leftBuckets({ locate }: ConfigFile, environment: string): string {
+const ledgeKeys = ["store_buckets", "dns"];
+
+/** Reports keys that are similar to the keys of Ledge. wrangler warns of other unknown keys. */
+function reportMisspeltKeys(table: Table, report: ReportMistake): void {
+  const known = [...ledgeKeys, ...wranglerKeys];
+  for (const key of Object.keys(table)) {
+    const guess = known.includes(key) ? null : nearest(key, known);
+    if (guess !== null && ledgeKeys.includes(guess)) {
+      report([key], `is not a key; did you mean "${guess}"?`);
+    }
+  }
+}
+
+function noBucketsWarning({ locate }: ConfigFile, environment: string): string {
   const { line } = locate(["store_buckets"]);
   return (
     `Environment "${environment}" has no buckets: environments do not inherit store_buckets ` +
-    `(line ${line}). Add it to env.${environment}, if only as an empty list.`
+    `(line ${line}). Add the key to env.${environment}, even as an empty list.`
   );
 }

@@ -1,94 +1,139 @@
-/** `store_buckets`: the buckets of a script, each with the name that `env` has for it. */
-import { bucketNameRule, isBucketName } from "./bucket-options.ts";
-import type { BoundNames } from "./bound-names.ts";
-import { isTable, type Table } from "./config-file.ts";
-import { isIdentifier, notIdentifier } from "./identifier.ts";
-import { kindOf, sentence, type Report } from "./mistakes.ts";
-import { nearest, unknownKey } from "../base/nearest.ts";
-import type { Path } from "./place.ts";
+/**
+ * Buckets: the entries of `[[store_buckets]]`, and the options of the binding that the plugin
+ * serves, which are made from those entries or written by hand.
+ */
+import * as v from "valibot";
+import { UserError } from "../base/user-error.ts";
+import { identifierSchema, type BindingNames } from "./binding-names.ts";
+import {
+  integerSchema,
+  isTable,
+  listSchema,
+  oneOfSchema,
+  parseValue,
+  sentence,
+  tableSchema,
+  textSchema,
+  type ReportMistake,
+  type Table,
+} from "./schema.ts";
+import { fieldName } from "./source-position.ts";
+
+type StorageClass = "Standard" | "InfrequentAccess";
 
 export interface BucketBinding {
   readonly binding: string;
   readonly bucketName: string;
-  /** Instead of `bucketName` when the script runs locally, as wrangler does with R2. */
+  /** Replaces `bucketName` when the script runs locally, as wrangler does with R2. */
   readonly previewBucketName?: string;
-  /** Of objects that name none. */
-  readonly storageClass?: "Standard" | "InfrequentAccess";
+  /** The class of objects that are written without a class. */
+  readonly storageClass?: StorageClass;
 }
 
-/** What is wrong with the value of a key; `null` when nothing is. */
-const rules: Readonly<Record<string, (value: unknown) => string | null>> = {
-  binding: text((name) => (isIdentifier(name) ? null : notIdentifier(name))),
-  bucket_name: text(bucketName),
-  preview_bucket_name: text(bucketName),
-  storage_class: (value) =>
-    value === "Standard" || value === "InfrequentAccess"
-      ? null
-      : `must be "Standard" or "InfrequentAccess", not ${JSON.stringify(value)}.`,
+export interface BucketOptions {
+  readonly bucketName: string;
+  readonly storageClass: StorageClass;
+  /** Replaces the date of the script, for this binding. */
+  readonly compatibilityDate?: string;
+  readonly compatibilityFlags?: readonly string[];
+  /** The delay of each operation, to simulate a remote store. */
+  readonly latencyMilliseconds?: number;
+}
+
+/** A longer delay is a slip: no caller waits for so long. */
+export const latencyMillisecondsMax = 60_000;
+
+/** A bucket's name is also the name of a folder, so characters that file systems reserve are not allowed. */
+const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
+const bucketName = textSchema(
+  (name) => (bucketNamePattern.test(name) ? name : null),
+  (name) =>
+    `${JSON.stringify(name)} is not a valid bucket name. Use 1 to 63 letters, digits, ".", "_" ` +
+    'and "-", beginning and ending with a letter or a digit',
+);
+const storageClass = oneOfSchema<StorageClass>(["Standard", "InfrequentAccess"]);
+const date = textSchema(
+  (day) => (/^\d{4}-\d{2}-\d{2}$/.test(day) && Date.parse(day) > 0 ? day : null),
+  "must be a date in the form YYYY-MM-DD",
+);
+
+const bucketEntries = {
+  binding: identifierSchema,
+  bucket_name: bucketName,
+  preview_bucket_name: v.optional(bucketName),
+  storage_class: v.optional(storageClass),
 };
 
-export const bucketKeys: readonly string[] = Object.keys(rules);
+export const bucketKeys: readonly string[] = Object.keys(bucketEntries);
 
-/** Those that a bucket needs, with an example. */
-const neededKeys = { binding: "PHOTOS", bucket_name: "photos" };
+const buckets = listSchema(
+  tableSchema(bucketEntries, { binding: "PHOTOS", bucket_name: "photos" }),
+  "must be a list: write [[store_buckets]], or a JSON array",
+);
+
+const optionsTable = tableSchema(
+  {
+    bucket_name: bucketName,
+    storage_class: v.optional(storageClass, "Standard"),
+    compatibility_date: v.optional(date),
+    compatibility_flags: v.optional(listSchema(v.string("must be text"))),
+    latency_milliseconds: v.optional(integerSchema(0, latencyMillisecondsMax)),
+  },
+  { bucket_name: "my-bucket" },
+);
 
 /**
- * @param table what holds for the environment
- * @param names of the environment, to which the buckets' are added
- * @param report takes each mistake; after one, the result is of no use
+ * @param table the table of the environment
+ * @param names the names in the environment's `env`; the names of the buckets are added
+ * @returns the buckets; an empty list after a mistake
  */
-export function readBuckets(table: Table, names: BoundNames, report: Report): BucketBinding[] {
-  const { store_buckets: given = [] } = table;
-  if (!Array.isArray(given)) {
-    report(["store_buckets"], "must be a list: write [[store_buckets]], or a JSON array.");
-    return [];
+export function readBuckets(
+  { store_buckets: given = [] }: Table,
+  names: BindingNames,
+  report: ReportMistake,
+): BucketBinding[] {
+  const parsed = parseValue(buckets, given, ["store_buckets"], report);
+  const entries: unknown[] = Array.isArray(given) ? given : [];
+  for (const [index, entry] of entries.entries()) {
+    if (isTable(entry)) names.claim(entry["binding"], ["store_buckets", index, "binding"], report);
   }
-  return given.flatMap((entry: unknown, index) => {
-    const path = ["store_buckets", index];
-    if (!isTable(entry)) {
-      report(path, 'must be a table with "binding" and "bucket_name".');
-      return [];
-    }
-    checkBucket(entry, path, names, report);
-    return [bucketBinding(entry)];
+  return (parsed ?? []).map((bucket) => {
+    const { binding, preview_bucket_name: preview, storage_class: ownClass } = bucket;
+    return {
+      binding,
+      bucketName: bucket.bucket_name,
+      ...(preview !== undefined && { previewBucketName: preview }),
+      ...(ownClass !== undefined && { storageClass: ownClass }),
+    };
   });
 }
 
-function checkBucket(entry: Table, path: Path, names: BoundNames, report: Report): void {
-  const given = Object.keys(entry);
-  for (const key of given) {
-    const problem = Object.hasOwn(rules, key)
-      ? rules[key]!(entry[key])
-      : sentence(unknownKey(key, bucketKeys));
-    if (problem !== null) report([...path, key], problem);
+/** @throws UserError with every mistake of the options of `binding` */
+export function parseBucketOptions(binding: string, options: unknown): BucketOptions {
+  const subject = `Store bucket "${binding}":`;
+  if (!isTable(options)) {
+    throw new UserError(
+      `${subject} options are missing. Give at least { bucket_name: "my-bucket" }.`,
+    );
   }
-  for (const [key, example] of Object.entries(neededKeys)) {
-    // One that is misspelt has been reported as such.
-    if (given.some((word) => nearest(word, bucketKeys) === key)) continue;
-    report([...path, key], `is missing. Add it, as in "${example}".`);
-  }
-  const { binding } = entry;
-  if (typeof binding !== "string" || !isIdentifier(binding)) return;
-  const taken = names.claim(binding, [...path, "binding"]);
-  if (taken !== null) report([...path, "binding"], taken);
-}
-
-function bucketBinding(entry: Table): BucketBinding {
-  const { preview_bucket_name: previewBucketName, storage_class: storageClass } = entry;
+  // An option that is undefined counts as absent.
+  const given = Object.entries(options).filter(([, option]) => option !== undefined);
+  const problems: string[] = [];
+  const parsed = parseValue(optionsTable, Object.fromEntries(given), [], (path, problem) => {
+    problems.push(`${subject} ${fieldName(path)} ${sentence(problem)}`);
+  });
+  if (parsed === null) throw new UserError(problems.join("\n"));
+  const {
+    compatibility_date: compatibilityDate,
+    compatibility_flags: compatibilityFlags,
+    latency_milliseconds: latencyMilliseconds,
+  } = parsed;
   return {
-    binding: entry["binding"],
-    bucketName: entry["bucket_name"],
-    ...(previewBucketName !== undefined && { previewBucketName }),
-    ...(storageClass !== undefined && { storageClass }),
-  } as BucketBinding;
-}
-
-function text(check: (value: string) => string | null): (value: unknown) => string | null {
-  return (value) =>
-    typeof value === "string" ? check(value) : `must be text, not ${kindOf(value)}.`;
-}
-
-function bucketName(name: string): string | null {
-  if (isBucketName(name)) return null;
-  return `${JSON.stringify(name)} is not a name for a bucket. ${bucketNameRule}`;
+    bucketName: parsed.bucket_name,
+    storageClass: parsed.storage_class,
+    ...(compatibilityDate !== undefined && { compatibilityDate }),
+    ...(compatibilityFlags !== undefined && { compatibilityFlags }),
+    ...(latencyMilliseconds !== undefined && { latencyMilliseconds }),
+  };
 }

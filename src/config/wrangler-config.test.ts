@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { pluginPath } from "../base/plugin-path.ts";
+import { pluginPath } from "../base/runtime.ts";
 import { readConfig, type ProjectConfig } from "./read-config.ts";
 import { toWranglerTable } from "./wrangler-config.ts";
 
@@ -22,7 +22,7 @@ function read(table: object, environment?: string): ProjectConfig {
 const [store, dns] = ["store", "dns"].map((name) => ({ package: pluginPath, name }));
 
 describe("toWranglerTable()", () => {
-  it("says buckets and DNS as unsafe bindings, and keeps the rest", () => {
+  it("turns buckets and DNS into unsafe bindings, and keeps other keys", () => {
     const table = {
       name: "photos",
       main: "./src/index.ts",
@@ -62,7 +62,7 @@ describe("toWranglerTable()", () => {
     });
   });
 
-  it("has one environment below env, with its own buckets", () => {
+  it("keeps one environment below env, with its own buckets", () => {
     const table = {
       name: "photos",
       store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],

@@ -1,17 +1,17 @@
 /**
- * The configuration as stock wrangler takes it: what is ours is said as `unsafe` bindings, which
- * name the plugin.
+ * The configuration for stock wrangler: buckets and DNS become `unsafe` bindings, which name the
+ * plugin.
  *
- * An environment keeps its place below `env`, because wrangler looks for its secrets, and names
- * its script, by it: whoever hands the result to wrangler names the environment too. Others are
- * left out, for nobody asked for them. Paths are as they were written, and wrangler takes some of
- * them (and `.dev.vars`, and the state) from the file's own folder, so that is where it belongs.
+ * The environment stays below `env`, because wrangler derives the secrets and the name of the
+ * script from the environment: a caller gives wrangler the name of the environment too. Other
+ * environments are left out. Paths stay as they were written, so the result belongs into the folder
+ * of the original file: wrangler resolves paths, `.dev.vars` and the state from there.
  */
-import { pluginPath } from "../base/plugin-path.ts";
-import { isTable, type Table } from "./config-file.ts";
+import { pluginPath } from "../base/runtime.ts";
 import type { BucketBinding, ProjectConfig } from "./read-config.ts";
+import { isTable, type Table } from "./schema.ts";
 
-/** A binding that one of our plugins serves, as wrangler's `unsafe.bindings` has it. */
+/** An entry of wrangler's `unsafe.bindings` that a plugin of Ledge serves. */
 export interface UnsafeBindingEntry {
   readonly name: string;
   readonly type: "store_bucket" | "dns";
@@ -32,7 +32,7 @@ export function toWranglerTable(
   return { ...withBindings(common, []), env: { [environment]: withBindings(own, bindings) } };
 }
 
-/** Of buckets and DNS, with the plugins' options. */
+/** The bindings of buckets and DNS, with the options of the plugin. */
 export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEntry[] {
   const entries: UnsafeBindingEntry[] = buckets.map((bucket) => ({
     name: bucket.binding,
@@ -44,7 +44,7 @@ export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEn
   return [...entries, { name: dns.binding, type: "dns", dev: { plugin, options: dns.table } }];
 }
 
-/** As the plugin reads them. A bucket for previews is the one to use locally. */
+/** The options of the plugin (`parseBucketOptions`). The preview bucket is the local bucket. */
 export function bucketOptions({ bucketName, previewBucketName, storageClass }: BucketBinding) {
   return {
     bucket_name: previewBucketName ?? bucketName,

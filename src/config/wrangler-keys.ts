@@ -1,10 +1,9 @@
 /**
- * The keys of wrangler's configuration, as far as ours have to get along with them: which an
- * environment does not inherit, which bind a name of `env`, and which there are at all. A test
- * holds the lists against the schema that wrangler ships.
+ * The keys of wrangler's configuration: all keys, the keys that an environment does not inherit,
+ * and the paths of names in `env`. A test compares the lists with the schema that wrangler ships.
  */
 
-/** What an environment has to say for itself. */
+/** The keys that an environment does not inherit from the top level. */
 export const notInherited: ReadonlySet<string> = new Set([
   "agent_memory",
   "ai",
@@ -48,7 +47,7 @@ export const notInherited: ReadonlySet<string> = new Set([
   "workflows",
 ]);
 
-/** What an environment takes from the top level unless it says otherwise. */
+/** The keys that an environment inherits from the top level unless it has them too. */
 const inherited = [
   "access",
   "account_id",
@@ -107,10 +106,10 @@ const topLevelOnly = [
 export const wranglerKeys: readonly string[] = [...notInherited, ...inherited, ...topLevelOnly];
 
 /**
- * Where names of `env` stand: `*` is every item of a list, and `{}` at the end says that the keys
- * of the table are the names.
+ * The paths of names in `env`: `*` is every item of a list, and a final `{}` says that the keys of
+ * the table are the names.
  */
-export const bindingPlaces: readonly string[] = [
+export const bindingPaths: readonly string[] = [
   "agent_memory.*.binding",
   "ai.binding",
   "ai_search.*.binding",

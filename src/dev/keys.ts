@@ -1,19 +1,19 @@
-/** Single keys on a terminal, while a program runs. */
+/** Single keys that are pressed on a terminal while a program runs. */
 import { emitKeypressEvents, type Key } from "node:readline";
 
 export interface KeyBinding {
-  /** As they are pressed; the first is the one to be shown. */
+  /** `q`, `ctrl-c`; the first key is shown. */
   readonly keys: readonly string[];
   readonly label: string;
   act(): void;
 }
 
-/** One line that says which keys there are. */
+/** One line that lists the keys. */
 export function renderKeys(bindings: readonly KeyBinding[]): string {
   return bindings.map(({ keys, label }) => `[${keys[0] as string}] ${label}`).join("  ");
 }
 
-/** @returns gives the terminal back */
+/** @returns ends the listening and resets the terminal */
 export function listenForKeys(bindings: readonly KeyBinding[]): () => void {
   const { stdin } = process;
   const onKey = (_: string | undefined, { name, ctrl, meta }: Key): void => {

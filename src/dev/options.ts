@@ -1,52 +1,54 @@
-/** What a dev server can be told. */
-import { isLatency, latencyMillisecondsMax } from "../config/bucket-options.ts";
+/** The options of a dev server. */
+import { isPort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
+import { isIntegerBetween } from "../config/schema.ts";
+import { latencyMillisecondsMax } from "../config/store-buckets.ts";
 
-/** From nothing to everything, as wrangler has them. */
+/** wrangler's levels, from nothing to everything. */
 export const logLevels = ["none", "error", "warn", "info", "log", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
 export const logLevelDefault: LogLevel = "info";
 
 export interface StartDevOptions {
-  /** The script; `main` of the configuration without it. */
+  /** The path of the script. Default: `main` of the configuration. */
   script?: string;
-  /** The configuration file; the nearest one without it. */
+  /** The path of the configuration file. Default: the nearest file. */
   configPath?: string;
-  /** A table of `[env.NAME]`. */
+  /** The NAME of a table `[env.NAME]`. */
   environment?: string;
-  /** Where to look for the configuration; the working folder without it. */
+  /** The folder in which the search for the configuration begins. Default: the working folder. */
   folder?: string;
-  /** Of the script: the configuration's `dev.port` without it, or 8787. The next one if taken. */
+  /** The port of the script, or the next free port. Default: `dev.port` of the configuration, or 8787. */
   port?: number;
-  /** The address to listen on; the configuration's `dev.ip` without it, or localhost. */
+  /** The address of the script. Default: `dev.ip` of the configuration, or localhost. */
   ip?: string;
   localProtocol?: "http" | "https";
-  /** 9229 without it, or the next one that is free. */
+  /** The port of the inspector, or the next free port. Default: 9229. */
   inspectorPort?: number;
-  /** Where state is kept; `.wrangler/state` beside the configuration file without it. */
+  /** The state folder. Default: `.wrangler/state` beside the configuration file. */
   persistTo?: string;
-  /** Variables of the script, over those of the configuration. */
+  /** Variables of the script. They replace variables of the configuration. */
   variables?: Readonly<Record<string, string>>;
-  /** "info" without it: requests, the script's console, warnings and errors. */
+  /** Default: "info", which shows requests, the console of the script, warnings and errors. */
   logLevel?: LogLevel;
-  /** Holds up each operation of the store, as one far away would. */
+  /** The delay of each operation of the store, to simulate a remote store. */
   storeLatencyMilliseconds?: number;
-  /** `false` leaves the companion worker out. */
+  /** `false` starts no DNS. */
   dns?: boolean;
-  /** Of DNS; the configuration's `dns.port` without it, or 8053. */
+  /** The port of DNS. Default: `dns.port` of the configuration, or 8053. */
   dnsPort?: number;
-  /** Of the record API; the configuration's `dns.api_port` without it, or 8788. */
+  /** The port of the record API. Default: `dns.api_port` of the configuration, or 8788. */
   dnsApiPort?: number;
-  /** Takes what the dev server has to say; the console without it. */
+  /** Receives the messages of the dev server. Default: the console. */
   log?: (text: string) => void;
 }
 
-/** @throws UserError for a value that cannot be meant */
+/** @throws UserError for an invalid value */
 export function checkOptions(options: StartDevOptions): void {
   for (const name of ["port", "inspectorPort", "dnsPort", "dnsApiPort"] as const) {
     const port = options[name];
-    if (port === undefined || (Number.isInteger(port) && port >= 0 && port < 65_536)) continue;
-    throw new UserError(`${name} ${port} is not a port: use 0 to 65535, where 0 is any.`);
+    if (port === undefined || isPort(port)) continue;
+    throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);
   }
   const { logLevel, storeLatencyMilliseconds: latency, localProtocol } = options;
   if (logLevel !== undefined && !logLevels.includes(logLevel)) {
@@ -55,7 +57,7 @@ export function checkOptions(options: StartDevOptions): void {
   if (localProtocol !== undefined && localProtocol !== "http" && localProtocol !== "https") {
     throw new UserError(`localProtocol "${String(localProtocol)}" is neither http nor https.`);
   }
-  if (latency !== undefined && !isLatency(latency)) {
+  if (latency !== undefined && !isIntegerBetween(latency, 0, latencyMillisecondsMax)) {
     throw new UserError(
       `storeLatencyMilliseconds ${String(latency)} is not a whole number from 0 to ${latencyMillisecondsMax}.`,
     );

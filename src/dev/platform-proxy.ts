@@ -1,35 +1,34 @@
 /**
- * The bindings of a project in Node, for frameworks whose own dev server runs there.
+ * The bindings of a project in Node, for frameworks whose dev server runs there.
  *
- * It is wrangler's proxy with a configuration that says our bindings as wrangler knows them, so
- * that everything else is as wrangler has it.
+ * This is wrangler's proxy with a configuration in which buckets and DNS are `unsafe` bindings.
  */
-import { join } from "node:path";
 import type { GetPlatformProxyOptions, PlatformProxy } from "wrangler";
-import { withDerivedFile } from "../config/derived-file.ts";
+import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import {
   toWranglerTable,
   unsafeBindings,
   type UnsafeBindingEntry,
 } from "../config/wrangler-config.ts";
-import { loadWrangler } from "../base/packages.ts";
+import { loadWrangler } from "../base/runtime.ts";
+import { persistPath, stateFolder } from "../base/state-folder.ts";
 
 export interface PlatformProxyOptions {
-  /** The configuration file; the nearest one without it. */
+  /** The path of the configuration file. Default: the nearest file. */
   configPath?: string;
-  /** A table of `[env.NAME]`. */
+  /** The NAME of a table `[env.NAME]`. */
   environment?: string;
-  /** Where to look for the configuration; the working folder without it. */
+  /** The folder in which the search for the configuration begins. Default: the working folder. */
   folder?: string;
   /**
-   * Where state is kept; `.wrangler/state/v3` beside the configuration file without it, which is
-   * where the dev server keeps it too. `false` keeps it until `dispose()`.
+   * The folder of the state. Default: `.wrangler/state/v3` beside the configuration file, which the
+   * dev server uses too. `false` removes the state with `dispose()`.
    */
   persist?: boolean | { path: string };
-  /** Instead of `.env` and its kin, relative to the configuration file. */
+  /** Files that replace `.env` and `.env.*`, relative to the configuration file. */
   envFiles?: string[];
-  /** `false` leaves out bindings that are marked `remote`. */
+  /** `false` leaves out bindings with `remote = true`. */
   remoteBindings?: boolean;
 }
 
@@ -41,14 +40,14 @@ export async function getPlatformProxy<
   for (const warning of config.warnings) console.warn(warning);
   const { environment, persist = true, envFiles, remoteBindings } = options;
   const wranglerOptions: GetPlatformProxyOptions = {
-    persist: persist === true ? { path: join(config.folder, ".wrangler", "state", "v3") } : persist,
+    persist: persist === true ? { path: persistPath(stateFolder(config.folder)) } : persist,
     ...(environment !== undefined && { environment }),
     ...(envFiles !== undefined && { envFiles }),
     ...(remoteBindings !== undefined && { remoteBindings }),
   };
   const wrangler = loadWrangler();
   const table = toWranglerTable(config, compatibleBindings(config));
-  const proxy = await withDerivedFile(config, table, (configPath) =>
+  const proxy = await withTemporaryConfig(config, table, (configPath) =>
     wrangler.getPlatformProxy<Env, CfProperties>({ ...wranglerOptions, configPath }),
   );
 
@@ -56,7 +55,7 @@ export async function getPlatformProxy<
   return { ...proxy, dispose: () => (disposed ??= proxy.dispose()) };
 }
 
-/** There is no script here, and so its date and flags have to come with the binding. */
+/** The proxy runs no script, so the bindings need the date and the flags of the configuration. */
 function compatibleBindings(config: ProjectConfig): UnsafeBindingEntry[] {
   const { compatibility_date, compatibility_flags } = config.table;
   return unsafeBindings(config).map((binding) => {

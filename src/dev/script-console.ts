@@ -1,14 +1,14 @@
 /**
- * What a script says on its console, with the places of its sources.
+ * The console of a script. Stack traces name positions in the sources.
  *
- * The runtime knows only the bundle, so the frames of stacks are traced back by its source map.
+ * The runtime knows only the bundle, so the frames of a stack are mapped by the bundle's source map.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { basename, dirname, relative, resolve } from "node:path";
 import { logLevels, type LogLevel } from "./options.ts";
 
-/** Where a bundle and its map are. */
+/** The paths of a bundle and its source map. */
 export interface BundleFiles {
   readonly path: string;
   readonly sourceMapPath: string | undefined;
@@ -19,6 +19,13 @@ export interface ConsoleMessage {
   readonly message: string;
 }
 
+/** A position in a stack: file, line and column. */
+const framePattern = /(?:file:\/\/)?((?:[^\s():]|:(?!\d))+):(\d+):(\d+)/g;
+
+/** Frames of the code that wrangler adds to a script. */
+const wranglerFramePattern =
+  /\n\s+at [^\n]*(?:wrangler[\\/]templates|\.wrangler[\\/]tmp)[\\/][^\n]*/g;
+
 export class ScriptConsole {
   readonly #level: LogLevel;
   #bundle: BundleFiles | null = null;
@@ -28,31 +35,34 @@ export class ScriptConsole {
     this.#level = level;
   }
 
-  /** From now on the script is this one. */
-  follow(bundle: BundleFiles): void {
+  /** Sets the bundle that later messages refer to. */
+  useBundle(bundle: BundleFiles): void {
     this.#bundle = bundle;
     this.#map = null;
   }
 
-  say({ level, message }: ConsoleMessage): void {
-    const loudness = level === "error" ? "error" : level === "warn" ? "warn" : "info";
-    if (logLevels.indexOf(loudness) > logLevels.indexOf(this.#level)) return;
-    const stream = loudness === "info" ? process.stdout : process.stderr;
-    stream.write(`${this.traced(message)}\n`);
+  write({ level, message }: ConsoleMessage): void {
+    const known = level === "error" || level === "warn" ? level : "info";
+    if (logLevels.indexOf(known) > logLevels.indexOf(this.#level)) return;
+    const stream = known === "info" ? process.stdout : process.stderr;
+    stream.write(`${this.mapStack(message)}\n`);
   }
 
-  /** Frames of the bundle become those of the sources. */
-  traced(message: string): string {
+  /** Replaces positions in the bundle by positions in the sources. */
+  mapStack(message: string): string {
     const { path } = this.#bundle ?? {};
     if (path === undefined || !message.includes(`${basename(path)}:`)) return message;
-    const traced = message.replace(frame, (whole, file: string, line: string, column: string) => {
-      if (basename(file) !== basename(path)) return whole;
-      return this.#origin(Number(line), Number(column)) ?? whole;
-    });
-    return traced.replace(wranglerFrame, "");
+    const mapped = message.replace(
+      framePattern,
+      (whole, file: string, line: string, column: string) => {
+        if (basename(file) !== basename(path)) return whole;
+        return this.#sourcePosition(Number(line), Number(column)) ?? whole;
+      },
+    );
+    return mapped.replace(wranglerFramePattern, "");
   }
 
-  #origin(line: number, column: number): string | null {
+  #sourcePosition(line: number, column: number): string | null {
     const { sourceMapPath } = this.#bundle ?? {};
     if (sourceMapPath === undefined || !existsSync(sourceMapPath)) return null;
     this.#map ??= new SourceMap(
@@ -65,9 +75,3 @@ export class ScriptConsole {
     return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   }
 }
-
-/** What wrangler puts around a script is nobody's business. */
-const wranglerFrame = /\n\s+at [^\n]*(?:wrangler[\\/]templates|\.wrangler[\\/]tmp)[\\/][^\n]*/g;
-
-/** A place in a stack: a file, a line and a column. */
-const frame = /(?:file:\/\/)?((?:[^\s():]|:(?!\d))+):(\d+):(\d+)/g;

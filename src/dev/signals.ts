@@ -1,32 +1,32 @@
 /**
- * Signals that end the process in good order.
+ * Signals that ask the process to end.
  *
- * Miniflare answers some of them itself, with an exit on the spot: before its other runtimes are
- * down, and before notes in the state's folder are taken away. So while a program owns its
- * signals, what others hang on them is taken off again.
+ * Miniflare handles some of them itself and exits at once: before the other runtimes have stopped,
+ * and before the run records in the state folder are removed. So while a program owns its signals,
+ * listeners that other code adds are removed.
  */
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Calls `onSignal` for each signal that asks the process to end.
  *
- * @returns gives the signals back
+ * @returns releases the signals
  */
 export function ownSignals(onSignal: (signal: NodeJS.Signals) => void): () => void {
   for (const signal of signals) process.on(signal, onSignal);
-  process.on("newListener", onNewListener);
+  process.on("newListener", removeListener);
   return () => {
-    process.off("newListener", onNewListener);
+    process.off("newListener", removeListener);
     for (const signal of signals) process.off(signal, onSignal);
   };
 }
 
-/** How soon a shell's end is noticed. */
+/** The interval of the checks that the shell still runs. */
 const shellMilliseconds = 250;
 
 /**
- * Calls `onEnd` when the shell is gone that npm runs scripts in. npm hands signals to that shell,
- * which ends by them and tells nobody.
+ * Calls `onEnd` when the shell has ended in which npm runs scripts. npm sends a signal to that
+ * shell, and the shell ends without passing the signal on.
  *
  * @returns ends the watch
  */
@@ -41,7 +41,7 @@ export function watchShell(onEnd: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-function onNewListener(event: string, listener: (...args: unknown[]) => void): void {
+function removeListener(event: string, listener: (...args: unknown[]) => void): void {
   if (!signals.some((signal) => signal === event)) return;
   queueMicrotask(() => process.off(event, listener));
 }

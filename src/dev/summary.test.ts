@@ -5,11 +5,11 @@ const url = "http://localhost:8787";
 const nothing = { url, buckets: [], storeFolder: "/p/s", storeLatencyMilliseconds: 0, dns: [] };
 
 describe("renderSummary()", () => {
-  it("is a line for a script without anything", () => {
+  it("is one line for a script without buckets and DNS", () => {
     expect(renderSummary(nothing, "/p")).toBe("Ready      http://localhost:8787");
   });
 
-  it("lists buckets below their folder, previews by the name that is used, and DNS", () => {
+  it("lists the folder, the buckets by the name that is used locally, and DNS", () => {
     const summary = {
       ...nothing,
       buckets: [
@@ -30,7 +30,7 @@ describe("renderSummary()", () => {
     ]);
   });
 
-  it("names a folder elsewhere in full", () => {
+  it("shows the full path of a folder outside the working folder", () => {
     const summary = { ...nothing, buckets: [{ binding: "A", bucketName: "photos" }] };
     expect(renderSummary(summary, "/elsewhere")).toContain("Buckets    /p/s\n");
   });

@@ -1,24 +1,26 @@
-/** What a dev server says when it is ready: one block, with all there is to know. */
+/** The lines that a dev server prints when it is ready. */
 import { relative } from "node:path";
 import type { BucketBinding } from "../config/read-config.ts";
 
 export interface DevSummary {
   readonly url: string;
   readonly buckets: readonly BucketBinding[];
-  /** Where the buckets are kept. */
+  /** The folder of the buckets. */
   readonly storeFolder: string;
   readonly storeLatencyMilliseconds: number;
-  /** What DNS says of itself. */
+  /** The lines of DNS. */
   readonly dns: readonly string[];
 }
 
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
   const { url, buckets, storeFolder, storeLatencyMilliseconds: latency, dns } = summary;
   const width = Math.max(0, ...buckets.map(({ binding }) => binding.length));
-  const late = latency === 0 ? "" : `, each operation ${latency} ms late`;
+  const delay = latency === 0 ? "" : `, each operation ${latency} ms late`;
   return [
     `Ready      ${url}`,
-    ...(buckets.length === 0 ? [] : [`Buckets    ${shown(storeFolder, workingFolder)}${late}`]),
+    ...(buckets.length === 0
+      ? []
+      : [`Buckets    ${shownFolder(storeFolder, workingFolder)}${delay}`]),
     ...buckets.map(
       ({ binding, bucketName, previewBucketName }) =>
         `  env.${binding.padEnd(width)}  ${previewBucketName ?? bucketName}`,
@@ -27,8 +29,8 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
   ].join("\n");
 }
 
-/** A folder inside of the working one is shorter without it. */
-function shown(folder: string, workingFolder: string): string {
+/** A folder below the working folder is shown as a relative path. */
+function shownFolder(folder: string, workingFolder: string): string {
   const short = relative(workingFolder, folder);
   return short === "" || short.startsWith("..") ? folder : short;
 }

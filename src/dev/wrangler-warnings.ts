@@ -1,16 +1,17 @@
 /**
- * What wrangler has to say of a configuration file, without what it does not know of ours.
+ * wrangler's warnings about a configuration file, without warnings about the keys of Ledge.
  *
- * wrangler warns of every key that is not its own, and can only be told to warn of nothing. So it
- * reads the file in silence, and once more a copy that leaves our keys out, for the warnings
- * alone.
+ * wrangler warns of every key that it does not know, and its only option is to warn of nothing. So
+ * wrangler reads the file without warnings, and reads a copy without the keys of Ledge, for the
+ * warnings alone.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import type { unstable_readConfig } from "wrangler";
-import { isTable, shownPath, type Table } from "../config/config-file.ts";
+import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
+import { isTable, type Table } from "../config/schema.ts";
 
 export function wranglerWarnings(
   { path, source, environment }: ProjectConfig,
@@ -20,8 +21,8 @@ export function wranglerWarnings(
   const folder = mkdtempSync(join(tmpdir(), "ledge-"));
   const copy = join(folder, "wrangler.json");
   try {
-    writeFileSync(copy, JSON.stringify(withoutOurs(source)));
-    const warnings = listen(() =>
+    writeFileSync(copy, JSON.stringify(withoutLedgeKeys(source)));
+    const warnings = collectWarnings(() =>
       read({ config: copy, ...(environment !== undefined && { env: environment }) }),
     );
     return warnings.map((text) =>
@@ -32,26 +33,26 @@ export function wranglerWarnings(
   }
 }
 
-function withoutOurs({ store_buckets: _buckets, dns: _dns, env, ...rest }: Table): Table {
+function withoutLedgeKeys({ store_buckets: _buckets, dns: _dns, env, ...rest }: Table): Table {
   if (!isTable(env)) return { ...rest, ...(env !== undefined && { env }) };
   const environments = Object.entries(env).map(([name, own]) => [
     name,
-    isTable(own) ? withoutOurs(own) : own,
+    isTable(own) ? withoutLedgeKeys(own) : own,
   ]);
   return { ...rest, env: Object.fromEntries(environments) as Table };
 }
 
-/** What is said on the console while `act` runs, which must not be asynchronous. */
-function listen(act: () => unknown): string[] {
-  const heard: string[] = [];
+/** Returns the warnings that `act`, a synchronous function, writes to the console. */
+function collectWarnings(act: () => unknown): string[] {
+  const warnings: string[] = [];
   const { warn } = console;
-  console.warn = (...said: unknown[]) => void heard.push(said.join(" ").trim());
+  console.warn = (...values: unknown[]) => void warnings.push(values.join(" ").trim());
   try {
     act();
   } catch {
-    // A mistake is told by whoever reads the file itself.
+    // wrangler throws the same error when it reads the original.
   } finally {
     console.warn = warn;
   }
-  return heard;
+  return warnings;
 }

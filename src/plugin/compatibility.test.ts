@@ -35,7 +35,7 @@ describe("compatibilitySettings()", () => {
     expect(compatibilitySettings(date, flags)).toMatchObject({ rejectBadArguments });
   });
 
-  it("passes over flags that are not the store's", () => {
+  it("ignores flags that are not the store's", () => {
     expect(compatibilitySettings("2026-01-01", ["nodejs_compat", "no_such_flag"])).toStrictEqual({
       honorInclude: true,
       trailingDelimiter: false,
@@ -44,7 +44,7 @@ describe("compatibilitySettings()", () => {
   });
 
   it.each(["store_", "store_list_honour_include", "store_list_honor_include "])(
-    "refuses the flag %j",
+    "rejects the flag %j",
     (flag) => {
       expect(() => compatibilitySettings("2026-01-01", ["nodejs_compat", flag])).toThrow(
         new UserError(

@@ -1,8 +1,8 @@
 /**
- * Compatibility dates and flags, as far as buckets look at them.
+ * Compatibility dates and flags that change the behaviour of buckets.
  *
- * Our own flags begin with `store_`. They stand among the ordinary ones, but workerd refuses
- * flags it does not know, so they are taken out before it sees them.
+ * The store's own flags start with `store_`. A script lists them among workerd's flags, but workerd
+ * rejects flags that it does not know, so the plugin removes them before workerd reads the list.
  */
 import { UserError } from "../base/user-error.ts";
 
@@ -12,7 +12,7 @@ export interface CompatibilitySettings {
   readonly rejectBadArguments: boolean;
 }
 
-/** Specification: `include` is honoured from this date on. */
+/** Specification: `list()` honours `include` from this date on. */
 const honorIncludeDate = "2022-08-04";
 /** workerd's `capture_async_api_throws` is the default from this date on. */
 const rejectBadArgumentsDate = "2022-10-31";

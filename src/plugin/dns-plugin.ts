@@ -3,19 +3,19 @@
  *
  *     env.DNS ──▶ DnsApi, an entrypoint of dns:worker ──▶ zone objects (Durable Objects)
  *
- * The binding's options are the `[dns]` table. A runtime has one companion worker, so all scripts
- * that are bound to it have to agree on the table.
+ * The binding's options are the `[dns]` table. A runtime has one companion worker, so all bindings
+ * must have the same table.
  *
- * A binding of type `dns_remote` is the same API where the companion worker runs in a runtime of
- * its own, as it does beside a dev server: its options say where that one listens.
+ * A binding of type `dns_remote` is the same API where the companion worker runs in another
+ * runtime, as it does beside a dev server. Its options are the address and the credentials.
  */
 import { mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
-import { loadMiniflare } from "../base/packages.ts";
-import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
+import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
-import { workerdModule } from "../base/workerd-module.ts";
+import { companionClasses } from "../dns/server/companion.ts";
+import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 
 const { getPersistPath, ProxyNodeBinding } = loadMiniflare();
 
@@ -24,7 +24,6 @@ const workerService = "dns:worker";
 const zonesService = "dns:zones";
 const remoteService = "dns:remote";
 const remoteApiService = "dns:remote:api";
-const objectClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
 export const dnsPlugin: Plugin = {
   bindingTypeDescription: "DNS record API",
@@ -47,8 +46,8 @@ export const dnsPlugin: Plugin = {
     const other = others.find(({ options: table }) => !isDeepStrictEqual(table, first?.options));
     if (first !== undefined && other !== undefined) {
       throw new UserError(
-        `Bindings "${first.name}" and "${other.name}" have different options, but there is one ` +
-          "DNS for all scripts: give both the same.",
+        `Bindings "${first.name}" and "${other.name}" have different options, but all scripts ` +
+          "share one DNS: give both the same options.",
       );
     }
     return [];
@@ -65,16 +64,16 @@ export const dnsPlugin: Plugin = {
       {
         name: workerService,
         worker: {
-          compatibilityDate: "2026-08-01",
+          compatibilityDate: ownCompatibilityDate,
           modules: [{ name: "dns-worker.js", esModule: workerdModule("dns-worker") }],
-          durableObjectNamespaces: Object.values(objectClasses).map((className) => ({
+          durableObjectNamespaces: Object.values(companionClasses).map((className) => ({
             className,
             uniqueKey: `ledge-dns-${className}`,
             enableSql: true,
           })),
           durableObjectStorage: { localDisk: zonesService },
           bindings: [
-            ...Object.entries(objectClasses).map(([name, className]) => ({
+            ...Object.entries(companionClasses).map(([name, className]) => ({
               name,
               durableObjectNamespace: { className, serviceName: workerService },
             })),
@@ -86,7 +85,7 @@ export const dnsPlugin: Plugin = {
   },
 };
 
-/** Where a companion worker listens, and its owner's credentials. */
+/** The address of a companion worker, and the credentials of its API. */
 export interface RemoteOptions {
   readonly address: string;
   readonly email: string;
@@ -99,8 +98,8 @@ function remoteServices({ address, email, key }: RemoteOptions): Service[] {
     {
       name: remoteService,
       worker: {
-        compatibilityDate: "2026-08-01",
-        modules: [{ name: "dns-remote.js", esModule: workerdModule("dns-remote") }],
+        compatibilityDate: ownCompatibilityDate,
+        modules: [{ name: "dns-api-proxy.js", esModule: workerdModule("dns-api-proxy") }],
         bindings: [
           { name: "API", service: { name: remoteApiService } },
           { name: "EMAIL", text: email },
@@ -111,8 +110,8 @@ function remoteServices({ address, email, key }: RemoteOptions): Service[] {
   ];
 }
 
-function dnsBindings(worker: ParsedWorkerOptions): UnsafeBinding<"api" | "remote">[] {
-  return unsafeBindings(worker, pluginName, {
+function dnsBindings(worker: ParsedWorkerOptions): PluginBinding<"api" | "remote">[] {
+  return pluginBindings(worker, pluginName, {
     "unsafe:dns": "api",
     "unsafe:dns_remote": "remote",
   });

@@ -1,28 +1,28 @@
 /**
- * The endpoint's place in a runtime (`store/endpoint`): a port of its own.
+ * The socket of the store's endpoint (`store/endpoint`) in a runtime.
  *
- * Miniflare opens sockets to workers that its options name, and a plugin sees the options before
- * they are read. The number of the port has to be known beforehand, for nobody tells a plugin
- * which one workerd has got.
+ * Miniflare opens sockets for workers that its options name, and a plugin can change the options
+ * before Miniflare reads them. The port must be known in advance, because Miniflare does not tell
+ * a plugin which port workerd has bound.
  */
 import { randomBytes } from "node:crypto";
 import type { ParsedWorkerOptions } from "miniflare";
-import type { EndpointAddress } from "../base/run-record.ts";
-import { reservePort } from "../base/reserved-port.ts";
+import { reservePort } from "../base/ports.ts";
+import type { EndpointAddress } from "../store/node/store-owner.ts";
 
-/** Also the name of the class: no script will have one like it. */
+/** Also the name of the class, which no script is likely to use. */
 const entrypoint = "LedgeStoreEndpoint";
 const scriptName = "ledge-store";
 
 /**
- * The service behind the endpoint, which is that of the buckets: one more would be one more isolate to
- * start. Miniflare looks for the service of a socket among the scripts.
+ * The service of the buckets and of the endpoint: a second service would be a second isolate to
+ * start. Miniflare looks up the service of a socket among the scripts, hence the prefix.
  */
-export const storeService = `core:user:${scriptName}`;
+export const bucketsService = `core:user:${scriptName}`;
 
 const endpoints = new Map<number, EndpointAddress>();
 
-/** The endpoint of a Miniflare, known by its own port: a runtime that restarts keeps it. */
+/** The endpoint of a Miniflare, by its loopback port. A runtime that restarts keeps its endpoint. */
 export async function reserveEndpoint(loopbackPort: number): Promise<EndpointAddress> {
   let endpoint = endpoints.get(loopbackPort);
   if (endpoint === undefined) {
@@ -32,7 +32,7 @@ export async function reserveEndpoint(loopbackPort: number): Promise<EndpointAdd
   return endpoint;
 }
 
-/** Makes Miniflare open the endpoint, with this script's sockets. Options may be read more than once. */
+/** Adds the socket to a script's sockets, once: Miniflare may read the same options twice. */
 export function openEndpointSocket(worker: ParsedWorkerOptions, { port }: EndpointAddress): void {
   const dev = ((worker as { dev?: ParsedWorkerOptions["dev"] }).dev ??= {} as never) as {
     unsafeDirectSockets?: object[];

@@ -1,7 +1,7 @@
 /**
  * `ledge/plugin`: the module that Miniflare loads for `unsafe` bindings whose `dev.plugin` names
- * it. Whatever starts Miniflare (wrangler, the vitest pool, the Vite plugin, a script of one's
- * own) gets the same buckets, and the same DNS.
+ * it. wrangler, the vitest pool, the Vite plugin and programs that start Miniflare themselves all
+ * get the same buckets and the same DNS.
  */
 import { dnsPlugin } from "./dns-plugin.ts";
 import { storePlugin } from "./store-plugin.ts";

@@ -1,22 +1,23 @@
 /**
- * The Miniflare plugin of the store: which bindings a script gets, and the services behind them.
+ * The Miniflare plugin of the store: the bindings of a script, and the services behind them.
  *
  *     env.PHOTOS ──▶ StoreBucket (an extension module) ──▶ the buckets' worker (Durable Objects)
  *                                                     └──▶ store:blobs (a folder)
  *
- * One service holds the objects of all buckets, one disk service all blobs; a binding only says
- * which bucket it means.
+ * One service has the objects of all buckets, and one disk service all blobs; a binding only names
+ * its bucket.
  */
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { newRunId, type EndpointAddress } from "../base/run-record.ts";
-import type { BucketSettings } from "../store/binding/settings.ts";
-import { parseBucketOptions, type BucketOptions } from "../config/bucket-options.ts";
-import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
+import { newRunId } from "../base/run-records.ts";
+import { loadMiniflare, workerdModule } from "../base/runtime.ts";
+import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
+import type { BucketSettings } from "../store/binding/invocation.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
-import { loadMiniflare } from "../base/packages.ts";
-import { bucketsService, clientBindings, storeServices } from "./store-services.ts";
-import { unsafeBindings, type UnsafeBinding } from "./unsafe-bindings.ts";
-import { workerdModule } from "../base/workerd-module.ts";
+import type { EndpointAddress } from "../store/node/store-owner.ts";
+import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
+import { bucketsService } from "./endpoint-socket.ts";
+import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
+import { clientBindings, storeServices } from "./store-services.ts";
 
 const { ProxyNodeBinding } = loadMiniflare();
 
@@ -26,10 +27,10 @@ const bindingModule = "ledge-internal:store-binding";
 export const storePlugin: Plugin = {
   bindingTypeDescription: "Store bucket",
 
-  /** Called first, with all scripts of a run: they share its runId. */
+  /** Miniflare calls this method first, with all scripts of a run. */
   getExtensions({ options }) {
     const runId = newRunId();
-    for (const worker of options) runs.set(worker, runId);
+    for (const worker of options) runIds.set(worker, runId);
     return [
       {
         modules: [
@@ -80,18 +81,25 @@ export const storePlugin: Plugin = {
     const bucketNames = bindings
       .filter(({ kind }) => kind === "bucket")
       .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
-    const [handover] = bindings
-      .filter(({ kind }) => kind === "control")
-      .map(({ options }) => (options as { handover?: EndpointAddress } | undefined)?.handover);
+    const control = bindings.find(({ kind }) => kind === "control")?.options;
+    const { handover, project_folder: projectFolder } = (control ?? {}) as ControlOptions;
     return storeServices(assembly, {
       pluginName,
       runId: runIdOf(worker),
       bucketNames,
-      project: projectFolder(worker),
+      projectFolder,
       ...(handover !== undefined && { handover }),
     });
   },
 };
+
+/** The options of the control binding. */
+interface ControlOptions {
+  /** The folder from which tests can fill buckets. */
+  readonly project_folder?: string;
+  /** Where a command accepts the request to hand over the store (`store/node/store-owner.ts`). */
+  readonly handover?: EndpointAddress;
+}
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {
   return {
@@ -104,34 +112,28 @@ function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): Bu
   };
 }
 
-function storeBindings(worker: ParsedWorkerOptions): UnsafeBinding<"bucket" | "control">[] {
-  return unsafeBindings(worker, pluginName, {
+function storeBindings(worker: ParsedWorkerOptions): PluginBinding<"bucket" | "control">[] {
+  return pluginBindings(worker, pluginName, {
     "unsafe:store_bucket": "bucket",
     "unsafe:store_control": "control",
   });
 }
 
-/** The folder that tests may fill buckets from, if the control binding names one. */
-function projectFolder(worker: ParsedWorkerOptions): string | undefined {
-  const control = storeBindings(worker).find(({ kind }) => kind === "control");
-  return (control?.options as { project_folder?: string } | undefined)?.project_folder;
-}
-
-/** The runId that a script's blobs are written under. */
-const runs = new WeakMap<ParsedWorkerOptions, string>();
+/** The run id in the names of a script's blobs. */
+const runIds = new WeakMap<ParsedWorkerOptions, string>();
 
 function runIdOf(worker: ParsedWorkerOptions): string {
-  let runId = runs.get(worker);
-  if (runId === undefined) runs.set(worker, (runId = newRunId()));
+  let runId = runIds.get(worker);
+  if (runId === undefined) runIds.set(worker, (runId = newRunId()));
   return runId;
 }
 
-/** All flags a script was given. Ours are no longer among those that workerd will see. */
+/** All flags of a script, also those that were removed from the list for workerd. */
 const givenFlags = new WeakMap<ParsedWorkerOptions, readonly string[]>();
 
 function takeFlags(worker: ParsedWorkerOptions): readonly string[] {
   const { compatibilityFlags = [] } = worker.config;
-  // Options can be assembled more than once, and then our flags are gone already.
+  // Miniflare can read the same options twice. The second time our flags are already removed.
   const flags = givenFlags.get(worker) ?? [...compatibilityFlags];
   givenFlags.set(worker, flags);
   compatibilityFlags.splice(0, Infinity, ...flags.filter((flag) => !isStoreFlag(flag)));

@@ -1,6 +1,6 @@
 /**
- * The services behind the bindings of the store, in the runtime that has its databases (the host)
- * and in others on the same folder (guests; `claim.ts`).
+ * The services behind the bindings of the store: the buckets on their databases in the runtime that
+ * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,27 +11,20 @@ import type {
   Worker_Binding,
   Worker_Module,
 } from "miniflare";
+import { onRuntimeStart } from "../base/child-processes.ts";
+import { thisProcess } from "../base/processes.ts";
+import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
-import {
-  amendRunRecord,
-  recordRun,
-  removeRunRecords,
-  type EndpointAddress,
-} from "../base/run-record.ts";
-import { claimStore } from "../base/folder-owner.ts";
-import { reserveEndpoint, openEndpointSocket, storeService } from "./endpoint-socket.ts";
-import { whenRuntimeStarts } from "../base/orphan-runtime.ts";
-import { loadMiniflare } from "../base/packages.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
-import { workerdModule } from "../base/workerd-module.ts";
+import { claimStore, storeRuns, type EndpointAddress } from "../store/node/store-owner.ts";
+import { bucketsService, openEndpointSocket, reserveEndpoint } from "./endpoint-socket.ts";
 
 const miniflare = loadMiniflare();
 
-export const bucketsService = storeService;
 const databasesService = "store:databases";
 const blobsService = "store:blobs";
 const runsService = "store:runs";
-const hostService = "store:host";
+const ownerService = "store:owner";
 const projectService = "store:project";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
@@ -40,46 +33,43 @@ const joinerBinding: Worker_Binding = {
   service: { name: bucketsService, entrypoint: "ContentJoiner" },
 };
 
-/** What a client of buckets needs (`store/client/bucket-client.ts`). */
+/** The bindings of a bucket client (`store/client/bucket-client.ts`). */
 export const clientBindings: Worker_Binding[] = [
   { name: "buckets", durableObjectNamespace: bucketNamespace },
   { name: "blobs", service: { name: blobsService } },
   joinerBinding,
 ];
 
-interface StoreRun {
-  /** The name of the store's folder below the persist path */
+interface StoreServicesOptions {
+  /** The name of the store's folder below the persist path. */
   readonly pluginName: string;
   readonly runId: string;
-  /** The buckets that the script is bound to */
+  /** The buckets that the script is bound to. */
   readonly bucketNames: readonly string[];
-  /** A folder that tests may read, if there is one */
-  readonly project: string | undefined;
-  /** Where the process makes way for another runtime, if it does (`claim.ts`). */
+  /** The folder that tests can read, if any. */
+  readonly projectFolder: string | undefined;
+  /** Where a command accepts the request to hand over the store. */
   readonly handover?: EndpointAddress;
 }
 
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
-  { pluginName, runId, bucketNames, project, handover }: StoreRun,
+  { pluginName, runId, bucketNames, projectFolder, handover }: StoreServicesOptions,
 ): Promise<Service[]> {
-  const folder = miniflare.getPersistPath(
-    pluginName,
-    tmpPath,
-    sharedOptions.resourcePersistencePath,
-  );
+  const { resourcePersistencePath } = sharedOptions;
+  const folder = miniflare.getPersistPath(pluginName, tmpPath, resourcePersistencePath);
   const [databases, blobs, runs] = ["databases", "blobs", "runs"].map((name) => {
     const path = `${folder}/${name}`;
     mkdirSync(path, { recursive: true });
     return path;
   }) as [string, string, string];
-  // So that whoever looks into the folder knows which buckets there are.
+  // The command line finds buckets by their folders.
   for (const name of bucketNames) mkdirSync(join(blobs, bucketFolder(name)), { recursive: true });
-  // The scripts of a run share the services of the first.
-  if (lastRun.get(loopbackPort) === runId) return [];
-  lastRun.set(loopbackPort, runId);
-  const owner = {
-    processId: process.pid,
+  // All scripts of a run use the services of the first script.
+  if (lastRunIds.get(loopbackPort) === runId) return [];
+  lastRunIds.set(loopbackPort, runId);
+  const record = {
+    ...thisProcess(),
     host: loopbackHost,
     port: loopbackPort,
     ...(handover !== undefined && { handover }),
@@ -87,38 +77,45 @@ export async function storeServices(
   const shared = [
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: runsService, disk: { path: runs } },
-    ...(project === undefined ? [] : [{ name: projectService, disk: { path: project } }]),
+    ...(projectFolder === undefined
+      ? []
+      : [{ name: projectService, disk: { path: projectFolder } }]),
   ];
-  const more: Worker_Binding[] = [
+  const bindings: Worker_Binding[] = [
     { name: "runId", text: runId },
-    ...(project === undefined ? [] : await projectBindings()),
+    ...(projectFolder === undefined ? [] : await projectBindings()),
   ];
-  // A folder that goes with the runtime is nobody else's.
-  if (sharedOptions.resourcePersistencePath === undefined) {
-    await recordRun(runId, runs, owner);
-    return [...shared, ...hostServices(databases, more)];
+  // Only this runtime uses a temporary folder.
+  if (resourcePersistencePath === undefined) {
+    await storeRuns(folder).start(runId, record);
+    return [...shared, ...ownerServices(databases, bindings)];
   }
-  const { host, outlived } = await claimStore({
+  const { owner, stale } = await claimStore({
     runId,
     folder,
-    owner,
-    endpoint: () => reserveEndpoint(loopbackPort),
+    record,
+    reserveEndpoint: () => reserveEndpoint(loopbackPort),
   });
-  // Goes on while the runtime starts, which takes longer. Who is in the way of it, stays.
-  void removeRunRecords(runs, outlived)
+  // In the background: the runtime takes longer to start, and does not depend on the outcome.
+  void storeRuns(folder)
+    .remove(stale)
     .catch(() => {})
     .then(() => removePartialFiles(blobs, runs));
-  if (host?.endpoint !== undefined) return [...shared, ...guestServices(host.endpoint, more)];
+  if (owner?.endpoint !== undefined)
+    return [...shared, ...clientServices(owner.endpoint, bindings)];
   const endpoint = await reserveEndpoint(loopbackPort);
   openEndpointSocket(worker, endpoint);
-  whenRuntimeStarts(loopbackPort, (runtimeProcessId) =>
-    amendRunRecord(runId, runs, { runtimeProcessId }),
+  onRuntimeStart(loopbackPort, (runtimeProcessId) =>
+    storeRuns(folder).amend(runId, { runtimeProcessId }),
   );
-  const forEndpoint: Worker_Binding[] = [joinerBinding, { name: "secret", text: endpoint.secret }];
-  return [...shared, ...hostServices(databases, [...more, ...forEndpoint])];
+  const endpointBindings: Worker_Binding[] = [
+    joinerBinding,
+    { name: "secret", text: endpoint.secret },
+  ];
+  return [...shared, ...ownerServices(databases, [...bindings, ...endpointBindings])];
 }
 
-/** What reads the project's folder also says of what type the files are. */
+/** The project's folder, and the content types of its files. */
 async function projectBindings(): Promise<Worker_Binding[]> {
   const { mimes } = await import("mrmime");
   return [
@@ -127,11 +124,11 @@ async function projectBindings(): Promise<Worker_Binding[]> {
   ];
 }
 
-/** The runId that each Miniflare, known by its own port, has begun last. */
-const lastRun = new Map<number, string>();
+/** The run that each Miniflare, by its loopback port, has started last. */
+const lastRunIds = new Map<number, string>();
 
-/** The buckets themselves, on their databases. */
-function hostServices(databases: string, bindings: Worker_Binding[]): Service[] {
+/** The buckets on their databases. */
+function ownerServices(databases: string, bindings: Worker_Binding[]): Service[] {
   return [
     { name: databasesService, disk: { path: databases, writable: true } },
     bucketsWorker({
@@ -141,7 +138,7 @@ function hostServices(databases: string, bindings: Worker_Binding[]): Service[] 
           className: bucketNamespace.className,
           uniqueKey: "ledge-store-bucket",
           enableSql: true,
-          // Waking an evicted object costs milliseconds, and a bucket is small in memory.
+          // An evicted object takes milliseconds to start again, and needs little memory.
           preventEviction: true,
         },
       ],
@@ -151,18 +148,18 @@ function hostServices(databases: string, bindings: Worker_Binding[]): Service[] 
   ];
 }
 
-/** Buckets that ask those of the host: under the same names, for the bindings are the same. */
-function guestServices({ port, secret }: EndpointAddress, bindings: Worker_Binding[]): Service[] {
+/** Buckets that are clients of the owner's, under the same names: scripts have the same bindings. */
+function clientServices({ port, secret }: EndpointAddress, bindings: Worker_Binding[]): Service[] {
   return [
-    { name: hostService, external: { address: `127.0.0.1:${port}`, http: {} } },
+    { name: ownerService, external: { address: `127.0.0.1:${port}`, http: {} } },
     bucketsWorker({
-      modules: [{ name: "store-guest.js", esModule: guestModule }, bucketsModule()],
+      modules: [{ name: "store-client.js", esModule: clientModule }, bucketsModule()],
       durableObjectNamespaces: [
-        { className: bucketNamespace.className, uniqueKey: "ledge-store-relay" },
+        { className: bucketNamespace.className, uniqueKey: "ledge-store-client" },
       ],
       durableObjectStorage: { inMemory: miniflare.kVoid },
       bindings: [
-        { name: "host", service: { name: hostService } },
+        { name: "owner", service: { name: ownerService } },
         { name: "secret", text: secret },
         ...bindings,
       ],
@@ -170,7 +167,7 @@ function guestServices({ port, secret }: EndpointAddress, bindings: Worker_Bindi
   ];
 }
 
-const guestModule = `
+const clientModule = `
 export { OwnerBucket as BucketObject, ContentJoiner, StoreControl } from "./store-buckets.js";
 export default {};
 `;
@@ -183,7 +180,7 @@ function bucketsWorker({ bindings = [], ...worker }: Worker): Service {
   return {
     name: bucketsService,
     worker: {
-      compatibilityDate: "2026-08-01",
+      compatibilityDate: ownCompatibilityDate,
       ...worker,
       bindings: [
         { name: "blobs", service: { name: blobsService } },

@@ -1,26 +1,35 @@
-/** What the controls of a runtime can do: `StoreControl` and `DnsApi`, as they are called. */
+/**
+ * The controls of a runtime: bindings through which tests reach the store and the DNS, beside the
+ * bindings of the script. `StoreControl` (`store/bucket/store-control.ts`) and `DnsApi`
+ * (`worker/index.ts`) implement them; tests call them through RPC stubs.
+ */
 import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
 import type { Call } from "../store/core/recorded-call.ts";
-import type { Fault, Injection } from "../store/core/injected-fault.ts";
+import type { InjectedFault, StoreFault } from "../store/core/store-fault.ts";
 
-export interface StoreControls {
+export const controlBinding = "LEDGE_STORE_CONTROL";
+export const dnsBinding = "LEDGE_DNS";
+
+interface StoreControlStub {
   now(): Promise<number>;
   advance(milliseconds: number): Promise<void>;
   resetClock(): Promise<void>;
   openLayer(layer: number, snapshot?: boolean): Promise<void>;
-  /** @param next a layer to open as soon as this one is closed */
+  /** @param next an isolation layer to open in the same call */
   closeLayer(layer: number, next?: number): Promise<void>;
-  armFault(fault: Fault): Promise<void>;
+  armFault(fault: StoreFault): Promise<void>;
   disarmFaults(): Promise<void>;
-  injections(): Promise<readonly Injection[]>;
+  injectedFaults(): Promise<readonly InjectedFault[]>;
   watchCalls(): Promise<void>;
   calls(): Promise<readonly Call[]>;
+  /** Resolves to an error message, or to `null`. */
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
+  /** Resolves to an error message, or to `null`. */
   seedFolder(bucketName: string, path: string): Promise<string | null>;
   contents(bucketName: string, prefix: string): Promise<FixtureObject[]>;
 }
 
-export interface DnsControls {
+export interface DnsControlStub {
   fetch(
     url: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string },
@@ -34,6 +43,13 @@ export interface DnsControls {
 }
 
 export interface Controls {
-  readonly store: StoreControls;
-  readonly dns?: DnsControls;
+  readonly store: StoreControlStub;
+  readonly dns?: DnsControlStub;
+}
+
+/** The controls among the bindings of a script. `null` without the control of the store. */
+export function findControls(bindings: Readonly<Record<string, unknown>>): Controls | null {
+  const store = bindings[controlBinding] as StoreControlStub | undefined;
+  const dns = bindings[dnsBinding] as DnsControlStub | undefined;
+  return store === undefined ? null : { store, ...(dns !== undefined && { dns }) };
 }

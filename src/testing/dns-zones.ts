@@ -1,7 +1,9 @@
-/** DNS in tests: zones and records through the record API, and answers as resolvers get them. */
-import type { DnsControls } from "./controls.ts";
+/** DNS in tests: zones and records through the record API, and answers as resolvers receive them. */
+import type { DnsControlStub } from "./controls.ts";
 
-/** As the record API takes it. */
+type JsonObject = Record<string, unknown>;
+
+/** A record, as the record API takes it. */
 export interface TestRecord {
   type: string;
   /** `"@"` for the zone itself */
@@ -10,7 +12,7 @@ export interface TestRecord {
   ttl?: number;
   proxied?: boolean;
   priority?: number;
-  data?: Record<string, unknown>;
+  data?: JsonObject;
 }
 
 interface Envelope {
@@ -19,20 +21,20 @@ interface Envelope {
   readonly result: unknown;
 }
 
-/** Of DNS over HTTPS, in its JSON form. */
-interface Resolved {
+/** An answer of DNS over HTTPS in its JSON form. */
+interface JsonAnswer {
   readonly Question: readonly [{ readonly type: number }];
   readonly Answer?: readonly { readonly type: number; readonly data: string }[];
 }
 
 export class DnsZones {
-  readonly #dns: () => DnsControls;
+  readonly #dns: () => DnsControlStub;
 
-  constructor(dns: () => DnsControls) {
+  constructor(dns: () => DnsControlStub) {
     this.#dns = dns;
   }
 
-  /** Makes a zone, with records if there are any. Returns its id. */
+  /** Creates a zone with the given records. Returns the id of the zone. */
   async zone(name: string, records: readonly TestRecord[] = []): Promise<string> {
     const { id } = (await this.#call("POST", "/zones", { name })) as { id: string };
     if (records.length > 0)
@@ -40,24 +42,18 @@ export class DnsZones {
     return id;
   }
 
-  /** Adds a record to a zone. Returns it as the API shows it. */
-  async add(zoneName: string, record: TestRecord): Promise<Record<string, unknown>> {
+  /** Adds a record to a zone. Returns the record in the form of the API. */
+  async add(zoneName: string, record: TestRecord): Promise<JsonObject> {
     const id = await this.#zoneId(zoneName);
-    return (await this.#call("POST", `/zones/${id}/dns_records`, record)) as Record<
-      string,
-      unknown
-    >;
+    return (await this.#call("POST", `/zones/${id}/dns_records`, record)) as JsonObject;
   }
 
-  async records(zoneName: string): Promise<Record<string, unknown>[]> {
+  async records(zoneName: string): Promise<JsonObject[]> {
     const id = await this.#zoneId(zoneName);
-    return (await this.#call("GET", `/zones/${id}/dns_records?per_page=5000`)) as Record<
-      string,
-      unknown
-    >[];
+    return (await this.#call("GET", `/zones/${id}/dns_records?per_page=5000`)) as JsonObject[];
   }
 
-  /** What a resolver gets: the data of the answers of this type, in presentation format. */
+  /** The answers of this type that a resolver receives, in presentation format. */
   async resolve(name: string, type = "A"): Promise<string[]> {
     const query = new URLSearchParams({ name, type });
     const response = await this.#dns().fetch(`http://dns/dns-query?${query}`, {
@@ -68,8 +64,8 @@ export class DnsZones {
         `Cannot resolve ${name} ${type}: DNS answered with status ${response.status}`,
       );
     }
-    const { Question, Answer = [] } = (await response.json()) as Resolved;
-    // On the way there may have been aliases.
+    const { Question, Answer = [] } = (await response.json()) as JsonAnswer;
+    // The answer section may also contain aliases.
     return Answer.filter(({ type: each }) => each === Question[0].type).map(({ data }) => data);
   }
 
@@ -79,7 +75,7 @@ export class DnsZones {
     }[];
     const [zone] = zones;
     if (zone === undefined) {
-      throw new Error(`There is no zone "${name}": make it with dns.zone("${name}").`);
+      throw new Error(`There is no zone "${name}": create it with dns.zone("${name}").`);
     }
     return zone.id;
   }

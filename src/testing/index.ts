@@ -1,20 +1,20 @@
 /**
- * `ledge/test`, in tests that the plugin of `ledge/vitest` runs: the store's time, faults, calls
- * and contents under control. Whatever a test does here is over when it ends.
+ * `ledge/test`, for tests that the plugin of `ledge/vitest` runs: controls for the clock, faults,
+ * calls and contents of the store, and for DNS. The end of a test undoes what the test did here.
  */
 import { expect } from "vitest";
 import type { Call } from "../store/core/recorded-call.ts";
-import { callMatchers, type CallMatchers } from "./matchers.ts";
+import { callMatchers, type CallMatchers } from "./call-matchers.ts";
 import { poolState } from "./pool-state.ts";
-import type { BucketReference, SeedValue, Snapshot, TestStore } from "./test-store.ts";
+import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
 export type { Call, CallMethod } from "../store/core/recorded-call.ts";
 export type { Duration } from "../base/duration.ts";
-export type { FaultTarget } from "../store/core/injected-fault.ts";
-export type { CallDetails, CallMatchers } from "./matchers.ts";
+export type { FaultTarget } from "../store/core/store-fault.ts";
+export type { CallDetails, CallMatchers } from "./call-matchers.ts";
 export type { TestRecord } from "./dns-zones.ts";
-export type { PresentedObject } from "./presented-content.ts";
-export type { BucketReference, DescribedValue, SeedValue, Snapshot } from "./test-store.ts";
+export type { PresentedObject } from "./presented-object.ts";
+export type { BucketReference, DescribedValue, SeedValue, Snapshot } from "./test-runtime.ts";
 
 declare module "vitest" {
   // oxlint-disable-next-line typescript/no-unused-vars, typescript/no-explicit-any -- as vitest has it
@@ -23,22 +23,22 @@ declare module "vitest" {
 
 expect.extend(callMatchers);
 
-const { store, calls: noted } = poolState();
+const { runtime, calls: poolCalls } = poolState();
 
-/** The store's time: `now`, `set`, `advance("7d")`. */
-export const clock: TestStore["clock"] = store.clock;
+/** The clock of the store: `now`, `set`, `advance("7d")`. */
+export const clock: TestRuntime["clock"] = runtime.clock;
 
-/** Make calls `fail`, `slow` them down, or `drop` their connection. */
-export const faults: TestStore["faults"] = store.faults;
+/** Faults: calls `fail`, are `slow`, or `drop` their connection. */
+export const faults: TestRuntime["faults"] = runtime.faults;
 
-/** Zones and records for a test, and what resolvers get. */
-export const dns: TestStore["dns"] = store.dns;
+/** Zones and records of a test, and the answers that resolvers receive. */
+export const dns: TestRuntime["dns"] = runtime.dns;
 
-/** What was done to the buckets since the test began, by the script or by the test. */
-export const calls: readonly Call[] = noted;
+/** The calls of buckets since the test began, by the script or by the test. */
+export const calls: readonly Call[] = poolCalls;
 
 /**
- * Puts objects into a bucket: by key, or the files of a folder of the project.
+ * Puts objects into a bucket: the given objects by key, or the files of a folder of the project.
  *
  * @example
  * await seed(env.PHOTOS, { "a.txt": "one", "b.txt": "two" });
@@ -48,19 +48,15 @@ export async function seed(
   bucket: BucketReference,
   objects: Record<string, SeedValue> | string,
 ): Promise<void> {
-  if (typeof objects === "string") await store.seedFolder(bucket, objects);
-  else await store.seed(bucket, objects);
+  if (typeof objects === "string") await runtime.seedFolder(bucket, objects);
+  else await runtime.seed(bucket, objects);
 }
 
-/** What is in a bucket, by key: text as it is, and bytes by what stands for them. */
-export const contents: TestStore["contents"] = store.contents.bind(store);
+/** The objects of a bucket by key: their text, or a description of other bytes. */
+export const contents: TestRuntime["contents"] = runtime.contents.bind(runtime);
 
-/** Remembers how buckets and DNS are now. */
-export function snapshot(): Promise<Snapshot> {
-  return store.snapshot();
-}
+/** Takes a snapshot of the buckets and the DNS. */
+export const snapshot: TestRuntime["snapshot"] = runtime.snapshot.bind(runtime);
 
-/** Brings buckets and DNS back to a snapshot of this test: to the last, if none is given. */
-export function restore(to?: Snapshot): Promise<void> {
-  return store.restore(to);
-}
+/** Restores a snapshot of this test: the last snapshot by default. */
+export const restore: TestRuntime["restore"] = runtime.restore.bind(runtime);

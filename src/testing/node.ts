@@ -1,5 +1,5 @@
 /**
- * The controls of `ledge/test` for tests that run in Node, beside a runtime of their own.
+ * The controls of `ledge/test` for tests that run in Node and start a runtime themselves.
  *
  *     const miniflare = new Miniflare({ workers: [{ config: { …, env: { …, ...testBindings() } } }] });
  *     const control = await testControl(miniflare);
@@ -7,26 +7,25 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { lookup } from "mrmime";
-import { pluginPath } from "../base/plugin-path.ts";
-import { controlBinding, dnsBinding } from "./bindings.ts";
-import type { DnsControls, StoreControls } from "./controls.ts";
-import { TestStore, type BucketReference, type SeedValue } from "./test-store.ts";
+import { pluginPath } from "../base/runtime.ts";
+import { controlBinding, dnsBinding, findControls } from "./controls.ts";
+import { TestRuntime, type BucketReference, type SeedValue } from "./test-runtime.ts";
 
-/** As much of a Miniflare as is used. */
+/** The part of `Miniflare` that is used. */
 interface Runtime {
   getBindings(workerName?: string): Promise<Record<string, unknown>>;
 }
 
-/** An entry of Miniflare's `env` that leads to a control. */
+/** An entry of Miniflare's `env`: a binding to a control. */
 interface TestBindingEntry {
   type: "unsafe:store_control" | "unsafe:dns";
   dev: { plugin: { package: string; name: "store" | "dns" }; options: Record<string, unknown> };
 }
 
-/** Entries for the `env` of a worker whose store, and whose DNS, tests are going to control. */
+/** Entries for the `env` of a worker whose store and DNS tests control. */
 export function testBindings(
   options: {
-    /** The `[dns]` table, as other bindings to DNS have it. */
+    /** The `[dns]` table, as in other bindings to DNS. */
     dns?: Record<string, unknown>;
   } = {},
 ): Record<string, TestBindingEntry> {
@@ -42,7 +41,7 @@ export function testBindings(
   };
 }
 
-export class TestControl extends TestStore {
+export class TestControl extends TestRuntime {
   /** Puts objects into a bucket: by key, or the files below a folder. */
   override async seed(
     bucket: BucketReference,
@@ -52,8 +51,8 @@ export class TestControl extends TestStore {
   }
 
   /**
-   * What is written from now on, to buckets and to DNS, is undone when the function is called that
-   * this returns. So are faults, and moves of the clock. May be nested.
+   * Opens an isolation layer. The returned function undoes all later writes to buckets and to DNS,
+   * removes faults, and moves the clock back. Calls of `isolate` may be nested.
    */
   async isolate(): Promise<() => Promise<void>> {
     const layer = await this.layers.open();
@@ -61,15 +60,13 @@ export class TestControl extends TestStore {
   }
 }
 
-/** @param workerName the worker that has `testBindings()`; the first without it */
+/** @param workerName the worker with `testBindings()`: the first worker by default */
 export async function testControl(runtime: Runtime, workerName?: string): Promise<TestControl> {
-  const bindings = await runtime.getBindings(workerName);
-  const store = bindings[controlBinding] as StoreControls | undefined;
-  if (store === undefined) {
-    throw new Error("The worker has no control: add testBindings() to its env.");
+  const controls = findControls(await runtime.getBindings(workerName));
+  if (controls === null) {
+    throw new Error("The worker has no store control: add testBindings() to its env.");
   }
-  const dns = bindings[dnsBinding] as DnsControls | undefined;
-  const control = new TestControl({ store, ...(dns !== undefined && { dns }) });
+  const control = new TestControl(controls);
   await control.watchCalls();
   return control;
 }

@@ -1,77 +1,74 @@
 /**
- * What the runner and the tests of a runtime share.
+ * The state that the test runner (`vitest/runner.ts`) and the tests (`ledge/test`) of the vitest
+ * pool share.
  *
- * Modules are loaded anew for every file of tests, the runner's and the tests' own apart, so this
- * hangs on the global object. It lives as long as the isolate, in which the script runs as well.
+ * vitest loads modules again for each test file, and separately for the runner and the tests. So
+ * the state is a property of the global object. It lives as long as the isolate, which the script
+ * runs in too.
  */
 import { env } from "cloudflare:workers";
-import type { Observer } from "../store/client/call-observer.ts";
-import { controlBinding, dnsBinding } from "./bindings.ts";
+import type { CallObserver } from "../store/client/call-observer.ts";
 import { describeCall, type Call } from "../store/core/recorded-call.ts";
-import type { Controls, DnsControls, StoreControls } from "./controls.ts";
-import { TestStore } from "./test-store.ts";
+import { faultOf, outcomeIn } from "../store/transport/message.ts";
+import { controlBinding, findControls } from "./controls.ts";
+import { TestRuntime } from "./test-runtime.ts";
 
 interface PoolState {
-  readonly store: TestStore;
-  readonly controls: Controls;
-  /** Of the test that runs, in this isolate */
+  readonly runtime: TestRuntime;
+  /** The calls that this isolate made since the current test, suite or file began */
   readonly calls: Call[];
-  /** To which layer of isolation a call belongs that is made now */
+  /** The isolation layer of a call that is made now */
   layerOfCall: () => number | undefined;
 }
 
-const place = Symbol.for("ledge:test");
+const stateKey = Symbol.for("ledge:test");
 
-/** Made when it is first asked for. */
 export function poolState(): PoolState {
-  const global = globalThis as { [place]?: PoolState };
-  return (global[place] ??= makeState());
+  const global = globalThis as { [stateKey]?: PoolState };
+  return (global[stateKey] ??= makeState());
 }
 
 function makeState(): PoolState {
   const bindings = env as unknown as Record<string, unknown>;
-  const store = bindings[controlBinding] as StoreControls | undefined;
-  if (store === undefined) {
+  const controls = findControls(bindings);
+  if (controls === null) {
     throw new Error(
       `There is no binding ${controlBinding}. "ledge/test" works in tests whose vitest.config.ts ` +
         'has the plugin of "ledge/vitest".',
     );
   }
-  const dns = bindings[dnsBinding] as DnsControls | undefined;
-  const controls: Controls = { store, ...(dns !== undefined && { dns }) };
   const state: PoolState = {
-    store: new TestStore(controls),
-    controls,
+    runtime: new TestRuntime(controls),
     calls: [],
     layerOfCall: () => undefined,
   };
   observe(bindings, {
     layer: () => state.layerOfCall(),
-    note(bucketName, operation, outcome) {
-      const call = describeCall(bucketName, operation, outcome);
+    record(bucketName, operation, answer) {
+      const call = describeCall(bucketName, operation, outcomeIn(answer));
       if (call === null) return;
-      if (outcome.answerFault?.late) warnOfLate(call);
+      if (faultOf(answer)?.late) warnOfLateCall(call);
       else state.calls.push(call);
     },
   });
   return state;
 }
 
-/** One binding is enough: all of an isolate share what observes them. */
-function observe(bindings: Record<string, unknown>, observer: Observer): void {
+/** Sets the observer through one bucket, because all buckets of an isolate share it. */
+function observe(bindings: Record<string, unknown>, observer: CallObserver): void {
   for (const binding of Object.values(bindings)) {
-    // Its own: a stub of a service says that it has whatever one asks for.
     if (typeof binding !== "object" || binding === null) continue;
+    // An own property, because the stub of a service seems to have every property.
     const own = Object.getOwnPropertyDescriptor(binding, "ledge:observe");
     if (own === undefined) continue;
-    (own.value as (observer: Observer) => void)(observer);
+    (own.value as (observer: CallObserver) => void)(observer);
     return;
   }
 }
 
-function warnOfLate({ method, key, bucket }: Call): void {
+function warnOfLateCall({ method, key, bucket }: Call): void {
   console.warn(
-    `${method} of "${key}" in "${bucket}" arrived after its test had ended, and was not done. ` +
-      "Await it in the test, or wait for the script with waitOnExecutionContext().",
+    `${method} of "${key}" in "${bucket}" arrived after its test had ended, and was not executed. ` +
+      "Await the call in the test, or wait for the script with waitOnExecutionContext().",
   );
 }

@@ -1,8 +1,8 @@
 /**
- * `ledge/types`: the object-storage types as globals, beside those of
- * `@cloudflare/workers-types`. Add `"ledge/types"` to `types` in `tsconfig.json`.
+ * `ledge/types`: the types of object storage as globals, as in `@cloudflare/workers-types`. Add
+ * `"ledge/types"` to `types` in `tsconfig.json`.
  */
-// `.js`, because it is what the published declarations have to say.
+// `.js`, because the published declarations need this extension.
 import type * as store from "./store.js";
 
 declare global {

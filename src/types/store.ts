@@ -1,21 +1,20 @@
 /**
- * The object-storage interface, as a script sees it.
+ * The interface of object storage for scripts.
  *
- * These declarations are the contract: the binding's classes implement them,
- * and `ledge/types` makes them global. They use only types that both
- * `@cloudflare/workers-types` and the DOM library declare.
+ * The classes of the binding implement these declarations, and `ledge/types` makes them global.
+ * They use only types that both `@cloudflare/workers-types` and the DOM library declare.
  */
 
 /** A bucket, bound to a script as `env.<binding>` by `[[store_buckets]]`. */
 export interface StoreBucket {
-  /** The object's metadata, or `null` when there is no object under `key`. */
+  /** The metadata of the object, or `null` when `key` has no object. */
   head(key: string): Promise<StoreObject | null>;
 
   /**
-   * The object with its body, or `null` when there is none.
+   * The object with its body, or `null` when `key` has no object.
    *
-   * When `onlyIf` is given and does not hold, the result is a {@link StoreObject}:
-   * its `body` is undefined. Test `"body" in object` or `object.body` to tell them apart.
+   * When `onlyIf` is given and does not hold, the result is a {@link StoreObject}, whose `body` is
+   * undefined. Test `"body" in object` or `object.body` to distinguish the two.
    */
   get(
     key: string,
@@ -24,8 +23,8 @@ export interface StoreBucket {
   get(key: string, options?: StoreGetOptions): Promise<StoreObjectBody | null>;
 
   /**
-   * Stores `value` under `key`, replacing what was there. Once the promise resolves, every
-   * reader sees the new object.
+   * Stores `value` under `key`, and replaces an object with this key. Once the promise resolves,
+   * every reader sees the new object.
    *
    * When `onlyIf` is given and does not hold, nothing is stored and the result is `null`.
    * The check and the write are one atomic step.
@@ -37,7 +36,7 @@ export interface StoreBucket {
   ): Promise<StoreObject | null>;
   put(key: string, value: StoreValue | null, options?: StorePutOptions): Promise<StoreObject>;
 
-  /** Deletes one object, or up to 1000. Keys without an object are passed over. */
+  /** Deletes one object, or up to 1000 objects. Keys without an object are ignored. */
   delete(keys: string | string[]): Promise<void>;
 
   /** One page of the bucket's objects, ordered by key (UTF-8 byte order). */
@@ -50,23 +49,23 @@ export interface StoreBucket {
   ): Promise<StoreMultipartUpload>;
 
   /**
-   * A handle on an upload that was created earlier. Nothing is checked: an unknown `uploadId`
-   * shows when the handle is used.
+   * A handle of an upload that was created earlier. The call checks nothing: with an unknown
+   * `uploadId`, the methods of the handle fail.
    */
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload;
 }
 
 /**
- * What can be stored. A stream must have a known length: the body of a request or response that
- * has one, or the readable half of a `FixedLengthStream`.
+ * A value to store. A stream must have a known length: the body of a request or response with a
+ * known length, or the readable half of a `FixedLengthStream`.
  */
 export type StoreValue = ReadableStream | ArrayBuffer | ArrayBufferView | string | Blob;
 
 /** An object's metadata. */
 export interface StoreObject {
-  /** The key it is stored under. */
+  /** The key of the object. */
   readonly key: string;
-  /** Random, and unique to this upload. */
+  /** A random value, unique to this upload. */
   readonly version: string;
   /** Size in bytes. */
   readonly size: number;
@@ -74,20 +73,19 @@ export interface StoreObject {
   readonly etag: string;
   /** The entity tag in quotes, as HTTP headers carry it. */
   readonly httpEtag: string;
-  /** When it was uploaded. */
+  /** The time of the upload. */
   readonly uploaded: Date;
-  /** Absent on a listed object unless `include` asked for it. */
+  /** Absent on a listed object unless `include` names it. */
   readonly httpMetadata?: StoreHTTPMetadata;
-  /** Absent on a listed object unless `include` asked for it. */
+  /** Absent on a listed object unless `include` names it. */
   readonly customMetadata?: Record<string, string>;
-  /** The bytes that the result carries. */
+  /** The range of the content that the result contains. */
   readonly range?: { offset: number; length: number };
-  /** What is known of the content's hashes. */
+  /** The known hashes of the content. */
   readonly checksums: StoreChecksums;
-  /** Where the object is kept. */
   readonly storageClass: StoreStorageClass;
   /**
-   * Sets the HTTP headers that {@link httpMetadata} describes.
+   * Sets the headers of {@link httpMetadata} on `headers`.
    *
    * @throws TypeError on a listed object whose `httpMetadata` was not included.
    */
@@ -106,10 +104,10 @@ export interface StoreObjectBody extends StoreObject {
   blob(): Promise<Blob>;
 }
 
-/** Where an object is kept. Absent in options: the bucket's default. */
+/** The storage class of an object. Default: the storage class of the bucket. */
 export type StoreStorageClass = "Standard" | "InfrequentAccess";
 
-/** Headers that are stored with an object. */
+/** HTTP headers that are stored with an object. */
 export interface StoreHTTPMetadata {
   contentType?: string;
   contentLanguage?: string;
@@ -120,7 +118,7 @@ export interface StoreHTTPMetadata {
   cacheExpiry?: Date;
 }
 
-/** Hashes of the content. `md5` is there by default, except for multipart objects. */
+/** Hashes of the content. `md5` is present by default, except for multipart objects. */
 export interface StoreChecksums {
   readonly md5?: ArrayBuffer;
   readonly sha1?: ArrayBuffer;
@@ -141,8 +139,8 @@ export interface StoreStringChecksums {
 }
 
 /**
- * Which bytes to return. A range longer than the object returns fewer bytes; one that begins
- * after its end is an error.
+ * Which bytes to return. A range longer than the object returns fewer bytes. A range that begins
+ * after the end of the object is an error.
  */
 export type StoreRange =
   | { offset: number; length?: number }
@@ -150,7 +148,7 @@ export type StoreRange =
   | { suffix: number };
 
 /**
- * Conditions that must all hold. Entity tags are given without quotes; `*` stands for any. A
+ * Conditions that must all hold. Entity tags are without quotes; `*` matches any tag. A
  * `Headers` object with `If-Match`, `If-None-Match`, `If-Modified-Since` or
  * `If-Unmodified-Since` (RFC 7232) may be given instead.
  */
@@ -168,14 +166,14 @@ export interface StoreGetOptions {
   /** The bytes to return, or a `Headers` object with `Range`. */
   range?: StoreRange | Headers;
   /**
-   * Replaces fields of the stored metadata in the result. What is stored does not change.
+   * Replaces fields of the metadata in the result. The stored metadata does not change.
    *
    * Deviation: the deployed binding has no such option.
    */
   httpMetadata?: StoreHTTPMetadata | Headers;
 }
 
-/** At most one of the five hashes may be given: the upload fails unless the content has it. */
+/** At most one of the five hashes may be given. The upload fails unless the content has this hash. */
 export interface StorePutOptions {
   onlyIf?: StoreConditional | Headers;
   httpMetadata?: StoreHTTPMetadata | Headers;
@@ -197,19 +195,19 @@ export interface StoreMultipartOptions {
 export interface StoreListOptions {
   /** At most this many objects and prefixes: 1 to 1000, 1000 by default. */
   limit?: number;
-  /** Only keys that begin with it. */
+  /** Only keys that begin with this prefix. */
   prefix?: string;
-  /** Where the previous page ended. */
+  /** The cursor of the previous page. */
   cursor?: string;
-  /** Keys that have it after the prefix are rolled up into `delimitedPrefixes`. */
+  /** Keys that contain the delimiter after the prefix are rolled up into `delimitedPrefixes`. */
   delimiter?: string;
   /** Only keys after this one. */
   startAfter?: string;
-  /** The metadata that the listed objects should carry. */
+  /** The metadata of the listed objects. */
   include?: ("httpMetadata" | "customMetadata")[];
 }
 
-/** One page of a listing. It may hold fewer than `limit` objects; ask `truncated` for more. */
+/** One page of a listing. A page may hold fewer than `limit` objects: `truncated` says whether more follow. */
 export type StoreObjects = {
   objects: StoreObject[];
   delimitedPrefixes: string[];
@@ -220,13 +218,13 @@ export interface StoreMultipartUpload {
   readonly key: string;
   readonly uploadId: string;
   /**
-   * Uploads a part. All parts but the last have one size, 5 MiB or more; the last may be
-   * smaller. Uploading a part number again replaces the part.
+   * Uploads a part. All parts but the last have the same size, 5 MiB or more; the last part may be
+   * smaller. A second upload of a part number replaces the part.
    */
   uploadPart(partNumber: number, value: StoreValue): Promise<StoreUploadedPart>;
   /** Ends the upload and discards its parts. */
   abort(): Promise<void>;
-  /** Makes the object out of the given parts, in the order of their numbers. */
+  /** Creates the object from the given parts, in the order of their numbers. */
   complete(parts: StoreUploadedPart[]): Promise<StoreObject>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The pool that a project runs its tests in: `@cloudflare/vitest-pool-workers`, or its successor
- * `@cloudflare/vitest-plugin`. Both are resolved from the project, for it is the project's wrangler
- * and Miniflare that the tests are to run on.
+ * The vitest pool of a project: `@cloudflare/vitest-pool-workers`, or its successor
+ * `@cloudflare/vitest-plugin`. Both are resolved from the project, because the tests run on the
+ * project's versions of wrangler and Miniflare.
  */
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -10,51 +10,41 @@ import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import { UserError } from "../base/user-error.ts";
 
-/** As much of the pool as we use. */
+/** The part of the pool that is used. */
 export interface Pool {
-  readonly packageName: string;
-  readonly version: string;
   readonly cloudflareTest: (options: unknown) => Plugin;
   readonly connectToMiniflareSocket: (miniflare: unknown, workerName: string) => Promise<unknown>;
   readonly getRunnerName: (project: unknown) => string;
 }
 
-/** The successor first: a project that has both is on its way there. */
-const packages = ["@cloudflare/vitest-plugin", "@cloudflare/vitest-pool-workers"];
-const versionMin = {
+type Version = readonly [major: number, minor: number];
+
+/**
+ * The packages with a pool, and their oldest supported versions. The successor is first: a project
+ * with both packages is migrating to it.
+ */
+const pools: Readonly<Record<string, Version>> = {
   "@cloudflare/vitest-plugin": [1, 0],
   "@cloudflare/vitest-pool-workers": [0, 22],
 };
-const vitestMin: readonly [number, number] = [4, 1];
+const vitestMin: Version = [4, 1];
 
-/** @throws UserError when the pool or vitest is missing, or too old */
+/** @throws UserError when the pool or vitest is missing or too old */
 export async function findPool(folder: string): Promise<Pool> {
   requireVersion(folder, "vitest", vitestMin);
-  for (const packageName of packages) {
+  for (const [packageName, versionMin] of Object.entries(pools)) {
     const found = findPackage(folder, packageName);
     if (found === null) continue;
-    const least = versionMin[packageName as keyof typeof versionMin] as [number, number];
-    const version = requireVersion(folder, packageName, least);
-    const pool = (await import(pathToFileURL(join(found.folder, found.entry)).href)) as Pool;
-    return {
-      packageName,
-      version,
-      cloudflareTest: pool.cloudflareTest,
-      connectToMiniflareSocket: pool.connectToMiniflareSocket,
-      getRunnerName: pool.getRunnerName,
-    };
+    requireVersion(folder, packageName, versionMin);
+    return (await import(pathToFileURL(join(found.folder, found.entry)).href)) as Pool;
   }
   throw new UserError(
-    `ledge/vitest runs tests in ${packages.join(" or ")}, and ${folder} has neither. ` +
+    `ledge/vitest runs tests in ${Object.keys(pools).join(" or ")}, and ${folder} has neither. ` +
       "Install one: npm install --save-dev @cloudflare/vitest-plugin",
   );
 }
 
-function requireVersion(
-  folder: string,
-  packageName: string,
-  [major, minor]: readonly [number, number],
-): string {
+function requireVersion(folder: string, packageName: string, [major, minor]: Version): void {
   const found = findPackage(folder, packageName);
   if (found === null) {
     throw new UserError(
@@ -69,7 +59,6 @@ function requireVersion(
         `${found.version}. Update it: npm install --save-dev ${packageName}@latest`,
     );
   }
-  return found.version;
 }
 
 interface FoundPackage {
@@ -78,7 +67,7 @@ interface FoundPackage {
   readonly entry: string;
 }
 
-/** Packages may export neither their manifest nor anything to `require`, so folders are walked. */
+/** Looks into each `node_modules`, because a package may export neither its manifest nor a CommonJS entry. */
 function findPackage(folder: string, packageName: string): FoundPackage | null {
   const { resolve } = createRequire(join(folder, "package.json"));
   for (const modules of resolve.paths(packageName) ?? []) {

@@ -9,17 +9,18 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
-import { writeDerivedFile } from "../config/derived-file.ts";
+import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
 import { hasRpc } from "../plugin/compatibility.ts";
-import { pluginPath } from "../base/plugin-path.ts";
+import { pluginPath } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
-import { controlBinding, dnsBinding, optionsKey, type RunnerOptions } from "../testing/bindings.ts";
+import { controlBinding, dnsBinding } from "../testing/controls.ts";
 import { findPool } from "./find-pool.ts";
-import { KeptRuntimes, type PoolRunner } from "./kept-runtimes.ts";
+import { ReusedRuntimes, type PoolRunner } from "./reused-runtimes.ts";
+import { optionsKey, type RunnerOptions } from "./runner-options.ts";
 
-/** Options of the pool, as it describes them: `main`, `miniflare`, `wrangler`, and others. */
+/** The options of the pool: `main`, `miniflare`, `wrangler`, and others. */
 export interface PoolOptions {
   miniflare?: Record<string, unknown>;
   wrangler?: { configPath?: string; environment?: string };
@@ -27,14 +28,14 @@ export interface PoolOptions {
 }
 
 export interface LedgeOptions extends PoolOptions {
-  /** The configuration file; the nearest one in or above the project's folder without it. */
+  /** The configuration file. Default: the nearest file in or above the project's folder. */
   configPath?: string;
   environment?: string;
-  /** `false`: tests see what others have written. */
+  /** `false`: tests see the writes of other tests. */
   isolate?: boolean;
 }
 
-/** What vitest hands to `configureVitest`, as far as it is used. */
+/** The part of the argument of `configureVitest` that is used. */
 interface VitestContext {
   readonly vitest: {
     readonly config: { readonly watch: boolean };
@@ -49,8 +50,8 @@ interface VitestContext {
 const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url));
 
 /**
- * The pool's plugin with what the configuration file says, and isolation for every test. Options
- * that are not ours are the pool's.
+ * The plugin of the pool, with the bindings of the configuration file, and with isolation of every
+ * test. All other options are passed on to the pool.
  */
 export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
   const { configPath, environment, isolate = true, ...poolOptions } = options;
@@ -75,9 +76,9 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
   }
   const pool = await findPool(folder);
   const derived =
-    config.path === null ? null : writeDerivedFile(config.folder, toWranglerTable(config, []));
+    config.path === null ? null : writeTemporaryConfig(config.folder, toWranglerTable(config, []));
   process.once("exit", () => derived?.remove());
-  const runtimes = new KeptRuntimes(pool);
+  const runtimes = new ReusedRuntimes(pool);
   return [
     pool.cloudflareTest(withBindings(config, poolOptions, derived?.path)),
     {
@@ -86,15 +87,15 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
       configureVitest({ vitest, project }: VitestContext) {
         if (project.config.runner !== undefined && isolate) {
           throw new UserError(
-            `The project has a runner of its own (${project.config.runner}), and isolation needs ` +
-              "one too. Leave one out: ledge({ isolate: false }) runs without isolation.",
+            `The project sets a test runner (${project.config.runner}), but isolation needs the ` +
+              "runner of ledge. Remove the runner, or turn isolation off: ledge({ isolate: false }).",
           );
         }
-        const keepsRuntime = vitest.config.watch;
+        const reusesRuntime = vitest.config.watch;
         if (isolate) project.config.runner = runnerPath;
-        project.provide(optionsKey, { isolate, keepsRuntime });
-        if (keepsRuntime && isolate && project.config.poolRunner !== undefined) {
-          project.config.poolRunner = runtimes.around(project.config.poolRunner);
+        project.provide(optionsKey, { isolate, reusesRuntime });
+        if (reusesRuntime && isolate && project.config.poolRunner !== undefined) {
+          project.config.poolRunner = runtimes.wrap(project.config.poolRunner);
         }
         vitest.onClose(async () => {
           derived?.remove();
@@ -105,7 +106,7 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
   ];
 }
 
-/** Beside the bindings of the configuration, those that tests reach the store and DNS by. */
+/** Adds the bindings of the configuration file, and the controls of the store and the DNS. */
 function withBindings(
   config: ProjectConfig,
   { miniflare = {}, ...options }: PoolOptions,
@@ -143,14 +144,14 @@ function withBindings(
     }),
     miniflare: {
       ...miniflare,
-      ...remoteCalls(config, miniflare),
+      ...rpcFlag(config, miniflare),
       unsafeBindings: [...given, ...bindings],
     },
   };
 }
 
-/** Tests talk to the store by remote calls, which scripts of old compatibility dates do not have. */
-function remoteCalls(
+/** Tests call the controls by RPC, which scripts with an old compatibility date do not have. */
+function rpcFlag(
   { table }: ProjectConfig,
   miniflare: Record<string, unknown>,
 ): { compatibilityFlags?: string[] } {

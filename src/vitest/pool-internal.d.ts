@@ -1,10 +1,10 @@
-/** What the pool's own module for tests has, as far as the runner uses it. */
+/** The part of the pool's internal module that the runner uses. */
 declare module "cloudflare:test-internal" {
   export function reset(): Promise<void>;
   export const handlerContextStore: { getStore(): object | undefined } | undefined;
 }
 
-/** workerd's, whose types for Node's modules would bring all of Node's with them. */
+/** The part of workerd's `node:async_hooks` that is used, because `@types/node` would declare all of Node. */
 declare module "node:async_hooks" {
   export class AsyncLocalStorage<Value> {
     run<Result>(value: Value, act: () => Result): Result;

@@ -1,28 +1,30 @@
 /**
- * The runner of tests in the pool: vitest's own, and a layer of isolation around every file, block
- * and test (`vitest/task-layers.ts`).
+ * The test runner of the pool: vitest's runner, with an isolation layer
+ * (`testing/isolation-layers.ts`) for every file, suite and test.
  *
- * A hook of a setup file would not do: it sees tests, but not the blocks between them, and its
- * order among the hooks of the project is not its own to choose. A runner sees all of them begin
- * before any hook, and end after all.
+ *     a task begins ─▶ TaskLayers.begin ─▶ IsolationLayers.open
+ *     a task ends   ─▶ TaskLayers.end   ─▶ IsolationLayers.close: its writes are undone
  *
- * A call belongs to the test that made it, even when it arrives later: the test's function runs
- * in an async context that names its layer, and a request that a handler is busy with remembers in
- * which layer it first asked for a bucket. What arrives in a layer that has ended is not done.
+ * Hooks of a setup file could not do this: they see tests but not suites, and run in no defined
+ * order with the hooks of the project. The runner sees a task begin before all its hooks and end
+ * after all its hooks.
+ *
+ * A call belongs to the test that made it, even if it arrives later. The function of a test runs in
+ * an async context that names its layer. A request to a handler belongs to the layer that is open
+ * at its first call of a bucket. The bucket does not execute a call of a closed layer.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
 import { TestRunner } from "vitest";
-import { optionsKey, type RunnerOptions } from "../testing/bindings.ts";
-import { describeInjection } from "../store/core/injected-fault.ts";
 import { poolState } from "../testing/pool-state.ts";
+import { optionsKey, type RunnerOptions } from "./runner-options.ts";
 import { TaskLayers } from "./task-layers.ts";
 
 type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
 type Suite = Parameters<TestRunner["onBeforeRunSuite"]>[0];
 type File = Parameters<TestRunner["onCollectStart"]>[0];
 
-interface Try {
+interface Attempt {
   readonly retry: number;
   readonly repeats: number;
 }
@@ -30,27 +32,21 @@ interface Try {
 export default class IsolatingRunner extends TestRunner {
   readonly #options: RunnerOptions;
   readonly #state = poolState();
-  readonly #tasks: TaskLayers;
-  /** The layer of the test in whose function we are */
-  readonly #own = new AsyncLocalStorage<number | undefined>();
-  /** The layer in which a request was made */
-  readonly #requests = new WeakMap<object, number | undefined>();
+  readonly #layers = new TaskLayers(this.#state.runtime.layers);
+  /** The layer of the test whose function is running */
+  readonly #testLayer = new AsyncLocalStorage<number | undefined>();
+  /** The layer of each request to a handler */
+  readonly #requestLayers = new WeakMap<object, number | undefined>();
 
   constructor(...args: ConstructorParameters<typeof TestRunner>) {
     super(...args);
     this.#options = this.injectValue(optionsKey);
-    const { layers } = this.#state.store;
-    this.#tasks = new TaskLayers({
-      open: () => layers.open(),
-      close: (layer) => layers.close(layer),
-      replace: (layer) => layers.replace(layer),
-    });
     this.#state.layerOfCall = () => this.#layerOfCall();
   }
 
   override async onCollectStart(file: File): Promise<void> {
     super.onCollectStart(file);
-    // What a file does while it is loaded goes with it.
+    // The layer of a file includes the writes of its top-level code.
     await this.#begin(file);
   }
 
@@ -61,7 +57,7 @@ export default class IsolatingRunner extends TestRunner {
 
   override async onAfterRunSuite(suite: Suite): Promise<void> {
     await super.onAfterRunSuite(suite);
-    if (this.#options.isolate) await this.#tasks.end(suite);
+    if (this.#options.isolate) await this.#layers.end(suite);
   }
 
   override async onBeforeRunTask(test: Test): Promise<void> {
@@ -70,53 +66,51 @@ export default class IsolatingRunner extends TestRunner {
     await this.#begin(test);
   }
 
-  /** In the async context of the test's layer. */
   async runTask(test: Test): Promise<void> {
-    await this.#own.run(this.#tasks.current, () => TestRunner.getTestFn(test)());
+    await this.#testLayer.run(this.#layers.current, () => TestRunner.getTestFn(test)());
   }
 
-  async onAfterRetryTask(test: Test, { retry, repeats }: Try): Promise<void> {
+  async onAfterRetryTask(test: Test, { retry, repeats }: Attempt): Promise<void> {
     const failed = test.result?.state === "fail";
-    if (failed) await this.#listInjections(test);
-    const again = (failed && retry < retries(test)) || repeats < (test.repeats ?? 0);
-    if (again && this.#options.isolate) await this.#tasks.again(test);
+    if (failed) await this.#reportInjectedFaults(test);
+    const runsAgain = (failed && retry < retries(test)) || repeats < (test.repeats ?? 0);
+    if (runsAgain && this.#options.isolate) await this.#layers.retry(test);
   }
 
   override async onAfterRunTask(test: Test): Promise<void> {
     super.onAfterRunTask(test);
-    if (this.#options.isolate) await this.#tasks.end(test);
+    if (this.#options.isolate) await this.#layers.end(test);
   }
 
   override async onAfterRunFiles(): Promise<void> {
     super.onAfterRunFiles();
-    await this.#tasks.endAll();
-    if (this.#options.keepsRuntime) await pool.reset();
+    await this.#layers.endAll();
+    if (this.#options.reusesRuntime) await pool.reset();
   }
 
   async #begin(task: Test | Suite): Promise<void> {
-    this.#state.store.forgetSnapshots();
+    this.#state.runtime.forgetSnapshots();
     this.#state.calls.length = 0;
-    if (this.#options.isolate) await this.#tasks.begin(task);
+    if (this.#options.isolate) await this.#layers.begin(task);
   }
 
   #layerOfCall(): number | undefined {
-    const { current } = this.#tasks;
-    const own = this.#own.getStore();
-    if (own !== undefined) return own;
+    const { current } = this.#layers;
+    const testLayer = this.#testLayer.getStore();
+    if (testLayer !== undefined) return testLayer;
     const request = pool.handlerContextStore?.getStore();
-    // A Durable Object's context is no request's: it lives on, and belongs to no test.
+    // The context of a Durable Object outlives requests, and belongs to no test.
     if (request === undefined || "storage" in request) return current;
-    if (!this.#requests.has(request)) this.#requests.set(request, current);
-    return this.#requests.get(request);
+    if (!this.#requestLayers.has(request)) this.#requestLayers.set(request, current);
+    return this.#requestLayers.get(request);
   }
 
-  /** A test that fails says which faults it had asked for. */
-  async #listInjections(test: Test): Promise<void> {
-    const injections = await this.#state.controls.store.injections();
+  /** Appends the injected faults to the error of a failed test. */
+  async #reportInjectedFaults(test: Test): Promise<void> {
+    const lines = await this.#state.runtime.faults.injected();
     const [error] = test.result?.errors ?? [];
-    if (injections.length === 0 || error === undefined) return;
-    const lines = injections.map((injection) => `  ${describeInjection(injection)}`);
-    error.message += `\n\nFaults that were injected:\n${lines.join("\n")}`;
+    if (lines.length === 0 || error === undefined) return;
+    error.message += `\n\nInjected faults:\n${lines.map((line) => `  ${line}`).join("\n")}`;
   }
 }
 

@@ -1,27 +1,28 @@
 /**
- * Which layer of isolation each test and each block of tests is in.
+ * The isolation layer of each vitest task: a test file, a suite or a test.
  *
- * A block's layer is opened before its `beforeAll` and closed after its `afterAll`; a test's lies
- * above it. Test runners do not tell of the end of everything that they begin (a test that skips
- * itself just stops), so whatever begins first closes all that is open above its own block.
+ * A suite's layer opens before its `beforeAll` and closes after its `afterAll`; the layers of its
+ * tests are above it. vitest does not report the end of every task that begins (a test that skips
+ * itself has none), so a task that begins first closes all layers above the layer of its parent.
  *
- * Tests that run at the same time share one layer: they see one another's writes, and those are
- * gone when the last of them has ended.
+ * Tasks that run concurrently form a group with one layer: they see one another's writes, and the
+ * end of the last task of the group undoes these writes.
  */
 
-/** As much as has to be known of a test or a block. */
+/** The part of a vitest task that is used. */
 export interface Task {
   readonly concurrent?: boolean | undefined;
-  /** The block around it */
+  /** The suite that contains the task */
   readonly suite?: Task | undefined;
-  /** The file it is in; its own self for the file */
+  /** The file that contains the task; a file contains itself */
   readonly file?: Task | undefined;
 }
 
-export interface LayerStore {
+/** The part of `IsolationLayers` that is used. */
+export interface LayerStack {
   open(): Promise<number>;
   close(layer: number): Promise<void>;
-  /** Closes a layer and opens another, in one step. */
+  /** Closes a layer and opens another in its place, in one round trip. */
   replace(layer: number): Promise<number>;
 }
 
@@ -30,65 +31,66 @@ interface Entry {
   readonly layer: number;
 }
 
-interface Company {
+interface ConcurrentGroup {
   readonly layer: Promise<number>;
-  readonly members: Set<Task>;
+  readonly tasks: Set<Task>;
 }
 
 export class TaskLayers {
-  readonly #layers: LayerStore;
+  readonly #layers: LayerStack;
+  /** The tasks that have begun, outermost first, with their layers */
   readonly #entries: Entry[] = [];
-  /** A layer above all entries that is open for whatever begins next. */
+  /** An open layer above all entries, for the next task that begins */
   #spare: number | undefined;
-  /** Tasks that run at the same time, by what they are in */
-  readonly #companies = new Map<Task | null, Company>();
+  /** The running group of each parent */
+  readonly #groups = new Map<Task | null, ConcurrentGroup>();
 
-  constructor(layers: LayerStore) {
+  constructor(layers: LayerStack) {
     this.#layers = layers;
   }
 
-  /** The innermost layer that is open. */
+  /** The innermost layer of a task that has begun. */
   get current(): number | undefined {
     return this.#entries.at(-1)?.layer;
   }
 
   async begin(task: Task): Promise<void> {
-    const shared = outermostConcurrent(task);
-    if (shared === null) return this.#open(task, parentOf(task));
-    if (shared !== task) return;
+    const outermost = outermostConcurrent(task);
+    if (outermost === null) return this.#open(task, parentOf(task));
+    if (outermost !== task) return;
     const parent = parentOf(task);
-    let company = this.#companies.get(parent);
-    if (company === undefined) {
+    let group = this.#groups.get(parent);
+    if (group === undefined) {
       const layer = this.#open(task, parent).then(() => this.current as number);
-      company = { layer, members: new Set() };
-      this.#companies.set(parent, company);
+      group = { layer, tasks: new Set() };
+      this.#groups.set(parent, group);
     }
-    company.members.add(task);
-    await company.layer;
+    group.tasks.add(task);
+    await group.layer;
   }
 
   async end(task: Task): Promise<void> {
-    const shared = outermostConcurrent(task);
-    if (shared === null) return this.#end(this.#entries.findIndex((entry) => entry.task === task));
+    const outermost = outermostConcurrent(task);
+    if (outermost === null) return this.#end((entry) => entry.task === task);
     const parent = parentOf(task);
-    const company = this.#companies.get(parent);
-    if (shared !== task || company === undefined) return;
-    company.members.delete(task);
-    if (company.members.size > 0) return;
-    this.#companies.delete(parent);
-    const layer = await company.layer;
-    await this.#end(this.#entries.findIndex((entry) => entry.layer === layer));
+    const group = this.#groups.get(parent);
+    if (outermost !== task || group === undefined) return;
+    group.tasks.delete(task);
+    if (group.tasks.size > 0) return;
+    this.#groups.delete(parent);
+    const layer = await group.layer;
+    await this.#end((entry) => entry.layer === layer);
   }
 
-  /** Undoes what the task has done so far, because it is going to be tried again. */
-  async again(task: Task): Promise<void> {
+  /** Undoes the writes of a task before vitest runs the task again. */
+  async retry(task: Task): Promise<void> {
     if (outermostConcurrent(task) !== null) return;
     await this.end(task);
     await this.begin(task);
   }
 
   async endAll(): Promise<void> {
-    this.#companies.clear();
+    this.#groups.clear();
     await this.#close(0);
   }
 
@@ -101,18 +103,23 @@ export class TaskLayers {
     this.#entries.push({ task, layer: spare ?? (await this.#layers.open()) });
   }
 
-  /** Most that end are followed by another in the same block, so its layer is opened on the way. */
-  async #end(index: number): Promise<void> {
+  /**
+   * Closes the layer of an entry. In most cases another task of the same suite follows, so the same
+   * round trip opens a layer for it.
+   */
+  async #end(isEnding: (entry: Entry) => boolean): Promise<void> {
+    const index = this.#entries.findIndex(isEnding);
     const lowest = this.#entries[index];
     if (lowest === undefined) return;
     if (index === 0) return this.#close(0);
     this.#entries.splice(index);
     this.#spare = undefined;
     const spare = await this.#layers.replace(lowest.layer);
-    // Unless something has begun in the meantime: then the spare layer lies below it.
+    // If a task has begun in the meantime, the spare layer is below the layer of that task.
     if (this.#entries.length === index) this.#spare = spare;
   }
 
+  /** Closes the layers of the entries from `index` on, and the spare layer. */
   async #close(index: number): Promise<void> {
     const lowest = this.#entries[index]?.layer ?? this.#spare;
     if (lowest === undefined) return;
@@ -127,7 +134,7 @@ function parentOf(task: Task): Task | null {
   return task.file === undefined || task.file === task ? null : task.file;
 }
 
-/** The outermost task around this one, or itself, that runs at the same time as others. */
+/** The outermost concurrent task among this task and the suites that contain it. */
 function outermostConcurrent(task: Task): Task | null {
   const parent = parentOf(task);
   const outer = parent === null ? null : outermostConcurrent(parent);

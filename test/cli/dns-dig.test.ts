@@ -1,11 +1,11 @@
-/** `ledge dns dig`: the answer, and the rules that made it. */
+/** `ledge dns dig`: answers, and the rules that produced them. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { Client } from "../dns/support/client.ts";
-import { Project } from "../support/dns-command.ts";
+import { DnsProject } from "../support/dns-command.ts";
 
-const project = new Project({
+const project = new DnsProject({
   zones: [
     {
       name: "example.org",
@@ -48,7 +48,7 @@ afterAll(async () => {
   project.remove();
 });
 
-/** The data of the answers, the status, and the rules by name. */
+/** A title, the words, the data of the answers, the status, and the names of the rules. */
 const table: [string, string[], string[], string, string[]][] = [
   ["an ordinary name", ["plain.example.org"], ["192.0.2.2"], "NOERROR", ["zone", "exact"]],
   [
@@ -59,7 +59,7 @@ const table: [string, string[], string[], string, string[]][] = [
     ["zone", "proxied"],
   ],
   [
-    "an HTTPS record that is made",
+    "a synthesized HTTPS record",
     ["www.example.org", "TYPE65"],
     ['1 . alpn="h3,h2" ipv4hint="198.18.0.1,198.18.0.2" ipv6hint="2001:2::1,2001:2::2"'],
     "NOERROR",
@@ -104,10 +104,10 @@ describe("ledge dns dig explains", () => {
     expect(found.reasons.map(({ rule }: { rule: string }) => rule)).toEqual(rules);
   });
 
-  it("the answer as a zone file, with the rules in sentences", async () => {
+  it("prints the answer as a zone file, and each rule as a sentence", async () => {
     const port = running.dnsPort as number;
-    const said = await project.ok("dig", "x.child.example.org", "A");
-    expect(said.replace(/\d+ octets in \d+ ms/, "N octets in N ms")).toBe(
+    const printed = await project.ok("dig", "x.child.example.org", "A");
+    expect(printed.replace(/\d+ octets in \d+ ms/, "N octets in N ms")).toBe(
       [
         ";; x.child.example.org. A: NOERROR, flags qr rd",
         `;; 127.0.0.1:${port} by UDP, N octets in N ms`,
@@ -120,13 +120,13 @@ describe("ledge dns dig explains", () => {
         "",
         ";; Why",
         ";;   the zone is example.org",
-        ";;   child.example.org is delegated: its servers are named in place of an answer",
+        ";;   child.example.org is delegated: the answer refers to its name servers",
         "",
       ].join("\n"),
     );
   });
 
-  it("what the change before did", async () => {
+  it("a record that was added a moment before", async () => {
     const client = new Client(running.url);
     const [{ id }] = await client.ok("GET", "/zones?name=example.com");
     await client.ok("POST", `/zones/${id}/dns_records`, {
@@ -142,7 +142,7 @@ describe("ledge dns dig explains", () => {
 });
 
 describe("ledge dns dig asks", () => {
-  it("over TCP when the answer is too long, or when told to", async () => {
+  it("over TCP if the answer is too long, and with --tcp", async () => {
     const long = await project.json("dig", "long.example.org", "TXT");
     expect(long).toMatchObject({ transport: "tcp", status: "NOERROR" });
     expect(long.answers).toHaveLength(40);
@@ -153,20 +153,20 @@ describe("ledge dns dig asks", () => {
     });
   });
 
-  it("any server, which explains nothing", async () => {
+  it("another server, which names no rules", async () => {
     for (const host of ["127.0.0.1", "localhost"]) {
       const server = `${host}:${running.dnsPort}`;
       const found = await project.json("dig", "plain.example.org", "--server", server);
       expect(found).toMatchObject({ answers: [{ data: "192.0.2.2" }], reasons: null });
     }
-    const said = await project.ok(
+    const printed = await project.ok(
       "dig",
       "plain.example.org",
       "--server",
       `127.0.0.1:${running.dnsPort}`,
     );
-    expect(said).toContain("plain.example.org.  120  IN  A  192.0.2.2");
-    expect(said).not.toContain("Why");
+    expect(printed).toContain("plain.example.org.  120  IN  A  192.0.2.2");
+    expect(printed).not.toContain("Why");
   });
 });
 
@@ -176,7 +176,7 @@ async function ask(query: string): Promise<Record<string, unknown>> {
 }
 
 describe("the JSON form of DNS over HTTPS", () => {
-  it("says its reasons when asked to, and only then", async () => {
+  it("has the reasons with explain=true only", async () => {
     expect(await ask("name=gone.example.org&explain=true")).toMatchObject({
       Status: 3,
       Reasons: [

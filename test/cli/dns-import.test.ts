@@ -1,4 +1,4 @@
-/** `ledge dns import`: large files, and zones from other name servers. */
+/** `ledge dns import`: large files, and transfers from other name servers. */
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
-import { blankMessage } from "../../src/dns/wire/blank-message.ts";
-import { decodeMessage, encodeMessage, type ResourceRecord } from "../../src/dns/wire/message.ts";
+import { blankMessage, decodeMessage, encodeMessage } from "../../src/dns/wire/message.ts";
+import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { recordType } from "../../src/dns/record/registry.ts";
 import { Client } from "../dns/support/client.ts";
-import { Project } from "../support/dns-command.ts";
+import { DnsProject } from "../support/dns-command.ts";
 
 const secret = Buffer.from("a secret of thirty-two octets...").toString("base64");
-const project = new Project({ keys: [{ name: "to-ledge", secret }] });
+const project = new DnsProject({ keys: [{ name: "to-ledge", secret }] });
 let running: RunningDns;
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ function write(name: string, text: string): string {
   return path;
 }
 
-/** Longer than the API takes at once. */
+/** A file that is longer than the API accepts in one request. */
 function largeZone(count: number): string {
   const lines = Array.from({ length: count }, (_, index) => {
     const address = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
@@ -41,7 +41,7 @@ function largeZone(count: number): string {
 }
 
 describe("ledge dns import, from a file", () => {
-  it("adds 5,000 records in parts, and again nothing", async () => {
+  it("adds 5,000 records in parts, and nothing when run again", async () => {
     const text = largeZone(5000);
     expect(text.length).toBeGreaterThan(262_144);
     const file = write("large.zone", text);
@@ -51,11 +51,11 @@ describe("ledge dns import, from a file", () => {
     expect(records).toHaveLength(5000);
     expect(JSON.parse(records[0] as string)).toMatchObject({ ttl: 300, comment: "number 0" });
     expect(await project.ok("import", "large.example", file)).toBe(
-      "Added 0 records to large.example; 5000 of 5000 were there or are its own.\n",
+      "Added 0 records to large.example; 5000 of 5000 exist already or belong to the zone itself.\n",
     );
   });
 
-  it("names the line of a large file before it adds anything", async () => {
+  it("reports the line of a mistake in a large file, and adds nothing", async () => {
     const file = write("bad.zone", `${largeZone(5000)}last A 192.0.2.256\nlast A 1 2\n`);
     const unread = await project.run("import", "bad.example", file, "--create");
     expect(unread).toMatchObject({ code: 1, out: "" });
@@ -67,7 +67,7 @@ describe("ledge dns import, from a file", () => {
     expect((await project.run("list", "bad.example")).code).toBe(3);
   });
 
-  it("says what the server refuses, by line, and how far it came", async () => {
+  it("reports the line that the server refuses, and the records added before", async () => {
     const file = write(
       "conflict.zone",
       `${largeZone(5000)}a-host-with-a-rather-long-name-4999 CNAME x\n`,
@@ -76,13 +76,13 @@ describe("ledge dns import, from a file", () => {
     const refused = await project.run("import", "large.example", file, "--create");
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.error).toContain("Line 5003: ");
-    expect(refused.error).toContain("4000 records had been added before: run it again");
+    expect(refused.error).toContain("Added 4000 records before this error: correct the record");
     await project.ok("import", "large.example", write("large.zone", largeZone(5000)));
     const [zone] = await project.json("zones");
     expect(zone).toMatchObject({ name: "large.example", record_count: 5000 });
   });
 
-  it("takes a zone back that it made for nothing", async () => {
+  it("deletes a zone that it made if no record can be added", async () => {
     const file = write("wrong.zone", "a A 192.0.2.256\n");
     const refused = await project.run("import", "nothing.example", file, "--create");
     expect(refused).toMatchObject({ code: 1 });
@@ -90,7 +90,7 @@ describe("ledge dns import, from a file", () => {
     expect((await project.run("list", "nothing.example")).code).toBe(3);
   });
 
-  it("makes what does not say proxied, if told to", async () => {
+  it("makes records proxied with --proxied, unless the file says otherwise", async () => {
     const file = write("proxied.zone", "a A 192.0.2.1\nb A 192.0.2.2 ; cf_tags=cf-proxied:false\n");
     await project.ok("import", "proxied.example", file, "--create", "--proxied");
     expect(await project.ok("list", "proxied.example")).toBe(
@@ -100,7 +100,7 @@ describe("ledge dns import, from a file", () => {
 });
 
 describe("ledge dns import, from a name server", () => {
-  const source = new Project({
+  const source = new DnsProject({
     name_rules: "dns",
     keys: [{ name: "to-ledge", secret }],
     transfers: { allow: ["key:to-ledge"] },
@@ -141,7 +141,7 @@ describe("ledge dns import, from a name server", () => {
     expect((await project.run("list", "moved.example")).code).toBe(3);
   });
 
-  it("moves a zone with a key of the configuration", async () => {
+  it("transfers a zone with a key of the configuration", async () => {
     const key = ["--tsig", "to-ledge"];
     const moved = await project.json("import", "moved.example", ...from(), ...key, "--create");
     expect(moved).toMatchObject({ created: true, parsed: 3008, added: 3008, movedTtls: [] });
@@ -158,13 +158,13 @@ describe("ledge dns import, from a name server", () => {
     expect(here).toBe(there);
   });
 
-  it("moves it again with the key in full, and says what it left out", async () => {
+  it("transfers the zone again with the key in full, and reports the records left out", async () => {
     for (const key of [`to-ledge:${secret}`, `to-ledge:hmac-sha256:${secret}`]) {
-      const again = await project.run("import", "moved.example", ...from(), "--tsig", key);
-      expect(again).toEqual(
+      const repeated = await project.run("import", "moved.example", ...from(), "--tsig", key);
+      expect(repeated).toEqual(
         expect.objectContaining({
           code: 0,
-          out: "Added 0 records to moved.example; 3008 of 3008 were there or are its own.\n",
+          out: "Added 0 records to moved.example; 3008 of 3008 exist already or belong to the zone itself.\n",
           error: "Left out SOA and NS of moved.example: every zone here has its own.\n",
         }),
       );
@@ -175,7 +175,7 @@ describe("ledge dns import, from a name server", () => {
     expect(refused.error).toContain("Cannot transfer moved.example from 127.0.0.1");
   });
 
-  it("lists what the API has no types for, and moves TTLs that it does not take", async () => {
+  it("lists records that the API cannot hold, and changes TTLs outside its range", async () => {
     const zoneName = "signed.example";
     const port = await serveZone(zoneName, [
       record("www.signed.example", "A", 30, "192.0.2.1"),
@@ -193,10 +193,10 @@ describe("ledge dns import, from a name server", () => {
     const words = ["import", zoneName, "--from", `localhost:${port}`, "--create"];
     const moved = await project.run(...words);
     expect(moved).toMatchObject({ code: 0, out: "Added 2 records to signed.example.\n" });
-    expect(moved.error).toContain("3 records of types that the record API does not have");
+    expect(moved.error).toContain("3 records that the record API cannot hold");
     expect(moved.error).toMatch(/signed\.example +RRSIG +\\# 3 010203/);
     expect(moved.error).toMatch(/old\.signed\.example +TYPE65280 +\\# 0/);
-    expect(moved.error).toContain("2 TTLs outside of 60 to 86400 moved to the nearest.");
+    expect(moved.error).toContain("2 TTLs changed to the nearest of 60 to 86400.");
     const { leftOut, movedTtls } = await project.json(...words);
     expect(leftOut.map(({ type }: { type: string }) => type)).toEqual([
       "SOA",
@@ -213,7 +213,7 @@ describe("ledge dns import, from a name server", () => {
     );
   });
 
-  it("says which record is refused, and what would allow it", async () => {
+  it("names the record that is refused, and the setting that allows it", async () => {
     const port = await serveZone("digits.example", [
       record("1.digits.example", "A", 60, "192.0.2.1"),
     ]);
@@ -227,22 +227,22 @@ describe("ledge dns import, from a name server", () => {
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.error).toBe(
       "1.digits.example A: DNS name is invalid. (9000)\n" +
-        'With name_rules = "dns" in [dns] any name that DNS can carry is allowed.\n',
+        'name_rules = "dns" in [dns] allows every name that DNS can carry.\n',
     );
   });
 });
 
-/** Without the time of the export, and the serial. */
+/** The zone file without the time of the export and the serial. */
 const body = (path: string) => readFileSync(path, "utf8").split("\n").slice(5);
 
-it("what was exported is what an import makes of it", async () => {
+it("exports the same zone file after an import of the file", async () => {
   const file = join(project.folder, "moved.zone");
   await project.ok("export", "moved.example", file);
   await project.ok("zones", "--delete", "moved.example", "--yes");
   await project.ok("import", "moved.example", file, "--create");
-  const again = join(project.folder, "again.zone");
-  await project.ok("export", "moved.example", again);
-  expect(body(again)).toEqual(body(file));
+  const copy = join(project.folder, "again.zone");
+  await project.ok("export", "moved.example", copy);
+  expect(body(copy)).toEqual(body(file));
 });
 
 function record(name: string, type: string, ttlSeconds: number, content: string): ResourceRecord {
@@ -251,11 +251,11 @@ function record(name: string, type: string, ttlSeconds: number, content: string)
   return { name, type: definition.code, class: 1, ttlSeconds, data };
 }
 
-/** A name server that has one zone and knows AXFR only. */
+/** Starts a name server that has one zone and answers AXFR only. */
 async function serveZone(zoneName: string, records: readonly ResourceRecord[]): Promise<number> {
   const soa = recordType("SOA");
   const data = soa.write(
-    soa.take(Buffer.from("\u0002ns\0\u0002ma\0" + "\0\0\0\u0001".repeat(5), "latin1")),
+    soa.read(Buffer.from("\u0002ns\0\u0002ma\0" + "\0\0\0\u0001".repeat(5), "latin1")),
   );
   const start = { name: zoneName, type: soa.code, class: 1, ttlSeconds: 300, data };
   const server = createServer((socket) => {

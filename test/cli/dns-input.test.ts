@@ -1,10 +1,10 @@
-/** `ledge dns`: what is wrong is said, with what to do, and by the exit code. */
+/** `ledge dns`: the messages and exit codes of mistakes. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
-import { Project, type Ran } from "../support/dns-command.ts";
+import { DnsProject, type Ran } from "../support/dns-command.ts";
 
-const project = new Project({
+const project = new DnsProject({
   zones: [
     { name: "example.org", records: [{ type: "A", name: "www", content: "192.0.2.1" }] },
     { name: "example.com" },
@@ -21,7 +21,7 @@ afterAll(async () => {
   project.remove();
 });
 
-/** The command line, the exit code, and a part of what is said. */
+/** The command line, the exit code, and a part of the message. */
 const table: [string[], number, string][] = [
   // The command line is wrong.
   [["list"], 2, "ZONE is missing"],
@@ -30,7 +30,7 @@ const table: [string[], number, string][] = [
   [["list", "example.org", "--typ", "A"], 2, "Did you mean --type?"],
   [["list", "example.org", "--type", "MXX"], 2, "Did you mean MX?"],
   [["add", "example.org", "a", "CNAM", "www"], 2, "Did you mean CNAME?"],
-  [["add", "example.org", "a", "WKS", "x"], 2, "Known are A, AAAA, CAA"],
+  [["add", "example.org", "a", "WKS", "x"], 2, "The types are A, AAAA, CAA"],
   [["add", "example.org", "@", "MX", "mail"], 2, "CONTENT of MX is PRIORITY CONTENT"],
   [["add", "example.org", "a", "SRV", "1 2 3"], 2, "SRV is PRIORITY WEIGHT PORT TARGET"],
   [["add", "example.org", "a", "CAA", '0 issue "open'], 2, "a quotation mark is not closed"],
@@ -48,17 +48,17 @@ const table: [string[], number, string][] = [
   [["import", "example.org", "--from", "127.0.0.1", "--tsig", "k:md5:c2VjcmV0"], 2, "NAME[:ALG"],
   [["import", "example.org", "--from", "127.0.0.1", "--tsig", "k:not base64"], 2, "NAME[:ALG"],
   [["dig", "www.example.org", "AAA"], 2, "Did you mean AAAA?"],
-  [["dig", `${"a".repeat(64)}.example.org`], 2, "is no domain name"],
+  [["dig", `${"a".repeat(64)}.example.org`], 2, "is not a domain name"],
   [["dig", "www.example.org", "--server", "127.0.0.1:70000"], 2, "--server must be"],
-  // What was named is not there.
+  // The command line names something that does not exist.
   [["list", "exampel.org"], 3, "Did you mean example.org?"],
   [["list", "www.example.org"], 3, "Did you mean example.org?"],
-  [["list", "nothing.test"], 3, 'See "ledge dns zones"'],
+  [["list", "nothing.test"], 3, 'List the zones with "ledge dns zones"'],
   [["list", "0".repeat(32)], 3, "Could not route to"],
   [["delete", "example.org", "ww"], 3, "Did you mean www.example.org?"],
   [["import", "example.org", "missing.zone"], 3, "There is no file missing.zone"],
   [["export", "example.net"], 3, "Did you mean example"],
-  // It failed.
+  // The command fails.
   [["zones", "--create", "example.org"], 1, "example.org already exists (1061)"],
   [["zones", "--create", "a b"], 1, "Invalid zone name. (1001)"],
   [
@@ -86,29 +86,29 @@ describe("ledge dns refuses", () => {
   let ran: Ran[];
 
   beforeAll(async () => {
-    // In one process each, a few at a time.
+    // Each command is a process; three run at a time.
     const waiting = table.map(([words], index) => ({ words, index }));
     const results: Ran[] = [];
-    const lane = async (): Promise<void> => {
+    const runWaiting = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         results[next.index] = await project.run(...next.words);
       }
     };
-    await Promise.all([lane(), lane(), lane()]);
+    await Promise.all([runWaiting(), runWaiting(), runWaiting()]);
     ran = results;
   }, 120_000);
 
   it.each(
-    table.map(([words, code, said], index) => ({ line: words.join(" "), code, said, index })),
-  )("$line", ({ code, said, index }) => {
+    table.map(([words, code, message], index) => ({ line: words.join(" "), code, message, index })),
+  )("$line", ({ code, message, index }) => {
     const { out, error, code: actual } = ran[index] as Ran;
-    expect(error).toContain(said);
+    expect(error).toContain(message);
     expect({ code: actual, out }).toEqual({ code, out: "" });
-    // Nothing but sentences: no stack, no words of the runtime.
+    // The message has no stack trace.
     expect(error).not.toMatch(/^\s+at /m);
   });
 
-  it("and nothing of that was done", async () => {
+  it("and changes nothing", async () => {
     expect(await project.ok("list", "example.org")).toBe("www.example.org  auto  A  192.0.2.1\n");
     expect(await project.ok("list", "example.com")).toBe("");
     expect(await project.json("zones")).toHaveLength(2);

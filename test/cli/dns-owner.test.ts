@@ -1,4 +1,4 @@
-/** Of all processes one has the zones of a folder; however it ends, the next can have them. */
+/** One process owns the zones of a folder. After its end, in whatever way, the next can own them. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -6,18 +6,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startDns } from "../../dist/index.js";
-import { Project } from "../support/dns-command.ts";
+import { DnsProject } from "../support/dns-command.ts";
 
-const script = fileURLToPath(new URL("support/owner-process.ts", import.meta.url));
-let project: Project;
+const script = fileURLToPath(new URL("../dns/support/owner-process.ts", import.meta.url));
+let project: DnsProject;
 let owner: ChildProcess | null = null;
 
 beforeEach(() => {
-  project = new Project({ zones: [{ name: "example.org" }] });
+  project = new DnsProject({ zones: [{ name: "example.org" }] });
 });
 afterEach(async () => {
   if (owner !== null) await killOwner();
-  // Ends a runtime that a test has left.
+  // This command ends a runtime that a test has left running.
   await project.run("zones");
   project.remove();
 });
@@ -36,25 +36,25 @@ async function killOwner(): Promise<void> {
   await closed;
 }
 
-const notePath = () => join(project.folder, ".wrangler/state/v3/dns/running.json");
-const readRunRecord = () => JSON.parse(readFileSync(notePath(), "utf8"));
+const recordPath = () => join(project.folder, ".wrangler/state/v3/dns/running.json");
+const readRunRecord = () => JSON.parse(readFileSync(recordPath(), "utf8"));
 
-function isThere(processId: number): boolean {
+function isAlive(processId: number): boolean {
   try {
     process.kill(processId, 0);
-    // One that has ended stays until it is asked for.
+    // A process that has ended stays in the table as a zombie until its parent waits for it.
     return !/\) Z /.test(readFileSync(`/proc/${processId}/stat`, "utf8"));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOENT" && process.platform !== "linux";
   }
 }
 
-test("the note says who has the zones, to nobody else, until it stops", async () => {
+test("the run record names the owner, is private, and exists until the owner stops", async () => {
   const configPath = join(project.folder, "wrangler.json");
   const options = { configPath, port: 0, dnsPort: 0, log: () => {} };
   const running = await startDns(options);
-  const note = readRunRecord();
-  expect(note).toMatchObject({
+  const runRecord = readRunRecord();
+  expect(runRecord).toMatchObject({
     processId: process.pid,
     brief: false,
     addresses: {
@@ -63,32 +63,32 @@ test("the note says who has the zones, to nobody else, until it stops", async ()
       email: "dev@ledge.local",
     },
   });
-  expect(statSync(notePath()).mode & 0o777).toBe(0o600);
-  expect(isThere(note.runtimeProcessId)).toBe(true);
+  expect(statSync(recordPath()).mode & 0o777).toBe(0o600);
+  expect(isAlive(runRecord.runtimeProcessId)).toBe(true);
   await expect(startDns(options)).rejects.toThrow(
     `Process ${process.pid} has the zones in ${join(project.folder, ".wrangler/state/v3/dns")} (its API is ${running.url})`,
   );
-  // The one that was refused has taken nothing away.
-  expect(readRunRecord()).toEqual(note);
+  // The refused start has changed nothing.
+  expect(readRunRecord()).toEqual(runRecord);
   await running.stop();
-  expect(existsSync(notePath())).toBe(false);
-  const again = await startDns(options);
-  await again.stop();
-  expect(existsSync(notePath())).toBe(false);
+  expect(existsSync(recordPath())).toBe(false);
+  const second = await startDns(options);
+  await second.stop();
+  expect(existsSync(recordPath())).toBe(false);
 });
 
-test("after kill -9 a command has the zones, and ends the runtime that was left", async () => {
+test("after kill -9 of the owner, a command owns the zones and ends the orphan runtime", async () => {
   await startOwner();
   await project.ok("add", "example.org", "before", "A", "192.0.2.1");
   const { runtimeProcessId, processId } = readRunRecord();
   expect(processId).toBe(owner!.pid);
   await killOwner();
   expect(readRunRecord().processId).toBe(processId);
-  expect(isThere(runtimeProcessId)).toBe(true);
+  expect(isAlive(runtimeProcessId)).toBe(true);
 
   expect(await project.ok("list", "example.org")).toBe("before.example.org  auto  A  192.0.2.1\n");
-  expect(isThere(runtimeProcessId)).toBe(false);
-  expect(existsSync(notePath())).toBe(false);
+  expect(isAlive(runtimeProcessId)).toBe(false);
+  expect(existsSync(recordPath())).toBe(false);
 
   await startOwner();
   expect(readRunRecord().processId).toBe(owner!.pid);
@@ -96,7 +96,7 @@ test("after kill -9 a command has the zones, and ends the runtime that was left"
   expect(await project.ok("list", "example.org")).toContain("before.example.org");
 });
 
-test("an owner that does not answer is named, and its zones are left alone", async () => {
+test("a command reports an owner that does not answer, and leaves its zones alone", async () => {
   await startOwner();
   const { runtimeProcessId, addresses } = readRunRecord();
   process.kill(runtimeProcessId, "SIGSTOP");
@@ -104,7 +104,9 @@ test("an owner that does not answer is named, and its zones are left alone", asy
     const ran = await project.run("zones");
     expect(ran).toMatchObject({ code: 1, out: "" });
     expect(ran.error).toContain(`Process ${owner!.pid} has the zones in `);
-    expect(ran.error).toContain(`does not answer at ${addresses.url}. Stop it, and try again.`);
+    expect(ran.error).toContain(
+      `does not answer at ${addresses.url}. Stop the process and try again.`,
+    );
     expect(readRunRecord().processId).toBe(owner!.pid);
   } finally {
     process.kill(runtimeProcessId, "SIGCONT");
@@ -112,7 +114,7 @@ test("an owner that does not answer is named, and its zones are left alone", asy
   expect(await project.json("zones")).toHaveLength(1);
 });
 
-test("the note follows a runtime that is started anew", async () => {
+test("the run record names the new runtime after a restart", async () => {
   await startOwner();
   const before = readRunRecord();
   process.kill(before.runtimeProcessId, "SIGKILL");
@@ -121,12 +123,12 @@ test("the note follows a runtime that is started anew", async () => {
   expect({ ...after, runtimeProcessId: before.runtimeProcessId }).toEqual(before);
   await killOwner();
   expect(await project.json("zones")).toHaveLength(1);
-  expect(isThere(runtimeProcessId)).toBe(false);
+  expect(isAlive(runtimeProcessId)).toBe(false);
 });
 
-test("a command that is killed leaves nothing that stops the next", async () => {
+test("a killed command does not block the next command", async () => {
   const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
-  // It has the zones while it waits for an answer that does not come.
+  // The command owns the zones while it waits for an answer that never comes.
   const silent = (await import("node:net")).createServer();
   silent.listen(0, "127.0.0.1");
   await once(silent, "listening");
@@ -141,5 +143,5 @@ test("a command that is killed leaves nothing that stops the next", async () => 
   await exited;
   silent.close();
   expect(await project.ok("list", "example.org")).toBe("");
-  expect(isThere(runtimeProcessId)).toBe(false);
+  expect(isAlive(runtimeProcessId)).toBe(false);
 });

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { Client } from "../dns/support/client.ts";
-import { Project, runDns } from "../support/dns-command.ts";
+import { DnsProject, runDns } from "../support/dns-command.ts";
 
-const noteOf = ({ folder }: Project) => join(folder, ".wrangler/state/v3/dns/running.json");
+const runRecordOf = ({ folder }: DnsProject) => join(folder, ".wrangler/state/v3/dns/running.json");
 
 describe("ledge dns, with a running server", () => {
-  const project = new Project();
+  const project = new DnsProject();
   let running: RunningDns;
 
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe("ledge dns, with a running server", () => {
 
   it("makes zones, lists them and deletes them", async () => {
     expect(await project.ok("zones", "--create", "example.org")).toMatch(
-      /^Made example\.org \([0-9a-f]{32}\), with the name servers ns1\.ledge\.local/,
+      /^Made example\.org \([0-9a-f]{32}\) with the name servers ns1\.ledge\.local/,
     );
     await project.ok("zones", "--create", "Other.Example.");
     const zones = await project.json("zones");
@@ -31,9 +31,9 @@ describe("ledge dns, with a running server", () => {
       { name: "example.org", record_count: 0 },
       { name: "other.example", record_count: 0 },
     ]);
-    const unsure = await project.run("zones", "--delete", "other.example");
-    expect(unsure).toMatchObject({ code: 2, out: "" });
-    expect(unsure.error).toContain("other.example has 0 records: with --yes");
+    const unconfirmed = await project.run("zones", "--delete", "other.example");
+    expect(unconfirmed).toMatchObject({ code: 2, out: "" });
+    expect(unconfirmed.error).toContain("other.example has 0 records: confirm with --yes");
     expect(await project.json("zones", "--delete", zones[1].id, "--yes")).toMatchObject({
       deleted: { name: "other.example" },
     });
@@ -88,7 +88,7 @@ describe("ledge dns, with a running server", () => {
     expect(await project.ok("list", "example.org", "--name", "nothing")).toBe("");
   });
 
-  it("sets a record, whatever was there", async () => {
+  it("sets a record: adds, replaces, or changes nothing", async () => {
     const set = (...words: string[]) => project.json("set", "example.org", "home", "A", ...words);
     expect(await set("192.0.2.7", "--ttl", "120", "--comment", "dynamic")).toMatchObject({
       action: "created",
@@ -113,20 +113,24 @@ describe("ledge dns, with a running server", () => {
     expect(await set("192.0.2.9", "--dns-only")).toMatchObject({ record: { proxied: false } });
   });
 
-  it("deletes one record, or all that fit", async () => {
+  it("deletes one record, or all that match", async () => {
     const ambiguous = await project.run("delete", "example.org", "@", "MX");
     expect(ambiguous).toMatchObject({ code: 1, out: "" });
-    expect(ambiguous.error).toContain("2 records fit: say which by TYPE and CONTENT, or --all.");
+    expect(ambiguous.error).toContain(
+      "2 records match: choose one by TYPE and CONTENT, or use --all.",
+    );
     expect(ambiguous.error).toContain("MX  20 mx.example.net");
     await project.ok("delete", "example.org", "@", "MX", "10", "Mail.Example.Org.");
     expect(await project.json("delete", "example.org", "@", "--all")).toMatchObject({
       deleted: [{ type: "CAA" }, { type: "MX", priority: 20 }, { type: "TXT" }],
     });
-    const again = await project.run("delete", "example.org", "@", "--all");
-    expect(again).toMatchObject({ code: 3, out: "" });
+    const repeated = await project.run("delete", "example.org", "@", "--all");
+    expect(repeated).toMatchObject({ code: 3, out: "" });
     const other = await project.run("delete", "example.org", "www", "AAAA");
     expect(other).toMatchObject({ code: 3 });
-    expect(other.error).toContain("No record fits. www.example.org has\nwww.example.org  auto  A");
+    expect(other.error).toContain(
+      "No record matches. www.example.org has\nwww.example.org  auto  A",
+    );
     const misspelt = await project.run("delete", "example.org", "hoem");
     expect(misspelt.error).toContain("Did you mean home.example.org?");
   });
@@ -146,7 +150,7 @@ describe("ledge dns, with a running server", () => {
       added: 7,
     });
     expect(await project.ok("import", "example.org", file)).toMatch(
-      /^Added 0 records to example\.org; \d+ of \d+ were there or are its own\.\n$/,
+      /^Added 0 records to example\.org; \d+ of \d+ exist already or belong to the zone itself\.\n$/,
     );
     const piped = await runDns(project.folder, ["import", "example.org", "-"], "x A 192.0.2.3\n");
     expect(piped).toMatchObject({ code: 0, out: "Added 1 record to example.org.\n" });
@@ -160,7 +164,7 @@ describe("ledge dns, with a running server", () => {
     expect(await project.ok("list", "example.org", "--name", "a")).toBe("");
   });
 
-  it("asks", async () => {
+  it("asks its own server", async () => {
     const { answers, reasons, transport } = await project.json("dig", "x.example.org");
     expect(answers).toEqual([{ name: "x.example.org", ttl: 300, type: "A", data: "192.0.2.3" }]);
     expect(reasons).toMatchObject([{ rule: "zone" }, { rule: "exact", name: "x.example.org" }]);
@@ -169,7 +173,7 @@ describe("ledge dns, with a running server", () => {
 });
 
 describe("ledge dns, without a server", () => {
-  const project = new Project();
+  const project = new DnsProject();
 
   afterAll(() => project.remove());
 
@@ -196,10 +200,10 @@ describe("ledge dns, without a server", () => {
       transport: "udp",
     });
     expect((await project.run("list", "example.com")).code).toBe(3);
-    expect(existsSync(noteOf(project))).toBe(false);
+    expect(existsSync(runRecordOf(project))).toBe(false);
   });
 
-  it("waits for another command, and does not disturb it", async () => {
+  it("waits for other commands", async () => {
     const names = Array.from({ length: 4 }, (_, index) => `at-once-${index}`);
     const added = await Promise.all(
       names.map((name) => project.run("add", "example.org", name, "A", "192.0.2.4", "--json")),
@@ -212,9 +216,9 @@ describe("ledge dns, without a server", () => {
   });
 });
 
-describe("ledge dns, which server", () => {
-  const project = new Project({ zones: [{ name: "here.example" }] });
-  const elsewhere = new Project({
+describe("the server of ledge dns", () => {
+  const project = new DnsProject({ zones: [{ name: "here.example" }] });
+  const elsewhere = new DnsProject({
     email: "owner@example.org",
     key: "another-key-of-another-server",
     tokens: [{ token: "token-for-reading", read_only: true }],
@@ -232,7 +236,7 @@ describe("ledge dns, which server", () => {
     elsewhere.remove();
   });
 
-  it("is the one of --url, with credentials", async () => {
+  it("is the server of --url, with credentials", async () => {
     const { origin } = new URL(running.url);
     const owner = ["--email", "owner@example.org", "--key", "another-key-of-another-server"];
     for (const url of [origin, `${origin}/`, running.url]) {
@@ -253,7 +257,7 @@ describe("ledge dns, which server", () => {
     expect(written.error).toContain("Authentication error (10000)");
   });
 
-  it("is the one on --persist-to, with the credentials it was started with", async () => {
+  it("is the server on --persist-to, with the credentials of that server", async () => {
     const state = join(elsewhere.folder, ".wrangler/state");
     const zones = await project.json("zones", "--persist-to", state);
     expect(zones).toMatchObject([{ name: "there.example" }]);
@@ -271,7 +275,7 @@ describe("ledge dns, which server", () => {
     expect(asked.reasons).toMatchObject([{ rule: "zone" }, { rule: "exact" }]);
   });
 
-  it("is that of the environment's configuration", async () => {
+  it("has the zones of the environment's configuration", async () => {
     writeFileSync(
       join(project.folder, "wrangler.json"),
       JSON.stringify({

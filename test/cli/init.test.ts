@@ -1,9 +1,9 @@
-/** `ledge init`: a project that compiles, in a folder that was empty. */
+/** `ledge init`: a project that compiles, in an empty folder. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../dist/index.js";
-import { generateTypes } from "../../src/cli/project/generate-types.ts";
+import { generateTypes } from "../../src/cli/generate-types.ts";
 import { install, run } from "../support/project.ts";
 import { temporaryFolder } from "../support/store.ts";
 
@@ -35,9 +35,9 @@ function read(path: string | URL): Description {
   return JSON.parse(readFileSync(path, "utf8")) as Description;
 }
 
-// The compiler takes its time on a busy machine.
+// The compiler is slow on a busy machine.
 describe("ledge init", { timeout: 120_000 }, () => {
-  it("makes a project that its configuration reads, and whose code compiles", async () => {
+  it("makes a project with a valid configuration and code that compiles", async () => {
     const parent = temporaryFolder();
     const { code, out } = await run(parent, "ledge", "init", "My Photos");
     const folder = join(parent, "My Photos");
@@ -45,6 +45,10 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(out).toContain('Made the project "my-photos":');
     expect(out).toContain("  cd My Photos\n  npm install\n  npm run dev\n");
     expect(filesOf(folder)).toEqual(files);
+    // The state, secrets, and the configuration files that Ledge derives for wrangler.
+    expect(readFileSync(join(folder, ".gitignore"), "utf8").split("\n")).toEqual(
+      expect.arrayContaining([".wrangler/", ".dev.vars*", ".ledge-*.wrangler.json"]),
+    );
     expect(readConfig({ folder })).toMatchObject({
       table: { name: "my-photos", main: "src/index.ts" },
       buckets: [{ binding: "FILES", bucketName: "files" }],
@@ -58,7 +62,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(compiled.code).toBe(0);
   });
 
-  it("asks for the versions that this package is tested with", async () => {
+  it("depends on the versions that this package is tested with", async () => {
     const folder = temporaryFolder();
     await run(folder, "ledge", "init", "--name", "photos");
     const made = read(join(folder, "package.json"));
@@ -74,7 +78,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     });
   });
 
-  it("leaves a folder that has files as it is, and says which", async () => {
+  it("changes nothing in a folder that has files, and names them", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, ".git"));
     for (const name of ["a", "b", "c", "d", "e", "f", "g"]) writeFileSync(join(folder, name), "");
@@ -84,7 +88,7 @@ describe("ledge init", { timeout: 120_000 }, () => {
     expect(filesOf(folder)).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
   });
 
-  it("refuses a name that a script cannot have, and a file", async () => {
+  it("refuses an invalid name, and a file in place of the folder", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "file"), "");
     const named = await run(folder, "ledge", "init", "new", "--name", "My Photos");

@@ -1,4 +1,4 @@
-/** `ledge store import` and `export`: everything comes back, whatever happens on the way. */
+/** `ledge store import` and `export`: objects survive the round trip, interruptions included. */
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -14,7 +14,7 @@ import type { Miniflare } from "miniflare";
 import { describe, expect, it, vi } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { Project, type RunningCommand } from "../support/store-command.ts";
+import { StoreProject, type RunningCommand } from "../support/store-command.ts";
 
 const patiently = { timeout: 30_000, interval: 20 };
 
@@ -37,7 +37,7 @@ function writeFiles(root: string, small = 10_000): number {
   return small + large.length;
 }
 
-/** The hash of each file by its path, but for what an export adds. */
+/** The hash of each file by path, without the files that an export adds. */
 function hashes(root: string): Map<string, string> {
   const files = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== ".ledge-metadata.jsonl")
@@ -61,8 +61,8 @@ async function bucketOf(miniflare: Miniflare): Promise<StoreBucket> {
   return BUCKET;
 }
 
-/** Waits until blobs, which only large files have, or databases show that the import is going on. */
-async function underWay(here: Project, command: RunningCommand, bytes: number): Promise<void> {
+/** Waits until the databases show that the import has stored some objects. */
+async function underWay(here: StoreProject, command: RunningCommand, bytes: number): Promise<void> {
   const databases = join(here.persistPath, "store/databases/ledge-store-bucket");
   await vi.waitFor(() => {
     expect(command.child.exitCode).toBeNull();
@@ -74,8 +74,8 @@ async function underWay(here: Project, command: RunningCommand, bytes: number): 
 }
 
 describe.each(["with a runtime on the folder", "without one"])("10,000 files, %s", (how) => {
-  it("go in and come out the same, and a command that was killed goes on", async () => {
-    const here = new Project();
+  it("survive import and export, and a killed command continues when run again", async () => {
+    const here = new StoreProject();
     const count = writeFiles(here.path("files"));
     if (how === "with a runtime on the folder") await here.serve();
 
@@ -109,8 +109,8 @@ describe.each(["with a runtime on the folder", "without one"])("10,000 files, %s
   }, 180_000);
 });
 
-/** Keys that are no names of files, or not beside one another. */
-const oddKeys = [
+/** Keys that cannot be paths of files, or not beside each other. */
+const difficultKeys = [
   "a",
   "a/b",
   "a/b/c",
@@ -145,11 +145,11 @@ const oddKeys = [
 ];
 
 describe("export and import", () => {
-  it("keep keys, metadata, hashes and classes that files cannot hold", async () => {
-    const here = new Project();
+  it("keep keys, metadata, checksums and storage classes that files cannot hold", async () => {
+    const here = new StoreProject();
     const runtime = await here.serve();
     const bucket = await bucketOf(runtime);
-    for (const [n, key] of oddKeys.entries()) {
+    for (const [n, key] of difficultKeys.entries()) {
       await bucket.put(key, `content of ${key}`, {
         customMetadata: { number: String(n), __proto: "é\n" },
         httpMetadata: {
@@ -169,7 +169,7 @@ describe("export and import", () => {
     const upload = await bucket.createMultipartUpload("parts");
     const part = bytesOf(5 * 1024 * 1024);
     await upload.complete([await upload.uploadPart(1, part), await upload.uploadPart(2, "end")]);
-    const count = oddKeys.length + 2;
+    const count = difficultKeys.length + 2;
 
     const exported = await here.json<Result>("export", "photos", "out");
     expect(exported).toMatchObject({ transferred: count, failures: [] });
@@ -180,14 +180,14 @@ describe("export and import", () => {
       failures: [],
     });
     const { ARCHIVE } = await runtime.getBindings<{ ARCHIVE: StoreBucket }>();
-    for (const key of [...oddKeys, "checked", "parts"]) {
+    for (const key of [...difficultKeys, "checked", "parts"]) {
       const before = await bucket.get(key);
       const after = await ARCHIVE.get(key);
       expect(after?.httpMetadata).toEqual(before?.httpMetadata);
       expect(after?.customMetadata).toEqual(before?.customMetadata);
       expect(after?.storageClass).toBe(before?.storageClass);
       expect(sameBytes(await after?.bytes(), (await before?.bytes()) as Uint8Array)).toBe(true);
-      // An object that was uploaded in parts has no md5; it comes back in one.
+      // An object that was uploaded in parts has no md5; the import puts it in one part.
       const { md5: _, ...others } = after?.checksums.toJSON() ?? {};
       const { md5: __, ...expected } = before?.checksums.toJSON() ?? {};
       expect(others).toEqual(expected);
@@ -195,8 +195,8 @@ describe("export and import", () => {
     expect(await here.json("import", "archive", "out")).toMatchObject({ unchanged: count });
   });
 
-  it("keep apart what is exported by prefix, and take a prefix on the way in", async () => {
-    const here = new Project();
+  it("keep the entries of other prefixes on export, and add a prefix on import", async () => {
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     await bucket.put("a/1", "one", { customMetadata: { n: "1" } });
     await bucket.put("b/2", "two", { customMetadata: { n: "2" } });
@@ -209,8 +209,8 @@ describe("export and import", () => {
     expect((await bucket.head("copy/b/2"))?.customMetadata).toEqual({ n: "2" });
   });
 
-  it("guess the type of files without a manifest, and take in what has changed only", async () => {
-    const here = new Project();
+  it("guess the content type of files without a manifest, and import only changes", async () => {
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     here.write("files/index.html", "<p>");
     here.write("files/data", "?");
@@ -236,8 +236,8 @@ describe("export and import", () => {
     });
   });
 
-  it("say what they cannot do, do the rest, and end with exit code 1", async () => {
-    const here = new Project();
+  it("report each failure, transfer the rest, and end with exit code 1", async () => {
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     await bucket.put("in-the-way", "file");
     await bucket.put("linked/secret", "file");
@@ -265,8 +265,8 @@ describe("export and import", () => {
 });
 
 describe("an import", () => {
-  it("goes on when a runtime comes, restarts and goes", async () => {
-    const here = new Project();
+  it("continues when a runtime starts and stops", async () => {
+    const here = new StoreProject();
     const count = writeFiles(here.path("files"), 4000);
     const command = here.start("import", "photos", "files", "--json");
     await underWay(here, command, 200_000);

@@ -1,13 +1,13 @@
-/** `ledge store`, with a runtime on the folder and without. */
+/** `ledge store`, with and without a runtime on the folder. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { describe, expect, it, vi } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { Project } from "../support/store-command.ts";
+import { StoreProject } from "../support/store-command.ts";
 
-/** The runtime as a script sees it. */
+/** The bucket as a script sees it. */
 async function bucketOf(miniflare: Miniflare): Promise<StoreBucket> {
   const { BUCKET } = await miniflare.getBindings<{ BUCKET: StoreBucket }>();
   return BUCKET;
@@ -27,15 +27,15 @@ function lines(text: string): ListedJson[] {
 }
 
 describe.each(["with a runtime on the folder", "without one"])("ledge store, %s", (how) => {
-  async function project(): Promise<Project> {
-    const made = new Project();
+  async function project(): Promise<StoreProject> {
+    const made = new StoreProject();
     if (how === "with a runtime on the folder") await made.serve();
     return made;
   }
 
-  it("puts, shows, lists, gets, copies and deletes", async () => {
+  it("puts, heads, copies, lists, gets and deletes", async () => {
     const here = await project();
-    // Above and below the limit up to which values stay in the database.
+    // One file below and one above the limit up to which the database holds values.
     const small = here.write("cat.png", bytesOf(1000));
     const large = here.write("movie.mp4", bytesOf(3_000_000, 2));
 
@@ -96,7 +96,7 @@ describe.each(["with a runtime on the folder", "without one"])("ledge store, %s"
 
 describe("ledge store", () => {
   it("counts, deletes by prefix and resets, each with a dry run", async () => {
-    const here = new Project();
+    const here = new StoreProject();
     await here.serve();
     here.write("files/a/1.txt", "one");
     here.write("files/a/2.txt", "two");
@@ -117,7 +117,7 @@ describe("ledge store", () => {
 
     expect(await here.store("reset")).toMatchObject({
       code: 2,
-      errors: expect.stringContaining("This deletes everything: say --yes"),
+      errors: expect.stringContaining("This command deletes everything: confirm with --yes"),
     });
     expect(await here.json("reset", "photos", "--dry-run")).toEqual([
       { name: "photos", objects: 1, uploads: 0, dryRun: true },
@@ -128,8 +128,8 @@ describe("ledge store", () => {
     expect((await here.store("list", "photos")).text).toBe("");
   });
 
-  it("reads standard input, and goes through the runtime that has the folder", async () => {
-    const here = new Project();
+  it("reads standard input, and uses the runtime that owns the folder", async () => {
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     const content = bytesOf(500_000);
     const command = here.start("put", "photos/stream", "-", "--content-type", "x/y");
@@ -144,8 +144,8 @@ describe("ledge store", () => {
     expect(await bucket.head("stream")).toBeNull();
   });
 
-  it("aborts the uploads of a bucket it resets", async () => {
-    const here = new Project();
+  it("aborts the uploads of a bucket on reset", async () => {
+    const here = new StoreProject();
     const bucket = await bucketOf(await here.serve());
     const upload = await bucket.createMultipartUpload("half");
     await upload.uploadPart(1, "part");
@@ -154,8 +154,8 @@ describe("ledge store", () => {
     await expect(upload.complete([])).rejects.toThrow("(10024)");
   });
 
-  it("collects what crashes have left, and says how much", async () => {
-    const here = new Project();
+  it("removes the files that crashes have left, and counts them", async () => {
+    const here = new StoreProject();
     here.write("large.bin", bytesOf(200_000));
     await here.store("put", "photos/kept", "large.bin");
     const blobs = join(here.persistPath, "store/blobs/photos");
@@ -165,13 +165,11 @@ describe("ledge store", () => {
     writeFileSync(join(blobs, `.kj-tmp.1.1.${orphan}.partial`), "half");
     expect(await here.json("gc")).toEqual({ files: 2, bytes: 10 });
     expect(readdirSync(blobs)).toEqual([kept]);
-    expect((await here.store("gc")).text).toBe(
-      "Removed 0 files that nothing refers to: 0 bytes.\n",
-    );
+    expect((await here.store("gc")).text).toBe("Removed 0 unused files: 0 bytes.\n");
   });
 
-  it("knows the buckets on disk as well, and where the state is", async () => {
-    const here = new Project();
+  it("finds buckets on disk, and the state of --persist-to", async () => {
+    const here = new StoreProject();
     here.write("other.jsonc", '{ "name": "other" }');
     here.write("a.txt", "a");
     await here.store("put", "photos/a.txt", "a.txt");
@@ -188,7 +186,7 @@ describe("ledge store", () => {
 
   it.each([
     [["list", "fotos"], 3, 'There is no bucket "fotos". Did you mean "photos"?'],
-    [["list", "nothing-like-it"], 3, 'There are "archive", "photos".'],
+    [["list", "nothing-like-it"], 3, 'The buckets are "archive", "photos".'],
     [["get", "photos/none"], 3, 'There is no object "none" in "photos".'],
     [["cp", "photos/none", "photos/b"], 3, 'There is no object "none" in "photos".'],
     [["import", "photos", "no-folder"], 3, "There is no folder"],
@@ -197,37 +195,37 @@ describe("ledge store", () => {
     [["list", "photos", "--env", "x"], 1, '"x"'],
     [["head", "photos"], 2, '"photos" does not name an object: write BUCKET/KEY.'],
     [["get", "photos/a/"], 2, "say which FILE to write"],
-    [["put", "photos/a", "-", "--metadata", "x"], 2, '--metadata "x" is not NAME=VALUE.'],
-    [["put", "photos/a", "-", "--expires", "soon"], 2, '--expires "soon" is not a date'],
-    [["put", "photos/a", "-", "--storage-class", "x"], 2, "is not Standard or"],
+    [["put", "photos/a", "-", "--metadata", "x"], 2, '--metadata must be NAME=VALUE, not "x".'],
+    [["put", "photos/a", "-", "--expires", "soon"], 2, "--expires must be a date such as"],
+    [["put", "photos/a", "-", "--storage-class", "x"], 2, "must be Standard or InfrequentAccess"],
     [["delete", "photos/a", "--prefix", "b"], 2, "name the bucket alone"],
     [["list", "photos", "--delimeter", "/"], 2, "Did you mean --delimiter?"],
   ])("ends %j with exit code %i", async (words, code, message) => {
-    const here = new Project();
+    const here = new StoreProject();
     if (code === 3 && words[0] !== "list") await here.serve();
     const ended = await here.store(...words);
     expect(ended).toMatchObject({ code, text: "" });
     expect(ended.errors).toContain(message);
   });
 
-  it("refuses metadata that is too large, with the bucket's words", async () => {
-    const here = new Project();
+  it("refuses metadata that is too large, with the error of the bucket", async () => {
+    const here = new StoreProject();
     await here.serve();
     here.write("a", "a");
     const ended = await here.store("put", "photos/a", "a", "--metadata", `x=${"y".repeat(9000)}`);
     expect(ended).toMatchObject({ code: 1, errors: expect.stringContaining("(10012)") });
   });
 
-  it("leaves no process and no lock behind when it is interrupted", async () => {
-    const here = new Project();
+  it("leaves no process and no lock when it is interrupted", async () => {
+    const here = new StoreProject();
     mkdirSync(here.path("files"));
     for (let n = 0; n < 3; n++) here.write(`files/${n}.bin`, bytesOf(40_000_000, n));
     const command = here.start("import", "photos", "files");
-    const notes = join(here.persistPath, "store/runs");
-    const note = await vi.waitFor(
+    const runs = join(here.persistPath, "store/runs");
+    const runRecord = await vi.waitFor(
       () => {
-        const [name] = readdirSync(notes) as [string];
-        const read = JSON.parse(readFileSync(join(notes, name), "utf8")) as Record<string, number>;
+        const [name] = readdirSync(runs) as [string];
+        const read = JSON.parse(readFileSync(join(runs, name), "utf8")) as Record<string, number>;
         expect(read["runtimeProcessId"]).toBeGreaterThan(0);
         return read;
       },
@@ -235,7 +233,7 @@ describe("ledge store", () => {
     );
     command.child.kill("SIGINT");
     expect((await command.end()).code).toBe(130);
-    expect(isAlive(note["runtimeProcessId"] as number)).toBe(false);
+    expect(isAlive(runRecord["runtimeProcessId"] as number)).toBe(false);
     expect((await here.store("import", "photos", "files")).code).toBe(0);
     expect(await here.json("stats", "photos")).toMatchObject([{ objects: 3 }]);
   });
@@ -243,7 +241,7 @@ describe("ledge store", () => {
 
 function isAlive(processId: number): boolean {
   try {
-    // One that has ended stays in the table until somebody asks for it.
+    // A process that has ended stays in the table as a zombie until its parent waits for it.
     return !readFileSync(`/proc/${processId}/stat`, "utf8").includes(") Z ");
   } catch {
     return false;

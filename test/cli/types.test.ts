@@ -1,8 +1,8 @@
-/** `ledge types`: what it writes compiles with a script, and `--check` tells when it is old. */
+/** `ledge types`: the file compiles with a script, and `--check` reports a file that is out of date. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { generateTypes } from "../../src/cli/project/generate-types.ts";
+import { generateTypes } from "../../src/cli/generate-types.ts";
 import { run, temporaryProject } from "../support/project.ts";
 
 const configuration = {
@@ -63,9 +63,9 @@ function project(changes: object = {}): string {
   });
 }
 
-// The compiler and wrangler take their time on a busy machine.
+// The compiler and wrangler are slow on a busy machine.
 describe("ledge types", { timeout: 120_000 }, () => {
-  it("writes types that a script compiles with, and that catch its mistakes", async () => {
+  it("writes types that accept a script and reject its mistakes", async () => {
     const folder = project();
     expect(await run(folder, "ledge", "types")).toEqual({
       code: 0,
@@ -75,7 +75,7 @@ describe("ledge types", { timeout: 120_000 }, () => {
     expect(await run(folder, "tsc", "-p", ".")).toMatchObject({ code: 0, out: "" });
   });
 
-  it("tells whether the file is up to date", async () => {
+  it("--check reports whether the file is up to date", async () => {
     const folder = project();
     const check = () => run(folder, "ledge", "types", "--check", "--include-runtime", "false");
     const command = "ledge types --include-runtime false";
@@ -94,11 +94,11 @@ describe("ledge types", { timeout: 120_000 }, () => {
     expect(await check()).toEqual({
       code: 1,
       out: "",
-      error: `worker-configuration.d.ts is out of date: run "${command}" and commit it.\n`,
+      error: `worker-configuration.d.ts is out of date: run "${command}" and commit the file.\n`,
     });
   });
 
-  it("has what all environments have, and of one only its own", async () => {
+  it("types the bindings of all environments, or of one environment", async () => {
     const folder = project({
       vars: undefined,
       env: {
@@ -126,17 +126,21 @@ describe("ledge types", { timeout: 120_000 }, () => {
     const one = await types("staging");
     expect(one).toMatch(/^\tONLY: StoreBucket;$/m);
     expect(one).not.toContain("KV");
-    // wrangler's own warning, of the file that the user knows.
+    // wrangler's warning names the user's file, not the derived file.
     expect(String(warn.mock.calls[0])).toContain("/wrangler.jsonc configuration");
   });
 
   it.each([
     [["types", "env.ts"], 1, "env.ts does not end in .d.ts: name a declaration file."],
     [["types", "--env-interface", "a-b"], 1, '"a-b" is not a name for an interface'],
-    [["types", "--include-env", "false", "--include-runtime", "false"], 1, "Nothing would be"],
+    [
+      ["types", "--include-env", "false", "--include-runtime", "false"],
+      1,
+      "There is nothing to generate",
+    ],
     [["types", "--include-env", "no"], 2, '--include-env must be true or false, not "no".'],
     [["types", "--env", "x"], 1, 'wrangler.jsonc has no environment "x"'],
-  ])("%j fails and says why", async (words, code, message) => {
+  ])("%j fails with a message", async (words, code, message) => {
     const finished = await run(project(), "ledge", ...words);
     expect(finished.error).toContain(message);
     expect(finished.code).toBe(code);

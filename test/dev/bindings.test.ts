@@ -1,7 +1,7 @@
-/** `ledge dev` with everything a script can be bound to, in two environments; and with DNS. */
+/** `ledge dev` with every kind of binding, in two environments; and with DNS. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answers, ledgeDev, project, write } from "../support/dev-process.ts";
+import { waitForAnswer, ledgeDev, createProject, write } from "../support/dev-process.ts";
 
 const script = `
   import { DurableObject } from "cloudflare:workers";
@@ -43,7 +43,7 @@ const bindings = (place: string) => ({
 });
 
 const everything = (): string =>
-  project({
+  createProject({
     "wrangler.jsonc": {
       name: "everything",
       main: "src/index.ts",
@@ -70,7 +70,7 @@ const expected = (place: string, secret: string, count: number) => ({
 });
 
 describe("ledge dev with every kind of binding", { timeout: 180_000 }, () => {
-  it("has them at the top level and in an environment, apart from each other", async () => {
+  it("gives the top level and an environment separate state", async () => {
     const folder = everything();
     for (const [place, secret, ...args] of [
       ["here", "common"],
@@ -107,8 +107,8 @@ interface Answer {
 }
 
 describe("ledge dev with DNS", { timeout: 180_000 }, () => {
-  it("binds the script to the zones that the API serves, through reloads", async () => {
-    const folder = project({
+  it("binds the script to the zones of the API, also after a reload", async () => {
+    const folder = createProject({
       "wrangler.toml": `
         name = "names"
         main = "src/index.js"
@@ -122,14 +122,14 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
     });
     const dev = ledgeDev(folder);
     const url = await dev.url();
-    const [, api] = await dev.said(/DNS API +(\S+)/);
-    const [, email] = await dev.said(/e-mail +(\S+)/);
-    const [, key] = await dev.said(/key +(\S+)/);
+    const [, api] = await dev.waitForOutput(/DNS API +(\S+)/);
+    const [, email] = await dev.waitForOutput(/e-mail +(\S+)/);
+    const [, key] = await dev.waitForOutput(/key +(\S+)/);
     const credentials = { "x-auth-email": email as string, "x-auth-key": key as string };
     const ask = async (address: string): Promise<Answer> =>
       (await fetch(address, { headers: credentials })).json() as Promise<Answer>;
 
-    // Without credentials, for the binding has the owner's.
+    // The script sends no credentials: the binding adds the owner's.
     const { result: zones } = (await (await fetch(`${url}/zones`)).json()) as Answer;
     expect(zones.map(({ name }) => name)).toEqual(["example.com"]);
     const records = `/zones/${zones[0]?.id}/dns_records`;
@@ -142,34 +142,34 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
     expect(await names(`${api}${records}`)).toEqual(["www.example.com"]);
 
     write(join(folder, "src/index.js"), `${dnsScript}\n// saved`);
-    await dev.said(/^Reloaded\.$/m);
+    await dev.waitForOutput(/^Reloaded\.$/m);
     expect(await names(`${url}${records}`)).toEqual(["www.example.com"]);
     expect(await names(`${api}${records}`)).toEqual(["www.example.com"]);
 
-    await answers(`${url}/fault`, "set");
+    await waitForAnswer(`${url}/fault`, "set");
     expect((await fetch(`${api}/zones`, { headers: credentials })).status).toBe(503);
   });
 
-  it("takes another table of the configuration", async () => {
+  it("restarts when the table changes", async () => {
     const configuration = {
       name: "names",
       main: "src/index.js",
       compatibility_date: "2026-08-01",
       dns: { binding: "DNS", zones: [{ name: "example.com" }] },
     };
-    const folder = project({ "wrangler.json": configuration, "src/index.js": dnsScript });
+    const folder = createProject({ "wrangler.json": configuration, "src/index.js": dnsScript });
     const dev = ledgeDev(folder);
     const url = await dev.url();
     const since = dev.output.length;
     const zones = [{ name: "example.com" }, { name: "example.org" }];
     write(join(folder, "wrangler.json"), { ...configuration, dns: { binding: "DNS", zones } });
-    await dev.said(/The configuration has changed\.\nReady/, since);
+    await dev.waitForOutput(/The configuration has changed\.\nReady/, since);
     const { result } = (await (await fetch(`${url}/zones`)).json()) as Answer;
     expect(result.map(({ name }) => name).sort()).toEqual(["example.com", "example.org"]);
   });
 
-  it("is left out by --no-dns, and its binding too", async () => {
-    const folder = project({
+  it("is left out with --no-dns, with its binding", async () => {
+    const folder = createProject({
       "wrangler.json": {
         name: "names",
         main: "src/index.js",
@@ -179,7 +179,7 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
       "src/index.js": "export default { fetch: (_, env) => Response.json(Object.keys(env)) };",
     });
     const dev = ledgeDev(folder, "--no-dns");
-    await answers(await dev.url(), []);
+    await waitForAnswer(await dev.url(), []);
     expect(dev.output).not.toContain("DNS API");
   });
 });

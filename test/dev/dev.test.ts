@@ -1,4 +1,4 @@
-/** `ledge dev`, through the command: what a newcomer meets first. */
+/** The command `ledge dev`. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -6,17 +6,17 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startDev } from "../../dist/index.js";
 import { bytesOf } from "../support/bytes.ts";
 import {
-  answers,
+  waitForAnswer,
   DevProcess,
   ledge,
   ledgeDev,
-  patient,
-  project,
+  waitOptions,
+  createProject,
   write,
 } from "../support/dev-process.ts";
 import { blobFiles } from "../support/store.ts";
 
-/** PUT keeps a body, GET gives it back; without a key, it says how many there are. */
+/** PUT stores a body, and GET returns it; GET without a key returns the number of objects. */
 const script = (greeting = "hello"): string => `
   export default {
     async fetch(request: Request, env: any): Promise<Response> {
@@ -36,9 +36,9 @@ const configuration = {
 };
 
 const photos = (more: object = {}): string =>
-  project({ "wrangler.jsonc": { ...configuration, ...more }, "src/index.ts": script() });
+  createProject({ "wrangler.jsonc": { ...configuration, ...more }, "src/index.ts": script() });
 
-const notes = (folder: string): string[] =>
+const runRecords = (folder: string): string[] =>
   readdirSync(join(folder, ".wrangler/state/v3/store/runs"));
 
 const photo = bytesOf(300_000);
@@ -53,38 +53,41 @@ async function get(url: string, key: string): Promise<Uint8Array> {
 }
 
 describe("ledge dev", { timeout: 180_000 }, () => {
-  it("answers, keeps objects on disk over a restart, and leaves nothing when interrupted", async () => {
+  it("answers, keeps objects on disk over a restart, and leaves no process after an interrupt", async () => {
     const folder = photos();
     const first = ledgeDev(folder);
     const url = await first.url();
     await put(url, "cat");
     expect(blobFiles(join(folder, ".wrangler/state/v3"))).toHaveLength(1);
-    expect(notes(folder)).toHaveLength(1);
+    expect(runRecords(folder)).toHaveLength(1);
 
-    // As a terminal does: to every process of the group.
+    // A terminal sends the signal to every process of the group.
     process.kill(-first.pid, "SIGINT");
     expect(await first.exited).toBe(0);
     expect(first.hasProcesses()).toBe(false);
-    expect(notes(folder)).toEqual([]);
+    expect(runRecords(folder)).toEqual([]);
     expect(
       existsSync(join(folder, ".wrangler/tmp")) && readdirSync(join(folder, ".wrangler/tmp")),
     ).toEqual([]);
-    expect(first.output).not.toMatch(/crash|ended by/i);
+    expect(first.output).not.toMatch(/crash|ended the runtime/i);
 
     const second = ledgeDev(folder);
     expect(await get(await second.url(), "cat")).toEqual(photo);
   });
 
-  it.each(["SIGTERM", "SIGHUP"] as const)("leaves nothing after %s", async (signal) => {
-    const folder = photos();
-    const dev = ledgeDev(folder);
-    await dev.url();
-    expect(await dev.end(signal)).toBe(0);
-    expect(dev.hasProcesses()).toBe(false);
-    expect(notes(folder)).toEqual([]);
-  });
+  it.each(["SIGTERM", "SIGHUP"] as const)(
+    "leaves no process and no run record after %s",
+    async (signal) => {
+      const folder = photos();
+      const dev = ledgeDev(folder);
+      await dev.url();
+      expect(await dev.end(signal)).toBe(0);
+      expect(dev.hasProcesses()).toBe(false);
+      expect(runRecords(folder)).toEqual([]);
+    },
+  );
 
-  it("ends with the npm that runs it", async () => {
+  it("ends with npm, if npm runs it", async () => {
     const folder = photos();
     write(join(folder, "package.json"), {
       scripts: {
@@ -93,13 +96,13 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     });
     const npm = new DevProcess("npm", ["start"], folder);
     await npm.url();
-    // To npm alone, as a process manager would.
+    // A process manager sends the signal to npm alone.
     await npm.end("SIGTERM");
-    await vi.waitFor(() => expect(npm.hasProcesses()).toBe(false), patient);
-    expect(notes(folder)).toEqual([]);
+    await vi.waitFor(() => expect(npm.hasProcesses()).toBe(false), waitOptions);
+    expect(runRecords(folder)).toEqual([]);
   });
 
-  it("says all there is to know in one block, and nothing of fields it knows", async () => {
+  it("prints one block, without a warning of its own keys", async () => {
     const folder = photos({ dns: { zones: [{ name: "example.com" }] } });
     const dev = ledgeDev(folder);
     await dev.url();
@@ -118,42 +121,44 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     expect(dev.output).toContain("example.com");
   });
 
-  it("warns of fields that nobody knows", async () => {
+  it("passes on wrangler's warning of an unknown key", async () => {
     const dev = ledgeDev(photos({ nonsense: true }));
     await dev.url();
     expect(dev.output).toMatch(/wrangler\.jsonc configuration:\s+- Unexpected fields.*"nonsense"/);
     expect(dev.output).not.toContain("store_buckets");
   });
 
-  it("takes a saved source at once, and the buckets keep what they have", async () => {
+  it("reloads a saved source, and the buckets keep their objects", async () => {
     const folder = photos();
     const dev = ledgeDev(folder, "--no-dns");
     const url = await dev.url();
     await put(url, "cat");
-    await answers(url, { greeting: "hello", objects: 1 });
+    await waitForAnswer(url, { greeting: "hello", objects: 1 });
 
     write(join(folder, "src/index.ts"), script("good day"));
-    await answers(url, { greeting: "good day", objects: 1 });
+    await waitForAnswer(url, { greeting: "good day", objects: 1 });
     expect(await get(url, "cat")).toEqual(photo);
-    await dev.said(/^Reloaded\.$/m);
+    await dev.waitForOutput(/^Reloaded\.$/m);
   });
 
-  it("waits for the sources to be right", async () => {
+  it("starts the script when its mistakes are mended", async () => {
     const folder = photos();
     write(join(folder, "src/index.ts"), `throw new Error("not yet");\n${script()}`);
     const dev = ledgeDev(folder, "--no-dns");
-    await dev.said(/Uncaught Error: not yet\n +at src\/index\.ts:1:7/);
-    await dev.said(/The script could not be started\.\nWaiting for a change\./);
+    await dev.waitForOutput(/Uncaught Error: not yet\n +at src\/index\.ts:1:7/);
+    await dev.waitForOutput(/The script could not be started\.\nWaiting for a change\./);
 
     write(join(folder, "src/index.ts"), "export default {");
-    await dev.said(/src\/index\.ts:1:16: ERROR: Expected identifier but found end of file/);
+    await dev.waitForOutput(
+      /src\/index\.ts:1:16: ERROR: Expected identifier but found end of file/,
+    );
     expect(dev.output).not.toMatch(/^Ready/m);
 
     write(join(folder, "src/index.ts"), script());
-    await answers(await dev.url(), { greeting: "hello", objects: 0 });
+    await waitForAnswer(await dev.url(), { greeting: "hello", objects: 0 });
   });
 
-  it("takes the next port when one is taken, and says so", async () => {
+  it("uses the next free port and prints it", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void taken.close());
     await new Promise((resolve) => taken.once("listening", resolve));
@@ -162,10 +167,10 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     const dev = ledgeDev(photos(), "--no-dns", "--port", String(port));
     const url = await dev.url();
     expect(dev.output).toContain(`Port ${port} is taken: using ${new URL(url).port}.`);
-    await answers(url, { greeting: "hello", objects: 0 });
+    await waitForAnswer(url, { greeting: "hello", objects: 0 });
   });
 
-  it("takes a changed configuration, and keeps the old one while it is wrong", async () => {
+  it("applies a changed configuration, and keeps the previous one while the file has mistakes", async () => {
     const folder = photos();
     const path = join(folder, "wrangler.jsonc");
     write(
@@ -174,46 +179,46 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     );
     const dev = ledgeDev(folder, "--no-dns");
     const url = await dev.url();
-    await answers(url, ["PHOTOS"]);
+    await waitForAnswer(url, ["PHOTOS"]);
 
     const videos = { binding: "VIDEOS", bucket_name: "videos" };
     const [first] = configuration.store_buckets;
     write(path, { ...configuration, store_buckets: [first, videos], vars: { COLOUR: "red" } });
-    await answers(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
-    await dev.said(
+    await waitForAnswer(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
+    await dev.waitForOutput(
       /The configuration has changed\.\nReady .*\nBuckets .*\n.*\n +env\.VIDEOS  videos/,
     );
 
     write(path, { ...configuration, store_buckets: [{ ...videos, bucket_nam: "x" }] });
-    await dev.said(/wrangler\.jsonc:\d+.*bucket_nam.*did you mean "bucket_name"/);
-    await dev.said(/The configuration before it stays in force\./);
+    await dev.waitForOutput(/wrangler\.jsonc:\d+.*bucket_nam.*did you mean "bucket_name"/);
+    await dev.waitForOutput(/The previous configuration stays in use\./);
     expect(dev.output.match(/The configuration has changed/g)).toHaveLength(1);
-    await answers(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
+    await waitForAnswer(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
 
     write(path, { ...configuration, store_buckets: [videos] });
-    await answers(url, ["VIDEOS"]);
+    await waitForAnswer(url, ["VIDEOS"]);
   });
 
-  it("starts runtimes again that are killed, with the buckets as they were", async () => {
+  it("restarts runtimes that were killed, and the buckets keep their objects", async () => {
     const folder = photos();
     const dev = ledgeDev(folder);
     const url = await dev.url();
     await put(url, "cat");
 
     for (let round = 0; round < 2; round++) {
-      // All of them: the script's, the proxy's in front of it, and DNS.
+      // The runtimes of the script, of the proxy before it, and of DNS.
       const since = dev.output.length;
       for (const runtime of runtimesOf(dev.pid)) process.kill(runtime, "SIGKILL");
-      await dev.said(/The runtime has been ended by SIGKILL\. Starting it again\./, since);
-      await dev.said(/Running again, with the buckets as they were\./, since);
-      await answers(url, { greeting: "hello", objects: 1 });
+      await dev.waitForOutput(/SIGKILL ended the runtime\. Starting it again\./, since);
+      await dev.waitForOutput(/Running again, with the buckets as they were\./, since);
+      await waitForAnswer(url, { greeting: "hello", objects: 1 });
     }
     expect(await get(url, "cat")).toEqual(photo);
     expect(await dev.end("SIGINT")).toBe(0);
     expect(dev.hasProcesses()).toBe(false);
   });
 
-  it("holds up every operation by --store-latency", async () => {
+  it("delays every operation by --store-latency", async () => {
     const folder = photos();
     write(
       join(folder, "src/index.ts"),
@@ -237,12 +242,12 @@ describe("ledge dev", { timeout: 180_000 }, () => {
       };`,
     );
     const dev = ledgeDev(folder, "--no-dns", "--store-latency", "300");
-    await answers(await dev.url(), Array(6).fill(true));
+    await waitForAnswer(await dev.url(), Array(6).fill(true));
     expect(dev.output).toContain("each operation 300 ms late");
   });
 });
 
-describe("ledge dev, told something wrong", { timeout: 180_000 }, () => {
+describe("ledge dev with a mistake", { timeout: 180_000 }, () => {
   it.each([
     [
       { store_buckets: [{ binding: "PHOTOS" }] },
@@ -251,8 +256,8 @@ describe("ledge dev, told something wrong", { timeout: 180_000 }, () => {
     ],
     [{ main: "src/other.ts" }, [], /entry-point file at "src\/other\.ts" was not found/],
     [{}, ["--env", "staging"], /no environment "staging"/],
-    [{}, ["--config", "none.toml"], /no configuration file at .*none\.toml/],
-  ])("says what: %j %j", async (more, args, message) => {
+    [{}, ["--config", "none.toml"], /No configuration file exists at .*none\.toml/],
+  ])("exits with a message: %j %j", async (more, args, message) => {
     const dev = ledgeDev(photos(more), "--no-dns", ...args);
     expect(await dev.exited).toBe(1);
     expect(dev.output).toMatch(message);
@@ -260,12 +265,12 @@ describe("ledge dev, told something wrong", { timeout: 180_000 }, () => {
   });
 
   it.each([
-    [["--port", "eighty"], "--port eighty is not a whole number from 0 to 65535."],
-    [["--dns-port", "65536"], "--dns-port 65536 is not a whole number from 0 to 65535."],
+    [["--port", "eighty"], '--port must be a whole number from 0 to 65535, not "eighty".'],
+    [["--dns-port", "65536"], '--dns-port must be a whole number from 0 to 65535, not "65536".'],
     [["--store-latency", "-5"], "--store-latency"],
-    [["--var", "NAME"], '--var "NAME" names no variable: write it as NAME:VALUE.'],
-    [["--local-protocol", "ftp"], '--local-protocol "ftp" is not known: use http, https.'],
-    [["--log-level", "loud"], '--log-level "loud" is not known'],
+    [["--var", "NAME"], '--var must be NAME:VALUE, not "NAME".'],
+    [["--local-protocol", "ftp"], '--local-protocol must be http or https, not "ftp".'],
+    [["--log-level", "loud"], 'log or debug, not "loud".'],
     [["--prot", "1"], "There is no option --prot. Did you mean --port?"],
   ])("refuses %j", async (args, message) => {
     const dev = ledgeDev(photos(), ...args);
@@ -275,28 +280,28 @@ describe("ledge dev, told something wrong", { timeout: 180_000 }, () => {
 });
 
 describe("startDev()", { timeout: 180_000 }, () => {
-  it("runs a script for a program, and ends without a trace", async () => {
+  it("runs a script for a program, and leaves no run record", async () => {
     const folder = photos();
-    const said: string[] = [];
+    const lines: string[] = [];
     const dev = await startDev({
       folder,
       port: 0,
       inspectorPort: 0,
       dns: false,
-      log: (text: string) => void said.push(text),
+      log: (text: string) => void lines.push(text),
     });
     onTestFinished(() => dev.stop());
     await dev.ready;
-    await answers(dev.url, { greeting: "hello", objects: 0 });
-    expect(said.join("\n")).toContain(`Ready      ${dev.url}`);
+    await waitForAnswer(dev.url, { greeting: "hello", objects: 0 });
+    expect(lines.join("\n")).toContain(`Ready      ${dev.url}`);
 
     await dev.restart();
-    await answers(dev.url, { greeting: "hello", objects: 0 });
+    await waitForAnswer(dev.url, { greeting: "hello", objects: 0 });
 
     await dev.stop();
     await dev.stop();
     await expect(fetch(dev.url)).rejects.toThrow("fetch failed");
-    expect(notes(folder)).toEqual([]);
+    expect(runRecords(folder)).toEqual([]);
   });
 
   it.each([

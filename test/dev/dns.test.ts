@@ -1,9 +1,9 @@
-/** `ledge dns` beside `ledge dev`: they have one DNS, and so have two dev servers. */
+/** `ledge dns` beside `ledge dev`, and two dev servers on one folder: all share one DNS. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startDev } from "../../dist/index.js";
-import { Project } from "../support/dns-command.ts";
+import { DnsProject } from "../support/dns-command.ts";
 
 const script = `export default {
   async fetch(request, env) {
@@ -13,8 +13,8 @@ const script = `export default {
   },
 };`;
 
-function projectWithScript(): Project {
-  const project = new Project();
+function projectWithScript(): DnsProject {
+  const project = new DnsProject();
   onTestFinished(() => project.remove());
   writeFileSync(join(project.folder, "index.mjs"), script);
   writeFileSync(
@@ -30,34 +30,34 @@ function projectWithScript(): Project {
 }
 
 async function start(folder: string) {
-  const said: string[] = [];
+  const lines: string[] = [];
   const ports = { port: 0, inspectorPort: 0, dnsPort: 0, dnsApiPort: 0 };
-  const log = (text: string) => void said.push(text);
+  const log = (text: string) => void lines.push(text);
   const dev = await startDev({ folder, ...ports, log, logLevel: "error" });
   onTestFinished(() => dev.stop());
   await dev.ready;
-  return { dev, url: dev.url, said };
+  return { dev, url: dev.url, lines };
 }
 
 const zonesOf = async (url: string | URL) => (await fetch(url)).json();
 
-test("a command goes through the dev server, and a second dev server shares the first's", async () => {
+test("a command uses the DNS of the dev server, and so does a second dev server", async () => {
   const project = projectWithScript();
   const first = await start(project.folder);
-  const note = JSON.parse(
+  const record = JSON.parse(
     readFileSync(join(project.folder, ".wrangler/state/v3/dns/running.json"), "utf8"),
   );
-  expect(note.processId).toBe(process.pid);
+  expect(record.processId).toBe(process.pid);
 
   await project.ok("zones", "--create", "made.example");
   expect(await zonesOf(first.url)).toEqual(["example.org", "made.example"]);
 
   const second = await start(project.folder);
-  expect(second.said.join("\n")).toContain(`${note.addresses.url} (of process ${process.pid}`);
+  expect(second.lines.join("\n")).toContain(`${record.addresses.url} (of process ${process.pid}`);
   await project.ok("zones", "--create", "more.example");
   expect(await zonesOf(second.url)).toEqual(["example.org", "made.example", "more.example"]);
   await second.dev.stop();
-  // What is not its own it has left running.
+  // The second dev server does not stop the DNS of the first.
   expect(await zonesOf(first.url)).toHaveLength(3);
   expect(await project.json("zones")).toHaveLength(3);
 });

@@ -1,4 +1,4 @@
-/** Nothing without credentials; tokens within their limits. */
+/** Authentication by key and by token, and what tokens allow. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client, credentials, email, key } from "./support/client.ts";
 import { startServer, type Server } from "./support/server.ts";
@@ -37,7 +37,7 @@ function malformed(code: number, header: string) {
   return [{ code: 6003, message: "Invalid request headers", error_chain: chain }];
 }
 
-describe("credentials that are missing, malformed or wrong", () => {
+describe("the record API refuses missing, malformed and wrong credentials:", () => {
   const missing = [
     { code: 9106, message: "Missing X-Auth-Key, X-Auth-Email or Authorization headers" },
   ];
@@ -86,7 +86,7 @@ describe("credentials that are missing, malformed or wrong", () => {
     expect(write.status).toBe(status);
   });
 
-  test("the e-mail's case does not matter", async () => {
+  test("the case of the e-mail address does not matter", async () => {
     const client = new Client(server.url, {
       "x-auth-email": email.toUpperCase(),
       "x-auth-key": key,
@@ -95,7 +95,7 @@ describe("credentials that are missing, malformed or wrong", () => {
   });
 });
 
-describe("tokens", () => {
+describe("a token", () => {
   const refused = {
     result: null,
     success: false,
@@ -104,12 +104,12 @@ describe("tokens", () => {
   };
   const a = { type: "A", name: "t", content: "192.0.2.1" };
 
-  test("without limits may do everything", async () => {
+  test("without limits allows everything", async () => {
     const { id } = await bearer(0).ok("POST", `/zones/${two}/dns_records`, a);
     expect(await bearer(0).ok("DELETE", `/zones/${two}/dns_records/${id}`)).toEqual({ id });
   });
 
-  test.each([1, 3])("that only read cannot write (%i)", async (index) => {
+  test.each([1, 3])("with read_only allows no writes (token %i)", async (index) => {
     const client = bearer(index);
     expect(await client.ok("GET", `/zones/${one}/dns_records`)).toHaveLength(1);
     const path = `/zones/${one}/dns_records`;
@@ -132,7 +132,7 @@ describe("tokens", () => {
     expect(await owner.ok("GET", path)).toHaveLength(1);
   });
 
-  test.each([2, 3])("of one zone see no other (%i)", async (index) => {
+  test.each([2, 3])("for one zone hides the other zones (token %i)", async (index) => {
     const client = bearer(index);
     const zones = await client.call("GET", "/zones");
     expect(zones.body.result).toEqual([expect.objectContaining({ name: "one.example" })]);
@@ -156,12 +156,12 @@ describe("tokens", () => {
     }
   });
 
-  test("of one zone may write it", async () => {
+  test("for one zone allows writes to that zone", async () => {
     const { id } = await bearer(2).ok("POST", `/zones/${one}/dns_records`, a);
     expect(await bearer(2).ok("DELETE", `/zones/${one}/dns_records/${id}`)).toEqual({ id });
   });
 
-  test("are verified, and keys are not", async () => {
+  test("is verified by /user/tokens/verify, and a key is not", async () => {
     const answer = await bearer(1).call("GET", "/user/tokens/verify");
     expect(answer.body).toMatchObject({
       result: { id: expect.stringMatching(/^[0-9a-f]{32}$/), status: "active" },

@@ -1,4 +1,4 @@
-/** Everything that can be wrong with a request: its code, status and message, and no trace of it. */
+/** Requests that the record API refuses: code, status and message, and an unchanged zone. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { badInputs, type BadInput } from "./bad-input/index.ts";
 import { Client, type Answer } from "./support/client.ts";
@@ -10,7 +10,7 @@ let zoneId: string;
 let recordId: string;
 let before: string;
 
-/** All that can be seen of the zone: every record, the serial, the settings. */
+/** The visible state of the zone: every record, the serial, the settings. */
 async function state(): Promise<string> {
   const file = await client.exportFile(zoneId);
   const paths = [
@@ -56,7 +56,7 @@ function send({ method, path, body, raw }: BadInput): Promise<Answer> {
   });
 }
 
-test("there are at least 300, all different", () => {
+test("the list has at least 300 requests, all different", () => {
   expect(badInputs.length).toBeGreaterThanOrEqual(300);
   const keys = badInputs.map(({ method, path, body, raw }) =>
     JSON.stringify([method, path, body, raw]),

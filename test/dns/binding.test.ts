@@ -1,4 +1,4 @@
-/** The companion worker as people get it: by a binding of the plugin, or on its own. */
+/** The companion worker as users start it: by a binding of the plugin, or with startDns(). */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ function start(folder: string, workers: ReturnType<typeof worker>[]): Miniflare 
 }
 
 describe("a binding of type unsafe:dns", () => {
-  it("is the record API with the zones of its options, and keeps its records", async () => {
+  it("is the record API with the zones of its options, and stores its records", async () => {
     const folder = temporaryFolder();
     const first = start(folder, [worker(declared)]);
     const answer = await first.dispatchFetch("http://script/", { method: "POST" });
@@ -66,16 +66,16 @@ describe("a binding of type unsafe:dns", () => {
 
     const second = start(folder, [worker(declared)]);
     expect(await (await second.dispatchFetch("http://script/")).json()).toHaveLength(2);
-    // And in Node, through the proxy.
+    // In Node, through the proxy of getBindings().
     const { DNS } = await second.getBindings<{ DNS: { fetch: typeof fetch } }>();
     const zones = await DNS.fetch("http://dns/client/v4/zones?name=example.com");
     expect(await zones.json()).toMatchObject({ success: true, result: [{ name: "example.com" }] });
-    // It answers for its zones as well, by DNS over HTTPS.
+    // The worker answers DNS over HTTPS for its zones too.
     const resolved = await DNS.fetch("http://dns/dns-query?name=www.example.com");
     expect(await resolved.json()).toMatchObject({ Status: 0, Answer: [{ data: "192.0.2.2" }] });
   });
 
-  it("is one for all scripts, which have to agree", async () => {
+  it("is shared by all scripts, whose options have to agree", async () => {
     const agreed = start(temporaryFolder(), [worker(declared), worker(declared, "other")]);
     await agreed.ready;
     const other = await agreed.getWorker("other");
@@ -83,7 +83,9 @@ describe("a binding of type unsafe:dns", () => {
     expect(await (await other.fetch("http://other/")).json()).toHaveLength(2);
 
     const divided = start(temporaryFolder(), [worker(declared), worker({}, "other")]);
-    await expect(divided.ready).rejects.toThrow(/one DNS for all scripts: give both the same/);
+    await expect(divided.ready).rejects.toThrow(
+      /all scripts share one DNS: give both the same options/,
+    );
   });
 });
 
@@ -93,22 +95,22 @@ interface Envelope {
   errors: { code: number }[];
 }
 
-/** A project with these files, its DNS started, and what that said. */
+/** Starts DNS for a project with these files, and collects the log. */
 async function startProject(files: Record<string, string>, options: StartDnsOptions = {}) {
   const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const said: string[] = [];
+  const lines: string[] = [];
   const dns = await startDns({
     configPath: join(folder, Object.keys(files)[0] as string),
     port: 0,
     dnsPort: 0,
-    log: (text) => said.push(text),
+    log: (text) => lines.push(text),
     ...options,
   });
   onTestFinished(() => dns.stop());
   const zones = async (headers: Record<string, string>) =>
     (await (await fetch(`${dns.url}/zones`, { headers })).json()) as Envelope;
-  return { folder, dns, said: said.join("\n"), zones };
+  return { folder, dns, log: lines.join("\n"), zones };
 }
 
 const owner = {
@@ -117,8 +119,8 @@ const owner = {
 };
 
 describe("startDns()", () => {
-  it("serves what the configuration file declares, and says how to reach it", async () => {
-    const { dns, said, zones } = await startProject({
+  it("serves the zones of the configuration file, and prints how to reach the API", async () => {
+    const { dns, log, zones } = await startProject({
       "wrangler.toml": `
         name = "project"
         [[dns.zones]]
@@ -126,7 +128,7 @@ describe("startDns()", () => {
         [env.test.dns]
         zones = [{ name = "test.example" }]`,
     });
-    expect(said).toBe(
+    expect(log).toBe(
       [
         `DNS API    ${dns.url}`,
         "  e-mail   dev@ledge.local",
@@ -139,9 +141,9 @@ describe("startDns()", () => {
     expect((await zones({})).errors.map(({ code }) => code)).toEqual([9106]);
   });
 
-  it("takes the table of an environment, and secrets out of .dev.vars", async () => {
+  it("reads the table of an environment, and secrets from .dev.vars", async () => {
     const key = "f".repeat(37);
-    const { said, zones } = await startProject(
+    const { log, zones } = await startProject(
       {
         "wrangler.jsonc":
           '{ "env": { "test": { "dns": { "zones": [{ "name": "test.example" }] } } } }',
@@ -149,13 +151,13 @@ describe("startDns()", () => {
       },
       { environment: "test" },
     );
-    expect(said).toContain(`  key      ${key}\n  tokens   1\n  zones    test.example`);
+    expect(log).toContain(`  key      ${key}\n  tokens   1\n  zones    test.example`);
     expect((await zones(owner)).success).toBe(false);
     expect((await zones({ ...owner, "X-Auth-Key": key })).result).toHaveLength(1);
     expect((await zones({ authorization: "Bearer token-for-reading" })).result).toHaveLength(1);
   });
 
-  it("keeps zones over a restart, beside the configuration file", async () => {
+  it("keeps zones across a restart, in a folder beside the configuration file", async () => {
     const first = await startProject({ "wrangler.json": "{}" });
     const created = await fetch(`${first.dns.url}/zones`, {
       method: "POST",
@@ -164,26 +166,26 @@ describe("startDns()", () => {
     });
     expect(created.status).toBe(200);
     await first.dns.stop();
-    const again = await startDns({
+    const restarted = await startDns({
       configPath: join(first.folder, "wrangler.json"),
       port: 0,
       dnsPort: 0,
       log: () => {},
     });
-    onTestFinished(() => again.stop());
+    onTestFinished(() => restarted.stop());
     const zones = (await (
-      await fetch(`${again.url}/zones`, { headers: owner })
+      await fetch(`${restarted.url}/zones`, { headers: owner })
     ).json()) as Envelope;
     expect(zones.result.map(({ name }) => name)).toEqual(["kept.example"]);
   });
 
-  it("goes to another port when the one it wants is taken, and says so", async () => {
+  it("takes another port when the requested port is in use, and prints that", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as AddressInfo;
-    const { dns, said, zones } = await startProject({ "wrangler.json": "{}" }, { port });
-    expect(said).toContain(`Port ${port} is taken: the DNS API is on another.`);
+    const { dns, log, zones } = await startProject({ "wrangler.json": "{}" }, { port });
+    expect(log).toContain(`Port ${port} is taken: the DNS API uses another port.`);
     expect(new URL(dns.url).port).not.toBe(String(port));
     expect((await zones(owner)).success).toBe(true);
   });
@@ -196,7 +198,7 @@ describe("startDns()", () => {
     ['{ "dns": { "zones": [{ "name": "a b" }] } }', /dns\.zones\[0\]\.name must be a hostname\./],
     ['{ "dns": { "api_port": 70000 } }', /dns\.api_port must be a port, 0 to 65535/],
     ['{ "dns": 5 }', /dns must be a table, not a number\./],
-  ])("says what is wrong with %s before it starts", async (text, message) => {
+  ])("reports the mistake in %s before it starts", async (text, message) => {
     const folder = temporaryFolder();
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "wrangler.json"), text);

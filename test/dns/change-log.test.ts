@@ -1,4 +1,4 @@
-/** What each serial removed and added, as the zone's object keeps it for transfers. */
+/** ChangeLog: the records that each serial removed and added. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
 import { startServer, type Server } from "./support/server.ts";
@@ -12,9 +12,9 @@ interface Change {
 let server: Server;
 let client: Client;
 let zoneId: string;
-/** Transfers will be served from inside: a script with the zones' namespace asks in their place. */
+/** The log has no HTTP route: a script with the namespace of the zones calls the object. */
 const script = {
-  name: "transfer",
+  name: "log-reader",
   modules: true,
   compatibilityDate: "2026-08-01",
   durableObjects: { ZONES: { className: "ZoneObject", scriptName: "dns", useSQLite: true } },
@@ -36,11 +36,11 @@ afterAll(() => server.stop());
 
 async function changesSince(serial: number): Promise<readonly Change[] | null> {
   const init = { method: "POST", body: JSON.stringify({ zoneId, serial }) };
-  const response = await server.miniflare.dispatchFetch("http://transfer/", init);
+  const response = await server.miniflare.dispatchFetch("http://log-reader/", init);
   return (await response.json()) as readonly Change[] | null;
 }
 
-function short(changes: readonly Change[] | null, first: number): string[] | undefined {
+function summarise(changes: readonly Change[] | null, first: number): string[] | undefined {
   return changes?.map(({ serial, action, record }) =>
     [serial - first, action, record?.name, record?.content]
       .filter((word) => word !== undefined)
@@ -48,7 +48,7 @@ function short(changes: readonly Change[] | null, first: number): string[] | und
   );
 }
 
-test("the log tells the whole way from a serial to the present one, or that it cannot", async () => {
+test("changesSince() lists all changes after a serial, or returns null for an unknown serial", async () => {
   const first = await client.serial(zoneId);
   expect(await changesSince(first)).toEqual([]);
   const path = `/zones/${zoneId}/dns_records`;
@@ -70,15 +70,15 @@ test("the log tells the whole way from a serial to the present one, or that it c
     "3 settings",
     "4 remove b.log.example 192.0.2.1",
   ];
-  expect(short(await changesSince(first), first)).toEqual(all);
-  expect(short(await changesSince(first + 1), first)).toEqual(all.slice(2));
-  expect(short(await changesSince(first + 3), first)).toEqual(all.slice(5));
+  expect(summarise(await changesSince(first), first)).toEqual(all);
+  expect(summarise(await changesSince(first + 1), first)).toEqual(all.slice(2));
+  expect(summarise(await changesSince(first + 3), first)).toEqual(all.slice(5));
   expect(await changesSince(first + 4)).toEqual([]);
   expect(await changesSince(first - 1)).toBeNull();
   expect(await changesSince(first + 5)).toBeNull();
 });
 
-test("the log is bounded: a serial that it has lost the way from is not answered", async () => {
+test("changesSince() returns null for a serial whose changes were dropped from the bounded log", async () => {
   const first = await client.serial(zoneId);
   const posts = Array.from({ length: 3500 }, (_, index) => ({
     type: "A",

@@ -1,4 +1,4 @@
-/** Zones and records of the configuration, quotas, other rules for names, and the service binding. */
+/** The `[dns]` table in the worker: declared zones, quotas, name rules, and the service binding. */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ function cname(name: string, content: string) {
   return { type: "CNAME", name, content, proxied: true };
 }
 
-/** Has the script make a call by its binding. */
+/** Makes the script call the API through its binding. */
 async function ask(call: Record<string, unknown>) {
   const init = { method: "POST", body: JSON.stringify(call) };
   const response = await server!.miniflare.dispatchFetch("http://script/", init);
@@ -54,8 +54,8 @@ const zones = [
   { name: "empty.test" },
 ];
 
-describe("declared zones", () => {
-  test("are there at first use, and are made once", async () => {
+describe("a declared zone", () => {
+  test("exists at the first request, and is created once", async () => {
     let client = await start({ config: { zones } });
     const [first] = await Promise.all(
       Array.from({ length: 10 }, () => client.call("GET", "/zones")),
@@ -73,7 +73,7 @@ describe("declared zones", () => {
     expect(await client.serial(id)).toBe(serial);
   });
 
-  test("have the same id everywhere", async () => {
+  test("has the same id on every server", async () => {
     const client = await start({ config: { zones } });
     const { id } = (await client.ok("GET", "/zones?name=example.com"))[0];
     const hash = createHash("sha256").update("zone example.com").digest("hex");
@@ -96,7 +96,7 @@ describe("declared zones", () => {
       "records[1] of x.test: content is a required field.",
     ],
     [{ nonsense: 1 }, "dns.nonsense is not a key"],
-  ])("%j is said to be wrong", async (config, reason) => {
+  ])("is refused in %j, with the reason", async (config, reason) => {
     const client = await start({ config });
     const answer = await client.call("GET", "/zones");
     expect(answer.status).toBe(500);
@@ -104,7 +104,7 @@ describe("declared zones", () => {
   });
 });
 
-test("quotas, the length of comments, name rules and platform addresses are settings", async () => {
+test("the configuration sets quotas, the length of comments, name rules and platform addresses", async () => {
   const config = {
     record_quota: 2,
     batch_quota: 3,
@@ -140,7 +140,7 @@ test("quotas, the length of comments, name rules and platform addresses are sett
   ).toBe(81045);
 });
 
-test("a proxied CNAME may lead into another zone here, if there is an address at its end", async () => {
+test("a proxied CNAME may point into another local zone if the chain ends at an address", async () => {
   const client = await start();
   const one = await client.createZone("one.test");
   const two = await client.createZone("two.test");
@@ -157,7 +157,7 @@ test("a proxied CNAME may lead into another zone here, if there is an address at
   expect((await post(two, { type: "A", name: "*.w", content: "192.0.2.1" })).status).toBe(200);
   expect((await post(one, cname("w", "any.w.two.test"))).status).toBe(200);
   expect((await post(one, cname("far", "www.elsewhere.example"))).status).toBe(200);
-  // A subdomain that is a zone of its own, and one that is delegated.
+  // A subdomain that is a separate zone, and a subdomain that is delegated.
   const sub = await client.createZone("sub.one.test");
   expect((await post(one, cname("s", "www.sub.one.test"))).status).toBe(400);
   expect((await post(sub, a("www"))).status).toBe(200);
@@ -166,7 +166,7 @@ test("a proxied CNAME may lead into another zone here, if there is an address at
   expect((await post(one, cname("d", "www.gone.one.test"))).status).toBe(200);
 });
 
-test("a script has the same API by a service binding, without credentials", async () => {
+test("a service binding gives a script the same API without credentials", async () => {
   const script = {
     name: "script",
     modules: true,
@@ -192,7 +192,7 @@ test("a script has the same API by a service binding, without credentials", asyn
     body: { type: "A", name: "from-script", content: "192.0.2.9" },
   });
   expect(await client.ok("GET", `${path}/${made.body.result.id}`)).toEqual(made.body.result);
-  // Credentials that are given count.
+  // Credentials in the request are checked.
   const wrong = await ask({
     method: "GET",
     path,

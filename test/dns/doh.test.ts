@@ -1,8 +1,8 @@
-/** DNS over HTTPS: RFC 8484 by section, and the JSON form. */
+/** DNS over HTTPS: RFC 8484 by section, and the JSON API. */
 import { decode } from "dns-packet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeQuery } from "./support/ask.ts";
-import { startListening, type Listening } from "./support/listening.ts";
+import { encodeQuery } from "./support/dns-client.ts";
+import { startTestDns, type TestDns } from "./support/running-dns.ts";
 
 const records = [
   { type: "A", name: "www", content: "192.0.2.1", ttl: 120 },
@@ -17,13 +17,10 @@ const records = [
   })),
 ];
 
-let listening: Listening;
+let listening: TestDns;
 let url: string;
 beforeAll(async () => {
-  listening = await startListening(
-    { zones: [{ name: "example.org", records }] },
-    { listen: false },
-  );
+  listening = await startTestDns({ zones: [{ name: "example.org", records }] }, { listen: false });
   url = new URL("/dns-query", listening.dns.url).href;
 });
 afterAll(() => listening.stop());
@@ -53,7 +50,7 @@ describe("RFC 8484", () => {
     }
   });
 
-  it("5.1: says for how long the answer may be kept", async () => {
+  it("5.1: Cache-Control has the smallest TTL of the answer", async () => {
     expect(maxAge(await post(encodeQuery("www.example.org", "A")))).toBe("max-age=120");
     expect(maxAge(await post(encodeQuery("alias.example.org", "A")))).toBe("max-age=120");
     const absent = await post(encodeQuery("absent.example.org", "A"));
@@ -64,34 +61,38 @@ describe("RFC 8484", () => {
     expect(await read(refused)).toMatchObject({ rcode: "REFUSED" });
   });
 
-  it("6: holds what no datagram does", async () => {
+  it("6: a response may be larger than a datagram", async () => {
     const answer = await read(await post(encodeQuery("many.example.org", "A")));
     expect(answer).toMatchObject({ flag_tc: false });
     expect(answer.answers).toHaveLength(60);
   });
 
   it.each([
-    ["no query", async () => fetch(url), 400],
-    ["no base64url", async () => fetch(`${url}?dns=%21%21%21`), 400],
-    ["octets that are too few", async () => post(Uint8Array.of(1, 2, 3)), 400],
-    ["nothing at all", async () => post(new Uint8Array()), 400],
+    ["a request without a query", async () => fetch(url), 400],
+    ["a query that is not base64url", async () => fetch(`${url}?dns=%21%21%21`), 400],
+    ["a message that is too short", async () => post(Uint8Array.of(1, 2, 3)), 400],
+    ["an empty body", async () => post(new Uint8Array()), 400],
     [
       "a response",
       async () => post(Uint8Array.from(encodeQuery("a.example.org", "A"), toResponse)),
       400,
     ],
-    ["another type", async () => post(new Uint8Array(12), { "content-type": "text/plain" }), 415],
-    ["too much", async () => post(new Uint8Array(65_536)), 413],
+    [
+      "another content type",
+      async () => post(new Uint8Array(12), { "content-type": "text/plain" }),
+      415,
+    ],
+    ["a body that is too large", async () => post(new Uint8Array(65_536)), 413],
     ["another method", async () => fetch(url, { method: "PUT", body: "x" }), 405],
-  ])("4.2: %s", async (_, ask, status) => {
+  ])("4.2: refuses %s", async (_, ask, status) => {
     const response = await ask();
     expect(response.status).toBe(status);
   });
 
-  it("4.2: says which methods there are, and that nonsense is nonsense", async () => {
+  it("4.2: 405 lists the allowed methods, and an unreadable message gets FORMERR", async () => {
     const response = await fetch(url, { method: "DELETE" });
     expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
-    // 11,250 octets of nothing are a message that cannot be read, and that is an answer.
+    // A message of 11,250 zero octets cannot be decoded: the answer is a DNS message that says so.
     const nonsense = await fetch(`${url}?dns=${"A".repeat(15_000)}`);
     expect(await read(nonsense)).toMatchObject({ rcode: "FORMERR" });
   });
@@ -107,8 +108,8 @@ async function json(query: string, accept = "application/dns-json") {
   return { response, body: response.ok ? (JSON.parse(text) as unknown) : text };
 }
 
-describe("the JSON form", () => {
-  it("is the message in words", async () => {
+describe("the JSON API", () => {
+  it("has the fields of the message", async () => {
     const { response, body } = await json("name=alias.example.org&type=A");
     expect(response.headers.get("content-type")).toBe("application/dns-json");
     expect(maxAge(response)).toBe("max-age=120");
@@ -127,7 +128,7 @@ describe("the JSON form", () => {
     });
   });
 
-  it("takes types by name and number, flags, a final dot, and `ct`", async () => {
+  it("accepts types by name and number, flags, a final dot, and `ct`", async () => {
     const expected = { Answer: [{ type: 15, data: "10 mail.example.org." }] };
     for (const query of [
       "name=example.org&type=MX",
@@ -143,7 +144,7 @@ describe("the JSON form", () => {
     });
   });
 
-  it("has the SOA where there is nothing, and the status of a name that is not there", async () => {
+  it("has the SOA for an empty answer, and status 3 for a name that does not exist", async () => {
     const { body } = await json("name=absent.example.org&type=AAAA");
     expect(body).toMatchObject({ Status: 3, Authority: [{ name: "example.org", type: 6 }] });
     expect(body).not.toHaveProperty("Answer");
@@ -151,10 +152,10 @@ describe("the JSON form", () => {
 
   it.each([
     ["type=A", /name is missing/],
-    ["name=example.org&type=NONSENSE", /none that is known: "NONSENSE"/],
-    ["name=example.org&type=99999", /none that is known/],
-    [`name=${"a".repeat(64)}.example.org`, /no domain name/],
-    ["name=a..b", /no domain name/],
+    ["name=example.org&type=NONSENSE", /type is unknown: "NONSENSE"/],
+    ["name=example.org&type=99999", /type is unknown/],
+    [`name=${"a".repeat(64)}.example.org`, /not a domain name/],
+    ["name=a..b", /not a domain name/],
   ])("refuses %s", async (query, message) => {
     const { response, body } = await json(query);
     expect(response.status).toBe(400);

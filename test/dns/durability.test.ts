@@ -1,4 +1,4 @@
-/** What was answered is kept, however the process ends. */
+/** A write whose reply arrived survives the death of the process. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 async function start(): Promise<Client> {
-  // A group of its own: the runtime is a child of the process, and must die in the same instant.
+  // A separate process group: the runtime is a child process, and must die at the same time.
   const child = spawn(process.execPath, [script, folder], {
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],
@@ -39,7 +39,7 @@ async function kill(): Promise<void> {
   await closed;
 }
 
-test("records survive kill -9 and restart, and what was not answered is whole or absent", async () => {
+test("records survive kill -9, and a write without a reply is complete or absent", async () => {
   let client = await start();
   const zoneId = await client.createZone("kept.example");
   const path = `/zones/${zoneId}/dns_records`;
@@ -61,7 +61,7 @@ test("records survive kill -9 and restart, and what was not answered is whole or
       });
       expected.set(record.id, JSON.stringify(record));
     }
-    // These are still under way when the process dies.
+    // These writes are in flight when the process dies.
     const open = Array.from({ length: 20 }, (_, part) =>
       client.call("POST", `${path}/batch`, batch(part)).then(
         (answer) => answer.body.result.posts as { id: string }[],
@@ -82,7 +82,7 @@ test("records survive kill -9 and restart, and what was not answered is whole or
     }[];
     const kept = new Map(found.map((record) => [record.id, JSON.stringify(record)]));
     for (const [id, record] of expected) expect(kept.get(id)).toBe(record);
-    // A batch is there whole or not at all.
+    // A batch exists completely or not at all.
     const sizes = Map.groupBy(
       found.filter(({ type }) => type === "TXT"),
       ({ name }) => name,
@@ -97,7 +97,7 @@ test("records survive kill -9 and restart, and what was not answered is whole or
   ]);
 });
 
-test("modified_on is the same after a restart and a write that changes nothing", async () => {
+test("modified_on survives a restart, and a write that changes nothing keeps it", async () => {
   let client = await start();
   const zoneId = await client.createZone("still.example");
   const path = `/zones/${zoneId}/dns_records`;
@@ -110,10 +110,10 @@ test("modified_on is the same after a restart and a write that changes nothing",
   const serial = await client.serial(zoneId);
   await kill();
   client = await start();
-  const again = await client.ok("PATCH", `${path}/${record.id}`, {
+  const patched = await client.ok("PATCH", `${path}/${record.id}`, {
     content: "192.0.2.1",
     ttl: 300,
   });
-  expect(again).toEqual(record);
+  expect(patched).toEqual(record);
   expect(await client.serial(zoneId)).toBe(serial);
 });

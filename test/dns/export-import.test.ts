@@ -1,4 +1,4 @@
-/** Export, then import into an empty zone: equal, record for record, whatever the records are. */
+/** A property: an export imported into an empty zone gives equal records, for arbitrary records. */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 
 type Listed = Record<string, unknown>;
 
-/** All but what belongs to one copy only. */
+/** The fields that both copies share. */
 async function listAll(zoneId: string): Promise<string[]> {
   const records = (await client.ok(
     "GET",
@@ -29,7 +29,7 @@ async function listAll(zoneId: string): Promise<string[]> {
     .sort();
 }
 
-/** A zone with a record or more of every type, and of the forms that need each other. */
+/** A zone with records of every type. */
 const zone = fc
   .tuple(
     ...Object.keys(rdataOf).map((type) =>
@@ -40,7 +40,7 @@ const zone = fc
     lists.flat().map((record, index) => Object.assign({}, record, { name: `r${index}` })),
   );
 
-test("export and import, over all types", async () => {
+test("an export imports as equal records, for all types", async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(zone, async (records) => {
@@ -66,7 +66,7 @@ test("export and import, over all types", async () => {
       await client.ok("DELETE", `/zones/${source}`);
       const target = await client.createZone(name);
       const answer = await client.importFile(target, file);
-      // The two name servers that every zone has are in the file, and are no records.
+      // The file contains the two name servers that every zone has; they are not records.
       expect(answer.body.result).toEqual({
         recs_added: before.length,
         total_records_parsed: before.length + 2,
@@ -74,12 +74,12 @@ test("export and import, over all types", async () => {
       expect(await listAll(target)).toEqual(before);
       await client.ok("DELETE", `/zones/${target}`);
     }),
-    // Shrinking a whole zone over HTTP would take minutes; the seed is printed.
+    // Shrinking a whole zone over HTTP would take minutes. The seed is printed.
     { numRuns: 40, endOnFailure: true },
   );
 });
 
-test("a zone whose name servers have a TTL that no record may have comes back too", async () => {
+test("an export imports even if its name servers have a TTL that no record may have", async () => {
   const zoneId = await client.createZone("short.example");
   await client.ok("PATCH", `/zones/${zoneId}/dns_settings`, { ns_ttl: 30 });
   const answer = await client.importFile(zoneId, await client.exportFile(zoneId));

@@ -1,4 +1,4 @@
-/** Failures on demand: by configuration, by the control, and never otherwise. */
+/** Injected API faults: by configuration, and by the test control. */
 import Cloudflare from "cloudflare";
 import { afterEach, expect, test } from "vitest";
 import { Client, credentials, email, key } from "./support/client.ts";
@@ -24,14 +24,14 @@ async function control(
   );
 }
 
-test("are off unless asked for", async () => {
+test("no fault is active by default", async () => {
   const client = await start();
   expect((await control("GET")).body.result).toEqual([]);
   for (let index = 0; index < 50; index++)
     expect((await client.call("GET", "/zones")).status).toBe(200);
 });
 
-test("by configuration: 429 with Retry-After for chosen calls, a chosen number of times", async () => {
+test("a configured fault answers matching calls with 429 and Retry-After, `times` times", async () => {
   const faults = [
     { method: "POST", path: "/client/v4/zones/*/dns_records", status: 429, times: 2 },
   ];
@@ -52,7 +52,7 @@ test("by configuration: 429 with Retry-After for chosen calls, a chosen number o
   expect((await client.call("POST", path, a)).status).toBe(200);
 });
 
-test("by the control: 403, 5xx, answers that are lost, delays", async () => {
+test("the test control injects 403, 5xx, lost replies and delays", async () => {
   const client = await start();
   const path = `/zones/${await client.createZone("f.test")}/dns_records`;
 
@@ -90,7 +90,7 @@ test("by the control: 403, 5xx, answers that are lost, delays", async () => {
   expect((await client.call("GET", path)).status).toBe(200);
 });
 
-test("the control wants the credentials, and faults that make sense", async () => {
+test("the test control checks credentials and faults", async () => {
   await start({
     config: {
       tokens: [
@@ -103,13 +103,16 @@ test("the control wants the credentials, and faults that make sense", async () =
   expect((await control("PUT", [], { authorization: "Bearer limited-token" })).status).toBe(403);
   expect((await control("PUT", [], { authorization: "Bearer reader-token" })).status).toBe(403);
   expect((await control("PUT", [{ status: 200 }])).body.errors).toEqual([
-    { code: 9436, message: "faults must be valid: faults[0].status must be from 400 to 599." },
+    {
+      code: 9436,
+      message: "faults must be valid: faults[0].status must be a whole number from 400 to 599.",
+    },
   ]);
   expect((await control("PUT", "x")).body.errors[0]!.code).toBe(9405);
   expect((await control("POST", [])).status).toBe(405);
 });
 
-test("the official SDK retries through them", async () => {
+test("the official SDK retries after an injected 429", async () => {
   const client = await start();
   await client.createZone("f.test");
   await control("PUT", [{ method: "GET", status: 429, times: 1 }]);

@@ -1,7 +1,7 @@
 /**
- * Mutated packets, by UDP and by TCP: whatever comes, the server goes on, says nothing or that it
- * was asked nonsense, and does not grow. It runs in a process of its own, so that its memory is its
- * own, and what would end it ends no test.
+ * Mutated packets, by UDP and by TCP: the server keeps running, sends no answer or a valid one, and
+ * its memory does not grow. It runs in a separate process, so that its memory can be measured and a
+ * crash does not end the test.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -11,15 +11,15 @@ import { createInterface } from "node:readline";
 import { createSocket } from "node:dgram";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { UdpAsker, withLength } from "./support/ask.ts";
+import { UdpClient, withLength } from "./support/dns-client.ts";
 import { mutations } from "./support/mutation.ts";
 
-/** Continuous integration sends a million. */
+/** Continuous integration sends 1,000,000. */
 const packetCount = Number(process.env["LEDGE_FUZZ_PACKETS"] ?? 30_000);
 const seed = Number(process.env["LEDGE_FUZZ_SEED"] ?? 20_261_115);
-/** Sent before anybody looks for answers. */
+/** Packets sent before the test waits for answers. */
 const burstSize = 256;
-/** What caches and buffers may take beyond what they had after the first tenth. */
+/** Growth of caches and buffers that is allowed after the first tenth of the packets. */
 const growthMebibytesMax = 200;
 
 /** NOERROR, FORMERR, NXDOMAIN, NOTIMP, REFUSED, NOTAUTH; BADVERS has 0 in the header. */
@@ -29,7 +29,7 @@ let child: ChildProcess;
 let port: number;
 
 beforeAll(async () => {
-  const program = fileURLToPath(new URL("support/listening-process.ts", import.meta.url));
+  const program = fileURLToPath(new URL("support/dns-process.ts", import.meta.url));
   child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(createInterface(child.stdout!), "line")) as [string];
   port = Number(line);
@@ -47,23 +47,23 @@ function residentMebibytes(): number {
 
 async function expectAlive(): Promise<void> {
   expect(child.exitCode).toBeNull();
-  const asker = new UdpAsker(port);
-  const answer = await asker.ask("www.example.org", "A");
+  const dnsClient = new UdpClient(port);
+  const answer = await dnsClient.ask("www.example.org", "A");
   expect(answer.answers).toMatchObject([{ data: "192.0.2.1" }]);
-  asker.close();
+  dnsClient.close();
 }
 
-/** An answer to what was sent, and to nothing else. */
+/** Checks that a packet is a response with an expected code. */
 function check(answer: Uint8Array): void {
-  const right = answer.length >= 12 && (answer[2]! & 0x80) !== 0 && rcodes.has(answer[3]! & 0x0f);
-  if (!right) throw new Error(`This is no answer: ${Buffer.from(answer).toString("hex")}`);
+  const isValid = answer.length >= 12 && (answer[2]! & 0x80) !== 0 && rcodes.has(answer[3]! & 0x0f);
+  if (!isValid) throw new Error(`Not a valid response: ${Buffer.from(answer).toString("hex")}`);
 }
 
 async function fuzzUdp(count: number): Promise<number> {
   const socket = createSocket("udp4");
   let answered = 0;
   let found: (() => void) | null = null;
-  // A query that nobody mutates ends each burst: its answer says that the rest was read.
+  // An intact query ends each burst: its answer shows that the server has read the rest.
   const marker = Buffer.from(
     "ffff01000001000000000000037777770765786d706c65036f72670000010001",
     "hex",
@@ -83,9 +83,9 @@ async function fuzzUdp(count: number): Promise<number> {
       socket.send(packet, port, "127.0.0.1");
     }
     await new Promise<void>((resolve) => {
-      const again = setInterval(() => socket.send(marker, port, "127.0.0.1"), 1000);
+      const retry = setInterval(() => socket.send(marker, port, "127.0.0.1"), 1000);
       found = () => {
-        clearInterval(again);
+        clearInterval(retry);
         resolve();
       };
       socket.send(marker, port, "127.0.0.1");
@@ -95,7 +95,7 @@ async function fuzzUdp(count: number): Promise<number> {
   return answered;
 }
 
-/** Frames that are right around packets that are not, and now and then a frame that is not either. */
+/** Mutated packets in valid frames, and sometimes an invalid frame. */
 async function fuzzTcp(count: number): Promise<void> {
   const packets = mutations(seed + 1);
   for (let sent = 0; sent < count;) {
@@ -107,7 +107,7 @@ async function fuzzTcp(count: number): Promise<void> {
       const frames = Array.from({ length: burstSize }, () => withLength(packets.next().value));
       sent += burstSize;
       const bytes = Buffer.concat(frames);
-      // Cut somewhere, so that a frame is left open on some connections.
+      // The last frame of a connection lacks an octet.
       const end = burst === 19 ? bytes.length - 1 : bytes.length;
       if (!socket.write(bytes.subarray(0, end)) && !socket.destroyed) await once(socket, "drain");
     }
@@ -118,7 +118,7 @@ async function fuzzTcp(count: number): Promise<void> {
 }
 
 test(
-  `${packetCount} mutated packets do not end it, hang it or make it grow (seed ${seed})`,
+  `the server survives ${packetCount} mutated packets with bounded memory (seed ${seed})`,
   async () => {
     const share = Math.ceil(packetCount / 2);
     await Promise.all([fuzzUdp(share / 10), fuzzTcp(share / 10)]);

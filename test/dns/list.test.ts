@@ -1,4 +1,4 @@
-/** Every filter of a list, against the same filter written in JavaScript. */
+/** Every filter of a list, compared with the same filter in JavaScript. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
 import { startServer, type Server } from "./support/server.ts";
@@ -57,9 +57,9 @@ const has = (record: Listed, tag: string) => record.tags.some((one) => one.toLow
 const named = (record: Listed, name: string) =>
   record.tags.some((one) => one.toLowerCase().startsWith(`${name}:`));
 
-test("a list without filters has every record", () => expect(all).toHaveLength(11));
+test("a list without filters contains every record", () => expect(all).toHaveLength(11));
 
-describe("filters", () => {
+describe("the filter", () => {
   test.each<[query: string, test: (record: Listed) => boolean]>([
     ["name=www.list.example", ({ name }) => name === "www.list.example"],
     ["name=WWW.LIST.example.", ({ name }) => name === "www.list.example"],
@@ -131,7 +131,7 @@ describe("filters", () => {
 
 describe("orders and pages", () => {
   test.each(["type", "name", "content", "ttl", "proxied"] as const)(
-    "order=%s, both ways",
+    "order=%s sorts in both directions",
     async (order) => {
       const up = (await client.ok("GET", `${path}?order=${order}`)) as Listed[];
       const down = (await client.ok("GET", `${path}?order=${order}&direction=desc`)) as Listed[];
@@ -146,7 +146,7 @@ describe("orders and pages", () => {
     },
   );
 
-  test("pages follow one another without gap or overlap, and end in an empty one", async () => {
+  test("pages have no gap and no overlap, and the page after the last is empty", async () => {
     const seen: Listed[] = [];
     for (let page = 1; page <= 5; page++) {
       const answer = await client.call("GET", `${path}?per_page=3&page=${page}`);
@@ -173,7 +173,7 @@ describe("orders and pages", () => {
   });
 });
 
-describe("zones", () => {
+describe("the list of zones, filtered by", () => {
   test.each([
     ["name=list.example", ["list.example"]],
     ["name=contains:example", ["empty.example", "list.example"]],

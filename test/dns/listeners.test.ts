@@ -1,4 +1,4 @@
-/** The listeners as a whole: ports, starting again, stopping, and names elsewhere. */
+/** The listeners of startDns(): ports, stop and restart, threads, and external names. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
@@ -6,26 +6,26 @@ import { availableParallelism } from "node:os";
 import { decode, encode } from "dns-packet";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startDns } from "../../dist/index.js";
-import { DohAsker, TcpAsker, UdpAsker } from "./support/ask.ts";
-import { startListening, type Listening } from "./support/listening.ts";
+import { DohClient, TcpClient, UdpClient } from "./support/dns-client.ts";
+import { startTestDns, type TestDns } from "./support/running-dns.ts";
 
-async function start(...args: Parameters<typeof startListening>): Promise<Listening> {
-  const listening = await startListening(...args);
-  onTestFinished(() => listening.stop());
-  return listening;
+async function start(...args: Parameters<typeof startTestDns>): Promise<TestDns> {
+  const running = await startTestDns(...args);
+  onTestFinished(() => running.stop());
+  return running;
 }
 
 const records = [{ type: "A", name: "www", content: "192.0.2.1", ttl: 60 }];
 const zones = [{ name: "example.org", records }];
 
 async function isAnswering(port: number, host = "127.0.0.1"): Promise<boolean> {
-  const asker = new UdpAsker(port, host);
-  const { answers = [] } = await asker.ask("www.example.org", "A");
-  asker.close();
+  const dnsClient = new UdpClient(port, host);
+  const { answers = [] } = await dnsClient.ask("www.example.org", "A");
+  dnsClient.close();
   return answers.length === 1;
 }
 
-/** Whether nobody has the port, for UDP and TCP. */
+/** Whether the port is free for UDP and TCP. */
 async function isFree(port: number): Promise<boolean> {
   const tcp = createServer();
   const udp = createSocket("udp4");
@@ -44,47 +44,47 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 describe("the port", () => {
-  it("is said, and is the same for UDP and TCP, IPv4 and IPv6", async () => {
-    const { port, said } = await start({ zones });
-    expect(said.at(-1)).toBe(`DNS        127.0.0.1:${port}, [::1]:${port} (UDP and TCP)`);
+  it("is printed, and is the same for UDP and TCP, IPv4 and IPv6", async () => {
+    const { port, lines } = await start({ zones });
+    expect(lines.at(-1)).toBe(`DNS        127.0.0.1:${port}, [::1]:${port} (UDP and TCP)`);
     for (const host of ["127.0.0.1", "::1"]) {
       expect(await isAnswering(port, host)).toBe(true);
-      const tcp = await TcpAsker.connect(port, host);
+      const tcp = await TcpClient.connect(port, host);
       expect((await tcp.ask("www.example.org", "A")).answers).toHaveLength(1);
       tcp.close();
     }
   });
 
-  it("is that of the configuration, at the hosts of the configuration", async () => {
+  it("comes from the configuration, as do the hosts", async () => {
     const first = await start({ zones });
     await first.stop();
     const { port } = first;
-    const { port: again, said } = await start({ zones, port, hosts: ["127.0.0.1"] }, {
+    const { port: opened, lines } = await start({ zones, port, hosts: ["127.0.0.1"] }, {
       dnsPort: undefined,
     } as object);
-    expect(again).toBe(port);
-    expect(said.at(-1)).toBe(`DNS        127.0.0.1:${port} (UDP and TCP)`);
+    expect(opened).toBe(port);
+    expect(lines.at(-1)).toBe(`DNS        127.0.0.1:${port} (UDP and TCP)`);
   });
 
   it.each([
     ["TCP", 1],
     ["UDP", 1],
     ["UDP", 2],
-    ["another of ours", 1],
-    ["another of ours", 2],
-  ])("is another when %s has it, and that is said (%s threads)", async (who, threads) => {
-    const taken = await take(who, threads);
-    const { port, said } = await start({ zones, threads }, { dnsPort: taken });
+    ["another server of ours", 1],
+    ["another server of ours", 2],
+  ])("is another port when %s uses it, and the log says so (%s threads)", async (user, threads) => {
+    const taken = await take(user, threads);
+    const { port, lines } = await start({ zones, threads }, { dnsPort: taken });
     expect(port).not.toBe(taken);
-    expect(said).toContain(`Port ${taken} is taken: DNS is on another.`);
+    expect(lines).toContain(`Port ${taken} is taken: DNS uses another port.`);
     expect(await isAnswering(port)).toBe(true);
   });
 
-  it("is nobody's without listeners", async () => {
-    const { dns, said } = await start({ zones }, { listen: false });
+  it("stays free without listeners", async () => {
+    const { dns, lines } = await start({ zones }, { listen: false });
     expect(dns.dnsPort).toBeNull();
-    expect(said.join("\n")).not.toContain("UDP");
-    const client = new DohAsker(dns.url);
+    expect(lines.join("\n")).not.toContain("UDP");
+    const client = new DohClient(dns.url);
     expect((await client.ask("www.example.org", "A")).answers).toHaveLength(1);
   });
 
@@ -92,23 +92,23 @@ describe("the port", () => {
     [{ port: 70_000 }, /dns\.port must be a port, 0 to 65535/],
     [{ hosts: ["localhost"] }, /dns\.hosts must be a list of IPv4 and IPv6 addresses/],
     [{ hosts: [] }, /dns\.hosts must be a list/],
-    [{ threads: 0 }, /dns\.threads must be a number, 1 to 64/],
+    [{ threads: 0 }, /dns\.threads must be a whole number from 1 to 64/],
     [{ resolver: "resolver.example" }, /dns\.resolver must be an address/],
-  ])("is not opened with %j", async (table, message) => {
+  ])("is not opened for the invalid table %j", async (table, message) => {
     await expect(start(table)).rejects.toThrow(message);
   });
 
-  it("cannot be at a host that is not here", async () => {
+  it("is not opened at an address of another machine", async () => {
     await expect(start({ hosts: ["192.0.2.1"] })).rejects.toThrow(
       /Cannot listen at port 0 of 192\.0\.2\.1.*dns\.hosts must be addresses of this machine/,
     );
   });
 });
 
-/** Somebody else, who also shares the port if we do. */
-async function take(who: string, threads: number): Promise<number> {
-  if (who === "another of ours") return (await start({ zones, threads })).port;
-  if (who === "TCP") {
+/** Another process that uses the port; it shares the port if our sockets do. */
+async function take(user: string, threads: number): Promise<number> {
+  if (user === "another server of ours") return (await start({ zones, threads })).port;
+  if (user === "TCP") {
     const server = createServer();
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -123,20 +123,20 @@ async function take(who: string, threads: number): Promise<number> {
 }
 
 describe("stop()", () => {
-  it("leaves no port, no connection and no thread", async () => {
+  it("closes every port, connection and thread", async () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length;
     const { port, dns, stop } = await start({ zones, threads: 2 });
-    const tcp = await TcpAsker.connect(port);
-    const hungUp = new Promise((resolve) => tcp.socket.once("close", resolve));
+    const tcp = await TcpClient.connect(port);
+    const closed = new Promise((resolve) => tcp.socket.once("close", resolve));
     await stop();
-    await hungUp;
+    await closed;
     expect(await isFree(port)).toBe(true);
     await expect(fetch(dns.url)).rejects.toThrow("fetch failed");
     const after = process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length;
     expect(after).toBe(before);
   });
 
-  it("is followed by a start that has everything, before the port answers", async () => {
+  it("is followed by a start that loads all zones before the port answers", async () => {
     const { folder, client, dns, stop } = await start({ zones });
     const [zone] = (await client.ok("GET", "/zones")) as { id: string }[];
     const posts = Array.from({ length: 3000 }, (_, index) => ({
@@ -147,20 +147,20 @@ describe("stop()", () => {
     }));
     await client.ok("POST", `/zones/${zone!.id}/dns_records/batch`, { posts });
     await dns.stop();
-    const again = await startListening({ zones }, { folder });
-    const asker = new UdpAsker(again.port);
+    const restarted = await startTestDns({ zones }, { folder });
+    const dnsClient = new UdpClient(restarted.port);
     for (const index of [0, 999, 1000, 2999]) {
-      const { answers } = await asker.ask(`host-${index}.example.org`, "A");
+      const { answers } = await dnsClient.ask(`host-${index}.example.org`, "A");
       expect(answers).toMatchObject([{ data: "192.0.2.7" }]);
     }
-    asker.close();
-    await again.dns.stop();
+    dnsClient.close();
+    await restarted.dns.stop();
     await stop();
   });
 });
 
 describe("threads", () => {
-  it("are not more than the machine has use for, and the API still writes with many", async () => {
+  it("all answer for a zone that the API has just created", async () => {
     const threads = Math.max(3, availableParallelism());
     const { client, port } = await start({ zones, threads });
     const zoneId = await client.createZone("threads.example");
@@ -169,11 +169,11 @@ describe("threads", () => {
       name: "@",
       content: "192.0.2.1",
     });
-    // Sockets of their own reach different threads.
+    // Separate sockets reach different threads.
     for (let times = 0; times < 20; times++) {
-      const asker = new UdpAsker(port);
-      expect((await asker.ask("threads.example", "A")).answers).toHaveLength(1);
-      asker.close();
+      const dnsClient = new UdpClient(port);
+      expect((await dnsClient.ask("threads.example", "A")).answers).toHaveLength(1);
+      dnsClient.close();
     }
   });
 });
@@ -182,8 +182,8 @@ function flat(name: string, content: string) {
   return { name, records: [{ type: "CNAME", name: "@", content, ttl: 300 }] };
 }
 
-describe("a flattened CNAME to a name elsewhere", () => {
-  it("has the addresses that the resolver says, for as long as it says", async () => {
+describe("a flattened CNAME to an external name", () => {
+  it("has the addresses of the resolver, for the TTL of the resolver", async () => {
     const resolver = createSocket("udp4");
     resolver.bind(0, "127.0.0.1");
     await once(resolver, "listening");
@@ -210,34 +210,34 @@ describe("a flattened CNAME to a name elsewhere", () => {
         flat("empty.example", "none.elsewhere.example"),
       ],
     });
-    const askers = [new UdpAsker(port), await TcpAsker.connect(port), new DohAsker(dns.url)];
-    for (const asker of askers) {
-      const { answers } = await asker.ask("flat.example", "A");
+    const dnsClients = [new UdpClient(port), await TcpClient.connect(port), new DohClient(dns.url)];
+    for (const dnsClient of dnsClients) {
+      const { answers } = await dnsClient.ask("flat.example", "A");
       expect(answers).toMatchObject([{ type: "A", name: "flat.example", data: "203.0.113.5" }]);
-      expect((await asker.ask("empty.example", "A")).answers).toEqual([]);
+      expect((await dnsClient.ask("empty.example", "A")).answers).toEqual([]);
     }
     const before = asked;
-    for (const asker of askers) {
-      await Promise.all(Array.from({ length: 20 }, () => asker.ask("flat.example", "A")));
-      asker.close();
+    for (const dnsClient of dnsClients) {
+      await Promise.all(Array.from({ length: 20 }, () => dnsClient.ask("flat.example", "A")));
+      dnsClient.close();
     }
     expect(asked).toBe(before);
   });
 
-  it("fails when there is no resolver to ask, and only that", async () => {
+  it("gets SERVFAIL without a resolver, and other names still get answers", async () => {
     const { port } = await start({
       threads: 1,
       resolver: "127.0.0.1:1",
       zones: [...zones, flat("flat.example", "there.elsewhere.example")],
     });
-    const asker = new UdpAsker(port);
-    const waiting = asker.ask("flat.example", "A");
-    expect((await asker.ask("www.example.org", "A")).answers).toHaveLength(1);
+    const dnsClient = new UdpClient(port);
+    const waiting = dnsClient.ask("flat.example", "A");
+    expect((await dnsClient.ask("www.example.org", "A")).answers).toHaveLength(1);
     expect(await waiting).toMatchObject({ rcode: "SERVFAIL" });
-    asker.close();
+    dnsClient.close();
   });
 });
 
-it("startDns() says what else went wrong, and leaves nothing", async () => {
+it("startDns() rejects when the configuration file does not exist", async () => {
   await expect(startDns({ configPath: "/nowhere/wrangler.json" })).rejects.toThrow(/nowhere/);
 });

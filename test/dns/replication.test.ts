@@ -1,8 +1,8 @@
-/** The worker's side of following: what it tells, in which order, and that it waits. */
+/** The publications of the worker: their content, their order, and that writes wait for them. */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { readStateLines } from "../../src/dns/replication/protocol.ts";
+import { readStateLines } from "../../src/dns/replication/listener-protocol.ts";
 import type { Publication } from "../../src/dns/replication/publication.ts";
 import { Client } from "./support/client.ts";
 import { startServer, type ServerOptions } from "./support/server.ts";
@@ -15,7 +15,7 @@ async function start(options: ServerOptions): Promise<{ client: Client; origin: 
   return { client: new Client(server.url), origin: server.origin };
 }
 
-/** Listeners that take everything, and answer when they are told to. */
+/** Listeners that record every batch, and delay the reply while `hold` is set. */
 async function fakeListeners() {
   const batches: Publication[][] = [];
   const listeners = { batches, hold: false, held: [] as ServerResponse[], address: "" };
@@ -38,7 +38,7 @@ async function fakeListeners() {
 
 const record = (name: string) => ({ type: "A", name, content: "192.0.2.1", ttl: 60 });
 
-test("a write returns when the listeners have it, and writes meanwhile share the next message", async () => {
+test("a write returns once the listeners have it; concurrent writes share the next message", async () => {
   const listeners = await fakeListeners();
   const { client } = await start({ listeners: { address: listeners.address, secret } });
   const zoneId = await client.createZone("example.org");
@@ -52,7 +52,7 @@ test("a write returns when the listeners have it, and writes meanwhile share the
   const others = Array.from({ length: 20 }, (_, index) =>
     client.ok("POST", path, record(`other-${index}`)).then(() => (returned += 1)),
   );
-  // All are in the zone, and none has been answered.
+  // All records are in the zone, and no call has returned.
   await expect.poll(async () => ((await client.ok("GET", path)) as unknown[]).length).toBe(21);
   expect(returned).toBe(0);
   listeners.hold = false;
@@ -69,21 +69,21 @@ test("a write returns when the listeners have it, and writes meanwhile share the
   }
 });
 
-test("a write that is refused, or changes nothing, tells nobody", async () => {
+test("a write that fails or changes nothing is not published", async () => {
   const listeners = await fakeListeners();
   const { client } = await start({ listeners: { address: listeners.address, secret } });
   const zoneId = await client.createZone("example.org");
   const path = `/zones/${zoneId}/dns_records`;
   const { id } = await client.ok("POST", path, record("www"));
-  const told = listeners.batches.length;
+  const published = listeners.batches.length;
   expect((await client.call("POST", path, record("www"))).status).toBe(400);
   await client.ok("PATCH", `${path}/${id}`, { content: "192.0.2.1" });
   const batch = { posts: [record("one"), record("www")] };
   expect((await client.call("POST", `${path}/batch`, batch)).status).toBe(400);
-  expect(listeners.batches).toHaveLength(told);
+  expect(listeners.batches).toHaveLength(published);
 });
 
-test("listeners that are gone fail no write", async () => {
+test("unreachable listeners do not fail a write", async () => {
   const listeners = { address: "127.0.0.1:1", secret };
   const { client } = await start({ listeners });
   const zoneId = await client.createZone("example.org");
@@ -92,7 +92,7 @@ test("listeners that are gone fail no write", async () => {
   expect(await client.ok("GET", "/zones")).toEqual([]);
 });
 
-test("the state of zones is for those with the secret", async () => {
+test("the state of zones requires the secret", async () => {
   const { address } = await fakeListeners();
   const { client, origin } = await start({ listeners: { address, secret } });
   const zoneId = await client.createZone("example.org");
@@ -113,7 +113,7 @@ test("the state of zones is for those with the secret", async () => {
   expect((await get(`/ledge/zones/${"0".repeat(32)}`, secret)).status).toBe(404);
 });
 
-test("without a secret there is no state to ask for", async () => {
+test("a worker without a secret does not serve the state of zones", async () => {
   const { origin } = await start({});
   const headers = { "x-ledge-secret": "" };
   expect((await fetch(`${origin}/ledge/zones`, { headers })).status).toBe(404);

@@ -1,11 +1,11 @@
 /**
- * What clients see: Node's own resolver (c-ares), and a library of npm over sockets. c-ares asks by
- * UDP, and by TCP when it is told that there is more.
+ * Answers as clients see them: Node's resolver (c-ares), and the package dns-packet over sockets.
+ * c-ares asks by UDP, and by TCP when the answer is truncated.
  */
 import { Resolver } from "node:dns/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TcpAsker, UdpAsker, type Ask } from "./support/ask.ts";
-import { startListening, type Listening } from "./support/listening.ts";
+import { TcpClient, UdpClient, type DnsClient } from "./support/dns-client.ts";
+import { startTestDns, type TestDns } from "./support/running-dns.ts";
 
 const zone = "example.org";
 const key = "2bb183af2b41b2b05e8a6c4d1dc1a3ea2f3c8b1d0f9b3f7b66f8a1f4f8f2c5d1";
@@ -69,9 +69,9 @@ const records = [
   })),
 ];
 
-let listening: Listening;
+let listening: TestDns;
 beforeAll(async () => {
-  listening = await startListening({ zones: [{ name: zone, records }] });
+  listening = await startTestDns({ zones: [{ name: zone, records }] });
 });
 afterAll(() => listening.stop());
 
@@ -79,7 +79,7 @@ describe.each(["127.0.0.1", "[::1]"])("Node's resolver, by %s", (host) => {
   const resolver = new Resolver({ timeout: 5000, tries: 2 });
   beforeAll(() => resolver.setServers([`${host}:${listening.port}`]));
 
-  it("gets every type that it knows", async () => {
+  it("gets every type that c-ares supports", async () => {
     expect((await resolver.resolve4(`www.${zone}`, { ttl: true })).sort(byAddress)).toEqual([
       { address: "192.0.2.1", ttl: 300 },
       { address: "192.0.2.2", ttl: 300 },
@@ -123,13 +123,13 @@ describe.each(["127.0.0.1", "[::1]"])("Node's resolver, by %s", (host) => {
     });
   });
 
-  it("follows chains, and gets what wildcards have", async () => {
+  it("follows CNAME chains, and gets wildcard records", async () => {
     const addresses = ["192.0.2.1", "192.0.2.2"];
     expect((await resolver.resolve4(`second.${zone}`)).sort()).toEqual(addresses);
     expect(await resolver.resolve4(`any.thing.wild.${zone}`)).toEqual(["192.0.2.77"]);
   });
 
-  it("tells a name that is not there from one without that type", async () => {
+  it("distinguishes an absent name from a name without that type", async () => {
     await expect(resolver.resolve4(`absent.${zone}`)).rejects.toMatchObject({ code: "ENOTFOUND" });
     await expect(resolver.resolve4(`pointer.${zone}`)).rejects.toMatchObject({ code: "ENODATA" });
     await expect(resolver.resolve4(`empty.${zone}`)).rejects.toMatchObject({ code: "ENODATA" });
@@ -138,7 +138,7 @@ describe.each(["127.0.0.1", "[::1]"])("Node's resolver, by %s", (host) => {
     });
   });
 
-  it("comes back by TCP for what a datagram cannot hold", async () => {
+  it("retries by TCP when the answer does not fit into a datagram", async () => {
     expect(await resolver.resolve4(`many.${zone}`)).toHaveLength(60);
   });
 });
@@ -153,12 +153,13 @@ describe.each([
   ["TCP", "127.0.0.1"],
   ["TCP", "::1"],
 ])("dns-packet, by %s to %s", (transport, host) => {
-  let asker: Ask;
+  let dnsClient: DnsClient;
   beforeAll(async () => {
     const { port } = listening;
-    asker = transport === "UDP" ? new UdpAsker(port, host) : await TcpAsker.connect(port, host);
+    dnsClient =
+      transport === "UDP" ? new UdpClient(port, host) : await TcpClient.connect(port, host);
   });
-  afterAll(() => asker.close());
+  afterAll(() => dnsClient.close());
 
   it.each([
     [`www.${zone}`, "A", ["192.0.2.1", "192.0.2.2"]],
@@ -185,14 +186,14 @@ describe.each([
     [`child.${zone}`, "DS", [expect.objectContaining({ keyTag: 1, algorithm: 13 })]],
     [`any.wild.${zone}`, "A", ["192.0.2.77"]],
   ] as const)("%s %s", async (name, type, expected) => {
-    const answer = await asker.ask(name, type);
+    const answer = await dnsClient.ask(name, type);
     expect(answer).toMatchObject({ rcode: "NOERROR", flag_aa: true, flag_tc: false });
     const data = (answer.answers ?? []).map((found) => (found as { data: unknown }).data);
     expect(new Set(data)).toEqual(new Set(expected));
   });
 
-  it("a chain, in its order", async () => {
-    const { answers } = await asker.ask(`second.${zone}`, "AAAA");
+  it("gets the records of a CNAME chain in order", async () => {
+    const { answers } = await dnsClient.ask(`second.${zone}`, "AAAA");
     expect(answers!.map(({ name, type }) => `${name} ${type}`)).toEqual([
       `second.${zone} CNAME`,
       `alias.${zone} CNAME`,
@@ -200,24 +201,24 @@ describe.each([
     ]);
   });
 
-  it("nothing there, with the SOA; a cut, with what is known below it", async () => {
+  it("gets the SOA with an empty answer, and a referral with glue at a zone cut", async () => {
     for (const [name, rcode] of [
       [`absent.${zone}`, "NXDOMAIN"],
       [`pointer.${zone}`, "NOERROR"],
     ] as const) {
-      const answer = await asker.ask(name, "A");
+      const answer = await dnsClient.ask(name, "A");
       expect(answer).toMatchObject({ rcode, answers: [], flag_aa: true });
       expect(answer.authorities).toMatchObject([{ type: "SOA", name: zone, ttl: 1800 }]);
     }
-    const referral = await asker.ask(`x.child.${zone}`, "A");
+    const referral = await dnsClient.ask(`x.child.${zone}`, "A");
     expect(referral).toMatchObject({ rcode: "NOERROR", flag_aa: false, answers: [] });
     expect(referral.authorities).toMatchObject([{ type: "NS", data: `ns.child.${zone}` }]);
     expect(referral.additionals).toMatchObject([{ type: "A", data: "192.0.2.53" }]);
   });
 
-  it("more than a datagram holds", async () => {
-    const plain = await asker.ask(`many.${zone}`, "A");
-    const edns = await asker.ask(`many.${zone}`, "A", {
+  it("gets an answer that is larger than a datagram", async () => {
+    const plain = await dnsClient.ask(`many.${zone}`, "A");
+    const edns = await dnsClient.ask(`many.${zone}`, "A", {
       additionals: [
         {
           type: "OPT",

@@ -1,4 +1,4 @@
-/** The official TypeScript SDK against the worker, with nothing changed but its base URL. */
+/** The official TypeScript SDK against the worker; only its base URL is changed. */
 import Cloudflare, { NotFoundError } from "cloudflare";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -24,7 +24,7 @@ async function collect<Item>(pages: AsyncIterable<Item>): Promise<Item[]> {
   return items;
 }
 
-test("zones: create, list, get, edit, delete", async () => {
+test("the SDK creates, lists, gets, edits and deletes zones", async () => {
   const zone = await sdk.zones.create({ account: {}, name: "zones.example", type: "full" });
   expect(await sdk.zones.get({ zone_id: zone.id })).toEqual(zone);
   const named = await collect(sdk.zones.list({ name: "zones.example" }));
@@ -42,7 +42,7 @@ test("zones: create, list, get, edit, delete", async () => {
   await expect(sdk.zones.get({ zone_id: zone.id })).rejects.toBeInstanceOf(NotFoundError);
 });
 
-describe("records of every type: create, get, list, update, edit, delete", () => {
+describe("the SDK creates, gets, lists, updates, edits and deletes a record of type", () => {
   test.each(Object.keys(rdataOf))("%s", async (type) => {
     const records = fc.sample(recordArbitrary(type), { numRuns: 3, seed: 7 });
     for (const [index, request] of records.entries()) {
@@ -84,7 +84,7 @@ describe("records of every type: create, get, list, update, edit, delete", () =>
   });
 });
 
-test("records: listing over several pages, filters and orders", async () => {
+test("the SDK lists records over several pages, with filters and orders", async () => {
   const posts = Array.from({ length: 230 }, (_, index) => ({
     type: "A" as const,
     name: `page-${String(index).padStart(3, "0")}`,
@@ -119,7 +119,7 @@ test("records: listing over several pages, filters and orders", async () => {
   expect(tagged[0]!.name).toBe("page-223.sdk.example");
 });
 
-test("records: batch, export and import", async () => {
+test("the SDK sends batches, exports and imports", async () => {
   const source = (await sdk.zones.create({ account: {}, name: "copy.example" })).id;
   const made = await sdk.dns.records.batch({
     zone_id: source,
@@ -150,7 +150,7 @@ test("records: batch, export and import", async () => {
   expect(await sdk.dns.usage.zone.get({ zone_id: target })).toMatchObject({ record_usage: 3 });
 });
 
-test("settings and identity", async () => {
+test("the SDK reads settings, accounts and the user", async () => {
   expect(await sdk.dns.settings.zone.get({ zone_id })).toMatchObject({ flatten_all_cnames: false });
   const edited = await sdk.dns.settings.zone.edit({
     zone_id,

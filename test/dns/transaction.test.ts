@@ -1,4 +1,4 @@
-/** All or nothing, and one at a time. */
+/** Atomicity and isolation of writes to a zone. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Client } from "./support/client.ts";
 import { startServer, type Server } from "./support/server.ts";
@@ -54,10 +54,10 @@ describe("a batch", () => {
     expect(await client.ok("GET", `${records()}/usage`)).toMatchObject({ record_usage: 3 });
   });
 
-  test("runs deletes, patches, puts and posts in that order, as one change of the zone", async () => {
+  test("runs deletes, patches, puts and posts in that order, with one new serial", async () => {
     const [one, two] = await seed(["one", "two"]);
     const serial = await client.serial(zoneId);
-    // Each operation is possible only after the one before it.
+    // Each operation is possible only after the previous one.
     await client.ok("POST", `${records()}/batch`, {
       posts: [{ type: "CNAME", name: "three", content: "x.test" }, a("two")],
       puts: [{ id: two!.id, ...a("four") }],
@@ -69,7 +69,7 @@ describe("a batch", () => {
     expect(await client.serial(zoneId)).toBe(serial + 1);
   });
 
-  test("may build a proxied chain in any order", async () => {
+  test("may create a proxied CNAME chain in any order", async () => {
     const posts = [
       proxiedCname("a", `b.zone-${count}.example`),
       proxiedCname("b", `c.zone-${count}.example`),
@@ -86,14 +86,14 @@ describe("a batch", () => {
     expect(await client.ok("GET", `${records()}/usage`)).toMatchObject({ record_usage: 3 });
   });
 
-  test("of 3,500 records fits", async () => {
+  test("may have 3,500 operations", async () => {
     const posts = Array.from({ length: 3500 }, (_, index) => a(`n${index}`));
     const made = await client.ok("POST", `${records()}/batch`, { posts });
     expect(made.posts).toHaveLength(3500);
   });
 });
 
-test("a chain that broke since does not stand in the way of a comment", async () => {
+test("a broken CNAME chain does not prevent a new comment", async () => {
   const target = await client.ok("POST", records(), a("target"));
   const content = `target.zone-${count}.example`;
   const { id } = await client.ok("POST", records(), proxiedCname("front", content));
@@ -101,8 +101,8 @@ test("a chain that broke since does not stand in the way of a comment", async ()
   const edited = await client.ok("PATCH", `${records()}/${id}`, { comment: "kept" });
   expect(edited).toMatchObject({ comment: "kept", proxied: true });
   await client.ok("PATCH", `${records()}/${id}`, { proxied: false });
-  const again = await client.call("PATCH", `${records()}/${id}`, { proxied: true });
-  expect(again.body.errors[0]!.code).toBe(9003);
+  const refused = await client.call("PATCH", `${records()}/${id}`, { proxied: true });
+  expect(refused.body.errors[0]!.code).toBe(9003);
 });
 
 describe("an import", () => {
@@ -124,14 +124,14 @@ describe("an import", () => {
     expect(await client.serial(zoneId)).toBe(serial);
   });
 
-  test("takes a file as a file", async () => {
+  test("accepts the zone file as a file of the form", async () => {
     const form = new FormData();
     form.set("file", new Blob(["one A 192.0.2.1\n"]), "zone.txt");
     const answer = await client.send("POST", `${records()}/import`, { body: form });
     expect(answer.body.result).toEqual({ recs_added: 1, total_records_parsed: 1 });
   });
 
-  test("leaves alone what is there, and says how much it added", async () => {
+  test("leaves existing records unchanged, and counts the added ones", async () => {
     await seed(["one"]);
     const answer = await client.importFile(
       zoneId,
@@ -192,7 +192,7 @@ test("of two clients racing to create conflicting records exactly one wins, 1,00
   const codes = new Set<number>();
   const round = async (index: number) => {
     const pair = pairs[index % pairs.length]!(`race-${index}`);
-    // Who starts changes, so that neither always has the head start.
+    // The clients take turns to start first.
     if (index % 8 < 4) pair.reverse();
     const answers = await Promise.all(
       pair.map((record) => new Client(server.url).call("POST", records(), record)),

@@ -1,4 +1,4 @@
-/** RFC 5936, 1995, 1996 and 8945: zones go to secondaries, and come from other servers. */
+/** Zone transfers: AXFR (RFC 5936), IXFR (RFC 1995), NOTIFY (RFC 1996) and TSIG (RFC 8945). */
 import { once } from "node:events";
 import { createSocket } from "node:dgram";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -9,13 +9,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startDns } from "../../dist/index.js";
 import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
 import { frame, Frames } from "../../src/dns/wire/tcp-frames.ts";
-import { blankMessage } from "../../src/dns/wire/blank-message.ts";
 import {
+  blankMessage,
   decodeMessage,
   encodeMessage,
   type Message,
-  type ResourceRecord,
 } from "../../src/dns/wire/message.ts";
+import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { classCodes, opcodes, rcodes, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { recordType } from "../../src/dns/record/registry.ts";
 import { Client } from "./support/client.ts";
@@ -50,14 +50,14 @@ function serialOf({ data }: ResourceRecord): number {
   return Buffer.from(data).readUInt32BE(data.length - 20);
 }
 
-/** In an order of its own. */
+/** Records as sorted text. */
 function texts(records: Iterable<ResourceRecord>): string[] {
   return [...records]
     .map(({ name, type, ttlSeconds, data }) => `${name} ${ttlSeconds} ${type} ${data.join(".")}`)
     .sort();
 }
 
-/** What a server says over TCP, up to the second SOA of its end or one message without one. */
+/** The records of a transfer over TCP, up to its final SOA. */
 async function ask(port: number, query: Message): Promise<ResourceRecord[] | number> {
   const socket = connect({ host: "127.0.0.1", port });
   onTestFinished(() => void socket.destroy());
@@ -73,12 +73,13 @@ async function ask(port: number, query: Message): Promise<ResourceRecord[] | num
       const ends = records.filter(
         (record) => record.type === typeCodes.SOA && serialOf(record) === current,
       );
-      // The new serial opens a transfer, ends its last step in between, and ends it.
+      // In an IXFR, the SOA with the new serial opens the transfer, heads its last additions, and
+      // closes the transfer.
       const isWhole = records[1]?.type !== typeCodes.SOA;
       if (records.length === 1 || ends.length === (isWhole ? 2 : 3)) return records;
     }
   }
-  throw new Error("The connection ended");
+  throw new Error("The server closed the connection");
 }
 
 function incremental(from: ResourceRecord): Message {
@@ -93,7 +94,7 @@ const whole: Message = {
 };
 
 describe("AXFR", () => {
-  it("gives every record, signed when it was asked for with a key", async () => {
+  it("sends every record, signed when the query is signed", async () => {
     const { client, records, server } = await start();
     await client.ok("POST", `${records}/batch`, {
       posts: Array.from({ length: 1500 }, (_, index) => ({
@@ -110,32 +111,32 @@ describe("AXFR", () => {
     expect(texts(signed)).toEqual(texts(plain));
   });
 
-  it("is refused to those who are not allowed, and given to those with the key", async () => {
+  it("is refused to other addresses, and allowed with the key", async () => {
     const { server } = await start({ transfers: { allow: [`key:${key.name}`, "192.0.2.0/24"] } });
     await expect(fetchZone(server)).rejects.toThrow(
-      `Cannot transfer example.org from 127.0.0.1, port ${server.port}: the server says REFUSED. Allow`,
+      `Cannot transfer example.org from 127.0.0.1, port ${server.port}: the server answered REFUSED. Allow`,
     );
     expect(await fetchZone({ ...server, key })).not.toHaveLength(0);
     const wrong = { ...key, secret: Buffer.from("another") };
-    await expect(fetchZone({ ...server, key: wrong })).rejects.toThrow("refuses the key: BADSIG");
+    await expect(fetchZone({ ...server, key: wrong })).rejects.toThrow("refused the key: BADSIG");
     await expect(fetchZone({ ...server, key: { ...key, name: "nobody" } })).rejects.toThrow(
-      "refuses the key: BADKEY",
+      "refused the key: BADKEY",
     );
   });
 
-  it("is answered with NOTAUTH for a zone that is not here", async () => {
+  it("gets NOTAUTH for an unknown zone", async () => {
     const { server } = await start();
     await expect(fetchZone({ ...server, zoneName: "example.net" })).rejects.toThrow("NOTAUTH");
   });
 
-  it("says what to do when nobody listens there", async () => {
+  it("by fetchZone() reports that no server listens, and what to do", async () => {
     const options = { zoneName, host: "127.0.0.1", port: 1 };
     await expect(fetchZone(options)).rejects.toThrow("ECONNREFUSED. Is a name server running");
   });
 });
 
 describe("IXFR", () => {
-  it("gives what has changed since a serial", async () => {
+  it("sends the changes since a serial", async () => {
     const { client, records, server } = await start();
     const before = await fetchZone(server);
     const { id } = await client.ok("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
@@ -159,7 +160,7 @@ describe("IXFR", () => {
     ]);
   });
 
-  it("gives the SOA alone to who is up to date, and the zone to who is too old", async () => {
+  it("sends only the SOA for the current serial, and the whole zone for a serial that is too old", async () => {
     const { client, records, server } = await start();
     const [soa] = await fetchZone(server);
     expect(await ask(server.port, incremental(soa!))).toHaveLength(1);
@@ -167,12 +168,12 @@ describe("IXFR", () => {
     const old = { ...soa!, data: Uint8Array.from(soa!.data) };
     new DataView(old.data.buffer).setUint32(old.data.length - 20, 7);
     const answer = (await ask(server.port, incremental(old))) as ResourceRecord[];
-    const again = (await ask(server.port, whole)) as ResourceRecord[];
-    expect(texts(answer)).toEqual(texts(again));
+    const complete = (await ask(server.port, whole)) as ResourceRecord[];
+    expect(texts(answer)).toEqual(texts(complete));
     expect(answer.some(({ name }) => name === "a.example.org")).toBe(true);
   });
 
-  it("gets FORMERR when its SOA is none", async () => {
+  it("gets FORMERR when the query has no valid SOA", async () => {
     const { server } = await start();
     const [soa] = await fetchZone(server);
     const broken = { ...soa!, type: typeCodes.SOA, data: Uint8Array.of(0, 0, 1) };
@@ -181,53 +182,53 @@ describe("IXFR", () => {
 });
 
 describe("NOTIFY", () => {
-  it("tells secondaries of a change until they say that they have heard", async () => {
+  it("is repeated to a secondary until the secondary acknowledges it", async () => {
     const secondary = createSocket("udp4");
     secondary.bind(0, "127.0.0.1");
     await once(secondary, "listening");
     onTestFinished(() => void secondary.close());
-    const heard: { message: Message; reply(): void }[] = [];
+    const received: { message: Message; reply(): void }[] = [];
     const waiting: (() => void)[] = [];
     secondary.on("message", (bytes, { address, port }) => {
       const message = decodeMessage(bytes);
       const response = { ...message, response: true, tsig: null };
       const reply = () => secondary.send(encodeMessage(response, { bytesMax: 512 }), port, address);
-      heard.push({ message, reply });
+      received.push({ message, reply });
       waiting.shift()?.();
     });
-    const hear = async () => {
-      if (heard.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-      return heard.shift()!;
+    const receive = async () => {
+      if (received.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      return received.shift()!;
     };
     const address = `127.0.0.1:${secondary.address().port}`;
     const { client, records, server } = await start({
       transfers: { notify: [{ address, key: key.name }] },
     });
-    const first = await hear();
+    const first = await receive();
     expect(first.message).toMatchObject({
       opcode: opcodes.NOTIFY,
       authoritative: true,
       questions: [{ name: zoneName, type: typeCodes.SOA }],
       tsig: { keyName: key.name, algorithm: "hmac-sha256" },
     });
-    // Not acknowledged: it comes again, the same one.
-    expect((await hear()).message.id).toBe(first.message.id);
+    // The message was not acknowledged: the server repeats it.
+    expect((await receive()).message.id).toBe(first.message.id);
     await client.ok("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
     first.reply();
-    let told = await hear();
-    while (told.message.id === first.message.id) told = await hear();
-    told.reply();
+    let latest = await receive();
+    while (latest.message.id === first.message.id) latest = await receive();
+    latest.reply();
     const [soa] = await fetchZone(server);
-    expect(serialOf(told.message.answers[0]!)).toBe(serialOf(soa!));
+    expect(serialOf(latest.message.answers[0]!)).toBe(serialOf(soa!));
   });
 });
 
 describe("[dns.transfers] and [[dns.keys]]", () => {
   it.each([
-    [{ keys: [{ name: "k" }] }, "dns.keys[0].secret must be base64 that is not empty"],
+    [{ keys: [{ name: "k" }] }, "dns.keys[0].secret is missing"],
     [{ keys: [{ name: "k", secret: "***" }] }, "dns.keys[0].secret must be base64"],
     [{ keys: [{ name: "k", secret: "AAAA", algorithm: "md5" }] }, "dns.keys[0].algorithm must be"],
-    [{ keys: [{ secret: "AAAA" }] }, "dns.keys[0].name must be a name"],
+    [{ keys: [{ secret: "AAAA" }] }, "dns.keys[0].name is missing"],
     [{ keys: {} }, "dns.keys must be a list of tables"],
     [{ transfers: { alow: [] } }, 'dns.transfers.alow is not a key; did you mean "allow"?'],
     [{ transfers: { allow: "any" } }, "dns.transfers.allow must be a list"],
@@ -238,7 +239,7 @@ describe("[dns.transfers] and [[dns.keys]]", () => {
       { transfers: { notify: [{ address: "::1", key: "gone" }] } },
       'dns.transfers.notify[0].key is "gone", which is not',
     ],
-  ])("%j is refused before anything starts", async (dns, message) => {
+  ])("the invalid table %j is refused before the start", async (dns, message) => {
     await expect(start(dns)).rejects.toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-/** docs/cli.md: what it says of each command is what `--help` says. */
+/** The reference in docs/cli.md: it is the help of every command. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { commandsOf, withReference } from "../../src/cli/reference.ts";
@@ -9,26 +9,26 @@ const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8")
 const commands = commandsOf(root, [root.name]);
 
 describe("docs/cli.md", () => {
-  it("is up to date: if not, run `npm run docs:cli`", () => {
+  it("is up to date; if not, run `npm run docs:cli`", () => {
     expect(page).toBe(withReference(page, root));
   });
 
   it.each(commands.map(({ path }) => path.join(" ")))("has the help of %s", async (name) => {
-    const said: string[] = [];
-    const output = { out: (text: string) => void said.push(text), error: () => {} };
+    const lines: string[] = [];
+    const output = { out: (text: string) => void lines.push(text), error: () => {} };
     expect(await runCommand(root, [...name.split(" ").slice(1), "--help"], output)).toBe(0);
-    expect(page).toContain(`## ${name}\n\n\`\`\`text\n${said.join("\n")}\n\`\`\`\n`);
+    expect(page).toContain(`### ${name}\n\n\`\`\`text\n${lines.join("\n")}\n\`\`\`\n`);
   });
 
-  it("has no command that there is not", () => {
-    const headings = Array.from(page.matchAll(/^## (ledge.*)$/gm), ([, name]) => name);
+  it("has no other command", () => {
+    const headings = Array.from(page.matchAll(/^### (ledge.*)$/gm), ([, name]) => name);
     expect(headings).toEqual(commands.map(({ path }) => path.join(" ")));
   });
 });
 
-describe("help", () => {
+describe("the help", () => {
   it.each(commands.map(({ command, path }) => [path.join(" "), command] as const))(
-    "of %s says what everything is",
+    "of %s describes every command, argument and option",
     (_, command) => {
       const summaries =
         "commands" in command

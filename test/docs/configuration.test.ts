@@ -1,4 +1,4 @@
-/** docs/configuration.md: its examples are read, and it names every key. */
+/** docs/configuration.md: readConfig() accepts the examples, and the tables list every key. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ const sections = new Map(
   page.split(/^## /m).map((text) => [text.slice(0, text.indexOf("\n")), text]),
 );
 
-/** The blocks of a section, read as the files they would be. */
+/** Reads each code block of a section as a configuration file. */
 function examples(section: string): ProjectConfig[] {
   const blocks = sections.get(section)?.matchAll(/^```(toml|jsonc)\n([^]*?)^```$/gm) ?? [];
   return Array.from(blocks, ([, language, text]) => {
@@ -30,14 +30,14 @@ function keysOfTable(section: string): string[] {
 }
 
 describe("docs/configuration.md", () => {
-  it("says the same in JSON and in TOML", () => {
+  it("shows the same configuration in JSON and in TOML", () => {
     const [json, toml, ...more] = examples("# Configuration");
     expect(more).toEqual([]);
     expect(json?.table).toEqual(toml?.table);
     expect(json?.buckets).toEqual([{ binding: "PHOTOS", bucketName: "photos" }]);
   });
 
-  it("has every key of a bucket, and an example of each", () => {
+  it("lists every key of a bucket, with an example of each", () => {
     expect(keysOfTable("`store_buckets`").toSorted()).toEqual(bucketKeys.toSorted());
     const [config] = examples("`store_buckets`");
     expect(config?.buckets).toEqual([
@@ -46,19 +46,19 @@ describe("docs/configuration.md", () => {
     ]);
   });
 
-  it("has every key of DNS", () => {
+  it("lists every key of DNS", () => {
     expect(keysOfTable("`dns`").toSorted()).toEqual(dnsKeys.toSorted());
     const [config] = examples("`dns`");
     expect(config?.dns).toMatchObject({ apiPort: 8788, port: 8053, binding: "DNS" });
   });
 
-  it("has an environment that does not inherit buckets", () => {
+  it("shows an environment that does not inherit buckets", () => {
     const [config] = examples("Environments");
     const staging = readConfig({ configPath: config?.path as string, environment: "staging" });
     expect(staging.buckets).toEqual([{ binding: "PHOTOS", bucketName: "photos-staging" }]);
   });
 
-  it("shows mistakes as they are said", () => {
+  it("shows the messages of mistakes", () => {
     const folder = temporaryFolder();
     const path = join(folder, "wrangler.toml");
     writeFileSync(path, '[[store_buckets]]\nbinding = "my-photos"\nbucketname = "photos"\n');

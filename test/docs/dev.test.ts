@@ -1,4 +1,4 @@
-/** docs/dev.md: the program it shows runs. */
+/** docs/dev.md: the example program runs. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/store.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-it("docs/dev.md shows a program that starts a script, asks it and ends", () => {
+it("docs/dev.md shows a program that starts a script, sends a request and stops", () => {
   const page = readFileSync(join(root, "docs/dev.md"), "utf8");
   const program = /^```js\n([^]*?)^```$/m.exec(page)?.[1] as string;
   const folder = temporaryFolder();

@@ -1,6 +1,6 @@
 /**
- * The examples as someone who runs them meets them: started by wrangler, reached by HTTP. What
- * their scripts decide is tested by their own tests, in workerd.
+ * The examples as a user runs them: started by wrangler and used over HTTP. The tests of each
+ * example, which run in workerd, cover the rules of its script.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -20,7 +20,7 @@ interface Configuration {
   store_buckets: { binding: string; bucket_name: string }[];
 }
 
-/** Starts an example on the folder `state`, and says where it is. */
+/** Starts an example on the folder `state`, and returns its origin. */
 async function startExample(name: string, state = temporaryFolder()): Promise<string> {
   const { store_buckets: buckets, ...config } = parse(
     read(`${name}/wrangler.jsonc`),
@@ -30,7 +30,7 @@ async function startExample(name: string, state = temporaryFolder()): Promise<st
     type: "store_bucket",
     dev: { plugin, options },
   }));
-  // Beside the original, for the paths in it are relative.
+  // In the folder of the original, because the paths in the file are relative.
   const configPath = join(examples, name, `wrangler.${process.pid}.json`);
   writeFileSync(configPath, JSON.stringify({ ...config, unsafe: { bindings } }));
   onTestFinished(() => rmSync(configPath, { force: true }));
@@ -43,7 +43,7 @@ async function startExample(name: string, state = temporaryFolder()): Promise<st
   return (await running.url).origin;
 }
 
-/** A request whose answer is not touched: `fetch` would decompress it. */
+/** A request whose response is not decompressed, as `fetch` would do. */
 function rawGet(url: string, headers: Record<string, string>) {
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>(
     (resolve, reject) => {
@@ -66,7 +66,7 @@ function rawGet(url: string, headers: Record<string, string>) {
 }
 
 describe("examples/photos", () => {
-  it("serves its page, and photos with their length, over HTTP", async () => {
+  it("serves its page, and photos with their length", async () => {
     const origin = await startExample("photos");
     expect(await (await fetch(origin)).text()).toContain("<title>Photos</title>");
 
@@ -95,7 +95,7 @@ describe("examples/photos", () => {
 });
 
 describe("examples/large-files", () => {
-  it("takes a file from its uploader, and gives it back", async () => {
+  it("stores a file from its uploader, and serves it", async () => {
     const origin = await startExample("large-files");
     expect(await (await fetch(origin)).text()).toContain("<title>Large files</title>");
 
@@ -123,7 +123,7 @@ describe("examples/site", () => {
     .filter((entry) => entry.isFile() && !/\.(br|gz)$/.test(entry.name))
     .map((entry) => relative(site, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
 
-  it("serves its pages, and everything that they refer to; compressed ones as they are", async () => {
+  it("serves its pages, the targets of their links, and compressed variants", async () => {
     const state = temporaryFolder();
     const store = await startStore(join(state, "v3"), [
       worker("export default {};", { env: { BUCKET: bucketEntry({ bucket_name: "site" }) } }),
@@ -156,18 +156,18 @@ describe("examples/site", () => {
     expect(compressed.headers).toMatchObject({ "content-encoding": "br", vary: "accept-encoding" });
     expect(compressed.headers["etag"]).not.toBe(plain.headers["etag"]);
     expect(String(brotliDecompressSync(compressed.body))).toBe(String(plain.body));
-    const again = await rawGet(`${origin}/`, {
+    const unchanged = await rawGet(`${origin}/`, {
       "accept-encoding": "br",
       "if-none-match": compressed.headers["etag"] as string,
     });
-    expect(again.status).toBe(304);
+    expect(unchanged.status).toBe(304);
   });
 });
 
 describe("every example", () => {
   const names = ["photos", "large-files", "site"];
 
-  it.each(names)("%s has the same rules of HTTP: each is complete by itself", (name) => {
+  it.each(names)("%s has its own copy of the HTTP rules, equal to the others", (name) => {
     const rules = readdirSync(join(examples, "photos/src/http"));
     expect(readdirSync(join(examples, name, "src/http"))).toEqual(rules);
     for (const rule of rules) {
@@ -175,7 +175,7 @@ describe("every example", () => {
     }
   });
 
-  it.each(["photos", "large-files"])("%s has on its page what its scripts look for", (name) => {
+  it.each(["photos", "large-files"])("%s has the elements and files that its page uses", (name) => {
     const folder = join(examples, name, "public");
     const page = read(`${name}/public/index.html`);
     const scripts = readdirSync(folder).filter((file) => file.endsWith(".js"));

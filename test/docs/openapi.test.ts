@@ -159,9 +159,10 @@ test("methods that are not described are refused, as a failure that fits", async
 });
 
 test("the parameters of a list are those that are read", async () => {
-  const source = await readFile(
-    new URL("../../src/dns/rules/list/record-query.ts", import.meta.url),
-    "utf8",
+  const [query, page] = await Promise.all(
+    ["record-query.ts", "page.ts"].map((name) =>
+      readFile(new URL(`../../src/dns/rules/list/${name}`, import.meta.url), "utf8"),
+    ),
   );
   const described = document.paths["/zones/{zone}/dns_records"]!["get"]!.parameters!.map(
     ({ $ref }) => document.components.parameters[$ref.split("/").at(-1)!]!.name,
@@ -171,7 +172,7 @@ test("the parameters of a list are those that are read", async () => {
     ["", ...operators].map((operator) => (operator === "" ? name : `${name}.${operator}`)),
   );
   const named = [
-    ...source.matchAll(
+    ...`${query}${page}`.matchAll(
       /"((?:comment|tag)\.(?:present|absent))"|name: "(\w+)"|get\("(type|search)"\)/g,
     ),
   ].map(([, dotted, choice, plain]) => dotted ?? choice ?? plain!);

@@ -1,6 +1,6 @@
 /**
- * Records that other servers take as well: BIND reads the regular expression of a NAPTR record, and
- * refuses a zone with one that is none.
+ * Changes arbitrary records to records that other servers accept: BIND refuses a zone with a NAPTR
+ * record whose regular expression is invalid.
  */
 export function acceptable(request: Record<string, unknown>): Record<string, unknown> {
   if (request["type"] !== "NAPTR") return request;

@@ -1,6 +1,6 @@
 /**
- * BIND serves the zone that we export, and is asked what we are asked: names that exist, that do
- * not, wildcards, cuts, every type. Where the two differ, the difference is listed with its reason.
+ * BIND serves our export, and both servers get the same queries: existing and absent names,
+ * wildcards, zone cuts, every type. Each expected difference is listed with its reason.
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -13,14 +13,14 @@ import { Client } from "../dns/support/client.ts";
 import { recordArbitrary, rdataOf } from "../dns/support/record-arbitrary.ts";
 import { acceptable } from "./acceptable.ts";
 import { expectedDifference, reasons } from "./differences.ts";
-import { parseReplies, type Reply } from "./reply.ts";
+import { parseReplies, type PrintedReply } from "./reply.ts";
 import { bind } from "./servers/bind.ts";
 import { environment } from "./servers/peer.ts";
 import { freePort, startOurs, temporaryFolder } from "./support.ts";
 
 const zoneName = "example.org";
 
-/** Cases that random records would seldom make. */
+/** Cases that random records rarely contain. */
 const shapes = [
   { type: "A", name: "*.wild", content: "192.0.2.10", ttl: 300 },
   { type: "TXT", name: "*.wild", content: '"any"', ttl: 300 },
@@ -52,8 +52,8 @@ const shapes = [
   { type: "A", name: "only.under.empty", content: "192.0.2.20", ttl: 300 },
 ];
 
-/** Names that are asked for besides those of the records. */
-const elsewhere = [
+/** Names to ask for in addition to the names of the records. */
+const extraNames = [
   "nothing",
   "a.b.c.nothing",
   "x.wild",
@@ -77,7 +77,7 @@ const elsewhere = [
   "www.one",
 ];
 
-/** Keys of service parameters that BIND 9.18 cannot read from text. */
+/** Keys of service parameters that BIND 9.18 cannot parse. */
 const tooNew = /ohttp|tls-supported-groups|docpath|dohpath/;
 
 interface Question {
@@ -93,7 +93,7 @@ beforeAll(async () => {
   const client = new Client(ours.url);
   const zoneId = await client.createZone(zoneName);
   const records = `/zones/${zoneId}/dns_records`;
-  const names = new Set(["@", ...elsewhere]);
+  const names = new Set(["@", ...extraNames]);
   const put = async (request: Record<string, unknown>) => {
     const { body } = await client.call("POST", records, request);
     if (body.success) names.add(String(request["name"]));
@@ -103,7 +103,7 @@ beforeAll(async () => {
     const { success, errors } = await put(shape);
     if (!success) throw new Error(`${JSON.stringify(shape)}: ${JSON.stringify(errors)}`);
   }
-  // BIND takes no other records beside a CNAME; that ours does has tests elsewhere.
+  // BIND refuses other records beside a CNAME. Other tests cover that our server allows some.
   for (const type of Object.keys(rdataOf).filter((each) => each !== "CNAME")) {
     const requests = fc.sample(recordArbitrary(type), { numRuns: 12, seed: 1035 });
     for (const [index, request] of requests.entries()) {
@@ -130,8 +130,8 @@ function run(program: string, args: readonly string[]): string {
   return execFileSync(program, args, options);
 }
 
-/** What a client says of the questions, in their order. */
-const clients: Record<string, (port: number, asked: readonly Question[]) => Reply[]> = {
+/** The output of a client for the questions, in their order. */
+const clients: Record<string, (port: number, asked: readonly Question[]) => PrintedReply[]> = {
   dig(port, asked) {
     const file = join(temporaryFolder(), "questions");
     writeFileSync(file, asked.map(({ name, type }) => `${name} ${type}`).join("\n"));
@@ -156,13 +156,13 @@ const clients: Record<string, (port: number, asked: readonly Question[]) => Repl
   },
 };
 
-function show({ status, authoritative, ...sections }: Reply): string {
+function show({ status, authoritative, ...sections }: PrintedReply): string {
   const { answer, authority, additional } = sections;
   const flags = `${authoritative ? " aa" : ""}${sections.truncated ? " tc" : ""}`;
   return [`  ${status}${flags}`, ...answer, "--", ...authority, "--", ...additional].join(" | ");
 }
 
-/** The reasons for what is different; throws for what has none. */
+/** The reasons of all differences. Throws when a difference has no reason. */
 function compare(client: string, every: number): ReadonlySet<string> {
   const asked = questions.filter((_, index) => index % every === 0);
   const ours = clients[client]!(servers.ours, asked);
@@ -187,19 +187,19 @@ function compare(client: string, every: number): ReadonlySet<string> {
   throw new Error(`${unexplained.length} differences:\n${unexplained.slice(0, 20).join("\n")}`);
 }
 
-describe("answers", () => {
-  it("are those of BIND, asked by dig", () => {
-    // A difference that is there no longer has no business in the list.
+describe("the answers", () => {
+  it("equal those of BIND, asked by dig", () => {
+    // The list contains no difference that no longer occurs.
     expect([...compare("dig", 1)].sort()).toEqual([...reasons].sort());
   });
 
-  it("are those of BIND, asked by kdig", () => {
-    // It asks for everything in lower case.
+  it("equal those of BIND, asked by kdig", () => {
+    // kdig sends all names in lower case.
     expect(reasons).toEqual(expect.arrayContaining([...compare("kdig", 1)]));
   });
 
-  it("are those of BIND, asked by drill", () => {
-    // One process a question.
+  it("equal those of BIND, asked by drill", () => {
+    // drill needs one process for each question.
     expect(reasons).toEqual(expect.arrayContaining([...compare("drill", 30)]));
   });
 });

@@ -1,6 +1,6 @@
-/** Where our answers differ from BIND's on purpose. Anything else is a mistake of one of us. */
+/** The intended differences between our answers and BIND's. Any other difference is a bug. */
 import { isDeepStrictEqual } from "node:util";
-import type { Reply } from "./reply.ts";
+import type { PrintedReply } from "./reply.ts";
 
 interface Asked {
   readonly name: string;
@@ -9,11 +9,11 @@ interface Asked {
 
 interface Difference {
   readonly reason: string;
-  readonly explains: (asked: Asked, ours: Reply, theirs: Reply) => boolean;
+  readonly explains: (asked: Asked, ours: PrintedReply, theirs: PrintedReply) => boolean;
 }
 
-/** Names are equal whatever their case (RFC 4343). */
-function inLowerCase(reply: Reply): Reply {
+/** Names are compared without case (RFC 4343). */
+function inLowerCase(reply: PrintedReply): PrintedReply {
   return { ...reply, answer: ownersInLowerCase(reply.answer) };
 }
 
@@ -36,8 +36,12 @@ const differences: readonly Difference[] = [
   },
 ];
 
-/** The reason, or `null` when there is none. */
-export function expectedDifference(asked: Asked, ours: Reply, theirs: Reply): string | null {
+/** The reason of a difference; `null` when the difference is unexpected. */
+export function expectedDifference(
+  asked: Asked,
+  ours: PrintedReply,
+  theirs: PrintedReply,
+): string | null {
   return differences.find(({ explains }) => explains(asked, ours, theirs))?.reason ?? null;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The name servers and clients that ours is held against, from Debian. None of them is left running.
+# Installs the name servers and clients of test:peers from Debian. Leaves none of them running.
 set -euo pipefail
 packages=(bind9 bind9-dnsutils bind9-utils knot knot-dnsutils nsd ldnsutils dnsperf
   pdns-server pdns-backend-sqlite3 sqlite3)
@@ -12,7 +12,7 @@ if [ "$(id -u)" -ne 0 ]; then
   echo "Install these first: apt-get install --no-install-recommends ${missing[*]}" >&2
   exit 1
 fi
-# Packages start their services, unless this says no.
+# This policy keeps packages from starting their services.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   printf '#!/bin/sh\nexit 101\n' >"$policy"

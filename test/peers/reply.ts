@@ -1,5 +1,5 @@
-/** What dig, kdig and drill print of a response, in a form that can be compared. */
-export interface Reply {
+/** Parses the output of dig, kdig and drill into replies that can be compared. */
+export interface PrintedReply {
   readonly status: string;
   readonly authoritative: boolean;
   readonly truncated: boolean;
@@ -8,12 +8,12 @@ export interface Reply {
   readonly additional: readonly string[];
 }
 
-/** Every response in the output of a client, in order. */
-export function parseReplies(output: string): Reply[] {
+/** Every reply in the output of a client, in order. */
+export function parseReplies(output: string): PrintedReply[] {
   return output.split("->>HEADER<<-").slice(1).map(parseReply);
 }
 
-function parseReply(text: string): Reply {
+function parseReply(text: string): PrintedReply {
   const flags = /;; flags: ([a-z ]*)/i.exec(text)?.[1]?.split(" ") ?? [];
   return {
     status: /(?:status|rcode): ([A-Z]+)/.exec(text)?.[1] ?? "",
@@ -25,7 +25,7 @@ function parseReply(text: string): Reply {
   };
 }
 
-/** In an order of its own: the order of records means nothing. */
+/** Sorted, because the order of records has no meaning. */
 function section(text: string, name: string): string[] {
   const start = text.indexOf(`;; ${name} SECTION:\n`);
   if (start < 0) return [];

@@ -1,6 +1,6 @@
 /**
- * BIND, Knot and NSD follow our zone through a thousand changes, and end with the same records:
- * told by NOTIFY, fetched by IXFR, checked by other people's tools.
+ * BIND, Knot and NSD follow our zone through many changes by NOTIFY and IXFR, and end with the same
+ * records. Tools of other projects compare the records.
  */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -23,12 +23,12 @@ function run(program: string, ...args: string[]): string {
   return execFileSync(program, args, { env: environment, encoding: "utf8" });
 }
 
-/** The zone as a file, by a client that is none of ours. */
+/** The zone as a file, transferred by dig. */
 function transferToFile(port: number, path: string, ...forms: string[]): void {
   writeFileSync(path, run("dig", "@127.0.0.1", "-p", String(port), zoneName, "AXFR", ...forms));
 }
 
-/** Some of these texts ldns cannot read; the octets it can. */
+/** ldns cannot parse some of these texts; the generic format of RFC 3597 it can. */
 const asOctets = ["+onesoa", "+unknownformat"];
 
 async function recordsOf(port: number): Promise<string[]> {
@@ -43,13 +43,13 @@ describe("secondaries", () => {
     const key = { name: "transfer", secret: randomBytes(32).toString("base64") };
     const ports = await Promise.all(secondaries.map(() => freePort()));
     const ours = await startOurs({
-      // Nobody answers there: what is flattened to a name elsewhere stays an alias.
+      // No resolver listens there: a CNAME to an external name is not flattened.
       resolver: "127.0.0.1:9",
       keys: [key],
       transfers: {
         notify: ports.map((port, index) => ({
           address: `127.0.0.1:${port}`,
-          // NSD is told, and asks, without a key.
+          // NSD uses no key.
           ...(secondaries[index]!.name !== "NSD" && { key: key.name }),
         })),
       },
@@ -73,7 +73,7 @@ describe("secondaries", () => {
     const ids: string[] = [];
     let made = 0;
     for (const [index, request] of requests.entries()) {
-      // Now and then one goes; those that conflict with others are refused, and count for nothing.
+      // Some changes delete a record. Creations that conflict are refused and do not count.
       if (index % 4 === 3 && ids.length > 0) {
         await client.ok("DELETE", `${records}/${ids.splice(index % ids.length, 1)[0]}`);
         made += 1;
@@ -97,8 +97,8 @@ describe("secondaries", () => {
       await vi.waitFor(
         () => {
           const soa = run("dig", "@127.0.0.1", "-p", `${ports[index]}`, zoneName, "SOA", "+short");
-          const said = readFileSync(running[index]!.log, "utf8").slice(-2000);
-          expect({ name, serial: soa.split(" ")[2], said }).toMatchObject({
+          const log = readFileSync(running[index]!.log, "utf8").slice(-2000);
+          expect({ name, serial: soa.split(" ")[2], log }).toMatchObject({
             serial: String(serial),
           });
         },

@@ -1,4 +1,4 @@
-/** What tests with other name servers share: ours, folders and free ports. */
+/** Shared by the tests with other name servers: our server, folders and free ports. */
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 
-/** What was opened last ends first. */
+/** Resources are closed in reverse order. */
 const cleanUps: (() => unknown)[] = [];
 afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
@@ -21,8 +21,8 @@ export function temporaryFolder(): string {
 }
 
 /**
- * Free for TCP and UDP, and below the ports that the system gives to clients: one of those could
- * be taken by the time a server starts.
+ * A port that is free for TCP and UDP, and below the ephemeral ports: the system could give one of
+ * those to a client before the server starts.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -37,7 +37,7 @@ export async function freePort(): Promise<number> {
       });
       return port;
     } catch {
-      // Somebody has it: another.
+      // The port is in use: try another.
     } finally {
       tcp.close();
       udp.close();

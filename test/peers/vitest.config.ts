@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     name: "peers",
     include: ["test/peers/**/*.test.ts"],
-    // Other people's servers, thousands of queries, and two cores.
+    // Several servers and thousands of queries share two cores.
     testTimeout: 300_000,
     hookTimeout: 120_000,
     fileParallelism: false,

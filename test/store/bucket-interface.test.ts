@@ -1,6 +1,7 @@
-/** The bucket's own interface: what it can be asked beyond what the binding asks. */
+/** Operations of the bucket's object that the binding does not use. */
 import { describe, expect, it } from "vitest";
-import type { Method, Request, Result } from "../../src/store/core/operations.ts";
+import type { Method } from "../../src/store/core/methods.ts";
+import type { Request, Result } from "../../src/store/core/operations.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 
@@ -30,7 +31,7 @@ async function startBucket() {
 }
 
 describe("listUploads", () => {
-  it("goes through the uploads in progress by key and age, in pages", async () => {
+  it("pages through the uploads in progress, by key and then by age", async () => {
     const { bucket, control, ask } = await startBucket();
     const ids: string[] = [];
     for (const key of ["b", "a", "b", "c/1"]) {
@@ -62,7 +63,7 @@ describe("listUploads", () => {
     expect((await ask<"stats">({ method: "stats" })).value.uploads).toBe(4);
   });
 
-  it("refuses a limit that is none", async () => {
+  it("refuses a limit of 0", async () => {
     const { ask } = await startBucket();
     const { error } = await ask<"listUploads">({ method: "listUploads", prefix: "", limit: 0 });
     expect(error).toBe(
@@ -72,7 +73,7 @@ describe("listUploads", () => {
 });
 
 describe("listParts", () => {
-  it("goes through the parts of an upload by number, in pages", async () => {
+  it("pages through the parts of an upload by number", async () => {
     const { bucket, ask } = await startBucket();
     const upload = await bucket.createMultipartUpload("key");
     for (const partNumber of [7, 2, 30]) await upload.uploadPart(partNumber, `part ${partNumber}`);
@@ -123,8 +124,8 @@ describe("stats", () => {
   });
 });
 
-describe("a batch in which something breaks that nobody foresaw", () => {
-  /** Two puts in one turn; the second is more than a client ever sends in a call. */
+describe("a batch with an unexpected error", () => {
+  /** Two puts in one turn. The second carries more bytes than a client ever sends in a call. */
   const breaking = `
     const put = (BUCKET, key, size) =>
       BUCKET["ledge:bucket"]("call", {
@@ -145,7 +146,7 @@ describe("a batch in which something breaks that nobody foresaw", () => {
       },
     };`;
 
-  it("has not happened, and nothing remembers it", async () => {
+  it("changes neither the database nor the cache", async () => {
     const { bucket, miniflare } = await startStore(temporaryFolder(), [worker(breaking)]);
     await bucket.put("old", "value");
     for (const key of ["old", "new"]) {

@@ -1,4 +1,4 @@
-/** What a script's compatibility date and flags change. */
+/** Effects of a script's compatibility date and flags. */
 import { Miniflare } from "miniflare";
 import { describe, expect, it } from "vitest";
 import { startStore, temporaryFolder } from "../support/store.ts";
@@ -13,9 +13,9 @@ const script = `
       });
       const { objects: [{ httpMetadata, customMetadata }] } = await BUCKET.list({ include: [] });
       const { delimitedPrefixes } = await BUCKET.list({ delimiter: "/" });
-      let thrown = "on the spot";
+      let thrown = "synchronously";
       try {
-        await BUCKET.head().catch(() => (thrown = "by the promise"));
+        await BUCKET.head().catch(() => (thrown = "as a rejection"));
       } catch {}
       return Response.json({ httpMetadata, customMetadata, delimitedPrefixes, thrown });
     },
@@ -24,32 +24,36 @@ const script = `
 const both = { httpMetadata: { contentType: "text/plain" }, customMetadata: { n: "1" } };
 
 const cases: [date: string, flags: string[], expected: Record<string, unknown>][] = [
-  ["2022-08-03", [], { ...both, delimitedPrefixes: ["a"], thrown: "on the spot" }],
-  ["2022-08-03", ["store_list_honor_include"], { delimitedPrefixes: ["a"], thrown: "on the spot" }],
-  ["2022-08-04", [], { delimitedPrefixes: ["a"], thrown: "on the spot" }],
-  ["2022-10-31", [], { delimitedPrefixes: ["a"], thrown: "by the promise" }],
+  ["2022-08-03", [], { ...both, delimitedPrefixes: ["a"], thrown: "synchronously" }],
+  [
+    "2022-08-03",
+    ["store_list_honor_include"],
+    { delimitedPrefixes: ["a"], thrown: "synchronously" },
+  ],
+  ["2022-08-04", [], { delimitedPrefixes: ["a"], thrown: "synchronously" }],
+  ["2022-10-31", [], { delimitedPrefixes: ["a"], thrown: "as a rejection" }],
   [
     "2022-08-04",
     ["capture_async_api_throws"],
-    { delimitedPrefixes: ["a"], thrown: "by the promise" },
+    { delimitedPrefixes: ["a"], thrown: "as a rejection" },
   ],
   [
     "2026-08-01",
     ["store_list_trailing_delimiter", "nodejs_compat"],
-    { delimitedPrefixes: ["a/"], thrown: "by the promise" },
+    { delimitedPrefixes: ["a/"], thrown: "as a rejection" },
   ],
 ];
 
-/** Made anew each time: the plugin takes its flags out of what it is given. */
+/** New options for each start: the plugin removes its flags from the options it gets. */
 const trailing = () => [worker(script, { flags: ["store_list_trailing_delimiter"] })];
 
 describe("a script", () => {
-  it.each(cases)("of %s with %j", async (date, flags, expected) => {
+  it.each(cases)("behaves as its date %s and flags %j say", async (date, flags, expected) => {
     const { miniflare } = await startStore(temporaryFolder(), [worker(script, { date, flags })]);
     expect(await (await miniflare.dispatchFetch("http://script/")).json()).toEqual(expected);
   });
 
-  it("keeps its flags when it is reloaded, and its objects", async () => {
+  it("keeps its flags and its objects when the runtime reloads", async () => {
     const folder = temporaryFolder();
     const { miniflare } = await startStore(folder, trailing());
     await miniflare.dispatchFetch("http://script/");
@@ -66,12 +70,12 @@ describe("a script", () => {
       /Unknown compatibility flag "store_list_honour_incl/,
     ],
     [{ env: { B: bucketEntry({}) } }, /Store bucket "B": bucket_name is missing/],
-    [{ env: { B: bucketEntry({ bucket_name: "../x" }) } }, /bucket_name "..\/x" is not valid/],
+    [{ env: { B: bucketEntry({ bucket_name: "../x" }) } }, /bucket_name "..\/x" is not a valid/],
     [
       { env: { B: bucketEntry({ bucket_name: "b", storage_class: "Cold" }) } },
-      /storage_class "Cold" is not valid/,
+      /storage_class must be .*, not "Cold"/,
     ],
-  ])("with a mistake in its options is told so: %j", async (options, message) => {
+  ])("does not start with a mistake in its options: %j", async (options, message) => {
     const miniflare = new Miniflare({ workers: [worker(script, options)] });
     await expect(miniflare.ready).rejects.toThrow(message);
     await miniflare.dispose().catch(() => {});

@@ -1,16 +1,11 @@
 /** The conformance suite in Node, through Miniflare's proxy: `mf.getBindings()`. */
-import { fileURLToPath } from "node:url";
 import { Headers as MiniflareHeaders, Miniflare } from "miniflare";
 import { afterAll, describe, expect, it } from "vitest";
+import { plugin } from "../support/worker.ts";
 import { compatibilityDate, rawEnv } from "./conformance/bindings.ts";
 import type { ConformanceEnv } from "./conformance/environment.ts";
 import { subjectOf } from "./conformance/environment.ts";
 import { storeBucketSuite } from "./conformance/suite/index.ts";
-
-const plugin = {
-  package: fileURLToPath(new URL("../../dist/plugin.js", import.meta.url)),
-  name: "store",
-};
 
 const miniflare = new Miniflare({
   workers: [
@@ -41,12 +36,12 @@ function miniflareHeaders(fields: Record<string, string>): Headers {
   return new MiniflareHeaders(fields) as unknown as Headers;
 }
 
-// The suite uses Node's own class. Miniflare exports another one of the same name, and what its
-// bindings take elsewhere is that one.
+// The suite uses Node's `Headers`. Miniflare exports another class of that name, which the other
+// bindings of Miniflare take.
 describe("StoreBucket, with Miniflare's Headers", () => {
   const key = "miniflare-headers";
 
-  it("put() and get() take them for metadata", async () => {
+  it("put() and get() take metadata as Headers", async () => {
     const { BUCKET } = await bindings();
     await BUCKET.put(key, "hello", {
       httpMetadata: miniflareHeaders({ "content-type": "text/plain" }),
@@ -60,7 +55,7 @@ describe("StoreBucket, with Miniflare's Headers", () => {
     });
   });
 
-  it("createMultipartUpload() takes them for metadata", async () => {
+  it("createMultipartUpload() takes metadata as Headers", async () => {
     const { BUCKET } = await bindings();
     const upload = await BUCKET.createMultipartUpload(key, {
       httpMetadata: miniflareHeaders({ "content-type": "a/b" }),
@@ -69,7 +64,7 @@ describe("StoreBucket, with Miniflare's Headers", () => {
     expect(object.httpMetadata).toEqual({ contentType: "a/b" });
   });
 
-  it("put() and get() take them for conditions", async () => {
+  it("put() and get() take conditions as Headers", async () => {
     const { BUCKET } = await bindings();
     await BUCKET.put(key, "hello");
     const onlyIf = miniflareHeaders({ "if-match": '"other"' });
@@ -78,14 +73,14 @@ describe("StoreBucket, with Miniflare's Headers", () => {
     expect(object !== null && "body" in object).toBe(false);
   });
 
-  it("get() takes them for a range", async () => {
+  it("get() takes a range as Headers", async () => {
     const { BUCKET } = await bindings();
     await BUCKET.put(key, "hello");
     const object = await BUCKET.get(key, { range: miniflareHeaders({ range: "bytes=1-2" }) });
     expect(await object?.text()).toBe("el");
   });
 
-  it("writeHttpMetadata() sets them", async () => {
+  it("writeHttpMetadata() sets the headers", async () => {
     const { BUCKET } = await bindings();
     const object = await BUCKET.put(key, "hello", { httpMetadata: { contentType: "a/b" } });
     const headers = miniflareHeaders({ "x-other": "1" });

@@ -1,4 +1,4 @@
-/** What a runtime leaves behind when it is killed, and what the next one makes of it. */
+/** Files that a killed runtime leaves behind, and how the next runtime cleans up. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -8,8 +8,8 @@ import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { letTimePass } from "./support/time.ts";
 
-/** A program in a process group of its own, so that it and its runtime can be killed as one. */
-class Victim {
+/** `killed-writer.ts` in a process group, so that one signal kills the program and its runtime. */
+class WriterProcess {
   readonly lines: string[] = [];
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
@@ -27,7 +27,7 @@ class Victim {
     onTestFinished(() => this.kill());
   }
 
-  /** No handler runs, nothing is flushed: as a power switch, as far as processes go. */
+  /** SIGKILL: no handler runs and nothing is flushed. */
   async kill(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       process.kill(-(this.#process.pid as number), "SIGKILL");
@@ -36,31 +36,31 @@ class Victim {
   }
 }
 
-const patiently = { timeout: 30_000 };
+const waitOptions = { timeout: 30_000 };
 
 describe("a runtime that is killed", () => {
-  it("leaves a file half-written, which the next start collects", async () => {
+  it("leaves a partial file, which the next start removes", async () => {
     const folder = temporaryFolder();
-    const victim = new Victim(folder, "stream");
-    await vi.waitFor(() => expect(victim.lines).toEqual(["kept"]), patiently);
-    await vi.waitFor(() => expect(blobFiles(folder).some(isPartial)).toBe(true), patiently);
-    await victim.kill();
+    const writer = new WriterProcess(folder, "stream");
+    await vi.waitFor(() => expect(writer.lines).toEqual(["kept"]), waitOptions);
+    await vi.waitFor(() => expect(blobFiles(folder).some(isPartial)).toBe(true), waitOptions);
+    await writer.kill();
     expect(blobFiles(folder).filter(isPartial)).toHaveLength(1);
 
     const { bucket } = await startStore(folder);
     expect(await bucket.head("lost")).toBeNull();
-    await vi.waitFor(() => expect(blobFiles(folder)).toHaveLength(1), patiently);
+    await vi.waitFor(() => expect(blobFiles(folder)).toHaveLength(1), waitOptions);
     expect(sameBytes(await (await bucket.get("kept"))?.bytes(), bytesOf(200_000))).toBe(true);
   });
 
-  it("loses nothing that it had promised, and leaves nothing else", async () => {
+  it("loses no write whose promise has resolved, and leaves no other file", async () => {
     const folder = temporaryFolder();
     for (const writes of [15, 42, 77]) {
-      const victim = new Victim(folder, "churn");
-      await vi.waitFor(() => expect(victim.lines.length).toBeGreaterThan(writes), patiently);
-      await victim.kill();
+      const writer = new WriterProcess(folder, "churn");
+      await vi.waitFor(() => expect(writer.lines.length).toBeGreaterThan(writes), waitOptions);
+      await writer.kill();
       const promised = new Map(
-        victim.lines.map((line) => {
+        writer.lines.map((line) => {
           const [seed, key, version] = line.split(" ") as [string, string, string];
           return [key, { seed: Number(seed), version }];
         }),
@@ -71,27 +71,27 @@ describe("a runtime that is killed", () => {
       expect(objects).toHaveLength(10);
       for (const { key, size, version, customMetadata } of objects) {
         const seed = Number(customMetadata?.["seed"]);
-        // It may have gone one write further than it could tell.
-        const untold = seed === victim.lines.length;
-        expect(untold || version === promised.get(key)?.version).toBe(true);
+        // The runtime may have committed one write that the program did not report.
+        const unreported = seed === writer.lines.length;
+        expect(unreported || version === promised.get(key)?.version).toBe(true);
         expect(sameBytes(await (await store.bucket.get(key))?.bytes(), bytesOf(size, seed))).toBe(
           true,
         );
       }
       const large = objects.filter(({ size }) => size > 131_072).length;
-      await vi.waitFor(() => expect(blobFiles(folder)).toHaveLength(large), patiently);
+      await vi.waitFor(() => expect(blobFiles(folder)).toHaveLength(large), waitOptions);
       await store.stop();
     }
   });
 });
 
 describe("blobs without a row", () => {
-  it("are collected when the runtime that wrote them is gone, and not before", async () => {
+  it("are removed after the runtime that wrote them has ended, and not before", async () => {
     const folder = temporaryFolder();
     const first = await startStore(folder);
     await first.bucket.put("kept", bytesOf(200_000));
     const [kept] = blobFiles(folder) as [string];
-    // Either an orphan, or about to be committed: nobody can tell while its writer runs.
+    // While its writer runs, such a file may still be committed.
     const uncommitted = kept.replace(/[0-9a-f]{32}$/, "f".repeat(32));
     writeFileSync(uncommitted, "content");
 
@@ -103,23 +103,23 @@ describe("blobs without a row", () => {
 
     const third = await startStore(folder);
     expect((await third.bucket.list()).objects).toHaveLength(1);
-    await vi.waitFor(() => expect(blobFiles(folder)).toEqual([kept]), patiently);
+    await vi.waitFor(() => expect(blobFiles(folder)).toEqual([kept]), waitOptions);
   });
 });
 
 describe("a bucket that was in use when its runtime was killed", () => {
-  it("is woken by the next start, and collects without being asked for", async () => {
+  it("removes orphaned files at the next start, without a call", async () => {
     const folder = temporaryFolder();
-    const victim = new Victim(folder, "stream");
-    await vi.waitFor(() => expect(victim.lines).toEqual(["kept"]), patiently);
-    await victim.kill();
+    const writer = new WriterProcess(folder, "stream");
+    await vi.waitFor(() => expect(writer.lines).toEqual(["kept"]), waitOptions);
+    await writer.kill();
     const kept = blobFiles(folder).find((file) => !isPartial(file)) as string;
     writeFileSync(kept.replace(/[0-9a-f]{32}$/, "f".repeat(32)), "orphan");
-    // The alarm of a minute after use came due while nothing ran.
+    // The alarm, one minute after the last use, becomes due while no runtime runs.
     letTimePass(folder, 61_000);
 
     await startStore(folder);
-    await vi.waitFor(() => expect(blobFiles(folder)).toEqual([kept]), patiently);
+    await vi.waitFor(() => expect(blobFiles(folder)).toEqual([kept]), waitOptions);
   });
 });
 

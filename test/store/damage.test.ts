@@ -1,4 +1,4 @@
-/** Files that are not what the database says: an error that says so, never wrong bytes. */
+/** Blob files that do not match the database: reads fail, and never return wrong bytes. */
 import { appendFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
@@ -7,7 +7,7 @@ import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 const size = 200_000;
 const partBytes = 5 * 1024 * 1024;
 
-const damages: [name: string, damage: (file: string) => void, says: string][] = [
+const damages: [name: string, damage: (file: string) => void, message: string][] = [
   ["missing", (file) => rmSync(file), "is missing, metadata says 200000 bytes"],
   ["short", (file) => truncateSync(file, 3), "is 3 bytes, metadata says 200000"],
   ["empty", (file) => truncateSync(file, 0), "is 0 bytes, metadata says 200000"],
@@ -15,7 +15,7 @@ const damages: [name: string, damage: (file: string) => void, says: string][] = 
 ];
 
 describe("get() of an object whose file is damaged", () => {
-  it.each(damages)("says that it is %s", async (_, damage, says) => {
+  it.each(damages)("reports a file that is %s", async (_, damage, message) => {
     const folder = temporaryFolder();
     const { bucket } = await startStore(folder);
     await bucket.put("key", bytesOf(size));
@@ -24,15 +24,15 @@ describe("get() of an object whose file is damaged", () => {
     for (const range of [{ offset: 0 }, { offset: 1, length: 2 }, { suffix: 1 }]) {
       const reading = bucket.get("key", { range });
       await expect(reading).rejects.toThrow(/^get: Cannot read the content of "key": file /);
-      await expect(bucket.get("key", { range })).rejects.toThrow(says);
+      await expect(bucket.get("key", { range })).rejects.toThrow(message);
     }
-    // The metadata is sound, and putting it again mends the object.
+    // The metadata is intact, and another put repairs the object.
     expect((await bucket.head("key"))?.size).toBe(size);
     await bucket.put("key", bytesOf(size, 2));
     expect(sameBytes(await (await bucket.get("key"))?.bytes(), bytesOf(size, 2))).toBe(true);
   });
 
-  it("fails in the middle when a later part is short", async () => {
+  it("fails in the middle of the body when a later part is short", async () => {
     const folder = temporaryFolder();
     const { bucket } = await startStore(folder);
     const upload = await bucket.createMultipartUpload("key");
@@ -49,14 +49,14 @@ describe("get() of an object whose file is damaged", () => {
     await expect(object?.arrayBuffer()).rejects.toThrow(
       `it broke off after ${partBytes} of ${2 * partBytes} bytes`,
     );
-    // The sound part can still be read.
-    const sound = await bucket.get("key", { range: { offset: 0, length: partBytes } });
-    expect(sameBytes(await sound?.bytes(), bytesOf(partBytes))).toBe(true);
+    // The intact part can still be read.
+    const intact = await bucket.get("key", { range: { offset: 0, length: partBytes } });
+    expect(sameBytes(await intact?.bytes(), bytesOf(partBytes))).toBe(true);
   });
 });
 
-describe("files that nobody of ours wrote", () => {
-  it("are left alone", async () => {
+describe("files of other programs", () => {
+  it("stay when the store removes unused files", async () => {
     const folder = temporaryFolder();
     const first = await startStore(folder);
     await first.bucket.put("key", bytesOf(size));

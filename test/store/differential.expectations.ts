@@ -1,12 +1,12 @@
 /**
- * Where the binding differs from Miniflare's own R2 binding, and why.
+ * The differences between the binding and Miniflare's R2 binding, with their reasons.
  *
- * `when` sees one difference: the call, both sides' values where they part, and the path to that
- * place in the outcome. `provoke` is a sequence that must show it: an entry that its sequence no
- * longer matches fails the test, as a difference without an entry does.
+ * `when` matches one difference: the call, the two values that differ, and their path in the
+ * outcome. `provoke` is a sequence that shows the difference: the test fails when the sequence no
+ * longer shows it, and when a difference matches no entry.
  *
- * `diverges`: the two buckets hold different things from here on, so the rest of the sequence is
- * not compared. Every entry stands in `docs/deviations.md`.
+ * `diverges`: after this difference the two buckets hold different objects, so the rest of the
+ * sequence is not compared. Every entry stands in `docs/deviations.md`.
  */
 import type { Call, ContentMark, Encoded, Json, Operation } from "./model/operation.ts";
 
@@ -21,7 +21,7 @@ export interface Expectation {
   }) => boolean;
   readonly provoke: readonly Operation[];
   readonly diverges?: true;
-  /** The sequence is for the binding without `store_list_trailing_delimiter`. */
+  /** The sequence runs on the binding without `store_list_trailing_delimiter`. */
   readonly withoutTrailingDelimiter?: true;
 }
 
@@ -51,7 +51,7 @@ const complete = (partNumbers: readonly number[]): Call => ({
 });
 const text = (count: number): Encoded => ({ $: "text", unit: "v", count });
 
-/** The code of a storage error, as `(10024)` at the end of its message. */
+/** The code of a store error, such as `(10024)` at the end of its message. */
 function codeOf(outcome: Json | undefined): number | undefined {
   const message = typeof outcome === "string" ? outcome : field(field(outcome, "error"), "message");
   const match = /\((\d+)\)$/.exec(textOf(message));
@@ -87,7 +87,8 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "listed-metadata-absent",
-    reason: "Metadata that `include` did not ask for is absent; the simulator shows it as empty.",
+    reason:
+      "Metadata that `include` does not name is absent; the simulator returns empty metadata.",
     when: ({ path, ours, theirs }) =>
       /objects\.\d+\.(http|custom)Metadata$/.test(path) &&
       ours === undefined &&
@@ -97,7 +98,7 @@ export const expectations: readonly Expectation[] = [
   {
     id: "listed-metadata-unknown",
     reason:
-      "writeHttpMetadata() throws where the metadata was not included, as the deployed service does; the simulator writes nothing.",
+      "writeHttpMetadata() throws when list() did not include the metadata, as in the deployed service; the simulator writes nothing.",
     when: ({ path, ours, theirs }) =>
       /objects\.\d+\.headers$/.test(path) &&
       textOf(ours).startsWith("TypeError: HTTP metadata unknown for key") &&
@@ -106,7 +107,8 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "unknown-upload",
-    reason: "An unknown upload is 10024 for every method; the simulator answers 10001 to two.",
+    reason:
+      "An unknown upload is error 10024 for every method; the simulator answers 10001 to two methods.",
     when: ({ call, path, ours, theirs }) =>
       (call.method === "complete" || call.method === "abort") &&
       path === "error.message" &&
@@ -128,7 +130,8 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "forged-cursor",
-    reason: "A cursor that no list returned is an error; the simulator lists from some place.",
+    reason:
+      "A cursor that no list() returned is an error; the simulator lists from an arbitrary position.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "list" &&
       path === "" &&
@@ -147,13 +150,14 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "list-limit-negative",
-    reason: "A limit below 1 is 10022; the simulator takes a negative one for none.",
+    reason: "A limit below 1 is error 10022; the simulator treats a negative limit as no limit.",
     when: ({ path, ours, theirs }) => path === "" && codeOf(ours) === 10022 && succeeded(theirs),
     provoke: [list({ limit: -1 })],
   },
   {
     id: "stream-type-name",
-    reason: "The platform's error text uses an internal name of ReadableStream; ours does not.",
+    reason:
+      "The platform's error text contains an internal name of ReadableStream; Ledge's text does not.",
     when: ({ path, ours, theirs }) =>
       path === "error.message" &&
       textOf(theirs).replace("'JsReadableStream or", "'ReadableStream or") === ours,
@@ -161,15 +165,14 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "metadata-limit",
-    reason: "Custom metadata may have 8192 bytes; the simulator stops at 2048.",
+    reason: "The limit of custom metadata is 8192 bytes; the simulator's limit is 2048 bytes.",
     when: ({ path, ours, theirs }) => path === "" && succeeded(ours) && codeOf(theirs) === 10012,
     provoke: [put("a", { customMetadata: { a: text(4000) } })],
     diverges: true,
   },
   {
     id: "metadata-limit-of-uploads",
-    reason:
-      "The limit holds for the metadata of an upload as well; the simulator does not check it.",
+    reason: "The limit applies to the metadata of an upload too; the simulator does not check it.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "createMultipartUpload" &&
       path === "" &&
@@ -179,7 +182,7 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "metadata-limit-of-headers",
-    reason: "The limit holds for HTTP metadata as well; the simulator does not check it.",
+    reason: "The limit applies to HTTP metadata too; the simulator does not check it.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "put" && path === "" && codeOf(ours) === 10012 && succeeded(theirs),
     provoke: [put("a", { httpMetadata: { cacheControl: text(9000) } })],
@@ -187,7 +190,7 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "empty-key",
-    reason: "The empty key is not a valid name (10020); the simulator stores under it.",
+    reason: "The empty key is not a valid name (10020); the simulator accepts it.",
     when: ({ call, path, ours, theirs }) =>
       path === "" && call.args[0] === "" && codeOf(ours) === 10020 && succeeded(theirs),
     provoke: [put("")],
@@ -195,7 +198,7 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "include-page-size",
-    reason: "A page with metadata is bounded by its bytes; the simulator stops at 100 objects.",
+    reason: "A page with metadata is limited by its bytes; the simulator limits it to 100 objects.",
     when: ({ call, path, theirs }) =>
       call.method === "list" &&
       JSON.stringify(call.args).includes('"include"') &&
@@ -210,7 +213,7 @@ export const expectations: readonly Expectation[] = [
   {
     id: "range-at-end",
     reason:
-      "A range that begins at the object's end is 10039; the simulator fails with no code, or returns no bytes.",
+      "A range that begins at the object's end is error 10039; the simulator fails without a code, or returns no bytes.",
     when: ({ call, ours, theirs }) =>
       call.method === "get" &&
       codeOf(ours) === 10039 &&
@@ -226,7 +229,8 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "empty-range-of-empty-object",
-    reason: "The range {} is the whole object, however small; the simulator wants one byte.",
+    reason:
+      "The range {} is the whole object, also when it is empty; the simulator requires one byte.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "get" && path === "" && succeeded(ours) && codeOf(theirs) === 10039,
     provoke: [
@@ -236,7 +240,8 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "part-order",
-    reason: "Parts may be given to complete() in any order; the simulator checks sizes as given.",
+    reason:
+      "complete() takes parts in any order; the simulator checks the sizes in the given order.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "complete" && path === "" && succeeded(ours) && codeOf(theirs) === 10011,
     provoke: [create(), uploadPart(1, bigPart), uploadPart(2, value), complete([2, 1])],
@@ -245,7 +250,7 @@ export const expectations: readonly Expectation[] = [
   {
     id: "part-order-of-small-part",
     reason:
-      "A small part before the last is 10011 in whatever order it is given; the simulator answers 10048 if it was given last.",
+      "A small part before the last part number is error 10011; the simulator answers 10048 when the list names that part last.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "complete" &&
       path === "error.message" &&
@@ -255,7 +260,7 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "part-twice",
-    reason: "A part given twice is 10048, a problem with the upload; the simulator answers 10001.",
+    reason: "A part that the list names twice is error 10048; the simulator answers 10001.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "complete" &&
       path === "error.message" &&
@@ -266,7 +271,7 @@ export const expectations: readonly Expectation[] = [
   {
     id: "same-part-again",
     reason:
-      "The etag of a part is its content's md5, so the same content has the same etag; R2 draws a new one.",
+      "The etag of a part is the MD5 of its content, so equal parts have equal etags; R2 generates random etags.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "complete" && path === "" && succeeded(ours) && codeOf(theirs) === 10025,
     provoke: [
@@ -279,7 +284,7 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "no-parts",
-    reason: "An upload cannot be completed without parts (10048); the simulator makes an object.",
+    reason: "An upload without parts cannot be completed (10048); the simulator creates an object.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "complete" && path === "" && codeOf(ours) === 10048 && succeeded(theirs),
     provoke: [create(), complete([])],
@@ -288,7 +293,7 @@ export const expectations: readonly Expectation[] = [
   {
     id: "prefix-without-delimiter",
     reason:
-      "The specification's prefixes end before the delimiter; the flag store_list_trailing_delimiter selects R2's form.",
+      "In the specification, prefixes end before the delimiter; the flag store_list_trailing_delimiter selects R2's form.",
     when: ({ path, ours, theirs }) =>
       /delimitedPrefixes\.\d+$/.test(path) && `${textOf(ours)}/` === theirs,
     provoke: [
@@ -301,7 +306,7 @@ export const expectations: readonly Expectation[] = [
   {
     id: "prefix-repeated",
     reason:
-      "A prefix is listed once; the simulator lists it again when a key was added to it between two pages.",
+      "A prefix is listed once; the simulator lists a prefix again when a key is added to it between two pages.",
     when: ({ call, path, theirs }) =>
       call.method === "list" &&
       JSON.stringify(call.args).includes('"cursor"') &&
@@ -317,7 +322,7 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "lone-surrogate",
-    reason: "A lone surrogate becomes one U+FFFD, as in any UTF-8 encoder; R2's becomes three.",
+    reason: "A lone surrogate becomes one U+FFFD, as in any UTF-8 encoder; R2 stores three.",
     when: ({ ours, theirs }) =>
       typeof ours === "string" &&
       typeof theirs === "string" &&
@@ -327,7 +332,7 @@ export const expectations: readonly Expectation[] = [
   },
   {
     id: "nul-in-list",
-    reason: "NUL is a character like others; the simulator's SQL stops searching at it.",
+    reason: "NUL is an ordinary character; the simulator's SQL functions stop at NUL.",
     when: ({ call, path, ours, theirs }) =>
       call.method === "list" &&
       /^value\.0\.(objects|delimitedPrefixes)$/.test(path) &&

@@ -1,6 +1,6 @@
 /**
- * The same sequences on the binding and on Miniflare's own R2, in one process: what differs must
- * stand in `differential.expectations.ts`, and what stands there must differ.
+ * The same sequences on the binding and on Miniflare's R2, in one process. Each difference must
+ * match an entry of `differential.expectations.ts`, and each entry must still occur.
  */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import type { Operation } from "./model/operation.ts";
 import { bindings, Runtime, type Binding } from "./model/runtime.ts";
 import { expectations, type Expectation } from "./differential.expectations.ts";
 
-/** Fixed: the differences between two pieces of software do not depend on the day. */
+/** A fixed seed: the differences between two implementations are the same in each run. */
 const seed = Number(process.env["LEDGE_SEED"] ?? 20_260_801);
 const runs = Number(process.env["LEDGE_RUNS"] ?? 40);
 const callsMin = runs * 15;
@@ -30,7 +30,7 @@ afterAll(async () => {
 interface Comparison {
   readonly unexpected: Difference[];
   readonly matched: Set<string>;
-  /** How many calls were compared: none after the buckets have diverged. */
+  /** Number of compared calls. Calls after a divergence are not compared. */
   readonly calls: number;
 }
 
@@ -42,7 +42,7 @@ async function compare(operations: readonly Operation[], ours: Binding): Promise
   const comparison = { unexpected: [] as Difference[], matched: new Set<string>(), calls: 0 };
   for (const [index, observation] of observed.entries()) {
     const theirs = reference[index];
-    if (theirs === undefined) throw new Error(`R2 has no outcome ${index}`);
+    if (theirs === undefined) throw new Error(`R2 returned no outcome for operation ${index}`);
     comparison.calls++;
     const found = differencesBetween(observation, theirs).map((difference) => ({
       difference,
@@ -64,7 +64,7 @@ async function observe(binding: Binding, operations: readonly Operation[]): Prom
 }
 
 test(
-  "StoreBucket and R2Bucket differ only as expected, in any sequence",
+  "StoreBucket and R2Bucket differ only as expected in random sequences",
   { timeout: 120_000 },
   async () => {
     let calls = 0;

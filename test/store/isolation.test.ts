@@ -1,4 +1,4 @@
-/** Layers of isolation, as the control opens and closes them. */
+/** Isolation layers, opened and closed through the control binding. */
 import { describe, expect, it } from "vitest";
 import { blobFiles, startStore, temporaryFolder, type Store } from "../support/store.ts";
 
@@ -13,7 +13,7 @@ async function text({ bucket }: Store, key: string): Promise<string | undefined>
 }
 
 describe("closeLayer()", () => {
-  it("takes back objects that were added, replaced and deleted", async () => {
+  it("undoes added, replaced and deleted objects", async () => {
     const store = await startStore(temporaryFolder());
     await store.bucket.put("kept", "one");
     await store.bucket.put("replaced", "one");
@@ -30,7 +30,7 @@ describe("closeLayer()", () => {
     expect(await text(store, "deleted")).toBe("one");
   });
 
-  it("leaves what an outer layer has written", async () => {
+  it("keeps the writes of an outer layer", async () => {
     const store = await startStore(temporaryFolder());
     await store.control.openLayer(1);
     await store.bucket.put("a", "outer");
@@ -46,7 +46,7 @@ describe("closeLayer()", () => {
     expect(await keys(store)).toEqual([]);
   });
 
-  it("gives files back that were replaced, and removes those that were written", async () => {
+  it("restores replaced files, and removes written files", async () => {
     const folder = temporaryFolder();
     const store = await startStore(folder);
     await store.bucket.put("file", large);
@@ -64,7 +64,7 @@ describe("closeLayer()", () => {
     expect(await (await store.bucket.get("file"))?.bytes()).toEqual(large);
   });
 
-  it("takes back uploads, and brings those back that were finished", async () => {
+  it("undoes new uploads, and restores completed uploads", async () => {
     const folder = temporaryFolder();
     const store = await startStore(folder);
     const upload = await store.bucket.createMultipartUpload("assembled");
@@ -79,7 +79,7 @@ describe("closeLayer()", () => {
     expect((await upload.complete([part])).size).toBe(large.length);
   });
 
-  it("takes the clock back, and what had become due by it", async () => {
+  it("resets the clock, and undoes the expiry that it caused", async () => {
     const store = await startStore(temporaryFolder());
     const upload = await store.bucket.createMultipartUpload("assembled");
     await store.control.openLayer(1);
@@ -92,7 +92,7 @@ describe("closeLayer()", () => {
 });
 
 describe("a runtime that ends in the middle of a test", () => {
-  it("leaves what was there before", async () => {
+  it("leaves the objects from before the test", async () => {
     const folder = temporaryFolder();
     const first = await startStore(folder);
     await first.bucket.put("kept", large);

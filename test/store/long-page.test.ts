@@ -1,9 +1,9 @@
-/** Pages that are longer than any value that SQLite holds. */
+/** Pages whose JSON is longer than the largest value of SQLite. */
 import { expect, it } from "vitest";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 
-/** In JSON, each of these characters takes six. */
+/** JSON writes each control character of these keys as six characters. */
 const script = `
   export default {
     async fetch(request, { BUCKET }) {
@@ -26,7 +26,7 @@ const script = `
     },
   };`;
 
-it("list() gives a page of 900 keys of 1000 control characters", async () => {
+it("list() returns a page of 900 keys of 1000 control characters", async () => {
   const { miniflare } = await startStore(temporaryFolder(), [worker(script)]);
   const response = await miniflare.dispatchFetch("http://script/");
   expect(await response.json()).toEqual({ same: true, truncated: false, pages: [800, 100, false] });

@@ -1,6 +1,6 @@
-/** Large values pass through: what the runtime holds of them at a time is bounded. */
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+/** The runtime streams large values: its memory stays bounded. */
 import { describe, expect, it } from "vitest";
+import { findRuntimeProcess, residentBytes } from "../support/runtime-memory.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 
@@ -24,7 +24,7 @@ const script = `
         const [object] = await Promise.all([BUCKET.put("large", readable), write(writable, size)]);
         return Response.json(object.size);
       }
-      // Read by a script, which sees each chunk: as copying it elsewhere would.
+      // The script reads each chunk, as a script that copies the body does.
       const { body } = await BUCKET.get("large");
       const reader = body.getReader({ mode: "byob" });
       let read = 0;
@@ -37,51 +37,28 @@ const script = `
     },
   };`;
 
-/** What a runtime's process has in memory, wherever it is written down. */
-function residentBytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
-/** The runtime that this process has started, and that has files of `folder` open. */
-function runtimeOf(folder: string): number {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && opens(name, folder));
-  expect(pids).toHaveLength(1);
-  return Number(pids[0]);
-}
-
-function opens(pid: string, folder: string): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) =>
-      readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith(folder),
-    );
-  } catch {
-    return false;
-  }
-}
-
 describe.runIf(process.platform === "linux")("a value of 1 GiB", () => {
   it(
-    "is put and got while the runtime grows by less than 64 MiB",
+    "is stored and read while the runtime grows by less than 64 MiB",
     { timeout: 180_000 },
     async () => {
       const folder = temporaryFolder();
       const { miniflare } = await startStore(folder, [worker(script)]);
       const ask = async (path: string, bytes: number) =>
         (await miniflare.dispatchFetch(`http://script${path}?size=${bytes}`)).json();
-      // Once in small, so that what every runtime grows by at first does not count.
+      // A small first run: the initial growth of a runtime does not count.
       await ask("/put", mebibyte);
       await ask("/get", mebibyte);
-      const pid = runtimeOf(folder);
-      const before = residentBytes(pid);
+      const processId = findRuntimeProcess(folder);
+      const before = residentBytes(processId);
       let peak = 0;
-      const timer = setInterval(() => (peak = Math.max(peak, residentBytes(pid))), 10);
+      const timer = setInterval(() => (peak = Math.max(peak, residentBytes(processId))), 10);
 
       expect(await ask("/put", size)).toBe(size);
       expect(peak - before).toBeLessThan(growthMax);
       expect(await ask("/get", size)).toBe(size);
       expect(peak - before).toBeLessThan(growthMax);
-      // It was looked at often enough to mean something.
+      // The timer has sampled the process.
       expect(peak).toBeGreaterThan(before / 2);
       clearInterval(timer);
     },

@@ -53,13 +53,13 @@ const refused: [name: string, write: (bucket: StoreBucket) => Promise<unknown>, 
     /the source broke/,
   ],
   [
-    "a part of an upload that is not there",
+    "a part of an unknown upload",
     (bucket) => bucket.resumeMultipartUpload("key", "none").uploadPart(1, large),
     /^uploadPart: .* \(10024\)$/,
   ],
 ];
 
-describe("a write that is refused", () => {
+describe("a refused write", () => {
   it.each(refused)("leaves nothing behind: %s", async (_, write, error) => {
     const folder = temporaryFolder();
     const { bucket } = await startStore(folder);
@@ -73,7 +73,7 @@ describe("a write that is refused", () => {
     expect((await bucket.list()).objects).toHaveLength(1);
   });
 
-  it("leaves nothing behind: a condition that does not hold", async () => {
+  it("leaves nothing behind: a failed condition", async () => {
     const folder = temporaryFolder();
     const { bucket } = await startStore(folder);
     const kept = await bucket.put("key", bytesOf(150_000, 2));
@@ -123,8 +123,8 @@ describe("a write that is refused", () => {
   });
 });
 
-describe("content that nothing refers to any more", () => {
-  it("leaves the disk with the promise: replaced, deleted, aborted, left out", async () => {
+describe("unused content", () => {
+  it("is removed before the promise resolves: replaced, deleted, aborted, not completed", async () => {
     const folder = temporaryFolder();
     const { bucket } = await startStore(folder);
     const part = bytesOf(5 * 1024 * 1024);

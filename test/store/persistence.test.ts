@@ -1,4 +1,4 @@
-/** What is stored outlives the runtime. */
+/** Objects and uploads outlive the runtime. */
 import { describe, expect, it } from "vitest";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
@@ -7,9 +7,9 @@ import { worker } from "../support/worker.ts";
 const partBytes = 5 * 1024 * 1024;
 
 describe("a store on disk", () => {
-  // From before RPC, and after.
+  // Compatibility dates before and after workerd's RPC.
   it.each(["2022-01-01", "2026-08-01"])(
-    "does everything from a script of %s that has the raw env entry",
+    "serves every method to a script with compatibility date %s and a raw env entry",
     async (date) => {
       const script = `
       export default {
@@ -59,7 +59,7 @@ describe("a store on disk", () => {
     },
   );
 
-  it("keeps objects, versions and uploads over a restart", async () => {
+  it("keeps objects, versions and uploads across a restart", async () => {
     const folder = temporaryFolder();
     const first = await startStore(folder);
     const large = bytesOf(300_000);
@@ -90,10 +90,10 @@ describe("a store on disk", () => {
     expect(await (await second.bucket.get("parts", { range: { suffix: 3 } }))?.text()).toBe("end");
   });
 
-  it("is in memory only, as far as anybody can see, without a persist path", async () => {
+  it("keeps nothing across a reload without a persist path", async () => {
     const { miniflare, bucket } = await startStore(temporaryFolder());
     await bucket.put("key", "value");
-    // Options that say nothing of a path: a folder of the runtime's own, gone with it.
+    // Without a path in the options, Miniflare uses a temporary folder and removes it.
     await miniflare.setOptions({ workers: [worker("export default {};")] });
     const { BUCKET } = await miniflare.getBindings<{ BUCKET: typeof bucket }>();
     expect(await BUCKET.head("key")).toBeNull();

@@ -1,9 +1,9 @@
 /**
  * Random sequences of operations on the real binding, in workerd and on disk, against the
- * in-memory model of `test/model`. Some of them restart the runtime halfway.
+ * in-memory model of `test/store/model`. Some sequences restart the runtime halfway.
  *
- * A failure prints fast-check's seed and path; `LEDGE_SEED` and `LEDGE_PATH` replay it, and
- * `LEDGE_RUNS` changes how many sequences are tried.
+ * A failure prints fast-check's seed and path. `LEDGE_SEED` and `LEDGE_PATH` replay the failure;
+ * `LEDGE_RUNS` sets the number of sequences.
  */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -39,16 +39,16 @@ afterAll(async () => {
 });
 
 test(
-  "StoreBucket does what the model does, in any sequence and across restarts",
+  "StoreBucket agrees with the model in random sequences with restarts",
   { timeout: shrinkMillisecondsMax + 60_000 },
   async () => {
     let calls = 0;
     let restarts = 0;
     const steps = sequence({ lengthMax: 60, restartEvery: 400, comparable: false });
     const property = fc.asyncProperty(steps, async (sequenceOfSteps) => {
-      const seen = await onOwnBucket(() => check(sequenceOfSteps));
-      calls += seen.calls;
-      restarts += seen.restarts;
+      const counts = await onFreshRuntime(() => check(sequenceOfSteps));
+      calls += counts.calls;
+      restarts += counts.restarts;
     });
     await fc.assert(property, {
       numRuns: runs,
@@ -63,11 +63,11 @@ test(
 );
 
 test(
-  "StoreBucket.list() pages through a large bucket as the model does",
+  "StoreBucket.list() agrees with the model on the pages of a large bucket",
   { timeout: 120_000 },
   async () => {
     const property = fc.asyncProperty(largeBucket, async (operations) => {
-      const { calls } = await onOwnBucket(() => check(operations));
+      const { calls } = await onFreshRuntime(() => check(operations));
       expect(calls).toBeGreaterThan(100);
     });
     await fc.assert(property, { numRuns: 3, ...replay });
@@ -75,12 +75,12 @@ test(
 );
 
 test("StoreBucket.list() returns metadata of any size, page by page", async () => {
-  const { calls } = await onOwnBucket(() => check(heavyBucket));
+  const { calls } = await onFreshRuntime(() => check(heavyBucket));
   expect(calls).toBe(103);
 });
 
-/** A sequence that fails may leave anything behind: the next one gets a runtime of its own. */
-async function onOwnBucket<Result>(run: () => Promise<Result>): Promise<Result> {
+/** A failed sequence may leave objects behind, so the next sequence runs on a new runtime. */
+async function onFreshRuntime<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
   } catch (error) {
@@ -135,14 +135,14 @@ async function runWithRestarts(steps: readonly Step[]): Promise<Outcome[][]> {
   return outcomes;
 }
 
-/** What `put` and `complete` return is dated by the clock, in milliseconds. */
+/** The objects that `put` and `complete` return carry the time of the call, in milliseconds. */
 function expectUploadedBetween(
   outcomes: readonly Outcome[][],
   { begin, end }: { begin: number; end: number },
 ): void {
   const stored = outcomes.flat().flatMap((outcome) => {
     const value = "value" in outcome ? outcome.value : null;
-    // Only these results are objects that carry no range and belong to no list.
+    // Results of other methods carry a range, or are lists.
     if (value === null || typeof value !== "object" || Array.isArray(value)) return [];
     return "range" in value || typeof value["uploaded"] !== "number" ? [] : [value["uploaded"]];
   });
@@ -152,7 +152,7 @@ function expectUploadedBetween(
   }
 }
 
-/** Files of replaced values go after the answer; none may stay. */
+/** The store may remove files of replaced values after it answers, so the check waits. */
 async function expectLargeValues(count: number): Promise<void> {
   await expect.poll(() => runtime.blobFiles(), { timeout: 5000 }).toHaveLength(count);
 }

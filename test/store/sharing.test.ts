@@ -1,4 +1,4 @@
-/** Scripts that are bound to one bucket see one bucket, at once. */
+/** Scripts and runtimes that share a bucket see each other's writes at once. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
@@ -15,7 +15,7 @@ const script = `
     },
   };`;
 
-/** Two scripts, each in an isolate of its own. */
+/** Two scripts in two isolates. */
 async function startTwo() {
   const store = await startStore(temporaryFolder(), [
     worker(script, { name: "left" }),
@@ -33,10 +33,10 @@ async function startTwo() {
 }
 
 describe("two scripts bound to one bucket", () => {
-  it("see each other's writes and deletes as soon as they are promised", async () => {
+  it("see each other's writes and deletes as soon as the promise resolves", async () => {
     const { call } = await startTwo();
     for (let round = 0; round < 50; round++) {
-      // Above and below the limit up to which values stay in the database.
+      // Values above the inline limit are files, and smaller values are rows.
       const value = `${round} `.repeat(round % 2 === 0 ? 1 : 70_000);
       await call("left", "put", "key", value);
       expect(await call("right", "get", "key")).toBe(value);
@@ -45,7 +45,7 @@ describe("two scripts bound to one bucket", () => {
     }
   });
 
-  it("race for one key, and exactly one wins", async () => {
+  it("store one of several concurrent conditional puts of a key", async () => {
     const { call } = await startTwo();
     for (let round = 0; round < 50; round++) {
       const onlyIf = { etagDoesNotMatch: "*" };
@@ -58,8 +58,8 @@ describe("two scripts bound to one bucket", () => {
     }
   });
 
-  it("read an object whole while it is being replaced", async () => {
-    // Calls of one turn travel together: when the reader hears of the row, its file is gone.
+  it("read a whole object while another call replaces it", async () => {
+    // Calls of one turn are one batch: the file is removed before the reader learns its name.
     const replacing = `
       export default {
         async fetch(request, { BUCKET }) {
@@ -79,7 +79,7 @@ describe("two scripts bound to one bucket", () => {
     expect(await response.json()).toEqual(["small", null]);
   });
 
-  it("do not see what is in another bucket", async () => {
+  it("do not see the objects of another bucket", async () => {
     const store = await startStore(temporaryFolder(), [
       worker("export default {};", { env: { OTHER: bucketEntry({ bucket_name: "Photos" }) } }),
     ]);
@@ -126,9 +126,9 @@ describe("a bucket in a Durable Object", () => {
 });
 
 describe("two runtimes on one folder", () => {
-  it("that start at once share their buckets, and neither fails", async () => {
+  it("share their buckets when they start at the same time", async () => {
     const folder = temporaryFolder();
-    // Miniflare's own cache cannot be made by two at once: without buckets they fail as well.
+    // Two processes cannot create Miniflare's cache at the same time: they fail without buckets too.
     const { config } = worker("export default {};");
     const workers = [{ config: { ...config, env: {} } }];
     const first = new Miniflare({ resourcePersistencePath: folder, workers });
@@ -139,7 +139,7 @@ describe("two runtimes on one folder", () => {
     await Promise.all(
       stores.map(async ({ bucket }, side) => {
         for (let n = 0; n < 40; n++) {
-          // Above and below the limit up to which values stay in the database.
+          // Values above the inline limit are files, and smaller values are rows.
           await bucket.put(`${side}/${n}`, `${n} `.repeat(n % 4 === 0 ? 70_000 : 10));
         }
       }),
@@ -156,19 +156,19 @@ describe("two runtimes on one folder", () => {
   });
 });
 
-/** The note of the run before goes while the next one starts. */
+/** Process id of the folder's runtime. The owner removes the previous run record at start. */
 function runtimeOf(folder: string): Promise<number> {
   const runs = join(folder, "store", "runs");
   return vi.waitFor(() => {
     const [name, other] = readdirSync(runs) as [string, string | undefined];
     expect(other).toBeUndefined();
-    const note = readFileSync(join(runs, name), "utf8");
-    return (JSON.parse(note) as { runtimeProcessId: number }).runtimeProcessId;
+    const record = readFileSync(join(runs, name), "utf8");
+    return (JSON.parse(record) as { runtimeProcessId: number }).runtimeProcessId;
   });
 }
 
 describe("two runtimes of one process", () => {
-  it("that start at once leave notes that name each its own, and so do those after them", async () => {
+  it("write run records that name their own process, also after a reload", async () => {
     const folders = [temporaryFolder(), temporaryFolder()];
     const stores = await Promise.all(folders.map((folder) => startStore(folder)));
     const runtimes = await Promise.all(folders.map(runtimeOf));
@@ -183,21 +183,21 @@ describe("two runtimes of one process", () => {
     );
     const next = await Promise.all(folders.map(runtimeOf));
     expect(new Set([...runtimes, ...next]).size).toBe(4);
-    // They are there, or this throws.
+    // Signal 0 throws when the process does not exist.
     for (const processId of next) process.kill(processId, 0);
   });
 });
 
 describe("the endpoint of a runtime", () => {
-  it("opens to the secret of its note alone, which nobody else may read", async () => {
+  it("accepts only the secret of its run record, which other users cannot read", async () => {
     const folder = temporaryFolder();
     const { bucket } = await startStore(folder);
     await bucket.put("key", "value");
     const runs = join(folder, "store", "runs");
     const [runId] = readdirSync(runs) as [string];
-    const note = join(runs, runId);
-    expect(statSync(note).mode & 0o777).toBe(0o600);
-    const { endpoint } = JSON.parse(readFileSync(note, "utf8")) as {
+    const recordPath = join(runs, runId);
+    expect(statSync(recordPath).mode & 0o777).toBe(0o600);
+    const { endpoint } = JSON.parse(readFileSync(recordPath, "utf8")) as {
       endpoint: { port: number; secret: string };
     };
     const ask = (headers: Record<string, string>) =>
@@ -205,7 +205,7 @@ describe("the endpoint of a runtime", () => {
     for (const headers of [{}, { authorization: "Bearer " }, { authorization: endpoint.secret }]) {
       expect((await ask(headers as Record<string, string>)).status).toBe(403);
     }
-    const known = await ask({ authorization: `Bearer ${endpoint.secret}` });
-    expect(await known.text()).toBe(runId);
+    const accepted = await ask({ authorization: `Bearer ${endpoint.secret}` });
+    expect(await accepted.text()).toBe(runId);
   });
 });

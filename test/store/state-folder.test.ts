@@ -1,4 +1,4 @@
-/** What a bucket takes on disk, and databases that other versions have written. */
+/** Size of a bucket's database on disk, and databases of other formats. */
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { worker } from "../support/worker.ts";
 const count = 4096;
 const size = 1024;
 
-/** Writing thousands of objects through Miniflare's proxy would take a minute. */
+/** Writes the objects inside of workerd: Miniflare's proxy would take a minute for thousands. */
 const script = `
   export default {
     async fetch(request, { BUCKET }) {
@@ -28,7 +28,7 @@ const script = `
     },
   };`;
 
-/** Of the bucket's database and what belongs to it. */
+/** Bytes of the bucket's database and its log files. */
 function databaseBytes(folder: string): number {
   const databases = join(folder, "store", "databases", "ledge-store-bucket");
   return readdirSync(databases)
@@ -43,35 +43,35 @@ function openDatabase(folder: string): DatabaseSync {
 }
 
 describe("the database of a bucket", () => {
-  it("is little longer than what is in it, and short again when it is empty", async () => {
+  it("is slightly larger than its objects, and shrinks when they are deleted", async () => {
     const folder = temporaryFolder();
     const store = await startStore(folder, [worker(script)]);
     const { miniflare, bucket } = store;
     await miniflare.dispatchFetch("http://script/put");
-    // What is in the log is in the file as well, sooner or later.
+    // The log holds pages that the database file holds too.
     const log = 4.2 * 1024 * 1024;
     expect(databaseBytes(folder)).toBeLessThan(1.3 * count * size + log);
 
     await miniflare.dispatchFetch("http://script/delete");
     await vi.waitFor(() => expect(databaseBytes(folder)).toBeLessThan(200_000), 10_000);
     expect((await bucket.list()).objects).toEqual([]);
-    await bucket.put("key", "again");
+    await bucket.put("key", "value");
     await store.stop();
     const { bucket: later } = await startStore(folder);
-    expect(await (await later.get("key"))?.text()).toBe("again");
+    expect(await (await later.get("key"))?.text()).toBe("value");
   });
 
-  it("shrinks under a guest as well, who goes on with it", async () => {
+  it("shrinks while a client process uses it, which continues to work", async () => {
     const folder = temporaryFolder();
-    const one = await startStore(folder, [worker(script)]);
-    const other = await startStore(folder);
-    await one.miniflare.dispatchFetch("http://script/put");
-    expect(await other.bucket.head("key-1")).not.toBeNull();
-    await one.miniflare.dispatchFetch("http://script/delete");
+    const owner = await startStore(folder, [worker(script)]);
+    const client = await startStore(folder);
+    await owner.miniflare.dispatchFetch("http://script/put");
+    expect(await client.bucket.head("key-1")).not.toBeNull();
+    await owner.miniflare.dispatchFetch("http://script/delete");
     await vi.waitFor(() => expect(databaseBytes(folder)).toBeLessThan(200_000), 10_000);
-    expect(await other.bucket.head("key-1")).toBeNull();
-    await other.bucket.put("key", "of the other");
-    expect(await (await one.bucket.get("key"))?.text()).toBe("of the other");
+    expect(await client.bucket.head("key-1")).toBeNull();
+    await client.bucket.put("key", "of the client");
+    expect(await (await owner.bucket.get("key"))?.text()).toBe("of the client");
   });
 });
 
@@ -91,8 +91,8 @@ const firstFormat = `
     size INTEGER NOT NULL, etag TEXT NOT NULL, place ANY NOT NULL,
     PRIMARY KEY (upload_id, part_number)) WITHOUT ROWID, STRICT;`;
 
-/** Makes a bucket's database one of the first format, by the names that it has now. */
-function turnBack(folder: string): void {
+/** Converts a bucket's database to the first format. */
+function convertToFirstFormat(folder: string): void {
   const database = openDatabase(folder);
   const tables = ["objects", "bodies", "blobs", "uploads", "parts"];
   database.exec("DROP INDEX uploads_by_since; DROP INDEX uploads_by_key; DROP TABLE format");
@@ -115,7 +115,7 @@ function turnBack(folder: string): void {
 }
 
 describe("a database of the first format", () => {
-  it("has the same objects and uploads when it is opened", async () => {
+  it("keeps its objects and uploads when the store opens it", async () => {
     const folder = temporaryFolder();
     const store = await startStore(folder);
     const { bucket } = store;
@@ -137,7 +137,7 @@ describe("a database of the first format", () => {
     const include = ["httpMetadata", "customMetadata"] as ("httpMetadata" | "customMetadata")[];
     const before = JSON.stringify(await bucket.list({ include }));
     await store.stop();
-    turnBack(folder);
+    convertToFirstFormat(folder);
 
     const { bucket: later } = await startStore(folder);
     expect(JSON.stringify(await later.list({ include }))).toBe(before);
@@ -151,8 +151,8 @@ describe("a database of the first format", () => {
   });
 });
 
-describe("a database of a format that is not known yet", () => {
-  it("is refused, and left alone", async () => {
+describe("a database of a newer format", () => {
+  it("is refused and not changed", async () => {
     const folder = temporaryFolder();
     const store = await startStore(folder);
     const { bucket } = store;
@@ -165,9 +165,9 @@ describe("a database of a format that is not known yet", () => {
     const later = await startStore(folder);
     await expect(later.bucket.get("key")).rejects.toThrow(/\(10001\)$/);
     await later.stop();
-    const again = openDatabase(folder);
-    again.exec("UPDATE format SET version = 2");
-    again.close();
+    const reopened = openDatabase(folder);
+    reopened.exec("UPDATE format SET version = 2");
+    reopened.close();
     const { bucket: last } = await startStore(folder);
     expect(await (await last.get("key"))?.text()).toBe("value");
   });

@@ -1,4 +1,4 @@
-/** Bytes that differ from one `seed` to the next. */
+/** Pseudo-random bytes: different seeds give different bytes. */
 export function bytesOf(size: number, seed = 1): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   let state = seed * 2654435761;
@@ -9,7 +9,7 @@ export function bytesOf(size: number, seed = 1): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Whether both are the same bytes. vitest's own comparison takes seconds for large ones. */
+/** Whether both arrays hold the same bytes. vitest's comparison takes seconds for large arrays. */
 export function sameBytes(left: Uint8Array | undefined, right: Uint8Array): boolean {
   return left !== undefined && Buffer.compare(left, right) === 0;
 }

@@ -1,4 +1,4 @@
-/** `ledge dev` as people run it: a process of its own, on a project in a folder of its own. */
+/** `ledge dev` as users run it: a child process on a project in a temporary folder. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,15 +7,15 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, vi } from "vitest";
 import { temporaryFolder } from "./store.ts";
 
-/** The command. */
+/** Path of the built command line. */
 export const ledge = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
-/** Runtimes start, on machines that have other things to do. */
-export const patient = { timeout: 80_000, interval: 50 };
+/** Options of `vi.waitFor()`. Runtimes start slowly on a busy machine. */
+export const waitOptions = { timeout: 80_000, interval: 50 };
 
-/** A folder with these files, each as text or as JSON. */
-export function project(files: Record<string, string | object>): string {
+/** Creates a folder with these files. A value that is not text is written as JSON. */
+export function createProject(files: Record<string, string | object>): string {
   const folder = temporaryFolder();
   symlinkSync(modules, join(folder, "node_modules"), "dir");
   for (const [name, content] of Object.entries(files)) write(join(folder, name), content);
@@ -40,14 +40,14 @@ export class DevProcess {
   ) {
     this.child = spawn(command, args, {
       cwd: folder,
-      // A process group of its own, as a terminal would give it.
+      // A process group, as a terminal creates it: signals reach the runtime too.
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
       env: { ...process.env, NO_COLOR: "1", WRANGLER_SEND_METRICS: "false", ...environment },
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
-        // A terminal ends lines in two characters.
+        // A terminal ends lines with CR LF.
         this.#output += stripVTControlCharacters(chunk.toString()).replaceAll("\r", "");
       });
     }
@@ -62,12 +62,12 @@ export class DevProcess {
     return this.child.pid as number;
   }
 
-  /** All it has said. */
+  /** Both output streams so far, without colours. */
   get output(): string {
     return this.#output;
   }
 
-  /** Whether any process of its group is left. */
+  /** Whether a process of the group is still running. */
   hasProcesses(): boolean {
     try {
       process.kill(-this.pid, 0);
@@ -77,18 +77,18 @@ export class DevProcess {
     }
   }
 
-  /** Waits until it has said so, since the place given. */
-  async said(pattern: RegExp, since = 0): Promise<RegExpExecArray> {
+  /** Waits until the output from position `since` on matches `pattern`. */
+  async waitForOutput(pattern: RegExp, since = 0): Promise<RegExpExecArray> {
     return vi.waitFor(() => {
       const match = pattern.exec(this.#output.slice(since));
-      if (match === null) throw new Error(`It has not said ${pattern}, but:\n${this.#output}`);
+      if (match === null) throw new Error(`No output matches ${pattern}:\n${this.#output}`);
       return match;
-    }, patient);
+    }, waitOptions);
   }
 
-  /** The script's address, once it answers. */
+  /** The script's address, as soon as the process prints it. */
   async url(): Promise<string> {
-    return (await this.said(/^Ready +(\S+)$/m))[1] as string;
+    return (await this.waitForOutput(/^Ready +(\S+)$/m))[1] as string;
   }
 
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
@@ -97,16 +97,16 @@ export class DevProcess {
   }
 }
 
-/** Starts `ledge dev` on ports of its own. */
+/** Starts `ledge dev` on free ports. */
 export function ledgeDev(folder: string, ...args: string[]): DevProcess {
   const ports = ["--port", "0", "--inspector-port", "0", "--dns-port", "0", "--dns-api-port", "0"];
   return new DevProcess(process.execPath, [ledge, "dev", ...ports, ...args], folder);
 }
 
-/** Asks until the answer is this one. */
-export async function answers(url: string, expected: unknown): Promise<void> {
+/** Repeats the request until the response is this JSON value. */
+export async function waitForAnswer(url: string, expected: unknown): Promise<void> {
   await vi.waitFor(async () => {
     const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
     expect(await response.json()).toEqual(expected);
-  }, patient);
+  }, waitOptions);
 }

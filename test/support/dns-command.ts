@@ -1,4 +1,4 @@
-/** `ledge dns …`, as people run it: a process of its own. */
+/** `ledge dns …` as a process, from `dist/cli.js`. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,8 +29,8 @@ export async function runDns(
   return { code, out, error };
 }
 
-/** A folder with a configuration file, and what runs in it. */
-export class Project {
+/** A folder with a configuration file, and commands that run in it. */
+export class DnsProject {
   readonly folder = mkdtempSync(join(tmpdir(), "ledge-dns-command-"));
 
   constructor(dns: Readonly<Record<string, unknown>> = {}) {
@@ -41,14 +41,14 @@ export class Project {
     return runDns(this.folder, words);
   }
 
-  /** What it prints, of a command that must succeed. */
+  /** Runs a command that must succeed, and returns its output. */
   async ok(...words: string[]): Promise<string> {
     const { code, out, error } = await this.run(...words);
     if (code !== 0) throw new Error(`ledge dns ${words.join(" ")}: ${code}\n${error}`);
     return out;
   }
 
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever a command prints
+  // oxlint-disable-next-line typescript/no-explicit-any -- the JSON of any command
   async json(...words: string[]): Promise<any> {
     return JSON.parse(await this.ok(...words, "--json"));
   }

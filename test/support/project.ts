@@ -1,4 +1,4 @@
-/** A project of a user, in a folder of its own, with this package installed. */
+/** A user's project in a temporary folder, with this package installed. */
 import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ export function temporaryProject(files: Readonly<Record<string, string>>): strin
   return folder;
 }
 
-/** What `npm install` would do, by links to what is here; `ledge` is among them. */
+/** Links the packages of this repository, `ledge` included, as `npm install` would install them. */
 export function install(folder: string): void {
   mkdirSync(join(folder, "node_modules"), { recursive: true });
   for (const name of readdirSync(installed)) {
@@ -27,22 +27,22 @@ export function install(folder: string): void {
   }
 }
 
-export interface Finished {
+export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly error: string;
 }
 
-/** Runs a command of the project, or one of ours: `ledge types`. */
-export function run(folder: string, command: string, ...words: string[]): Promise<Finished> {
-  const [file, ...first] =
+/** Runs `ledge`, or a command of an installed package. */
+export function run(folder: string, command: string, ...args: string[]): Promise<CommandResult> {
+  const [file, ...program] =
     command === "ledge"
       ? [process.execPath, join(root, "dist/cli.js")]
       : [join(installed, ".bin", command)];
   return new Promise((resolve) => {
     const child = execFile(
       file,
-      [...first, ...words],
+      [...program, ...args],
       { cwd: folder, encoding: "utf8", timeout: 100_000 },
       (error, out, errors) =>
         resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, error: errors }),

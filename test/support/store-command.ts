@@ -1,4 +1,4 @@
-/** The command line as people run it: `dist/cli.js`, a process of its own. */
+/** `ledge store …` as a process, from `dist/cli.js`. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,8 +17,8 @@ export interface Ended {
   readonly errors: string;
 }
 
-/** A project with two buckets, in a folder that goes away with the test. */
-export class Project {
+/** A project with two buckets, in a folder that the end of the test removes. */
+export class StoreProject {
   readonly folder = temporaryFolder();
 
   constructor() {
@@ -48,7 +48,7 @@ export class Project {
     return absolute;
   }
 
-  /** A runtime on the project's state, as a dev server has one. */
+  /** Starts a runtime on the project's state, as a dev server does. */
   async serve(): Promise<Miniflare> {
     const env = { ARCHIVE: bucketEntry({ bucket_name: "archive" }) };
     const miniflare = new Miniflare({
@@ -67,7 +67,7 @@ export class Project {
     return new RunningCommand(this.folder, ["store", ...words]);
   }
 
-  /** Runs `ledge store …` to its end. */
+  /** Runs `ledge store …` until it ends. */
   store(...words: string[]): Promise<Ended> {
     return this.start(...words).end();
   }
@@ -106,7 +106,7 @@ export class RunningCommand {
     return this.#ended;
   }
 
-  /** No handler runs, and the runtime it may have started is left alone. */
+  /** Ends the process without its signal handlers. A runtime that it has started stays. */
   kill(): Promise<Ended> {
     this.child.kill("SIGKILL");
     return this.#ended;

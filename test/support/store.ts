@@ -1,4 +1,4 @@
-/** A store for tests in Node: Miniflare with the built plugin, on a folder of its own. */
+/** A store for tests in Node: Miniflare with the built plugin, on a temporary folder. */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { worker } from "./worker.ts";
 
-/** What a binding of type `store_control` can do. */
+/** The methods of a binding of type `store_control`. */
 interface StoreControl {
   now(): Promise<number>;
   advance(milliseconds: number): Promise<void>;
@@ -22,7 +22,7 @@ interface StoreEnv {
   CONTROL: StoreControl;
 }
 
-/** A folder that goes away when the test ends. */
+/** Creates a folder and removes it when the test ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "ledge-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,11 +33,11 @@ export interface Store {
   readonly miniflare: Miniflare;
   readonly bucket: StoreBucket;
   readonly control: StoreControl;
-  /** Ends the runtime; tests do so to start another on the same folder. */
+  /** Stops the runtime, so that a test can start another on the same folder. */
   stop(): Promise<void>;
 }
 
-/** Starts a runtime on `folder`; it ends with the test at the latest. */
+/** Starts a runtime on `folder`, and stops it at the end of the test. */
 export async function startStore(
   folder: string,
   workers = [worker("export default {};")],
@@ -50,7 +50,7 @@ export async function startStore(
   return { miniflare, bucket: BUCKET, control: CONTROL, stop };
 }
 
-/** The blob files below `folder`, those being written included. */
+/** The blob files below `folder`, including the files that are being written. */
 export function blobFiles(folder: string): string[] {
   const blobs = join(folder, "store", "blobs");
   return readdirSync(blobs, { recursive: true, withFileTypes: true })

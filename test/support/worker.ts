@@ -1,4 +1,4 @@
-/** Workers for Miniflare that have a bucket. */
+/** Options of Miniflare for workers that have a bucket. */
 import { fileURLToPath } from "node:url";
 
 export const plugin = {
@@ -6,7 +6,7 @@ export const plugin = {
   name: "store",
 };
 
-/** An entry of Miniflare's `env`, as the design promises it. */
+/** A bucket as a raw entry of Miniflare's `env`. */
 export function bucketEntry(options: Record<string, string | string[]>) {
   return { type: "unsafe:store_bucket" as const, dev: { plugin, options } };
 }

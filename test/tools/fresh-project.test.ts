@@ -1,4 +1,4 @@
-/** The package as it is published, in a project that knows nothing of this repository. */
+/** The packed package in a project outside of this repository. */
 import { describe, expect, it } from "vitest";
 import { makeProject, runVitest } from "./support/packed-project.ts";
 
@@ -48,18 +48,18 @@ const files = {
       expect(await contents(env.THUMBNAILS)).toEqual({ "a.png": "a p" });
     });
 
-    it("begins with nothing", async () => {
+    it("begins with an empty bucket", async () => {
       expect(await contents(env.PHOTOS)).toEqual({});
     });`.replace("BUCKET", `"photos"`),
 };
 
-const seesOnlyItsOwn = (name: string) => `
+const isolationTest = (name: string) => `
       import { env } from "cloudflare:test";
       import { contents } from "ledge/test";
       import { expect, it } from "vitest";
-      it("sees only its own", async () => {
+      it("sees only its own objects", async () => {
         await env.PHOTOS.put("${name}", "x");
-        for (let time = 0; time < 20; time++) {
+        for (let round = 0; round < 20; round++) {
           await env.PHOTOS.put("shared", "${name}");
           await new Promise((resolve) => setTimeout(resolve, 10));
           expect(await contents(env.PHOTOS)).toEqual({ "${name}": "x", shared: "${name}" });
@@ -67,15 +67,15 @@ const seesOnlyItsOwn = (name: string) => `
       });`;
 
 describe("a fresh project", () => {
-  it("is green at the first try, and quiet", async () => {
+  it("passes its tests without warnings", async () => {
     const { status, output } = await runVitest(makeProject(files).folder);
     expect(output).toContain("2 passed");
     expect(status).toBe(0);
-    // The pool says that it has been renamed; nothing else has anything to warn of.
+    // The pool warns that it has been renamed; no other warning is allowed.
     expect(output.replace(/WARNING: @cloudflare\/vitest-pool-workers.*/, "")).not.toMatch(/warn/i);
   });
 
-  it("tests an environment of the configuration", async () => {
+  it("can test an environment of the configuration", async () => {
     const project = makeProject({
       ...files,
       "vitest.config.ts": config.replace("ledge()", `ledge({ environment: "staging" })`),
@@ -86,7 +86,7 @@ describe("a fresh project", () => {
     expect(status).toBe(0);
   });
 
-  it("lets tests see one another's writes if it asks for that", async () => {
+  it("lets tests see each other's writes with `isolate: false`", async () => {
     const project = makeProject({
       ...files,
       "vitest.config.ts": config.replace("ledge()", "ledge({ isolate: false })"),
@@ -96,7 +96,7 @@ describe("a fresh project", () => {
     expect(status).toBe(1);
   });
 
-  it("takes what it does not know as the pool's options", async () => {
+  it("passes unknown options to the pool", async () => {
     const project = makeProject({
       ...files,
       "vitest.config.ts": config.replace(
@@ -106,7 +106,7 @@ describe("a fresh project", () => {
       "test/gallery.test.ts": `
         import { env } from "cloudflare:test";
         import { expect, it } from "vitest";
-        it("has both", () => {
+        it("has both bindings", () => {
           expect(env.GREETING).toBe("hello");
           expect(typeof env.PHOTOS.put).toBe("function");
         });`,
@@ -116,11 +116,11 @@ describe("a fresh project", () => {
     expect(status).toBe(0);
   });
 
-  it("keeps concurrent files apart", async () => {
+  it("isolates concurrent test files", async () => {
     const project = makeProject({
       ...files,
-      "test/one.test.ts": seesOnlyItsOwn("one"),
-      "test/two.test.ts": seesOnlyItsOwn("two"),
+      "test/one.test.ts": isolationTest("one"),
+      "test/two.test.ts": isolationTest("two"),
     });
     const { status, output } = await runVitest(project.folder, ["--max-workers=2"]);
     expect(output).toContain("4 passed");
@@ -128,8 +128,8 @@ describe("a fresh project", () => {
   });
 });
 
-describe("a project that lacks something", () => {
-  it("is told which pool to install", async () => {
+describe("an incomplete project", () => {
+  it("without a pool fails with the command that installs one", async () => {
     const project = makeProject(files, { without: ["@cloudflare/vitest-pool-workers"] });
     const { status, output } = await runVitest(project.folder);
     expect(status).toBe(1);
@@ -140,7 +140,7 @@ describe("a project that lacks something", () => {
     );
   });
 
-  it("is told that its pool is too old", async () => {
+  it("with an old pool fails with the version that it needs", async () => {
     const project = makeProject(files, { without: ["@cloudflare/vitest-pool-workers"] });
     project.write(
       "node_modules/@cloudflare/vitest-pool-workers/package.json",
@@ -152,14 +152,14 @@ describe("a project that lacks something", () => {
     expect(output).toContain("has 0.8.0. Update it: npm install --save-dev");
   });
 
-  it("is told that it has no configuration", async () => {
+  it("without a configuration file fails with the names of such files", async () => {
     const { "wrangler.toml": _, ...others } = files;
     const { status, output } = await runVitest(makeProject(others).folder);
     expect(status).toBe(1);
     expect(output).toContain("There is no wrangler.toml, wrangler.json or wrangler.jsonc in");
   });
 
-  it("is told what is wrong with its configuration", async () => {
+  it("with a mistake in the configuration file fails with the mistake", async () => {
     const project = makeProject({
       ...files,
       "wrangler.toml": files["wrangler.toml"].replace("bucket_name", "bucketname"),

@@ -1,7 +1,7 @@
 /**
- * `npm run test:matrix`: the packed package in fresh projects, each with another version of the
- * pool and whatever wrangler and Miniflare that brings, installed as people install it. Names on
- * the command line choose some of them.
+ * `npm run test:matrix`: installs the packed package in new projects, each with another version of
+ * the pool and the versions of wrangler and Miniflare that the pool depends on. Names on the
+ * command line select some of the projects.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -58,7 +58,7 @@ function tryPool(folder: string, pool: Record<string, string>, tarball: string):
       vitest: "^4.1.0",
       vite: devDependencies["vite"],
     },
-    // Tools whose builds for every platform are published (docs/decisions/0006-exact-tools.md).
+    // Versions with published builds for every platform (docs/decisions/0006-exact-tools.md).
     overrides,
   };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2));

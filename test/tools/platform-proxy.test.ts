@@ -1,4 +1,4 @@
-/** The bindings of a project in Node, with its state where the dev server has it. */
+/** The bindings of a project in Node, on the state folder of the dev server. */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -47,7 +47,7 @@ async function open(options: PlatformProxyOptions) {
 }
 
 describe("getPlatformProxy()", () => {
-  it("has buckets, other bindings, variables and secrets, and keeps state beside the file", async () => {
+  it("returns buckets, other bindings, variables and secrets, and keeps state beside the file", async () => {
     const folder = project();
     mkdirSync(join(folder, "src"));
     const { env, cf, ctx, caches, dispose } = await open({ folder: join(folder, "src") });
@@ -69,7 +69,7 @@ describe("getPlatformProxy()", () => {
     const read: Buffer[] = [];
     for await (const chunk of object!.body) read.push(Buffer.from(chunk));
     expect(Buffer.concat(read)).toEqual(photo.subarray(1, 200_001));
-    // The flag of the configuration: what is not asked for is not there.
+    // The flag of the configuration is on: list() omits metadata that `include` does not name.
     expect((await env.PHOTOS.list()).objects[0]?.customMetadata).toBeUndefined();
     expect(inspect(env)).toContain("PHOTOS");
 
@@ -85,7 +85,7 @@ describe("getPlatformProxy()", () => {
     );
   });
 
-  it("shares what is there with whatever runs on the folder", async () => {
+  it("shares buckets with a runtime on the same folder", async () => {
     const folder = project();
     const state = join(folder, ".wrangler/state/v3");
     const store = await startStore(state, [
@@ -114,7 +114,7 @@ describe("getPlatformProxy()", () => {
     expect(await (await store.bucket.get("from-node"))?.text()).toBe("2");
   });
 
-  it("has the environment's own, and state elsewhere or nowhere", async () => {
+  it("reads an environment, and keeps state in another folder or nowhere", async () => {
     const folder = project();
     const state = temporaryFolder();
     const configPath = join(folder, "wrangler.toml");
@@ -131,13 +131,13 @@ describe("getPlatformProxy()", () => {
     expect(readdirSync(folder)).not.toContain(join(".wrangler", "state"));
   });
 
-  it("says what is wrong with the configuration", async () => {
+  it("fails with the mistake in the configuration", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "wrangler.toml"), 'store_buckets = "photos"');
     await expect(getPlatformProxy({ folder })).rejects.toThrow("store_buckets must be a list");
   });
 
-  it("does without a configuration file", async () => {
+  it("works without a configuration file", async () => {
     const { env } = await open({ folder: temporaryFolder(), persist: false });
     expect(env).toEqual({});
   });

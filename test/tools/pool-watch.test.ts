@@ -1,4 +1,4 @@
-/** Watch mode: what changes is run again, on the runtime that is there. */
+/** Watch mode: vitest runs a changed test again on the same runtime. */
 import { readdirSync } from "node:fs";
 import { expect, it } from "vitest";
 import { makeProject, startVitest } from "./support/packed-project.ts";
@@ -8,7 +8,7 @@ const test = (name: string) => `
   import { contents, dns } from "ledge/test";
   import { expect, it } from "vitest";
 
-  // The isolate's own: gone when the runtime is another.
+  // A global of the isolate, which a new runtime would not have.
   globalThis.runs = (globalThis.runs ?? 0) + 1;
   await env.PHOTOS.put("while loading", "x");
 
@@ -22,7 +22,7 @@ const test = (name: string) => `
     await dns.zone("example.org");
   });`;
 
-it("runs a changed test on the same runtime, and it sees nothing of the run before", async () => {
+it("a changed test runs on the same runtime, without state of the previous run", async () => {
   const project = makeProject({
     "wrangler.jsonc": JSON.stringify({
       name: "watched",
@@ -37,15 +37,15 @@ it("runs a changed test on the same runtime, and it sees nothing of the run befo
     "photos.test.ts": test("first"),
   });
   const vitest = startVitest(project.folder, ["--watch"]);
-  await vitest.saw("Waiting for file changes", 1);
+  await vitest.waitForOutput("Waiting for file changes", 1);
   expect(vitest.output()).toContain("first in run 1");
   expect(vitest.output()).toContain("1 passed");
   project.write("photos.test.ts", test("second"));
-  await vitest.saw("Waiting for file changes", 2);
+  await vitest.waitForOutput("Waiting for file changes", 2);
   expect(vitest.output()).toContain("second in run 2");
   expect(vitest.output()).not.toContain("failed");
   project.write("photos.test.ts", test("third"));
-  await vitest.saw("Waiting for file changes", 3);
+  await vitest.waitForOutput("Waiting for file changes", 3);
   expect(vitest.output()).toContain("third in run 3");
   expect(vitest.output()).not.toContain("failed");
   vitest.process.kill("SIGINT");

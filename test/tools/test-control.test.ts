@@ -1,4 +1,4 @@
-/** The controls of tests, from Node. */
+/** `testControl()`: the test API for tests in Node. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
@@ -31,7 +31,7 @@ async function start() {
   return { miniflare, control, bucket: BUCKET as StoreBucket };
 }
 
-it("undoes what was done since isolate(), however it was done", async () => {
+it("isolate() returns a function that undoes all changes since the call", async () => {
   const { miniflare, control, bucket } = await start();
   await control.seed("photos", { kept: "1" });
   const undo = await control.isolate();
@@ -48,7 +48,7 @@ it("undoes what was done since isolate(), however it was done", async () => {
   expect(Math.abs((await control.clock.now()).getTime() - Date.now())).toBeLessThan(3_600_000);
 });
 
-it("lists what the script did, and makes it fail", async () => {
+it("calls() lists the calls of a script, and faults fail them", async () => {
   const { miniflare, control, bucket } = await start();
   await miniflare.dispatchFetch("http://script/a.png", { method: "PUT", body: "photo" });
   const calls = await control.calls();
@@ -66,7 +66,7 @@ it("lists what the script did, and makes it fail", async () => {
   expect(await (await miniflare.dispatchFetch("http://script/a.png")).text()).toBe("photo");
 });
 
-it("fills a bucket from a folder", async () => {
+it("seed() fills a bucket from a folder", async () => {
   const { control } = await start();
   const folder = temporaryFolder();
   mkdirSync(join(folder, "2026"));

@@ -1,4 +1,4 @@
-/** Stock wrangler runs a project whose configuration names the plugin in an unsafe binding. */
+/** Stock wrangler runs a project with an unsafe binding that names the plugin. */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { blobFiles, temporaryFolder } from "../support/store.ts";
 import { plugin } from "../support/worker.ts";
 
 describe("wrangler dev", () => {
-  it("gives a script its bucket, on disk under the persist path", async () => {
+  it("provides a bucket that is stored under the persist path", async () => {
     const project = temporaryFolder();
     mkdirSync(join(project, "src"));
     symlinkSync(

@@ -1,12 +1,12 @@
-/** Who is asking, and what they may do. */
-import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/credential.ts";
+/** Authentication of a request, and what its credentials allow. */
+import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/account.ts";
 import type { DnsConfig } from "../../src/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
 export interface Access {
-  /** `null` for the owner, who has the key. */
+  /** `null` for the owner, who authenticates with the key. */
   readonly token: string | null;
-  /** Names or ids of zones; `null` for all. */
+  /** Names or ids of the zones that the token may use; `null` for all zones. */
   readonly zones: readonly string[] | null;
   readonly readOnly: boolean;
 }
@@ -15,7 +15,7 @@ export const owner: Access = { token: null, zones: null, readOnly: false };
 
 const bearerPattern = /^Bearer +(.*)$/i;
 
-/** Takes the same time wherever two secrets of one length differ. */
+/** Takes the same time for all secrets of one length, wherever they differ. */
 export function isSameSecret(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
   for (let index = 0; index < one.length; index++) {
@@ -36,7 +36,7 @@ function authenticateToken(authorization: string, config: DnsConfig): Access {
 function authenticateKey(email: string, key: string, config: DnsConfig): Access {
   const known = isSameSecret(config.key, key);
   if (!emailPattern.test(email)) throw new ZoneError([problem.malformedEmail()]);
-  // A configured key may have a form of its own.
+  // A configured key need not have the form of an API key.
   if (!known && !keyPattern.test(key)) throw new ZoneError([problem.malformedKey()]);
   if (!known || email.toLowerCase() !== config.email.toLowerCase()) {
     throw new ZoneError([problem.unknownKey()]);
@@ -66,7 +66,7 @@ export function requireZone(
   if (!allowed) throw new ZoneError([problem.notAllowed()]);
 }
 
-/** Zones are made and removed by those who are limited to none. */
+/** Only credentials for all zones may create or delete a zone. */
 export function requireAllZones(access: Access): void {
   if (access.zones !== null) throw new ZoneError([problem.notAllowed()]);
 }

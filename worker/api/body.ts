@@ -1,19 +1,19 @@
-/** Reading what a client sends, never more of it than allowed. */
+/** Reads request bodies, up to a limit for each kind. */
 import { concatBytes } from "../../src/dns/wire/bytes.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
 /** Room for the largest batch of ordinary records. */
 const jsonBytesMax = 4 * 1024 * 1024;
-/** The deployed service's limit for a zone file, and what a form may add around it. */
+/** The deployed service's limit for a zone file. A form adds its other parts and boundaries. */
 const zoneFileBytesMax = 262_144;
 const formBytesMax = zoneFileBytesMax + 65_536;
 
-/** Past this a client that does not stop is cut off. */
+/** A client that sends more than this after its reply is cut off. */
 const drainedBytesMax = 64 * 1024 * 1024;
 
 /**
- * Throws away what was not read. A client that is answered while it still sends sees its
- * connection break, and never learns what was wrong.
+ * Discards the unread rest. A client whose connection closes while it still sends never reads the
+ * reply.
  */
 export async function drainBody(request: Request): Promise<void> {
   if (request.body === null || request.body.locked) return;

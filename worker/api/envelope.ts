@@ -1,8 +1,8 @@
-/** {result, success, errors, messages, result_info}, in this order: clients parse loosely. */
-import type { Reply } from "../objects/reply.ts";
+/** The JSON envelope {result, success, errors, messages, result_info}, in this order. */
+import type { ObjectReply } from "../objects/object-reply.ts";
 import { problem, type Problem } from "../../src/dns/record/problem.ts";
 
-/** Seconds; a client that waits as told is not refused again by a fault that is over. */
+/** The shortest delay that the header can express: an injected fault may have ended by then. */
 const retryAfterSeconds = 1;
 
 function describeProblem({ code, message, error_chain }: Problem): Record<string, unknown> {
@@ -28,8 +28,8 @@ export function success(json: string, rest: Readonly<Record<string, unknown>> = 
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-/** An object does not know the path that led to it; a route that ends in nothing names it here. */
-export function respond(reply: Reply, path: string): Response {
+/** An object does not know the path of the request, which the "no route" problem contains. */
+export function respond(reply: ObjectReply, path: string): Response {
   if (reply.ok) {
     const { resultInfo: result_info, timing } = reply;
     return success(reply.json, {

@@ -1,36 +1,35 @@
-/** The test control: GET shows the faults in force, PUT replaces them, DELETE ends them. */
-import { acceptFault, FaultPlan, type Fault } from "../../src/dns/rules/api-fault.ts";
+/** The test control of faults: GET lists those in force, PUT replaces them, DELETE removes them. */
+import { parseFaults } from "../../src/config/dns-config.ts";
+import { fieldName } from "../../src/config/source-position.ts";
+import { FaultPlan, type ApiFault } from "../../src/dns/rules/api-fault.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { requireAllZones, requireWriting, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
 import { success } from "./envelope.ts";
 
-/** Outside /client/v4, so that no fault can ever match it. */
+/** Outside of /client/v4: the API serves this path before it looks for faults. */
 export const faultControlPath = "/ledge/faults";
 
-export interface Faulty {
-  faults: FaultPlan;
-}
-
-export function acceptFaults(input: unknown): Fault[] {
+export function acceptApiFaults(input: unknown): ApiFault[] {
   if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
-  try {
-    return input.map((item, index) => acceptFault(item, `faults[${index}]`));
-  } catch (error) {
-    throw new ZoneError([problem.valueInvalid("faults", `valid: ${(error as Error).message}`)]);
-  }
+  const mistakes: string[] = [];
+  const faults = parseFaults(input, (path, mistake) => {
+    mistakes.push(`${fieldName(path)} ${mistake}`);
+  });
+  if (faults !== null) return faults;
+  throw new ZoneError([problem.valueInvalid("faults", `valid: ${mistakes.join("; ")}`)]);
 }
 
 export async function controlFaults(
   request: Request,
   access: Access,
-  api: Faulty,
+  api: { faults: FaultPlan },
 ): Promise<Response> {
   requireAllZones(access);
   if (request.method !== "GET") requireWriting(access);
   if (request.method === "PUT") {
     const { faults } = await readJson(request);
-    api.faults = new FaultPlan(acceptFaults(faults));
+    api.faults = new FaultPlan(acceptApiFaults(faults));
   } else if (request.method === "DELETE") {
     api.faults = new FaultPlan([]);
   } else if (request.method !== "GET") {

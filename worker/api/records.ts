@@ -1,44 +1,26 @@
-/** /zones/{zone}/dns_records: everything but the zone file. */
-import { zoneObject } from "../objects/environment.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import { readListQuery } from "../../src/dns/rules/list/record-query.ts";
-import { readJson } from "./body.ts";
-import type { Call, Handler } from "./call.ts";
-import { respond } from "./envelope.ts";
+/** /zones/{zone}/dns_records. */
+import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import { zoneOf, type Handler } from "./api-call.ts";
+import { readImportForm, readJson } from "./body.ts";
 
-function zoneOf({ env, ids }: Call) {
-  return zoneObject(env, ids["zone"]!);
-}
+export const listRecords: Handler = async (call) =>
+  zoneOf(call).list(requireValid((report) => readRecordQuery(call.parameters, report)));
 
-export const listRecords: Handler = async (call) => {
-  const problems: Problem[] = [];
-  const query = readListQuery(call.parameters, (found) => problems.push(found));
-  if (problems.length > 0) throw new ZoneError(problems);
-  return respond(await zoneOf(call).list(query), call.path);
-};
+export const createRecord: Handler = async (call) =>
+  zoneOf(call).create(await readJson(call.request));
 
-export const createRecord: Handler = async (call) => {
-  const request = await readJson(call.request);
-  return respond(await zoneOf(call).create(request), call.path);
-};
+export const getRecord: Handler = async (call) => zoneOf(call).get(call.ids["record"]!);
 
-export const getRecord: Handler = async (call) =>
-  respond(await zoneOf(call).get(call.ids["record"]!), call.path);
+export const overwriteRecord: Handler = async (call) =>
+  zoneOf(call).overwrite(call.ids["record"]!, await readJson(call.request));
 
-export const overwriteRecord: Handler = async (call) => {
-  const request = await readJson(call.request);
-  return respond(await zoneOf(call).overwrite(call.ids["record"]!, request), call.path);
-};
+export const editRecord: Handler = async (call) =>
+  zoneOf(call).edit(call.ids["record"]!, await readJson(call.request));
 
-export const editRecord: Handler = async (call) => {
-  const patch = await readJson(call.request);
-  return respond(await zoneOf(call).edit(call.ids["record"]!, patch), call.path);
-};
+export const deleteRecord: Handler = async (call) => zoneOf(call).remove(call.ids["record"]!);
 
-export const deleteRecord: Handler = async (call) =>
-  respond(await zoneOf(call).remove(call.ids["record"]!), call.path);
-
-export const showUsage: Handler = async (call) => respond(await zoneOf(call).usage(), call.path);
+export const showUsage: Handler = async (call) => zoneOf(call).usage();
 
 function isObject(item: unknown): boolean {
   return typeof item === "object" && item !== null && !Array.isArray(item);
@@ -71,5 +53,17 @@ export const batchRecords: Handler = async (call) => {
   if (count === 0) throw new ZoneError([problem.batchEmpty()]);
   if (count > call.config.batchQuota)
     throw new ZoneError([problem.batchQuota(call.config.batchQuota)]);
-  return respond(await zoneOf(call).batch(batch), call.path);
+  return zoneOf(call).batch(batch);
+};
+
+export const exportRecords: Handler = async (call) => {
+  const reply = await zoneOf(call).exportFile();
+  if (!reply.ok) return reply;
+  const headers = { "content-type": "text/plain; charset=utf-8" };
+  return new Response(JSON.parse(reply.json) as string, { headers });
+};
+
+export const importRecords: Handler = async (call) => {
+  const { text, proxied } = await readImportForm(call.request);
+  return zoneOf(call).importFile(text, proxied);
 };

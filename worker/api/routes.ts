@@ -1,12 +1,14 @@
-/** Every operation that is served. `openapi.yaml` describes the same list, and a test compares them. */
-import type { Handler } from "./call.ts";
-import { getAccount, getUser, listAccounts, verifyToken } from "./identity.ts";
+/** All operations of the record API. A test compares them with `openapi.yaml`. */
+import { getAccount, getUser, listAccounts, verifyToken } from "./accounts.ts";
+import type { Handler } from "./api-call.ts";
 import {
   batchRecords,
   createRecord,
   deleteRecord,
   editRecord,
+  exportRecords,
   getRecord,
+  importRecords,
   listRecords,
   overwriteRecord,
   showUsage,
@@ -18,14 +20,13 @@ import {
   getSetting,
   listSettings,
 } from "./settings.ts";
-import { exportZone, importZone } from "./zone-file.ts";
 import { createZone, deleteZone, editZone, getZone, listZones } from "./zones.ts";
 
 export const apiRoot = "/client/v4";
 
 type Methods = Readonly<Record<string, Handler>>;
 
-/** Earlier rows win, so that `batch` is not taken for a record's id. */
+/** The first row that matches wins. */
 export const routes: Readonly<Record<string, Methods>> = {
   "/user": { GET: getUser },
   "/user/tokens/verify": { GET: verifyToken },
@@ -38,8 +39,8 @@ export const routes: Readonly<Record<string, Methods>> = {
   "/zones/{zone}/settings/{setting}": { GET: getSetting, PATCH: editSetting },
   "/zones/{zone}/dns_records": { GET: listRecords, POST: createRecord },
   "/zones/{zone}/dns_records/batch": { POST: batchRecords },
-  "/zones/{zone}/dns_records/export": { GET: exportZone },
-  "/zones/{zone}/dns_records/import": { POST: importZone },
+  "/zones/{zone}/dns_records/export": { GET: exportRecords },
+  "/zones/{zone}/dns_records/import": { POST: importRecords },
   "/zones/{zone}/dns_records/usage": { GET: showUsage },
   "/zones/{zone}/dns_records/{record}": {
     GET: getRecord,

@@ -1,37 +1,29 @@
-import { zoneObject } from "../objects/environment.ts";
-import { switchNames, type SwitchName } from "../objects/zone-state.ts";
+/** /zones/{zone}/dns_settings and /zones/{zone}/settings. */
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { switchNames, type SwitchName } from "../objects/zone-state.ts";
+import { zoneOf, type ApiCall, type Handler } from "./api-call.ts";
 import { readJson } from "./body.ts";
-import type { Handler } from "./call.ts";
-import { respond } from "./envelope.ts";
 
-export const getDnsSettings: Handler = async ({ env, ids, path }) =>
-  respond(await zoneObject(env, ids["zone"]!).readSettings(), path);
+export const getDnsSettings: Handler = async (call) => zoneOf(call).readSettings();
 
-export const editDnsSettings: Handler = async ({ request, env, ids, path }) => {
-  const body = await readJson(request);
-  return respond(await zoneObject(env, ids["zone"]!).changeSettings(body), path);
-};
+export const editDnsSettings: Handler = async (call) =>
+  zoneOf(call).changeSettings(await readJson(call.request));
 
-/** Deviation: of the zone's other settings only those that DNS answers depend on are kept. */
-function readName(name: string, path: string): SwitchName {
-  const found = switchNames.find((known) => known === name);
+/** Deviation: of a zone's other settings, only the ones that DNS answers depend on exist. */
+function readSwitchName({ ids, path }: ApiCall): SwitchName {
+  const found = switchNames.find((known) => known === ids["setting"]);
   if (found === undefined) throw new ZoneError([problem.noRoute(path)]);
   return found;
 }
 
-export const listSettings: Handler = async ({ env, ids, path }) =>
-  respond(await zoneObject(env, ids["zone"]!).readSwitches(), path);
+export const listSettings: Handler = async (call) => zoneOf(call).readSwitches();
 
-export const getSetting: Handler = async ({ env, ids, path }) => {
-  const name = readName(ids["setting"]!, path);
-  return respond(await zoneObject(env, ids["zone"]!).readSwitch(name), path);
-};
+export const getSetting: Handler = async (call) => zoneOf(call).readSwitch(readSwitchName(call));
 
-export const editSetting: Handler = async ({ request, env, ids, path }) => {
-  const name = readName(ids["setting"]!, path);
-  const { value } = await readJson(request);
+export const editSetting: Handler = async (call) => {
+  const name = readSwitchName(call);
+  const { value } = await readJson(call.request);
   if (value !== "on" && value !== "off")
     throw new ZoneError([problem.notOneOf("value", ["on", "off"])]);
-  return respond(await zoneObject(env, ids["zone"]!).changeSwitch(name, value), path);
+  return zoneOf(call).changeSwitch(name, value);
 };

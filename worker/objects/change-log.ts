@@ -1,17 +1,21 @@
-import { nextSerial } from "../../src/dns/rules/serial.ts";
+/**
+ * The records that each serial removed and added, in order, as an incremental transfer (RFC 1995)
+ * would send them. No transfer reads this log yet: the listeners keep a journal in memory, which a
+ * restart loses. `changesSince` of the zone object is the only reader.
+ */
+import { nextSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 
-/** Enough for a secondary that was away for a while; one that was away longer takes the whole zone. */
-const changesKept = 10_000;
+/** Enough for a replica that was away for a while. One that was away longer needs the whole zone. */
+const changesKeptMax = 10_000;
 
 export interface Change {
   readonly serial: number;
-  /** "settings": the zone's own SOA or NS records changed, and no record did. */
+  /** "settings": the zone's own SOA or NS records changed, and no stored record did. */
   readonly action: "remove" | "add" | "settings";
   readonly record: ZoneRecord | null;
 }
 
-/** What each serial removed and added, in order, for incremental transfers (RFC 1995). */
 export class ChangeLog {
   readonly #sql: SqlStorage;
 
@@ -30,11 +34,11 @@ export class ChangeLog {
     }
     this.#sql.exec(
       "DELETE FROM changes WHERE position <= (SELECT max(position) FROM changes) - ?",
-      changesKept,
+      changesKeptMax,
     );
   }
 
-  /** Everything after a serial, or `null` when the log does not reach back to it. */
+  /** The changes after a serial; `null` when the log does not reach back to that serial. */
   since(serial: number, current: number): Change[] | null {
     if (serial === current) return [];
     const rows = this.#sql
@@ -43,7 +47,7 @@ export class ChangeLog {
       )
       .toArray();
     const from = rows.findIndex((row) => row.serial === nextSerial(serial));
-    // The oldest entry kept may be the rest of a change whose beginning is gone.
+    // The oldest row may be the rest of a change whose first rows were deleted.
     if (from < 0 || (from === 0 && rows[0]!.position > 1)) return null;
     return rows.slice(from).map((row) => ({
       serial: row.serial,

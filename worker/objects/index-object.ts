@@ -1,18 +1,20 @@
-/** The index of zones: which exist, under which id. One object, so that names cannot clash. */
+/** The index of zones: their names and ids. One object holds it, so that names are unique. */
 import { DurableObject } from "cloudflare:workers";
-import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import { encodeHex } from "../../src/base/hex.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import { composeZoneFilter, type ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
-import { describeZone, editZone, type Account, type Zone } from "../../src/dns/rules/zone.ts";
+import type { Account } from "../../src/dns/rules/account.ts";
+import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
 import { zoneObject, type Env } from "./environment.ts";
-import { ObjectJournal } from "./test-session.ts";
-import { replyToError, replyWith, type Reply } from "./reply.ts";
+import type { IndexRpc } from "./index-rpc.ts";
+import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
+import { ObjectJournal } from "./zone-test-session.ts";
 
 type Row = { zone: string };
 
-export class IndexObject extends DurableObject<Env> {
+export class IndexObject extends DurableObject<Env> implements IndexRpc {
   readonly #config: DnsConfig;
   readonly #sql: SqlStorage;
   readonly #journal: ObjectJournal;
@@ -20,7 +22,7 @@ export class IndexObject extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readConfig(env);
+    this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
@@ -30,12 +32,10 @@ export class IndexObject extends DurableObject<Env> {
     this.#journal = new ObjectJournal(this.#sql, null);
   }
 
-  /** Undoes what a test has written. */
   leaveLayer(layer: number): void {
     this.#journal.leave(layer);
   }
 
-  /** Makes the zones and records of the configuration file, once for each start. */
   declareZones(): Promise<readonly Problem[]> {
     this.#declared ??= this.#declareAll().catch((error: unknown) => {
       this.#declared = null;
@@ -46,10 +46,10 @@ export class IndexObject extends DurableObject<Env> {
 
   async #declareAll(): Promise<readonly Problem[]> {
     for (const { name, records } of this.#config.zones) {
-      // The same name always gets the same id, so that scripts may hold on to it.
+      // The same name always gets the same id, so that scripts can store the id.
       const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`zone ${name}`));
       const id = encodeHex(new Uint8Array(hash, 0, 16));
-      const zone = this.#byName(name) ?? this.#insert({ id, name, type: "full" });
+      const zone = this.#find("name", name) ?? this.#insert({ id, name, type: "full" });
       const object = zoneObject(this.env, zone.id);
       await object.open(zone);
       const reply = await object.declare(records);
@@ -80,14 +80,13 @@ export class IndexObject extends DurableObject<Env> {
     return made;
   }
 
-  #byName(name: string): Zone | null {
-    const [row] = this.#sql.exec<Row>("SELECT zone FROM zones WHERE name = ?", name);
+  #find(column: "id" | "name", value: string): Zone | null {
+    const [row] = this.#sql.exec<Row>(`SELECT zone FROM zones WHERE ${column} = ?`, value);
     return row === undefined ? null : (JSON.parse(row.zone) as Zone);
   }
 
   get(id: string): Zone | null {
-    const [row] = this.#sql.exec<Row>("SELECT zone FROM zones WHERE id = ?", id);
-    return row === undefined ? null : (JSON.parse(row.zone) as Zone);
+    return this.#find("id", id);
   }
 
   ids(): string[] {
@@ -95,10 +94,9 @@ export class IndexObject extends DurableObject<Env> {
     return rows.toArray().map(({ id }) => id);
   }
 
-  /** The zone that a name belongs to: the longest one that encloses it. */
   findFor(name: string): Zone | null {
     for (let suffix = name; ; suffix = suffix.slice(suffix.indexOf(".") + 1)) {
-      const zone = this.#byName(suffix);
+      const zone = this.#find("name", suffix);
       if (zone !== null || !suffix.includes(".")) return zone;
     }
   }
@@ -106,13 +104,13 @@ export class IndexObject extends DurableObject<Env> {
   async create(
     request: { readonly name: string; readonly type: string },
     account: Account,
-  ): Promise<Reply> {
+  ): Promise<ObjectReply> {
     try {
-      if (this.#byName(request.name) !== null) {
+      if (this.#find("name", request.name) !== null) {
         throw new ZoneError([problem.zoneExists(request.name)]);
       }
       const zone = this.#insert({ ...request, id: crypto.randomUUID().replaceAll("-", "") });
-      // Should this be cut short, the next call that uses the zone opens it.
+      // If the process ends here, the next call that uses the zone opens it.
       await zoneObject(this.env, zone.id).open(zone);
       return replyWith(describeZone(zone, account));
     } catch (error) {
@@ -120,7 +118,7 @@ export class IndexObject extends DurableObject<Env> {
     }
   }
 
-  list(query: ZoneQuery, account: Account): Reply {
+  list(query: ZoneQuery, account: Account): ObjectReply {
     const { sql, bindings } = composeZoneFilter(query);
     const where = sql === "" ? "" : ` WHERE ${sql}`;
     const total = this.#sql
@@ -142,13 +140,11 @@ export class IndexObject extends DurableObject<Env> {
     id: string,
     input: Readonly<Record<string, unknown>>,
     account: Account,
-  ): Promise<Reply> {
+  ): Promise<ObjectReply> {
     try {
       const zone = this.get(id);
       if (zone === null) throw new ZoneError([problem.noRoute("")]);
-      const problems: Problem[] = [];
-      const edited = editZone(zone, input, (found) => problems.push(found));
-      if (problems.length > 0) throw new ZoneError(problems);
+      const edited = requireValid((report) => applyZonePatch(zone, input, report));
       if (JSON.stringify(edited) === JSON.stringify(zone))
         return replyWith(describeZone(zone, account));
       const made = { ...edited, modifiedOn: new Date().toISOString() };
@@ -166,8 +162,8 @@ export class IndexObject extends DurableObject<Env> {
     }
   }
 
-  /** Out of the index first: a zone that is half deleted is deleted. */
-  async remove(id: string): Promise<Reply> {
+  /** The index forgets the zone first: a deletion that is interrupted counts as done. */
+  async remove(id: string): Promise<ObjectReply> {
     this.#journal.enter();
     this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
     await zoneObject(this.env, id).destroy();

@@ -1,8 +1,8 @@
 import type { Neighbour } from "../../src/dns/rules/conflict.ts";
-import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import { joinStrings, parseStrings } from "../../src/dns/record/text/quoting.ts";
-import { onlyType, orderSql, whereSql } from "./list-sql.ts";
+import { joinStrings, parseStrings } from "../../src/dns/record/field/quoted-strings.ts";
+import { composeOrderBy, composeWhere, findSoleType } from "./record-query-sql.ts";
 
 type Row = {
   seq: number;
@@ -84,7 +84,7 @@ export class RecordTable {
     return row === undefined ? null : toRecord(row);
   }
 
-  /** Every other record at a name. */
+  /** The records at a name, except one. */
   neighbours(name: string, exceptId: string): Neighbour[] {
     const select = "SELECT type, content, priority FROM records WHERE name = ? AND id <> ?";
     return this.#sql
@@ -134,15 +134,16 @@ export class RecordTable {
     return rows.one().n ?? 0;
   }
 
-  /** One page. Rows before it are passed over in an index, without being read. */
-  list(query: ListQuery): { records: ZoneRecord[]; totalCount: number } {
-    const where = whereSql(query);
+  /** One page. SQLite skips the rows before the page in an index, without reading them. */
+  list(query: RecordQuery): { records: ZoneRecord[]; totalCount: number } {
+    const where = composeWhere(query);
     const clause = where === null ? "" : ` WHERE ${where.sql}`;
     const bindings = where?.bindings ?? [];
-    const order = orderSql(query);
+    const order = composeOrderBy(query);
+    const soleType = findSoleType(query);
     const totalCount =
-      where === null || onlyType(query) !== null
-        ? this.count(onlyType(query))
+      where === null || soleType !== null
+        ? this.count(soleType)
         : this.#sql
             .exec<{ n: number }>(`SELECT count(*) AS n FROM records${clause}`, ...bindings)
             .one().n;
@@ -166,7 +167,7 @@ export class RecordTable {
     return rows.toArray().map(toRecord);
   }
 
-  /** The records of the first of some names that has any. */
+  /** The records of the first name that has any. */
   firstOwned(names: readonly string[]): readonly Neighbour[] {
     for (const name of names) {
       const found = this.neighbours(name, "");

@@ -1,247 +1,148 @@
 /**
- * One zone: a Durable Object with its own SQLite database. A call that changes something is one
- * synchronous transaction, so that two calls can never see each other half done, and its answer
- * leaves only once the transaction is on disk and whoever serves the zone from memory has it.
+ * One zone: a Durable Object with its own SQLite database. A call that writes is one synchronous
+ * transaction, so that no call sees another call's unfinished work. Its reply leaves only once the
+ * transaction is on disk and every process that serves the zone from memory has the change.
  */
 import { DurableObject } from "cloudflare:workers";
-import { readConfig, type DnsConfig } from "../../src/config/dns-config.ts";
-import type { Found } from "../../src/dns/rules/proxied-target.ts";
-import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
-import { problem, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import { describePage } from "../../src/dns/rules/list/page.ts";
-import type { ListQuery } from "../../src/dns/rules/list/record-query.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
+import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import { recordType } from "../../src/dns/record/registry.ts";
+import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
+import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
+import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
+import { describePage } from "../../src/dns/rules/list/page.ts";
+import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
-import type { ZoneData, ZoneHead } from "../../src/dns/answer/served-zone.ts";
-import { editSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
-import {
-  netChange,
-  servedRecord,
-  type Publication,
-} from "../../src/dns/replication/publication.ts";
-import { Publisher } from "../replication/publisher.ts";
-import { stateStream } from "../replication/state-stream.ts";
-import { composeZoneFile } from "../../src/dns/zone-file/compose.ts";
-import { idOf, type BatchRequest } from "./batch-request.ts";
-import { ChangeLog, type Change } from "./change-log.ts";
+import type { Change } from "./change-log.ts";
 import { indexObject, zoneObject, type Env } from "./environment.ts";
-import { RecordTable } from "./record-table.ts";
-import { ObjectJournal } from "./test-session.ts";
-import { replyToError, replyWith, type Reply } from "./reply.ts";
-import { createZoneTables } from "./schema.ts";
-import { SharedTurn } from "./shared-turn.ts";
-import { switchNames, ZoneState, type SwitchName, type ZoneSeed } from "./zone-state.ts";
-import { importZoneFile } from "./zone-import.ts";
-import { lookUpName, ExternalTargetUnknown, ZoneWrites, type WriteContext } from "./zone-writes.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
+import { ZoneDatabase } from "./zone-database.ts";
+import { exportZoneFile, importZoneFile } from "./zone-file.ts";
+import type { BatchRequest, ZoneRpc } from "./zone-rpc.ts";
+import { switchNames, type SwitchName, type ZoneIdentity } from "./zone-state.ts";
+import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
 
-export class ZoneObject extends DurableObject<Env> {
+export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
   readonly #config: DnsConfig;
-  readonly #records: RecordTable;
-  readonly #facts: ZoneState;
-  readonly #log: ChangeLog;
-  readonly #turn = new SharedTurn();
-  readonly #publisher: Publisher;
-  readonly #journal: ObjectJournal;
-  /** `null` until `open`, and again after `destroy`. */
-  #seed: ZoneSeed | null;
+  readonly #database: ZoneDatabase;
+  readonly #groupCommit = new GroupCommit();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#config = readConfig(env);
-    const { sql } = ctx.storage;
-    this.#journal = new ObjectJournal(sql, ctx.id.name ?? null);
-    this.#records = new RecordTable(sql);
-    this.#facts = new ZoneState(sql);
-    this.#log = new ChangeLog(sql);
-    this.#publisher = new Publisher(env);
-    const seed = this.#readSeed();
-    this.#seed = seed;
-    if (seed !== null) isolateZones.check(seed.id, this.#facts.serial, () => this.#data(seed));
+    this.#config = readDnsConfig(env);
+    this.#database = new ZoneDatabase(ctx, env, this.#config);
   }
 
-  #readSeed(): ZoneSeed | null {
-    const { sql } = this.ctx.storage;
-    const [table] = sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
-    return table === undefined ? null : this.#facts.seed;
-  }
-
-  /** Undoes what a test has written; whoever answers for the zone from memory is told. */
-  async leaveLayer(layer: number): Promise<void> {
-    const zoneId = this.#seed?.id;
-    this.#journal.leave(layer);
-    const seed = this.#readSeed();
-    this.#seed = seed;
-    if (seed !== null) this.#publish({ kind: "state", data: this.#data(seed) });
-    else if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
-    await this.#publisher.told();
-  }
-
-  /** Makes the zone if it is not there. The index decides which zones exist, so this never fails. */
-  async open({ id, name, nameServers }: ZoneSeed): Promise<void> {
-    if (this.#seed !== null) return;
-    const seed = { id, name, nameServers };
-    this.ctx.storage.transactionSync(() => {
-      createZoneTables(this.ctx.storage.sql);
-      this.#journal.enter();
-      // Seconds as the first serial: a zone that is made again goes on where it may have been.
-      this.#facts.plant(seed, Math.floor(Date.now() / 1000));
-    });
-    this.#seed = seed;
-    this.#publish({ kind: "state", data: this.#data(seed) });
-    await this.#publisher.told();
+  async open({ id, name, nameServers }: ZoneIdentity): Promise<void> {
+    if (this.#database.identity !== null) return;
+    this.#database.open({ id, name, nameServers });
+    await this.#database.published();
   }
 
   async destroy(): Promise<void> {
-    const zoneId = this.#seed?.id;
-    this.#seed = null;
-    if (!this.#journal.empty()) await this.ctx.storage.deleteAll();
-    if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
-    await this.#publisher.told();
+    await this.#database.destroy();
+    await this.#database.published();
   }
 
-  #zone(): ZoneSeed {
-    if (this.#seed === null) throw new ZoneError([problem.noRoute("")]);
-    return this.#seed;
+  async leaveLayer(layer: number): Promise<void> {
+    this.#database.leaveLayer(layer);
+    await this.#database.published();
   }
 
-  #describe(record: ZoneRecord): Record<string, unknown> {
-    return describeRecord(record, this.#zone());
+  remember(): void {
+    const { data } = this.#database;
+    if (data !== null) isolateZones.take({ kind: "state", data }, () => data);
   }
 
-  async #write(work: (writes: ZoneWrites) => unknown): Promise<Reply> {
-    const outside = new Map<string, Found>();
+  state(): ReadableStream<Uint8Array> | null {
+    const { data } = this.#database;
+    return data === null ? null : streamState(data);
+  }
+
+  async #write(work: (transaction: ZoneTransaction) => unknown): Promise<ObjectReply> {
+    const external = new Map<string, TargetState>();
     for (;;) {
       try {
-        const result = await this.#turn.run(() => this.#transact(work, outside));
-        // Also when nothing changed: what this call found may be on its way to the listeners.
-        await this.#publisher.told();
+        const result = await this.#groupCommit.run(() =>
+          this.#database.writeRecords(work, external),
+        );
+        // Also when nothing changed: the listeners may not have the commits that this call saw.
+        await this.#database.published();
         return replyWith(result);
       } catch (error) {
         if (!(error instanceof ExternalTargetUnknown)) return replyToError(error);
-        outside.set(error.target, await this.#askOutside(error.target));
+        external.set(error.target, await this.#lookUpExternal(error.target));
       }
     }
   }
 
-  #transact(work: (writes: ZoneWrites) => unknown, outside: WriteContext["outside"]): unknown {
-    const seed = this.#zone();
-    const context: WriteContext = {
-      seed,
-      rules: { ...this.#config, zoneName: seed.name },
-      recordQuota: this.#config.recordQuota,
-      records: this.#records,
-      facts: this.#facts,
-      log: this.#log,
-      now: new Date().toISOString(),
-      newId: () => crypto.randomUUID().replaceAll("-", ""),
-      outside,
-    };
-    this.#journal.enter();
-    const from = this.#facts.serial;
-    const writes = new ZoneWrites(context);
-    const result = this.ctx.storage.transactionSync(() => {
-      const made = work(writes);
-      writes.finish();
-      return made;
-    });
-    if (writes.changes.length > 0) {
-      const change = { serial: this.#facts.serial, ...netChange(writes.changes) };
-      this.#publish({ kind: "change", zoneId: seed.id, from, change });
-    }
-    return result;
-  }
-
-  #head({ nameServers }: ZoneSeed): ZoneHead {
-    const { settings, paused } = this.#facts;
-    const [http2, http3] = switchNames.map((name) => this.#facts.getSwitch(name).value === "on");
-    return { nameServers, settings, paused, http2: http2!, http3: http3! };
-  }
-
-  #publish(publication: Publication): void {
-    this.#publisher.note(publication);
-    isolateZones.take(publication, () => this.#data(this.#zone()));
-  }
-
-  /** Puts the zone into the isolate's memory, for DNS over HTTPS. */
-  remember(): void {
-    if (this.#seed === null) return;
-    const data = this.#data(this.#seed);
-    isolateZones.take({ kind: "state", data }, () => data);
-  }
-
-  #data(seed: ZoneSeed): ZoneData {
-    const records = this.#records.all().map(servedRecord);
-    return { ...seed, serial: this.#facts.serial, ...this.#head(seed), records };
-  }
-
-  /** The zone as it is at this moment, for those that serve it from memory; `null` without one. */
-  state(): ReadableStream<Uint8Array> | null {
-    return this.#seed === null ? null : stateStream(this.#data(this.#seed));
-  }
-
-  async #askOutside(name: string): Promise<Found> {
+  async #lookUpExternal(name: string): Promise<TargetState> {
     const zone = await indexObject(this.env).findFor(name);
-    if (zone === null) return "elsewhere";
-    return zone.id === this.#seed?.id ? null : zoneObject(this.env, zone.id).lookUp(name);
+    if (zone === null) return "external";
+    const isOwn = zone.id === this.#database.identity?.id;
+    return isOwn ? null : zoneObject(this.env, zone.id).lookUp(name);
   }
 
-  lookUp(name: string): Found {
-    return this.#seed === null ? null : lookUpName(this.#records, name, this.#seed.name);
+  lookUp(name: string): TargetState {
+    const { identity, records } = this.#database;
+    return identity === null ? null : lookUpName(records, name, identity.name);
   }
 
-  create(request: RecordRequest): Promise<Reply> {
-    return this.#write((writes) => this.#describe(writes.create(request)));
+  #describe(record: ZoneRecord): Record<string, unknown> {
+    return describeRecord(record, this.#database.requireIdentity());
   }
 
-  overwrite(id: string, request: RecordRequest): Promise<Reply> {
-    return this.#write((writes) => this.#describe(writes.overwrite(id, request)));
+  create(request: RecordRequest): Promise<ObjectReply> {
+    return this.#write((transaction) => this.#describe(transaction.create(request)));
   }
 
-  edit(id: string, patch: RecordRequest): Promise<Reply> {
-    return this.#write((writes) => this.#describe(writes.edit(id, patch)));
+  overwrite(id: string, request: RecordRequest): Promise<ObjectReply> {
+    return this.#write((transaction) => this.#describe(transaction.overwrite(id, request)));
   }
 
-  remove(id: string): Promise<Reply> {
-    return this.#write((writes) => ({ id: writes.remove(id).id }));
+  edit(id: string, patch: RecordRequest): Promise<ObjectReply> {
+    return this.#write((transaction) => this.#describe(transaction.edit(id, patch)));
   }
 
-  /** Deletes, patches, puts, posts, in that order; the first failure undoes all of it. */
-  batch({ deletes, patches, puts, posts }: BatchRequest): Promise<Reply> {
-    return this.#write((writes) => ({
-      deletes: deletes.map((request) => this.#describe(writes.remove(idOf(request)))),
-      patches: patches.map((request) => this.#describe(writes.edit(idOf(request), request))),
-      puts: puts.map((request) => this.#describe(writes.overwrite(idOf(request), request))),
-      posts: posts.map((request) => this.#describe(writes.create(request))),
+  remove(id: string): Promise<ObjectReply> {
+    return this.#write((transaction) => ({ id: transaction.remove(id).id }));
+  }
+
+  batch({ deletes, patches, puts, posts }: BatchRequest): Promise<ObjectReply> {
+    return this.#write((transaction) => ({
+      deletes: deletes.map((request) => this.#describe(transaction.remove(idOf(request)))),
+      patches: patches.map((request) => this.#describe(transaction.edit(idOf(request), request))),
+      puts: puts.map((request) => this.#describe(transaction.overwrite(idOf(request), request))),
+      posts: posts.map((request) => this.#describe(transaction.create(request))),
     }));
   }
 
-  /** Records of the configuration file: those that are there already are left alone. */
-  declare(requests: readonly RecordRequest[]): Promise<Reply> {
-    return this.#write((writes) => {
+  declare(requests: readonly RecordRequest[]): Promise<ObjectReply> {
+    return this.#write((transaction) => {
       for (const [index, request] of requests.entries()) {
         try {
-          writes.create(request);
+          transaction.createIfAbsent(request);
         } catch (error) {
           if (!(error instanceof ZoneError)) throw error;
-          const { problems } = error;
-          if (problems.some(({ code }) => code === problem.identicalRecord().code)) continue;
-          const text = problems.map(({ message }) => message).join(" ");
-          throw new ZoneError([
-            problem.configuration(`records[${index}] of ${this.#zone().name}: ${text}`),
-          ]);
+          const text = error.problems.map(({ message }) => message).join(" ");
+          const { name } = this.#database.requireIdentity();
+          throw new ZoneError([problem.configuration(`records[${index}] of ${name}: ${text}`)]);
         }
       }
       return null;
     });
   }
 
-  async importFile(text: string, proxied: boolean): Promise<Reply> {
+  async importFile(text: string, proxied: boolean): Promise<ObjectReply> {
     const start = Date.now();
-    const reply = await this.#write((writes) => {
-      const { recordQuota } = this.#config;
-      return importZoneFile(text, { writes, seed: this.#zone(), proxied, recordQuota });
+    const { recordQuota } = this.#config;
+    const reply = await this.#write((transaction) => {
+      const identity = this.#database.requireIdentity();
+      return importZoneFile(text, { transaction, identity, proxied, recordQuota });
     });
     const end = Date.now();
     const timing = {
@@ -252,141 +153,124 @@ export class ZoneObject extends DurableObject<Env> {
     return reply.ok ? { ...reply, timing } : reply;
   }
 
-  #read(work: () => Reply): Reply {
+  #read(work: (database: ZoneDatabase) => ObjectReply): ObjectReply {
     try {
-      this.#zone();
-      return work();
+      this.#database.requireIdentity();
+      return work(this.#database);
     } catch (error) {
       return replyToError(error);
     }
   }
 
-  get(id: string): Reply {
-    return this.#read(() => {
-      const record = this.#records.get(id);
+  get(id: string): ObjectReply {
+    return this.#read(({ records }) => {
+      const record = records.get(id);
       if (record === null) throw new ZoneError([problem.recordMissing()]);
       return replyWith(this.#describe(record));
     });
   }
 
-  list(query: ListQuery): Reply {
-    return this.#read(() => {
-      const { records, totalCount } = this.#records.list(query);
-      const info = describePage(query, records.length, totalCount);
+  list(query: RecordQuery): ObjectReply {
+    return this.#read((database) => {
+      const { records, totalCount } = database.records.list(query);
       return replyWith(
         records.map((record) => this.#describe(record)),
-        info,
+        describePage(query, records.length, totalCount),
       );
     });
   }
 
-  usage(): Reply {
-    return this.#read(() =>
-      replyWith({ record_quota: this.#config.recordQuota, record_usage: this.#records.count() }),
+  usage(): ObjectReply {
+    const { recordQuota } = this.#config;
+    return this.#read(({ records }) =>
+      replyWith({ record_quota: recordQuota, record_usage: records.count() }),
     );
   }
 
-  /** The reply's JSON is the file as a string. */
-  exportFile(): Reply {
-    return this.#read(() => {
-      const seed = this.#zone();
-      const { settings } = this.#facts;
-      const head = {
-        zoneName: seed.name,
-        nameServers: seed.nameServers,
-        nsTtlSeconds: settings.ns_ttl,
-        soaTtlSeconds: settings.soa.ttl,
-        soa: recordType("SOA").compose(this.#soa(settings)),
-        exportedOn: new Date().toISOString(),
-      };
-      return replyWith(composeZoneFile(head, this.#records.all()));
+  exportFile(): ObjectReply {
+    return this.#read((database) => {
+      const { state, records } = database;
+      return replyWith(exportZoneFile(database.requireIdentity(), state, records.all()));
     });
   }
 
-  #soa({ soa }: DnsSettings): Record<string, unknown> {
-    return { ...soa, serial: this.#facts.serial, minimum: soa.min_ttl };
+  readSettings(): ObjectReply {
+    return this.#read(({ state }) => replyWith(state.settings));
   }
 
-  readSettings(): Reply {
-    return this.#read(() => replyWith(this.#facts.settings));
+  async #change(work: (database: ZoneDatabase) => ObjectReply): Promise<ObjectReply> {
+    const reply = this.#read(work);
+    await this.#database.published();
+    return reply;
   }
 
-  async changeSettings(input: unknown): Promise<Reply> {
-    const reply = this.#read(() => {
-      const problems: Problem[] = [];
-      const current = this.#facts.settings;
-      const settings = editSettings(current, input, (found) => problems.push(found));
-      if (problems.length > 0) throw new ZoneError(problems);
+  changeSettings(input: unknown): Promise<ObjectReply> {
+    return this.#change((database) => {
+      const current = database.state.settings;
+      const settings = requireValid((report) => applySettingsPatch(current, input, report));
       if (JSON.stringify(settings) !== JSON.stringify(current)) {
-        this.#changeZone(() => {
-          this.#facts.settings = settings;
+        database.writeState((state) => {
+          state.settings = settings;
         });
       }
       return replyWith(settings);
     });
-    await this.#publisher.told();
-    return reply;
-  }
-
-  readSwitches(): Reply {
-    return this.#read(() => replyWith(switchNames.map((name) => this.#describeSwitch(name))));
-  }
-
-  readSwitch(name: SwitchName): Reply {
-    return this.#read(() => replyWith(this.#describeSwitch(name)));
-  }
-
-  async changeSwitch(name: SwitchName, value: "on" | "off"): Promise<Reply> {
-    const reply = this.#read(() => {
-      if (this.#facts.getSwitch(name).value !== value) {
-        const modifiedOn = new Date().toISOString();
-        this.#changeZone(() => this.#facts.setSwitch(name, { value, modifiedOn }));
-      }
-      return replyWith(this.#describeSwitch(name));
-    });
-    await this.#publisher.told();
-    return reply;
   }
 
   #describeSwitch(name: SwitchName): Record<string, unknown> {
-    const { value, modifiedOn } = this.#facts.getSwitch(name);
+    const { value, modifiedOn } = this.#database.state.getSwitch(name);
     return { id: name, value, editable: true, modified_on: modifiedOn };
   }
 
-  /** A change of the zone that is none of a record takes a serial too. */
-  #changeZone(work: () => void): void {
-    const from = this.#facts.serial;
-    this.#journal.enter();
-    this.ctx.storage.transactionSync(() => {
-      work();
-      const serial = this.#facts.advanceSerial();
-      this.#log.append([{ serial, action: "settings", record: null }]);
-    });
-    const seed = this.#zone();
-    const change = {
-      serial: this.#facts.serial,
-      removed: [],
-      added: [],
-      head: this.#head(seed),
-    };
-    this.#publish({ kind: "change", zoneId: seed.id, from, change });
+  readSwitches(): ObjectReply {
+    return this.#read(() => replyWith(switchNames.map((name) => this.#describeSwitch(name))));
   }
 
-  /** The index keeps whether a zone is paused; its answers depend on it. */
+  readSwitch(name: SwitchName): ObjectReply {
+    return this.#read(() => replyWith(this.#describeSwitch(name)));
+  }
+
+  changeSwitch(name: SwitchName, value: "on" | "off"): Promise<ObjectReply> {
+    return this.#change((database) => {
+      if (database.state.getSwitch(name).value !== value) {
+        const modifiedOn = new Date().toISOString();
+        database.writeState((state) => state.setSwitch(name, { value, modifiedOn }));
+      }
+      return replyWith(this.#describeSwitch(name));
+    });
+  }
+
   async pause(paused: boolean): Promise<void> {
-    if (this.#seed !== null && this.#facts.paused !== paused) {
-      this.#changeZone(() => {
-        this.#facts.paused = paused;
+    const { identity, state } = this.#database;
+    if (identity !== null && state.paused !== paused) {
+      this.#database.writeState((written) => {
+        written.paused = paused;
       });
     }
-    await this.#publisher.told();
-  }
-
-  serial(): number {
-    return this.#facts.serial;
+    await this.#database.published();
   }
 
   changesSince(serial: number): Change[] | null {
-    return this.#log.since(serial, this.#facts.serial);
+    const { changeLog, state } = this.#database;
+    return changeLog.since(serial, state.serial);
   }
+}
+
+/** The API has checked that the request has an id. */
+function idOf({ id }: RecordRequest): string {
+  return id as string;
+}
+
+/** RPC passes byte streams only. */
+function streamState(data: ZoneData): ReadableStream<Uint8Array> {
+  const lines = stateLines(data);
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      const { value, done } = lines.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+  });
 }

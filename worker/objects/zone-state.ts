@@ -1,13 +1,14 @@
-import { nextSerial } from "../../src/dns/rules/serial.ts";
+import { nextSerial } from "../../src/dns/record/soa.ts";
 import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 
-export interface ZoneSeed {
+/** What a zone is created with and keeps. */
+export interface ZoneIdentity {
   readonly id: string;
   readonly name: string;
   readonly nameServers: readonly string[];
 }
 
-/** HTTP versions that are on for the zone: they decide whether HTTPS records are made for it. */
+/** HTTP versions that a zone has on or off. The HTTPS records of proxied names depend on them. */
 export const switchNames = ["http2", "http3"] as const;
 export type SwitchName = (typeof switchNames)[number];
 export interface SwitchState {
@@ -15,7 +16,10 @@ export interface SwitchState {
   readonly modifiedOn: string | null;
 }
 
-/** The few facts of a zone that are not records, as JSON under a name. */
+/**
+ * The state of a zone that is not in records: JSON values by name. The table `facts` and the row
+ * `seed` keep the names that existing databases have.
+ */
 export class ZoneState {
   readonly #sql: SqlStorage;
 
@@ -33,14 +37,14 @@ export class ZoneState {
     this.#sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, text);
   }
 
-  get seed(): ZoneSeed | null {
-    return this.#read("seed") as ZoneSeed | null;
+  get identity(): ZoneIdentity | null {
+    return this.#read("seed") as ZoneIdentity | null;
   }
 
-  plant(seed: ZoneSeed, serial: number): void {
-    this.#write("seed", seed);
+  initialise(identity: ZoneIdentity, serial: number): void {
+    this.#write("seed", identity);
     this.#write("serial", serial);
-    this.settings = defaultSettings(seed.nameServers);
+    this.settings = defaultSettings(identity.nameServers);
   }
 
   get serial(): number {
@@ -55,7 +59,8 @@ export class ZoneState {
   }
 
   get settings(): DnsSettings {
-    return (this.#read("settings") ?? defaultSettings(this.seed?.nameServers ?? [])) as DnsSettings;
+    return (this.#read("settings") ??
+      defaultSettings(this.identity?.nameServers ?? [])) as DnsSettings;
   }
 
   set settings(settings: DnsSettings) {

@@ -1,67 +1,54 @@
 /**
- * Tells the listeners in Node what a zone has committed, before the call that did it returns: so
- * whoever has the reply and asks by UDP or TCP gets the new answer, whichever thread it reaches.
+ * Sends the commits of a zone to the listeners in Node, before the call that made them returns. A
+ * client that has the reply and then asks by UDP or TCP gets the new answer from every thread.
  *
- * One message is under way at a time, so that they arrive in the order of serials; what is
- * committed meanwhile travels together in the next. A request out of a Durable Object leaves only
- * once its writes are on disk, so listeners never hear of a change that a crash could undo.
+ * Only one message is in flight, so that messages arrive in the order of serials. The commits made
+ * in the meantime travel together in the next message. A request leaves a Durable Object only once
+ * the object's writes are on disk: listeners never learn of a change that a crash could undo.
  *
- * Listeners that cannot be reached do not fail the write, which has happened: they find the gap in
- * the serials at the next message, and ask for the zone.
+ * Unreachable listeners do not fail the write, which is committed already. They find the gap in the
+ * serials at the next message, and fetch the zone.
  */
+import { publicationPath } from "../../src/dns/replication/listener-protocol.ts";
 import type { Publication } from "../../src/dns/replication/publication.ts";
-import {
-  listenersOrigin,
-  publicationPath,
-  secretHeader,
-} from "../../src/dns/replication/protocol.ts";
+import type { ListenersEnv } from "../objects/environment.ts";
+import { postToListeners } from "./listeners.ts";
 
-/** Longer than a listener needs for the largest batch; a write must not hang on one that is stuck. */
+/** Longer than a listener needs for the largest batch, so that a stuck listener blocks no write. */
 const answerMillisecondsMax = 10_000;
 
-export interface Listeners {
-  /** The server of the listeners; without it there are none. */
-  readonly LISTENERS?: Fetcher;
-  readonly LISTENERS_SECRET?: string;
-}
-
 export class Publisher {
-  readonly #listeners: Fetcher | undefined;
-  readonly #secret: string;
+  readonly #env: ListenersEnv;
   #waiting: Publication[] = [];
   #next: Promise<void> | null = null;
-  #underWay: Promise<void> = Promise.resolve();
+  #inFlight: Promise<void> = Promise.resolve();
 
-  constructor({ LISTENERS, LISTENERS_SECRET = "" }: Listeners) {
-    this.#listeners = LISTENERS;
-    this.#secret = LISTENERS_SECRET;
+  constructor(env: ListenersEnv) {
+    this.#env = env;
   }
 
-  /** To be called in the turn of the commit, so that the order is that of the serials. */
-  note(publication: Publication): void {
-    if (this.#listeners !== undefined) this.#waiting.push(publication);
+  /** To be called in the turn of the commit, to keep the order of serials. */
+  enqueue(publication: Publication): void {
+    if (this.#env.LISTENERS !== undefined) this.#waiting.push(publication);
   }
 
-  /** Resolves once everything noted so far is in every listener's memory. */
-  told(): Promise<void> {
-    if (this.#waiting.length === 0) return this.#underWay;
-    this.#next ??= this.#underWay.then(() => this.#sendWaiting());
-    this.#underWay = this.#next;
+  /** Resolves once every publication enqueued so far is in the memory of every listener. */
+  flushed(): Promise<void> {
+    if (this.#waiting.length === 0) return this.#inFlight;
+    this.#next ??= this.#inFlight.then(() => this.#sendWaiting());
+    this.#inFlight = this.#next;
     return this.#next;
   }
 
   async #sendWaiting(): Promise<void> {
-    const publications = this.#waiting;
+    const body = this.#waiting;
     this.#waiting = [];
     this.#next = null;
     try {
-      const answer = await this.#listeners!.fetch(listenersOrigin + publicationPath, {
-        method: "POST",
-        headers: { [secretHeader]: this.#secret },
-        body: JSON.stringify(publications),
-        signal: AbortSignal.timeout(answerMillisecondsMax),
-      });
-      if (answer.status !== 204) throw new Error(`status ${answer.status}`);
+      const signal = AbortSignal.timeout(answerMillisecondsMax);
+      const request = { path: publicationPath, body, signal };
+      const { status } = await postToListeners(this.#env.LISTENERS!, this.#env, request);
+      if (status !== 204) throw new Error(`status ${status}`);
     } catch (error) {
       console.error(`DNS listeners did not take a change: ${(error as Error).message}`);
     }

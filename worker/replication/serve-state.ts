@@ -1,7 +1,7 @@
-/** The worker's half of `protocol.ts`: a listener asks for what zones there are, and what is in one. */
+/** The worker's endpoints of `src/dns/replication/listener-protocol.ts`: the list of zones, and one zone. */
+import { secretHeader, zonesPath } from "../../src/dns/replication/listener-protocol.ts";
 import { isSameSecret } from "../api/access.ts";
 import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
-import { secretHeader, zonesPath } from "../../src/dns/replication/protocol.ts";
 
 export function isReplicationPath(path: string): boolean {
   return path === zonesPath || path.startsWith(`${zonesPath}/`);
@@ -9,20 +9,20 @@ export function isReplicationPath(path: string): boolean {
 
 export async function serveState(request: Request, path: string, env: Env): Promise<Response> {
   const secret = request.headers.get(secretHeader);
-  if (env.LISTENERS_SECRET === undefined || secret === null) return absent();
-  if (!isSameSecret(env.LISTENERS_SECRET, secret)) return absent();
+  if (env.LISTENERS_SECRET === undefined || secret === null) return notFound();
+  if (!isSameSecret(env.LISTENERS_SECRET, secret)) return notFound();
+  const index = indexObject(env);
   if (path === zonesPath) {
-    const index = indexObject(env);
-    // What is wrong with a declaration is said by the API.
+    // The record API reports the problems of declared zones.
     await index.declareZones();
     return Response.json(await index.ids());
   }
   const zoneId = path.slice(zonesPath.length + 1);
-  const zone = await indexObject(env).get(zoneId);
+  const zone = await index.get(zoneId);
   const state = zone === null ? null : await zoneObject(env, zoneId).state();
-  return state === null ? absent() : new Response(state as BodyInit);
+  return state === null ? notFound() : new Response(state as BodyInit);
 }
 
-function absent(): Response {
+function notFound(): Response {
   return new Response(null, { status: 404 });
 }

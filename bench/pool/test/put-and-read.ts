@@ -1,7 +1,8 @@
-/** Tests that put and read ten objects each, and expect to be the first to do so. */
+/** Tests that put and read ten objects each, and expect an empty bucket. */
 import { expect, it } from "vitest";
 
-declare const tests: number;
+/** `vitest.config.ts` defines this constant. */
+declare const testCount: number;
 
 interface Bucket {
   put(key: string, value: string): Promise<unknown>;
@@ -9,7 +10,7 @@ interface Bucket {
 }
 
 export function putAndRead(bucket: Bucket): void {
-  for (let test = 0; test < tests; test++) {
+  for (let test = 0; test < testCount; test++) {
     it(`puts and reads ten objects: ${test}`, async () => {
       expect(await bucket.get("0")).toBe(null);
       for (let key = 0; key < 10; key++) await bucket.put(String(key), `${test} ${key}`);

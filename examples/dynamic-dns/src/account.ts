@@ -1,4 +1,4 @@
-/** Who may move which names, by basic authentication (RFC 7617). */
+/** Accounts, the names that each may change, and basic authentication (RFC 7617). */
 
 export interface Account {
   user: string;
@@ -6,7 +6,7 @@ export interface Account {
   hosts: string[];
 }
 
-/** A variable holds the accounts as they are, a secret as JSON. */
+/** A variable holds the accounts as an array; a secret holds them as JSON. */
 export function readAccounts(variable: Account[] | string): Account[] {
   return typeof variable === "string" ? (JSON.parse(variable) as Account[]) : variable;
 }
@@ -43,7 +43,7 @@ export function credentials(header: string | null): { user: string; password: st
   return { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** In a time that does not tell how much of it was right: hashes have one length. */
+/** Compares in constant time. The hashes have equal lengths, which the comparison requires. */
 async function sameText(one: string, other: string): Promise<boolean> {
   const [left, right] = await Promise.all([one, other].map(hash));
   return crypto.subtle.timingSafeEqual(left as ArrayBuffer, right as ArrayBuffer);

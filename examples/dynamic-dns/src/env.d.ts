@@ -3,7 +3,7 @@ import type * as main from "./index.ts";
 
 declare global {
   namespace Cloudflare {
-    /** What `wrangler.jsonc` declares. */
+    /** The bindings and variables that `wrangler.jsonc` declares. */
     interface Env {
       ACCOUNTS: Account[] | string;
       DNS: Fetcher;

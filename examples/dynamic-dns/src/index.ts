@@ -1,17 +1,17 @@
 /**
- * Dynamic DNS: a router reports its address, and its name follows.
+ * Dynamic DNS: a router reports its address, and the script updates the records of its name.
  *
- * The protocol is dyndns2, which routers and ddclient speak: `GET /nic/update?hostname=&myip=` with
- * basic authentication, and an answer of one word for each name.
+ * The protocol is dyndns2, as in routers and ddclient: `GET /nic/update?hostname=&myip=` with basic
+ * authentication, and one line in the answer for each name.
  */
 import { authenticate, readAccounts } from "./account.ts";
-import { moveHost } from "./records.ts";
+import { updateHost } from "./records.ts";
 import { parseUpdate } from "./update.ts";
 
 export default {
   async fetch(request, env): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    if (pathname !== "/nic/update") return text(404, "The address is /nic/update?hostname=&myip=");
+    if (pathname !== "/nic/update") return text(404, "Send updates to /nic/update?hostname=&myip=");
     if (request.method !== "GET") return text(405, "badagent", { allow: "GET" });
 
     const account = await authenticate(
@@ -28,7 +28,7 @@ export default {
     const lines: string[] = [];
     for (const host of update.hosts) {
       const outcome = account.hosts.includes(host)
-        ? await moveHost(env.DNS, host, update.addresses).catch(complain)
+        ? await updateHost(env.DNS, host, update.addresses).catch(logError)
         : "nohost";
       lines.push(outcome === "good" || outcome === "nochg" ? `${outcome} ${addresses}` : outcome);
     }
@@ -36,8 +36,8 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-/** The protocol has a word for trouble with DNS; what the trouble is goes to the log. */
-function complain(error: unknown): "dnserr" {
+/** The protocol has one word for all DNS errors; the log contains the error itself. */
+function logError(error: unknown): "dnserr" {
   console.error(error);
   return "dnserr";
 }

@@ -1,7 +1,7 @@
-/** The records of a name, through the record API that `env.DNS` is. */
+/** The address records of a name, through the record API at `env.DNS`. */
 import type { RecordType, Update } from "./update.ts";
 
-interface Answer<Result> {
+interface ApiResponse<Result> {
   success: boolean;
   errors: { code: number; message: string }[];
   result: Result;
@@ -13,14 +13,14 @@ interface StoredRecord {
   content: string;
 }
 
-/** Short, for the next address may come any time: the least that a record may have. */
+/** The minimum of the record API, because the address may change at any time. */
 const ttlSeconds = 60;
 
 /**
- * Gives `host` the addresses, both or none: they are one batch, and a batch is one transaction. A
- * family that is not among them stays as it is.
+ * Sets the addresses of `host` in one batch, which is one transaction. The record of an address
+ * family without a new address stays.
  */
-export async function moveHost(
+export async function updateHost(
   dns: Fetcher,
   host: string,
   addresses: Update["addresses"],
@@ -38,7 +38,7 @@ export async function moveHost(
     } else if (!sameAddress(first.content, content)) {
       batch.patches.push({ id: first.id, content });
     }
-    // A name that moves has one address.
+    // The name keeps one address of each family.
     batch.deletes.push(...others.map(({ id }) => ({ id })));
   }
   if (Object.values(batch).every((operations) => operations.length === 0)) return "nochg";
@@ -46,7 +46,7 @@ export async function moveHost(
   return "good";
 }
 
-/** The id of the zone that has `host`: of nested ones the nearest. */
+/** The id of the zone that contains `host`; of nested zones, the innermost. */
 async function findZone(dns: Fetcher, host: string): Promise<string | null> {
   const labels = host.split(".");
   for (let start = 0; start < labels.length - 1; start += 1) {
@@ -61,7 +61,7 @@ function sameAddress(one: string, other: string): boolean {
   return canonical(one) === canonical(other);
 }
 
-/** IPv6 has many spellings of one address. */
+/** IPv6 allows several spellings of one address. */
 function canonical(address: string): string {
   return address.includes(":") ? new URL(`http://[${address}]/`).hostname : address;
 }
@@ -71,7 +71,7 @@ async function call<Result>(dns: Fetcher, method: string, path: string, body?: o
     method,
     ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
   });
-  const answer = await response.json<Answer<Result>>();
-  if (answer.success) return answer.result;
-  throw new Error(answer.errors.map(({ code, message }) => `${message} (${code})`).join("; "));
+  const { success, result, errors } = await response.json<ApiResponse<Result>>();
+  if (success) return result;
+  throw new Error(errors.map(({ code, message }) => `${message} (${code})`).join("; "));
 }

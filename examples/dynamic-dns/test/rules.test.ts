@@ -7,12 +7,12 @@ const basic = (text: string) =>
   `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}`;
 
 describe("credentials()", () => {
-  it("splits at the first colon, and reads UTF-8", () => {
+  it("splits at the first colon, and decodes UTF-8", () => {
     expect(credentials(basic("home:a:b ü"))).toEqual({ user: "home", password: "a:b ü" });
   });
 
   it.each([null, "", "Basic", "Basic !", "Bearer abc", `Basic ${btoa("no colon")}`])(
-    "are none in %s",
+    "returns null for %s",
     (header) => {
       expect(credentials(header)).toBeNull();
     },
@@ -20,7 +20,7 @@ describe("credentials()", () => {
 });
 
 describe("authenticate()", () => {
-  it("wants both the user and the password", async () => {
+  it("requires the user and the password", async () => {
     expect(await authenticate(basic("home:a:b ü"), accounts)).toBe(accounts[0]);
     expect(await authenticate(basic("home:a"), accounts)).toBeNull();
     expect(await authenticate(basic("away:a:b ü"), accounts)).toBeNull();
@@ -29,7 +29,7 @@ describe("authenticate()", () => {
 });
 
 describe("readAccounts()", () => {
-  it("takes a secret as well", () => {
+  it("parses the JSON of a secret", () => {
     expect(readAccounts(JSON.stringify(accounts))).toEqual(accounts);
   });
 });
@@ -44,7 +44,7 @@ describe("recordType()", () => {
     ["2001:db8::1::2", null],
     ["host.example.com", null],
     ["", null],
-  ])("of %s", (address, type) => {
+  ])("returns the record type of %s", (address, type) => {
     expect(recordType(address)).toBe(type);
   });
 });
@@ -65,7 +65,7 @@ describe("parseUpdate()", () => {
       { AAAA: "2001:db8::1" },
     ],
     ["hostname=a.example.com", "192.0.2.9", ["a.example.com"], { A: "192.0.2.9" }],
-  ])("of %s", (query, caller, hosts, addresses) => {
+  ])("parses %s", (query, caller, hosts, addresses) => {
     expect(parseUpdate(new URLSearchParams(query), caller)).toEqual({ hosts, addresses });
   });
 
@@ -77,7 +77,7 @@ describe("parseUpdate()", () => {
     ["hostname=a.example.com&myip=here", "badip"],
     ["hostname=a.example.com&myip=192.0.2.1,192.0.2.2", "badip"],
     ["hostname=a.example.com", "badip"],
-  ])("complains of %s", (query, complaint) => {
-    expect(parseUpdate(new URLSearchParams(query), null)).toBe(complaint);
+  ])("refuses %s", (query, error) => {
+    expect(parseUpdate(new URLSearchParams(query), null)).toBe(error);
   });
 });

@@ -9,7 +9,7 @@ const update = (query: string, credentials = "home:open sesame") =>
   exports.default.fetch(`http://dns.test/nic/update?${query}`, {
     headers: { authorization: `Basic ${btoa(credentials)}` },
   });
-const words = async (query: string) => (await update(query)).text();
+const answerTo = async (query: string) => (await update(query)).text();
 
 const api = (path: string, init?: RequestInit) =>
   env.DNS.fetch(`http://dns/client/v4/${path}`, init);
@@ -25,7 +25,7 @@ async function records(): Promise<Listed["result"]> {
 }
 const contents = async () => (await records()).map(({ name, content }) => `${name} ${content}`);
 
-/** What somebody gets who looks the name up: an answer's status, and its addresses with their TTL. */
+/** Looks the name up: the status of the answer, and its addresses with their TTL. */
 async function resolve(name: string, type = "A") {
   const response = await env.DNS.fetch(`http://dns/dns-query?name=${name}&type=${type}`, {
     headers: { accept: "application/dns-json" },
@@ -57,10 +57,10 @@ describe("a name", () => {
   const noerror = 0;
   const nxdomain = 3;
 
-  it("resolves to where it was moved, at once", async () => {
+  it("resolves to its new address at once", async () => {
     expect(await resolve("home.example.com")).toEqual({ status: nxdomain, addresses: [] });
     for (let last = 1; last <= 20; last++) {
-      await words(`hostname=home.example.com&myip=192.0.2.${last}`);
+      await answerTo(`hostname=home.example.com&myip=192.0.2.${last}`);
       expect(await resolve("home.example.com")).toEqual({
         status: noerror,
         addresses: [`192.0.2.${last} 60`],
@@ -71,71 +71,71 @@ describe("a name", () => {
   });
 
   it("resolves in both families", async () => {
-    await words("hostname=home.example.com,nas.example.com&myip=192.0.2.1,2001:db8::1");
+    await answerTo("hostname=home.example.com,nas.example.com&myip=192.0.2.1,2001:db8::1");
     for (const name of ["home.example.com", "nas.example.com"]) {
       expect((await resolve(name)).addresses).toEqual(["192.0.2.1 60"]);
       expect((await resolve(name, "AAAA")).addresses).toEqual(["2001:db8::1 60"]);
     }
   });
 
-  it("stays where it was when the update was refused", async () => {
-    await words("hostname=home.example.com&myip=192.0.2.1");
+  it("keeps its address when an update is refused", async () => {
+    await answerTo("hostname=home.example.com&myip=192.0.2.1");
     await update("hostname=home.example.com&myip=192.0.2.2", "home:guess");
     expect((await resolve("home.example.com")).addresses).toEqual(["192.0.2.1 60"]);
   });
 });
 
 describe("GET /nic/update", () => {
-  it("makes the record of a name, moves it, and says when there is nothing to do", async () => {
-    expect(await words("hostname=home.example.com&myip=192.0.2.1")).toBe("good 192.0.2.1\n");
-    const [made] = await records();
-    expect(made).toMatchObject({ name: "home.example.com", content: "192.0.2.1", ttl: 60 });
+  it("creates and changes a record, and answers nochg without a change", async () => {
+    expect(await answerTo("hostname=home.example.com&myip=192.0.2.1")).toBe("good 192.0.2.1\n");
+    const [created] = await records();
+    expect(created).toMatchObject({ name: "home.example.com", content: "192.0.2.1", ttl: 60 });
 
-    expect(await words("hostname=home.example.com&myip=192.0.2.1")).toBe("nochg 192.0.2.1\n");
-    expect(await words("hostname=home.example.com&myip=192.0.2.2")).toBe("good 192.0.2.2\n");
-    expect(await records()).toMatchObject([{ id: made?.id, content: "192.0.2.2" }]);
+    expect(await answerTo("hostname=home.example.com&myip=192.0.2.1")).toBe("nochg 192.0.2.1\n");
+    expect(await answerTo("hostname=home.example.com&myip=192.0.2.2")).toBe("good 192.0.2.2\n");
+    expect(await records()).toMatchObject([{ id: created?.id, content: "192.0.2.2" }]);
   });
 
-  it("moves several names, and both families", async () => {
+  it("updates several names and both address families", async () => {
     const query = "hostname=home.example.com,nas.example.com&myip=192.0.2.1,2001:db8::1";
     const good = "good 192.0.2.1,2001:db8::1\n";
-    expect(await words(query)).toBe(good + good);
+    expect(await answerTo(query)).toBe(good + good);
     expect((await contents()).sort()).toEqual([
       "home.example.com 192.0.2.1",
       "home.example.com 2001:db8::1",
       "nas.example.com 192.0.2.1",
       "nas.example.com 2001:db8::1",
     ]);
-    expect(await words("hostname=home.example.com&myip=2001:0DB8::1")).toContain("nochg");
+    expect(await answerTo("hostname=home.example.com&myip=2001:0DB8::1")).toContain("nochg");
   });
 
-  it("leaves one address of a name that had two, and the other family alone", async () => {
+  it("replaces two addresses of a family by one, and keeps the other family", async () => {
     await addRecord({ type: "A", name: "home", content: "192.0.2.8", ttl: 300 });
     await addRecord({ type: "A", name: "home", content: "192.0.2.9", ttl: 300 });
     await addRecord({ type: "AAAA", name: "home", content: "2001:db8::9", ttl: 300 });
-    expect(await words("hostname=home.example.com&myip=192.0.2.1")).toBe("good 192.0.2.1\n");
+    expect(await answerTo("hostname=home.example.com&myip=192.0.2.1")).toBe("good 192.0.2.1\n");
     expect((await contents()).sort()).toEqual([
       "home.example.com 192.0.2.1",
       "home.example.com 2001:db8::9",
     ]);
   });
 
-  it("moves only the names of the account", async () => {
+  it("updates only the names of the account", async () => {
     const query = "hostname=www.example.com,home.example.com&myip=192.0.2.1";
-    expect(await words(query)).toBe("nohost\ngood 192.0.2.1\n");
+    expect(await answerTo(query)).toBe("nohost\ngood 192.0.2.1\n");
     expect(await contents()).toEqual(["home.example.com 192.0.2.1"]);
   });
 
-  it("says that DNS refused it, and changes nothing", async () => {
+  it("answers dnserr and changes nothing when the record API refuses", async () => {
     await addRecord({ type: "CNAME", name: "home", content: "example.net", ttl: 300 });
-    expect(await words("hostname=home.example.com&myip=192.0.2.1,2001:db8::1")).toBe("dnserr\n");
+    expect(await answerTo("hostname=home.example.com&myip=192.0.2.1,2001:db8::1")).toBe("dnserr\n");
     expect(await contents()).toEqual([]);
     const zone = await zoneId();
     const { result } = await (await api(`zones/${zone}/dns_records?type=CNAME`)).json<Listed>();
     await api(`zones/${zone}/dns_records/${result[0]?.id}`, { method: "DELETE" });
   });
 
-  it("takes the caller's address when none is given", async () => {
+  it("uses the caller's address by default", async () => {
     const response = await exports.default.fetch(
       "http://dns.test/nic/update?hostname=home.example.com",
       {
@@ -148,7 +148,7 @@ describe("GET /nic/update", () => {
     expect(await response.text()).toBe("good 192.0.2.77\n");
   });
 
-  it("asks for credentials", async () => {
+  it("refuses wrong credentials with 401", async () => {
     const response = await update("hostname=home.example.com&myip=192.0.2.1", "home:guess");
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toContain("Basic");
@@ -156,8 +156,8 @@ describe("GET /nic/update", () => {
     expect(await contents()).toEqual([]);
   });
 
-  it("complains in the protocol's words", async () => {
-    expect(await words("hostname=home&myip=192.0.2.1")).toBe("notfqdn\n");
+  it("answers an invalid request with the protocol's words", async () => {
+    expect(await answerTo("hostname=home&myip=192.0.2.1")).toBe("notfqdn\n");
     expect((await exports.default.fetch("http://dns.test/")).status).toBe(404);
   });
 });

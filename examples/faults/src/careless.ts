@@ -1,4 +1,4 @@
-/** Takes it for granted that buckets work. */
+/** Assumes that every call succeeds. */
 export async function save(bucket: StoreBucket, key: string, photo: string): Promise<void> {
   await bucket.put(key, photo);
 }
@@ -8,7 +8,7 @@ export async function load(bucket: StoreBucket, key: string): Promise<string | n
   return object === null ? null : object.text();
 }
 
-/** Counts an upload each time that one is stored. */
+/** Counts an upload. */
 export async function count(bucket: StoreBucket): Promise<number> {
   const counted = Number((await load(bucket, "count")) ?? 0) + 1;
   await save(bucket, "count", String(counted));

@@ -1,5 +1,5 @@
 // @ts-check
-/** Elements of the page, and the words on them. */
+/** Functions that create elements and texts of the page. */
 
 /** @param {string} id */
 export function element(id) {
@@ -9,7 +9,8 @@ export function element(id) {
 }
 
 /**
- * An element with attributes and children. Text is text: names of files are strangers' words.
+ * Creates an element with attributes and children. File names come from users, so the page shows
+ * them as text and never as HTML.
  *
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
@@ -26,11 +27,11 @@ export function make(name, attributes = {}, ...children) {
 
 /**
  * @param {string} label
- * @param {() => unknown} press
+ * @param {() => unknown} onClick
  */
-export function button(label, press) {
+export function button(label, onClick) {
   const made = make("button", { type: "button" }, label);
-  made.addEventListener("click", () => void press());
+  made.addEventListener("click", () => void onClick());
   return made;
 }
 

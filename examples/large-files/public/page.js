@@ -1,5 +1,5 @@
 // @ts-check
-/** The page: uploads under way, uploads that were left unfinished, and the files. */
+/** The page: uploads in progress, unfinished uploads of earlier visits, and the files. */
 import { button, element, make, sizeText } from "./elements.js";
 import { sendPart } from "./send-part.js";
 import { fingerprint, storagePrefix, Upload } from "./upload.js";
@@ -20,31 +20,31 @@ function add(file) {
     value: "0",
     "aria-label": file.name,
   });
-  const facts = make("span", { class: "facts" });
+  const details = make("span", { class: "details" });
   const actions = make("span", { class: "actions" });
-  const row = make("li", {}, make("span", { class: "name" }, file.name), actions, bar, facts);
+  const row = make("li", {}, make("span", { class: "name" }, file.name), actions, bar, details);
   element("uploads").append(row);
 
-  const leave = () => {
+  const removeRow = () => {
     open.delete(id);
     row.remove();
     showUnfinished();
   };
   const abort = async () => {
     await upload.abort().catch(() => {});
-    announce(`${file.name} was aborted.`);
-    leave();
+    announce(`The upload of ${file.name} was aborted.`);
+    removeRow();
   };
   const pace = makePace();
-  let shown = "";
+  let shownState = "";
 
   const show = () => {
     const { state, sent, total, error } = upload;
     bar.value = state === "done" ? bar.max : sent;
-    facts.className = state === "failed" ? "facts failed" : "facts";
+    details.className = state === "failed" ? "details failed" : "details";
     const share = total === 0 ? 100 : Math.floor((sent / total) * 100);
     const amount = `${sizeText(sent)} of ${sizeText(total)} · ${share} %`;
-    facts.textContent = {
+    details.textContent = {
       ready: "",
       uploading: `${amount}${pace(sent, total)}`,
       paused: `${amount} · paused`,
@@ -52,9 +52,9 @@ function add(file) {
       aborted: "Aborting",
       done: "Done",
     }[state];
-    if (state === shown) return;
-    shown = state;
-    // Which buttons there are changes with the state alone, so that none is lost under a pointer.
+    if (state === shownState) return;
+    shownState = state;
+    // The buttons change only with the state, so that progress does not replace a pressed button.
     const focused = actions.contains(document.activeElement);
     const stop = button("Abort", abort);
     if (state === "uploading")
@@ -74,10 +74,10 @@ function add(file) {
       );
     if (state === "aborted") actions.replaceChildren();
     if (focused) actions.querySelector("button")?.focus();
-    if (state === "failed" || state === "paused") announce(`${file.name}: ${facts.textContent}`);
+    if (state === "failed" || state === "paused") announce(`${file.name}: ${details.textContent}`);
     if (state === "done") {
       announce(`${file.name} is uploaded.`);
-      leave();
+      removeRow();
       void showFiles();
     }
   };
@@ -86,7 +86,7 @@ function add(file) {
   void upload.start();
 }
 
-/** How fast it goes, and how long it will take, over the last seconds. */
+/** Speed over the last five seconds, and the remaining time. */
 function makePace() {
   /** @type {{ time: number, sent: number }[]} */
   let points = [];
@@ -103,7 +103,7 @@ function makePace() {
   };
 }
 
-/** Uploads of earlier visits. A page cannot open a file again by itself: it has to be chosen. */
+/** Shows uploads of earlier visits. A page cannot reopen a file: the user has to choose it. */
 function showUnfinished() {
   const keys = Object.keys(localStorage).filter(
     (key) => key.startsWith(storagePrefix) && !open.has(key),
@@ -111,7 +111,7 @@ function showUnfinished() {
   element("unfinished").replaceChildren(
     ...keys.map((key) => {
       const [size, , ...name] = key.slice(storagePrefix.length).split(":");
-      const forget = button("Abort", async () => {
+      const abort = button("Abort", async () => {
         const id = localStorage.getItem(key);
         localStorage.removeItem(key);
         showUnfinished();
@@ -121,8 +121,8 @@ function showUnfinished() {
         "li",
         {},
         make("span", { class: "name" }, name.join(":")),
-        make("span", { class: "actions" }, forget),
-        make("span", { class: "facts" }, sizeText(Number(size))),
+        make("span", { class: "actions" }, abort),
+        make("span", { class: "details" }, sizeText(Number(size))),
       );
     }),
   );
@@ -148,7 +148,7 @@ async function showFiles(cursor) {
 /** @param {{ key: string, url: string, size: number, uploaded: string }} file */
 function fileRow({ key, url, size, uploaded }) {
   const remove = button("Delete", async () => {
-    if (!confirm(`Delete ${key}? It cannot be brought back.`)) return;
+    if (!confirm(`Delete ${key}? You cannot undo this.`)) return;
     await fetch(url, { method: "DELETE" });
     announce(`${key} was deleted.`);
     await showFiles();
@@ -159,7 +159,11 @@ function fileRow({ key, url, size, uploaded }) {
     {},
     make("a", { class: "name", href: url, download: "" }, key),
     make("span", { class: "actions" }, remove),
-    make("span", { class: "facts" }, `${sizeText(size)} · ${new Date(uploaded).toLocaleString()}`),
+    make(
+      "span",
+      { class: "details" },
+      `${sizeText(size)} · ${new Date(uploaded).toLocaleString()}`,
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Sends a part with XMLHttpRequest, which, unlike `fetch`, says how much of a body has gone.
+ * Sends a part with XMLHttpRequest, which reports the progress of a body; `fetch` does not.
  *
  * @type {import("./upload.js").SendPart}
  */

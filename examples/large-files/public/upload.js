@@ -1,16 +1,16 @@
 // @ts-check
 /**
- * An upload that survives: parts are sent several at once, failed ones again, and after a reload it
- * goes on with what the server does not have yet.
+ * An upload that can be resumed. It sends several parts at once, retries failed parts, and after a
+ * reload sends only the parts that the server does not have.
  *
- * The only thing that is remembered here is the upload's id, under the file's name, size and date;
- * the server knows which parts have arrived, and is asked. Nothing in this file needs a browser:
- * `fetch`, the storage and the waiting are handed in.
+ * The browser keeps only the id of the upload, under the file's name, size and date. The server
+ * keeps the list of stored parts. Nothing in this file needs a browser: `fetch`, the storage and
+ * the wait function are options.
  *
  *     ready ─▶ uploading ─▶ done
- *                │  ▲  └──▶ failed ─▶ (start again)
+ *                │  ▲  └──▶ failed ─▶ start() continues
  *                ▼  │
- *               paused            aborted, from anywhere but done
+ *               paused            aborted: from any state except done
  */
 
 /**
@@ -24,15 +24,15 @@
  * @typedef {(url: string, part: Blob, options: { signal: AbortSignal, onProgress: (sent: number) => void }) => Promise<Answer>} SendPart
  * @typedef {object} UploadOptions
  * @property {Fetch} [fetch]
- * @property {SendPart} [sendPart] sends one part, and says how much of it has gone
+ * @property {SendPart} [sendPart] sends one part, and reports its progress
  * @property {{ getItem(key: string): string | null, setItem(key: string, value: string): void, removeItem(key: string): void }} storage
- * @property {number} [concurrency] parts that are sent at once
- * @property {number} [attempts] how often a request is tried
+ * @property {number} [concurrency] number of parts that are sent at once
+ * @property {number} [attempts] number of attempts for a request
  * @property {(milliseconds: number, signal: AbortSignal) => Promise<void>} [wait]
  * @property {(upload: Upload) => void} [onChange] called on every change of state or progress
  */
 
-/** What is kept in the storage begins with this. */
+/** Prefix of all keys in the storage. */
 export const storagePrefix = "upload:";
 
 /** @param {{ name: string, size: number, lastModified: number }} file */
@@ -40,7 +40,7 @@ export function fingerprint({ name, size, lastModified }) {
   return `${storagePrefix}${size}:${lastModified}:${name}`;
 }
 
-/** The server's refusal, which trying again would not change. */
+/** A refusal of the server. Another attempt would fail too. */
 class Refusal extends Error {
   /**
    * @param {number} status
@@ -70,8 +70,8 @@ export class Upload {
   #status = null;
   /** @type {Set<number>} */
   #done = new Set();
-  /** Bytes that have gone, of parts that are under way @type {Map<number, number>} */
-  #flying = new Map();
+  /** Sent bytes of parts in progress @type {Map<number, number>} */
+  #inFlight = new Map();
 
   /**
    * @param {FileLike} file
@@ -81,7 +81,7 @@ export class Upload {
     this.#file = file;
     this.#fingerprint = fingerprint(file);
     this.#options = {
-      // Not `fetch` itself, which wants to be called on the window.
+      // Not `fetch` itself, which must be called as a method of the window.
       fetch: /** @type {Fetch} */ ((url, init) => fetch(url, init)),
       concurrency: 4,
       attempts: 6,
@@ -95,15 +95,15 @@ export class Upload {
     return this.#file.size;
   }
 
-  /** Bytes that have gone */
+  /** Number of sent bytes. */
   get sent() {
     let sent = 0;
     for (const number of this.#done) sent += this.#partLength(number);
-    for (const bytes of this.#flying.values()) sent += bytes;
+    for (const bytes of this.#inFlight.values()) sent += bytes;
     return this.state === "done" ? this.total : Math.min(sent, this.total);
   }
 
-  /** Starts, or goes on. Resolves when it is done or paused or aborted, and when it has failed. */
+  /** Starts or continues the upload. Resolves when it is done, paused, aborted or failed. */
   start() {
     if (this.state === "done" || this.state === "aborted") return Promise.resolve();
     this.#run ??= this.#work().finally(() => {
@@ -112,14 +112,14 @@ export class Upload {
     return this.#run;
   }
 
-  /** Stops sending. What has arrived stays; `start()` goes on. */
+  /** Stops sending. The stored parts stay, and `start()` continues. */
   async pause() {
     if (this.state !== "uploading") return;
     this.#change("paused");
     await this.#stop();
   }
 
-  /** Ends the upload, here and on the server. */
+  /** Aborts the upload in the browser and on the server. */
   async abort() {
     if (this.state === "done") return;
     this.#change("aborted");
@@ -148,7 +148,7 @@ export class Upload {
         status.file ?? (await this.#request(`/uploads/${status.id}/complete`, { method: "POST" }));
       this.#options.storage.removeItem(this.#fingerprint);
       this.#change("done");
-      // The server keeps a note of a completed upload until it is told that the answer has come.
+      // The server keeps the record of a completed upload until the client deletes it.
       await this.#options.fetch(`/uploads/${status.id}`, { method: "DELETE" }).catch(() => {});
     } catch (error) {
       if (this.state !== "uploading") return;
@@ -158,12 +158,12 @@ export class Upload {
       this.error = error instanceof Error ? error : new Error(String(error));
       this.#change("failed");
     } finally {
-      this.#flying.clear();
+      this.#inFlight.clear();
     }
   }
 
   /**
-   * The upload that was begun for this file, if the server still has it, or a new one.
+   * The existing upload of this file if the server still has it, otherwise a new upload.
    *
    * @returns {Promise<UploadStatus>}
    */
@@ -201,7 +201,7 @@ export class Upload {
     try {
       await Promise.all(senders);
     } catch (error) {
-      // One has given up: the others stop too, and none is still sending when this ends.
+      // One sender has failed. The others stop, and this waits until none is sending.
       this.#controller.abort();
       await Promise.allSettled(senders);
       throw error;
@@ -217,7 +217,7 @@ export class Upload {
     const start = (number - 1) * partSize;
     const part = this.#file.slice(start, Math.min(start + partSize, this.#file.size));
     const { signal } = this.#controller;
-    await this.#again(() => {
+    await this.#withRetries(() => {
       this.#progress(number, 0);
       if (this.#options.sendPart === undefined) {
         return this.#options.fetch(url, { method: "PUT", body: part, signal });
@@ -225,7 +225,7 @@ export class Upload {
       const onProgress = (/** @type {number} */ sent) => this.#progress(number, sent);
       return this.#options.sendPart(url, part, { signal, onProgress });
     });
-    this.#flying.delete(number);
+    this.#inFlight.delete(number);
     this.#done.add(number);
     this.#options.onChange(this);
   }
@@ -236,16 +236,16 @@ export class Upload {
    */
   #request(url, options) {
     const { signal } = this.#controller;
-    return this.#again(() => this.#options.fetch(url, { ...options, signal }));
+    return this.#withRetries(() => this.#options.fetch(url, { ...options, signal }));
   }
 
   /**
-   * Tries until there is an answer: a lost connection and a server in trouble may pass, a refusal
-   * does not.
+   * Retries after a lost connection and after a temporary error of the server, but not after a
+   * refusal.
    *
    * @param {() => Promise<Answer>} send
    */
-  async #again(send) {
+  async #withRetries(send) {
     const { signal } = this.#controller;
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
@@ -254,7 +254,7 @@ export class Upload {
       try {
         const answer = await send();
         if (answer.ok) return await answer.json();
-        problem = await refusal(answer);
+        problem = await refusalOf(answer);
         if (answer.status < 500 && answer.status !== 408 && answer.status !== 429) throw problem;
       } catch (error) {
         if (error instanceof Refusal || signal.aborted) throw error;
@@ -276,7 +276,7 @@ export class Upload {
    * @param {number} sent
    */
   #progress(number, sent) {
-    this.#flying.set(number, sent);
+    this.#inFlight.set(number, sent);
     this.#options.onChange(this);
   }
 
@@ -288,13 +288,13 @@ export class Upload {
 }
 
 /** @param {Answer} answer */
-async function refusal(answer) {
+async function refusalOf(answer) {
   const { error } = await answer.json().catch(() => ({}));
   return new Refusal(answer.status, error ?? `The server answered ${answer.status}.`);
 }
 
 /**
- * Half a second, then twice as long each time, up to ten; and not all parts at the same moment.
+ * Half a second, doubled with each attempt, up to ten seconds. A random factor spreads the parts.
  *
  * @param {number} attempt
  */

@@ -1,4 +1,4 @@
-/** The files: `/files`, and `/files/<key>` with ranges, so that downloads can be resumed too. */
+/** The files: `/files`, and `/files/<key>` with ranges, so that a download can be resumed. */
 import { serveObject } from "./http/serve-object.ts";
 import { problem } from "./problem.ts";
 
@@ -33,7 +33,7 @@ export async function routeFile(bucket: StoreBucket, key: string, request: Reque
       await bucket.delete(key);
       return new Response(null, { status: 204 });
     default:
-      return problem(405, "A file can be read and deleted.", { allow: "GET, HEAD, DELETE" });
+      return problem(405, "Use GET, HEAD or DELETE.", { allow: "GET, HEAD, DELETE" });
   }
 }
 
@@ -41,7 +41,7 @@ export function filePath(key: string): string {
   return `/files/${key.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Saved, never shown: these are strangers' files. The name is written as RFC 8187 wants it. */
+/** The browser saves a file and never shows it, because files come from users (RFC 8187). */
 export function disposition(key: string): string {
   const name = encodeURIComponent(key.split("/").at(-1) ?? key).replace(
     /['()*]/g,

@@ -1,4 +1,4 @@
-/** Files of any size, uploaded in parts. The page is in `public`; this is what it talks to. */
+/** Files of any size, uploaded in parts. This is the HTTP interface of the page in `public`. */
 import { listFiles, routeFile } from "./files.ts";
 import { problem } from "./problem.ts";
 import { routeUpload } from "./uploads.ts";
@@ -11,13 +11,15 @@ export default {
     if (area === "uploads") return routeUpload(env, path, request);
     if (area !== "files") return problem(404, "Uploads are at /uploads, files at /files.");
     if (path === "") {
-      if (request.method !== "GET") return problem(405, "GET lists the files.", { allow: "GET" });
+      if (request.method !== "GET")
+        return problem(405, "Use GET to list the files.", { allow: "GET" });
       return listFiles(env.FILES, searchParams.get("cursor"));
     }
     try {
       return await routeFile(env.FILES, decodeURIComponent(path), request);
     } catch (error) {
-      if (error instanceof URIError) return problem(400, "The address is no UTF-8.");
+      if (error instanceof URIError)
+        return problem(400, "The address is not percent-encoded UTF-8.");
       throw error;
     }
   },

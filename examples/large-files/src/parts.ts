@@ -1,19 +1,20 @@
 /**
- * How a file is cut into parts.
+ * The division of a file into parts.
  *
- * All parts have one size but the last, which may be smaller; a part has at least 5 MiB, and there
- * are at most 10,000. Small parts lose less when a connection breaks, and each costs a request.
+ * All parts have the same size, except the last, which may be smaller. A part has at least 5 MiB,
+ * and a file has at most 10,000 parts. Small parts lose less when a connection breaks, but each
+ * part needs a request.
  */
 
 const mebibyte = 1024 * 1024;
 
-/** The bucket's limits: docs/store.md */
+/** Limits of the bucket: docs/store.md. */
 export const partSizeMin = 5 * mebibyte;
 export const partCountMax = 10_000;
 const partSizeMax = 5 * 1024 * mebibyte - 5 * mebibyte;
 export const fileSizeMax = partSizeMax * partCountMax;
 
-/** What is used while 10,000 of them are enough: up to 78 GiB */
+/** The size for files up to 78 GiB, for which 10,000 parts are enough. */
 const partSizeUsual = 8 * mebibyte;
 
 export function partSizeFor(fileSize: number): number {
@@ -21,27 +22,28 @@ export function partSizeFor(fileSize: number): number {
   return Math.min(Math.max(partSizeUsual, needed), partSizeMax);
 }
 
-interface Cut {
+interface Division {
   size: number;
   partSize: number;
 }
 
-/** An empty file is one empty part: an upload of no parts cannot be completed. */
-export function partCount({ size, partSize }: Cut): number {
+/** An empty file has one empty part, because an upload without parts cannot be completed. */
+export function partCount({ size, partSize }: Division): number {
   return Math.max(1, Math.ceil(size / partSize));
 }
 
-/** The bytes of part `partNumber`, or `null` when the file has no such part. */
-export function partLength(cut: Cut, partNumber: number): number | null {
-  const count = partCount(cut);
+/** The size of part `partNumber`, or `null` when the file has no such part. */
+export function partLength(division: Division, partNumber: number): number | null {
+  const count = partCount(division);
   if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > count) return null;
-  return partNumber < count ? cut.partSize : cut.size - cut.partSize * (count - 1);
+  const { size, partSize } = division;
+  return partNumber < count ? partSize : size - partSize * (count - 1);
 }
 
-/** The numbers that are not among `done`. */
-export function missingParts(cut: Cut, done: Iterable<{ partNumber: number }>): number[] {
+/** The part numbers of the file that are not in `done`. */
+export function missingParts(division: Division, done: Iterable<{ partNumber: number }>): number[] {
   const numbers = new Set(Array.from(done, ({ partNumber }) => partNumber));
-  return Array.from({ length: partCount(cut) }, (_, index) => index + 1).filter(
+  return Array.from({ length: partCount(division) }, (_, index) => index + 1).filter(
     (number) => !numbers.has(number),
   );
 }

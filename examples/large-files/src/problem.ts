@@ -1,15 +1,15 @@
-/** Refusals: a status, and a sentence that says what to do about it. */
+/** Error responses: a status, and a sentence that says what to do. */
 
 export function problem(
   status: number,
   message: string,
   headers: HeadersInit = {},
-  facts: Record<string, unknown> = {},
+  details: Record<string, unknown> = {},
 ): Response {
-  return Response.json({ error: message, ...facts }, { status, headers });
+  return Response.json({ error: message, ...details }, { status, headers });
 }
 
-/** The code that errors of the bucket have at their end, in parentheses. */
+/** The code of an error of the bucket: the number in parentheses at the end of its message. */
 export function errorCode(error: unknown): number | null {
   const code = /\((\d+)\)$/.exec(error instanceof Error ? error.message : "")?.[1];
   return code === undefined ? null : Number(code);

@@ -1,27 +1,27 @@
 /**
- * What the server keeps of an upload that is under way.
+ * The records of an upload in progress.
  *
- * A bucket does not list the parts of an upload, and to complete one their etags are needed. The
- * browser could keep them; but then only that browser could go on, and what it remembers could be
- * more than what has arrived. So the server keeps them, and the browser only the id of the upload.
+ * A bucket does not list the parts of an upload, and `complete()` needs their etags. If the browser
+ * kept the etags, only that browser could continue, and it could list parts that were not stored.
+ * So the server keeps the etags, and the browser keeps only the id of the upload.
  *
- * They are objects in a bucket of their own:
+ * The records are objects in a second bucket:
  *
- *     <id>/upload        the key, the size, and how the file is cut, as JSON
- *     <id>/parts/00007   an empty object; its metadata has the etag of part 7
+ *     <id>/upload        the key, the size and the part size, as JSON
+ *     <id>/parts/00007   an empty object whose metadata contains the etag of part 7
  *
- * An object a part, and not one list: parts arrive several at once, and of two that write the same
- * list one would be lost. The record of a part is written after the part, so what is on record has
- * arrived; a part whose record was not written is sent again.
+ * Each part has its own object, because parts arrive concurrently and two writers of one list would
+ * lose an entry. The server writes the record after the part, so a recorded part is stored. The
+ * client sends a part without a record again.
  */
 
 export interface UploadRecord {
   id: string;
-  /** Where the file will be */
+  /** The key of the file. */
   key: string;
   size: number;
   partSize: number;
-  /** The bucket's own id of the upload */
+  /** The bucket's id of the multipart upload. */
   uploadId: string;
 }
 
@@ -47,7 +47,7 @@ export async function savePart(bucket: StoreBucket, id: string, part: StoreUploa
   await bucket.put(partKey(id, part.partNumber), null, { customMetadata });
 }
 
-/** The parts that have arrived, in the order of their numbers. */
+/** The recorded parts, in the order of their numbers. */
 export async function savedParts(bucket: StoreBucket, id: string): Promise<StoreUploadedPart[]> {
   const prefix = partPrefix(id);
   const parts: StoreUploadedPart[] = [];
@@ -58,18 +58,18 @@ export async function savedParts(bucket: StoreBucket, id: string): Promise<Store
   return parts;
 }
 
-export async function forgetParts(bucket: StoreBucket, id: string): Promise<void> {
+export async function deletePartRecords(bucket: StoreBucket, id: string): Promise<void> {
   const keys: string[] = [];
   for await (const { key } of objectsBelow(bucket, partPrefix(id))) keys.push(key);
-  // As many as a delete may name
+  // delete() takes at most 1000 keys.
   for (let start = 0; start < keys.length; start += 1000) {
     await bucket.delete(keys.slice(start, start + 1000));
   }
 }
 
-/** The record goes last: as long as it is there, what is left can be found. */
-export async function forgetUpload(bucket: StoreBucket, id: string): Promise<void> {
-  await forgetParts(bucket, id);
+/** Deletes the record of the upload last, so that an interrupted deletion can be repeated. */
+export async function deleteUploadRecords(bucket: StoreBucket, id: string): Promise<void> {
+  await deletePartRecords(bucket, id);
   await bucket.delete(recordKey(id));
 }
 

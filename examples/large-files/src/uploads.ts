@@ -1,24 +1,24 @@
 /**
  * Uploads: `/uploads`, `/uploads/<id>`, `/uploads/<id>/<part>`, `/uploads/<id>/complete`.
  *
- * Every step can be repeated, for a client that did not hear the answer: a part that comes again
- * replaces itself, and a file knows (in its metadata) which upload made it, so completing a second
- * time finds it done.
+ * A client that did not get a response can repeat every step. A repeated part replaces itself. The
+ * metadata of a file contains the id of its upload, so a repeated `complete` finds the file.
  */
 import { filePath } from "./files.ts";
 import { fileSizeMax, missingParts, partLength, partSizeFor } from "./parts.ts";
 import { errorCode, problem } from "./problem.ts";
 import {
   findUpload,
-  forgetParts,
-  forgetUpload,
+  deletePartRecords,
+  deleteUploadRecords,
   savedParts,
   savePart,
   saveUpload,
   type UploadRecord,
 } from "./upload-record.ts";
 
-const gone = "The upload has ended: it was aborted, or took more than seven days. Start again.";
+const ended =
+  "The upload has ended: it was aborted, or is older than seven days. Start a new upload.";
 const unknown = "There is no such upload. Start one with POST /uploads.";
 
 export async function routeUpload(env: Env, path: string, request: Request): Promise<Response> {
@@ -40,12 +40,12 @@ export async function routeUpload(env: Env, path: string, request: Request): Pro
 }
 
 function notAllowed(allow: string): Response {
-  return problem(405, `This takes ${allow}.`, { allow });
+  return problem(405, `Use ${allow.replace(", ", " or ")}.`, { allow });
 }
 
 async function createUpload(env: Env, request: Request): Promise<Response> {
-  const asked = await request.json<Record<string, unknown> | null>().catch(() => null);
-  const { name, size, type } = asked ?? {};
+  const body = await request.json<Record<string, unknown> | null>().catch(() => null);
+  const { name, size, type } = body ?? {};
   if (typeof name !== "string" || name === "" || new TextEncoder().encode(name).length > 1024) {
     return problem(400, 'Send JSON with a "name" of 1 to 1024 bytes.');
   }
@@ -67,7 +67,7 @@ async function createUpload(env: Env, request: Request): Promise<Response> {
   });
 }
 
-/** What a client needs to go on: how the file is cut, and which parts have arrived. */
+/** The state that a client needs to continue: the part size and the stored parts. */
 async function describeUpload(env: Env, record: UploadRecord): Promise<Response> {
   const file = await fileOf(env, record);
   if (file !== null) return Response.json({ ...describe(record, []), file: describeFile(file) });
@@ -96,14 +96,14 @@ async function uploadPart(env: Env, record: UploadRecord, partNumber: number, re
     return Response.json({ partNumber });
   } catch (error) {
     if (errorCode(error) !== 10024) throw error;
-    await forgetUpload(env.UPLOADS, record.id);
-    return problem(410, gone);
+    await deleteUploadRecords(env.UPLOADS, record.id);
+    return problem(410, ended);
   }
 }
 
 async function completeUpload(env: Env, record: UploadRecord): Promise<Response> {
-  const made = await fileOf(env, record);
-  if (made !== null) return completed(env, record, made);
+  const existing = await fileOf(env, record);
+  if (existing !== null) return completed(env, record, existing);
 
   const parts = await savedParts(env.UPLOADS, record.id);
   const missing = missingParts(record, parts);
@@ -115,32 +115,32 @@ async function completeUpload(env: Env, record: UploadRecord): Promise<Response>
     return await completed(env, record, await upload.complete(parts));
   } catch (error) {
     if (errorCode(error) !== 10024) throw error;
-    // Another request may have completed it just now.
+    // Another request may have completed the upload in the meantime.
     const file = await fileOf(env, record);
     if (file !== null) return completed(env, record, file);
-    await forgetUpload(env.UPLOADS, record.id);
-    return problem(410, gone);
+    await deleteUploadRecords(env.UPLOADS, record.id);
+    return problem(410, ended);
   }
 }
 
 async function completed(env: Env, record: UploadRecord, file: StoreObject): Promise<Response> {
-  // The record stays until the client deletes it: it is how a repeated request finds the file.
-  await forgetParts(env.UPLOADS, record.id);
+  // The record stays until the client deletes it, so that a repeated request finds the file.
+  await deletePartRecords(env.UPLOADS, record.id);
   return Response.json(describeFile(file), {
     status: 201,
     headers: { location: filePath(file.key), etag: file.httpEtag },
   });
 }
 
-/** The file, if this upload made it. */
+/** The file, if this upload created it. */
 async function fileOf(env: Env, { id, key }: UploadRecord): Promise<StoreObject | null> {
   const file = await env.FILES.head(key);
   return file?.customMetadata?.["upload"] === id ? file : null;
 }
 
-/** Ends the upload, and forgets it. After it is completed only the second is left to do. */
+/** Aborts the upload and deletes its records. For a completed upload, abort() changes nothing. */
 async function abortUpload(env: Env, record: UploadRecord): Promise<Response> {
   await env.FILES.resumeMultipartUpload(record.key, record.uploadId).abort();
-  await forgetUpload(env.UPLOADS, record.id);
+  await deleteUploadRecords(env.UPLOADS, record.id);
   return new Response(null, { status: 204 });
 }

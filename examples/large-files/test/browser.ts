@@ -1,10 +1,10 @@
-/** What a browser hands to an upload: a file, a storage, and a network that can be disturbed. */
+/** Substitutes for a browser: a file, a storage, and a network with injected failures. */
 import { exports } from "cloudflare:workers";
 import type { Upload } from "../public/upload.js";
 
 const mebibyte = 1024 * 1024;
 
-/** Content in which every part differs from every other, and a shift shows. */
+/** Content in which all parts differ, so that a misplaced part changes the digest. */
 export function makeFile(name: string, size = 20 * mebibyte): File {
   const bytes = new Uint8Array(size);
   const words = new Uint32Array(bytes.buffer, 0, Math.floor(size / 4));
@@ -26,25 +26,25 @@ export class MemoryStorage {
 
 type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
-/** The script itself, as a browser would reach it. */
+/** Requests to the script, as a browser sends them. */
 export const network: Fetch = (url, init) => exports.default.fetch(`http://files.test${url}`, init);
 
-/** A network that notes what passes, and asks `disturb` about it first. */
-export function observed(
-  disturb: (line: string) => Response | Error | undefined = () => undefined,
+/** A network that records its requests. `intercept` can return a response or an error instead. */
+export function recordedNetwork(
+  intercept: (line: string) => Response | Error | undefined = () => undefined,
 ) {
   const lines: string[] = [];
   const fetch: Fetch = async (url, init) => {
     const line = `${init?.method ?? "GET"} ${url.replace(/[0-9a-f-]{36}/, "<id>")}`;
     lines.push(line);
-    const instead = disturb(line);
-    if (instead instanceof Error) throw instead;
-    return instead ?? network(url, init);
+    const intercepted = intercept(line);
+    if (intercepted instanceof Error) throw intercepted;
+    return intercepted ?? network(url, init);
   };
   return { fetch, lines, parts: () => lines.filter((line) => line.startsWith("PUT")) };
 }
 
-/** Waits for nothing, and says how often it was asked to. */
+/** A wait function that does not wait, and records its delays. */
 export function noWaiting() {
   const delays: number[] = [];
   const wait = (milliseconds: number) => {
@@ -54,7 +54,7 @@ export function noWaiting() {
   return { wait, delays };
 }
 
-export async function downloaded(upload: Upload): Promise<string> {
+export async function downloadDigest(upload: Upload): Promise<string> {
   const response = await network(upload.result?.url as string);
   return digest(await response.arrayBuffer());
 }

@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 
 describe("partSizeFor()", () => {
   it.each([0, 1, 8 * mebibyte, 100 * mebibyte, 79 * 1024 * mebibyte, 2 ** 40, fileSizeMax])(
-    "cuts %d bytes within the bucket's limits",
+    "divides %d bytes within the bucket's limits",
     (size) => {
       const partSize = partSizeFor(size);
       expect(partSize).toBeGreaterThanOrEqual(partSizeMin);
@@ -21,7 +21,7 @@ describe("partSizeFor()", () => {
     },
   );
 
-  it("grows only when it has to", () => {
+  it("grows only above 78 GiB", () => {
     expect(partSizeFor(78 * 1024 * mebibyte)).toBe(8 * mebibyte);
     expect(partSizeFor(79 * 1024 * mebibyte)).toBe(9 * mebibyte);
   });
@@ -29,19 +29,21 @@ describe("partSizeFor()", () => {
 
 describe("partLength()", () => {
   it.each([0, 1, 9, 10, 11, 20, 25])("covers a file of %d bytes exactly", (size) => {
-    const cut = { size, partSize: 10 };
-    const lengths = missingParts(cut, []).map((number) => partLength(cut, number) as number);
+    const division = { size, partSize: 10 };
+    const lengths = missingParts(division, []).map(
+      (number) => partLength(division, number) as number,
+    );
     expect(lengths.reduce((sum, length) => sum + length)).toBe(size);
     expect(lengths.slice(0, -1).every((length) => length === 10)).toBe(true);
   });
 
-  it.each([0, 4, 1.5, Number.NaN, -1])("knows no part %d", (number) => {
+  it.each([0, 4, 1.5, Number.NaN, -1])("returns null for part %d", (number) => {
     expect(partLength({ size: 25, partSize: 10 }, number)).toBeNull();
   });
 });
 
 describe("missingParts()", () => {
-  it("lists what has not arrived", () => {
+  it("lists the part numbers that are not done", () => {
     const done = [{ partNumber: 2 }, { partNumber: 9 }];
     expect(missingParts({ size: 25, partSize: 10 }, done)).toEqual([1, 3]);
     expect(missingParts({ size: 0, partSize: 10 }, [])).toEqual([1]);

@@ -3,22 +3,22 @@ import { describe, expect, it } from "vitest";
 import { delay, fingerprint, Upload } from "../public/upload.js";
 import {
   digest,
-  downloaded,
+  downloadDigest,
   makeFile,
   MemoryStorage,
   network,
   noWaiting,
-  observed,
+  recordedNetwork,
 } from "./browser.ts";
 
 const unavailable = () => Response.json({ error: "busy" }, { status: 503 });
 
 describe("Upload", () => {
-  it("sends a file in parts, and the server has it byte for byte", async () => {
+  it("sends a file in parts, and the server stores the same bytes", async () => {
     const file = makeFile("whole.bin");
     const storage = new MemoryStorage();
     const sent: number[] = [];
-    const { fetch, lines } = observed();
+    const { fetch, lines } = recordedNetwork();
     const onChange = (upload: Upload) => sent.push(upload.sent);
     const upload = new Upload(file, { fetch, storage, onChange });
     await upload.start();
@@ -28,7 +28,7 @@ describe("Upload", () => {
     expect(lines[0]).toBe("POST /uploads");
     expect(lines.slice(1, 4).sort()).toEqual([1, 2, 3].map((part) => `PUT /uploads/<id>/${part}`));
     expect(lines.slice(4)).toEqual(["POST /uploads/<id>/complete", "DELETE /uploads/<id>"]);
-    expect(await downloaded(upload)).toBe(await digest(await file.arrayBuffer()));
+    expect(await downloadDigest(upload)).toBe(await digest(await file.arrayBuffer()));
     expect(sent.at(-1)).toBe(file.size);
     expect(sent).toEqual(sent.toSorted((a, b) => a - b));
     expect(storage.items.size).toBe(0);
@@ -45,13 +45,13 @@ describe("Upload", () => {
     expect(upload.result?.size).toBe(0);
   });
 
-  it("sends a part again when the connection breaks or the server is in trouble", async () => {
+  it("retries a part after a lost connection and after a 5xx response", async () => {
     const failures = new Map([
       ["PUT /uploads/<id>/1", 2],
       ["PUT /uploads/<id>/3", 1],
       ["POST /uploads", 1],
     ]);
-    const { fetch } = observed((line) => {
+    const { fetch } = recordedNetwork((line) => {
       const left = failures.get(line) ?? 0;
       failures.set(line, left - 1);
       if (left <= 0) return undefined;
@@ -63,17 +63,17 @@ describe("Upload", () => {
     await upload.start();
     expect(upload.state).toBe("done");
     expect(delays).toHaveLength(4);
-    expect(await downloaded(upload)).toBe(await digest(await file.arrayBuffer()));
+    expect(await downloadDigest(upload)).toBe(await digest(await file.arrayBuffer()));
   });
 
-  it("gives up after so many attempts, and goes on where it was when it is started again", async () => {
+  it("fails after its last attempt, and start() continues with the missing parts", async () => {
     let broken = true;
-    const { fetch, parts } = observed((line) =>
+    const { fetch, parts } = recordedNetwork((line) =>
       broken && line.endsWith("/2") ? unavailable() : undefined,
     );
     const { wait, delays } = noWaiting();
     const options = { fetch, wait, attempts: 3, concurrency: 1, storage: new MemoryStorage() };
-    const upload = new Upload(makeFile("again.bin"), options);
+    const upload = new Upload(makeFile("retried.bin"), options);
     await upload.start();
     expect(upload.state).toBe("failed");
     expect(upload.error?.message).toBe("busy");
@@ -86,15 +86,15 @@ describe("Upload", () => {
     expect(parts().slice(before)).toEqual(["PUT /uploads/<id>/2", "PUT /uploads/<id>/3"]);
   });
 
-  it("goes on after a reload with the parts that the server does not have", async () => {
+  it("sends only the missing parts after a reload", async () => {
     const file = makeFile("reload.bin");
     const storage = new MemoryStorage();
-    const first = observed((line) => (line.endsWith("/3") ? unavailable() : undefined));
+    const first = recordedNetwork((line) => (line.endsWith("/3") ? unavailable() : undefined));
     const { wait } = noWaiting();
     await new Upload(file, { fetch: first.fetch, wait, storage, concurrency: 1 }).start();
     expect(storage.items.has(fingerprint(file))).toBe(true);
 
-    const second = observed();
+    const second = recordedNetwork();
     const upload = new Upload(file, { fetch: second.fetch, storage });
     await upload.start();
     expect(second.lines).toEqual([
@@ -103,11 +103,11 @@ describe("Upload", () => {
       "POST /uploads/<id>/complete",
       "DELETE /uploads/<id>",
     ]);
-    expect(await downloaded(upload)).toBe(await digest(await file.arrayBuffer()));
+    expect(await downloadDigest(upload)).toBe(await digest(await file.arrayBuffer()));
   });
 
-  it("begins anew when the server has forgotten the upload", async () => {
-    const file = makeFile("forgotten.bin", 10);
+  it("creates a new upload when the server no longer has the old one", async () => {
+    const file = makeFile("unknown.bin", 10);
     const storage = new MemoryStorage();
     storage.setItem(fingerprint(file), crypto.randomUUID());
     const upload = new Upload(file, { fetch: network, storage });
@@ -115,9 +115,9 @@ describe("Upload", () => {
     expect(upload.state).toBe("done");
   });
 
-  it("pauses, and goes on", async () => {
+  it("pauses and continues", async () => {
     const file = makeFile("pause.bin");
-    const { fetch, parts } = observed();
+    const { fetch, parts } = recordedNetwork();
     const storage = new MemoryStorage();
     let paused: Promise<void> | undefined;
     const upload = new Upload(file, {
@@ -135,13 +135,13 @@ describe("Upload", () => {
     expect(before).toBeLessThan(3);
     await upload.start();
     expect(upload.state).toBe("done");
-    expect(await downloaded(upload)).toBe(await digest(await file.arrayBuffer()));
+    expect(await downloadDigest(upload)).toBe(await digest(await file.arrayBuffer()));
   });
 
-  it("leaves nothing when it is aborted", async () => {
+  it("leaves no file and no record when it is aborted", async () => {
     const file = makeFile("abort.bin");
     const storage = new MemoryStorage();
-    const { fetch } = observed((line) => (line.endsWith("/2") ? unavailable() : undefined));
+    const { fetch } = recordedNetwork((line) => (line.endsWith("/2") ? unavailable() : undefined));
     const { wait } = noWaiting();
     const upload = new Upload(file, { fetch, wait, storage, concurrency: 1 });
     await upload.start();
@@ -153,7 +153,7 @@ describe("Upload", () => {
     expect(await env.FILES.head("abort.bin")).toBeNull();
   });
 
-  it("is done even if the answer to its last request was lost", async () => {
+  it("is done when the response to complete is lost", async () => {
     const storage = new MemoryStorage();
     const { wait, delays } = noWaiting();
     let lost = false;
@@ -171,14 +171,14 @@ describe("Upload", () => {
     expect(upload.result?.url).toBe("/files/lost.bin");
   });
 
-  it("sends no more parts at once than it may", async () => {
-    let flying = 0;
-    let most = 0;
+  it("sends at most `concurrency` parts at once", async () => {
+    let inFlight = 0;
+    let inFlightMax = 0;
     const sendPart = async (url: string, body: Blob) => {
-      flying += 1;
-      most = Math.max(most, flying);
+      inFlight += 1;
+      inFlightMax = Math.max(inFlightMax, inFlight);
       const answer = await network(url, { method: "PUT", body });
-      flying -= 1;
+      inFlight -= 1;
       return answer;
     };
     const storage = new MemoryStorage();
@@ -186,12 +186,12 @@ describe("Upload", () => {
     const upload = new Upload(makeFile("four.bin", 28 * 1024 * 1024), options);
     await upload.start();
     expect(upload.state).toBe("done");
-    expect(most).toBe(2);
+    expect(inFlightMax).toBe(2);
   });
 });
 
 describe("delay()", () => {
-  it("grows, and has an end", () => {
+  it("grows up to a maximum", () => {
     expect(delay(1)).toBeLessThanOrEqual(625);
     expect(delay(4)).toBeGreaterThanOrEqual(3000);
     expect(delay(30)).toBeLessThanOrEqual(12_500);

@@ -15,14 +15,14 @@ const partSize = 8 * 1024 * 1024;
 
 const create = (body: unknown) =>
   network("/uploads", { method: "POST", body: JSON.stringify(body) });
-const started = async (name: string, size: number) =>
+const startUpload = async (name: string, size: number) =>
   (await create({ name, size, type: "text/plain" })).json<Status>();
 const putPart = (id: string, number: number | string, body: BodyInit) =>
   network(`/uploads/${id}/${number}`, { method: "PUT", body });
 const complete = (id: string) => network(`/uploads/${id}/complete`, { method: "POST" });
 
 describe("POST /uploads", () => {
-  it("says how the file is cut, and where the upload is", async () => {
+  it("returns the part size and the address of the upload", async () => {
     const response = await create({ name: "new.bin", size: partSize + 1 });
     expect(response.status).toBe(201);
     const status = await response.json<Status>();
@@ -45,21 +45,21 @@ describe("POST /uploads", () => {
 });
 
 describe("PUT /uploads/<id>/<part>", () => {
-  it("can be repeated: the last one counts", async () => {
-    const { id } = await started("twice.bin", 3);
+  it("replaces a part that was sent before", async () => {
+    const { id } = await startUpload("twice.bin", 3);
     await (await putPart(id, 1, "old")).json();
     await (await putPart(id, 1, "new")).json();
     await (await complete(id)).json();
     expect(await (await network("/files/twice.bin")).text()).toBe("new");
   });
 
-  it.each([0, 3, "x", "1.5"])("knows no part %s", async (number) => {
-    const { id } = await started("parts.bin", partSize + 1);
+  it.each([0, 3, "x", "1.5"])("answers 404 for part %s", async (number) => {
+    const { id } = await startUpload("parts.bin", partSize + 1);
     expect((await putPart(id, number, "x")).status).toBe(404);
   });
 
   it("refuses a part of the wrong size", async () => {
-    const { id } = await started("size.bin", 3);
+    const { id } = await startUpload("size.bin", 3);
     const response = await network(`/uploads/${id}/1`, {
       method: "PUT",
       body: "four",
@@ -68,8 +68,8 @@ describe("PUT /uploads/<id>/<part>", () => {
     expect(response.status).toBe(400);
   });
 
-  it("says that an upload has ended, and forgets it", async () => {
-    const { id, key } = await started("ended.bin", 3);
+  it("answers 410 for an aborted upload, and deletes its records", async () => {
+    const { id, key } = await startUpload("ended.bin", 3);
     const record = await findUpload(env.UPLOADS, id);
     await env.FILES.resumeMultipartUpload(key, record?.uploadId as string).abort();
     expect((await putPart(id, 1, "new")).status).toBe(410);
@@ -78,8 +78,8 @@ describe("PUT /uploads/<id>/<part>", () => {
 });
 
 describe("POST /uploads/<id>/complete", () => {
-  it("names the parts that are missing", async () => {
-    const { id } = await started("missing.bin", partSize * 2 + 1);
+  it("lists the missing parts", async () => {
+    const { id } = await startUpload("missing.bin", partSize * 2 + 1);
     await (await putPart(id, 3, "x")).json();
     const response = await complete(id);
     expect(response.status).toBe(409);
@@ -87,8 +87,8 @@ describe("POST /uploads/<id>/complete", () => {
     expect((await (await network(`/uploads/${id}`)).json<Status>()).parts).toEqual([3]);
   });
 
-  it("answers the same when it is repeated, also at once", async () => {
-    const { id } = await started("repeated.bin", 3);
+  it("returns the same file when it is repeated, also concurrently", async () => {
+    const { id } = await startUpload("repeated.bin", 3);
     await (await putPart(id, 1, "one")).json();
     const answers = await Promise.all([complete(id), complete(id), complete(id)]);
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
@@ -99,14 +99,14 @@ describe("POST /uploads/<id>/complete", () => {
 });
 
 describe("/uploads/<id>", () => {
-  it("is 404 for what never was", async () => {
+  it("answers 404 for an unknown id", async () => {
     for (const id of [crypto.randomUUID(), "x", "..%2f"]) {
       expect((await network(`/uploads/${id}`)).status).toBe(404);
     }
   });
 
-  it("says what it takes", async () => {
-    const { id } = await started("allow.bin", 1);
+  it("lists its methods in Allow", async () => {
+    const { id } = await startUpload("allow.bin", 1);
     const response = await network(`/uploads/${id}`, { method: "POST" });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("GET, DELETE");
@@ -114,7 +114,7 @@ describe("/uploads/<id>", () => {
 });
 
 describe("/files", () => {
-  it("lists, serves in ranges, and deletes", async () => {
+  it("lists files, serves ranges, and deletes files", async () => {
     await env.FILES.put("list me.txt", "0123456789");
     const { files } = await (await network("/files")).json<{ files: { url: string }[] }>();
     expect(files.map(({ url }) => url)).toContain("/files/list%20me.txt");
@@ -128,7 +128,7 @@ describe("/files", () => {
 });
 
 describe("disposition()", () => {
-  it("writes any name so that a browser saves it", () => {
+  it("encodes any file name", () => {
     expect(disposition("a/b'(1) ü.zip")).toBe(
       "attachment; filename*=UTF-8''b%27%281%29%20%C3%BC.zip",
     );

@@ -1,5 +1,5 @@
 // @ts-check
-/** Elements of the page, and the words on them. */
+/** Functions that create elements and texts of the page. */
 
 /** @param {string} id */
 export function element(id) {
@@ -9,7 +9,8 @@ export function element(id) {
 }
 
 /**
- * An element with attributes and children. Text is text: names of photos are strangers' words.
+ * Creates an element with attributes and children. File names come from users, so the page shows
+ * them as text and never as HTML.
  *
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
@@ -42,7 +43,7 @@ export function icon(name) {
 }
 
 /**
- * The last part of a key or prefix
+ * The last segment of a key or prefix.
  *
  * @param {string} key
  */
@@ -51,7 +52,7 @@ export function nameOf(key) {
 }
 
 /** @param {{ size: number, uploaded: string }} photo */
-export function factsOf({ size, uploaded }) {
+export function detailsOf({ size, uploaded }) {
   return `${sizeText(size)} · ${new Date(uploaded).toLocaleDateString()}`;
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
-/** The page: one folder, which the address names (`#/trips/2026/`), so that Back goes back. */
-import { element, factsOf, icon, make, nameOf } from "./elements.js";
+/** The page shows one folder. Its address contains the folder (`#/trips/2026/`), so Back works. */
+import { element, detailsOf, icon, make, nameOf } from "./elements.js";
 import { deletePhoto, listFolder } from "./photos.js";
 import { upload } from "./uploads.js";
 import { view } from "./viewer.js";
@@ -15,7 +15,7 @@ let prefix = "";
 let photos = [];
 /** @type {string | undefined} */
 let cursor;
-/** Counts visits, so that an answer that comes after the visitor has gone on is dropped. */
+/** Number of opened folders. A response for an earlier folder is discarded. */
 let visit = 0;
 
 const isPicture = (/** @type {Photo} */ { contentType }) => contentType.startsWith("image/");
@@ -23,18 +23,18 @@ const announce = (/** @type {string} */ text) => (element("status").textContent 
 
 async function openFolder() {
   visit += 1;
-  const mine = visit;
+  const thisVisit = visit;
   try {
     prefix = decodeURIComponent(location.hash.replace(/^#\/?/, ""));
     const folder = await listFolder(prefix);
-    if (mine !== visit) return;
+    if (thisVisit !== visit) return;
     photos = [];
     grid.replaceChildren();
     showPath();
     append(folder);
     showEmpty(folder.folders.length + folder.photos.length === 0);
   } catch (error) {
-    if (mine === visit) fail(error);
+    if (thisVisit === visit) showError(error);
   }
 }
 
@@ -64,7 +64,7 @@ function showPath() {
 /** @param {boolean} empty */
 function showEmpty(empty) {
   element("empty").hidden = !empty;
-  element("empty-title").textContent = prefix === "" ? "No photos yet" : "Nothing in this folder";
+  element("empty-title").textContent = prefix === "" ? "No photos yet" : "This folder is empty";
   const path = [...prefix.split("/").slice(0, -1), "cat.jpg"].map(encodeURIComponent).join("/");
   element("command").textContent = `curl -T cat.jpg ${location.origin}/photos/${path}`;
 }
@@ -79,7 +79,7 @@ function folderTile(folder) {
     { class: "open", href: folderAddress(folder) },
     make("span", { class: "picture" }, icon("folder")),
     make("span", { class: "name" }, nameOf(folder)),
-    make("span", { class: "facts" }, "Folder"),
+    make("span", { class: "details" }, "Folder"),
   );
   return make("li", { class: "tile folder" }, open);
 }
@@ -95,11 +95,11 @@ function photoTile(photo) {
     { class: "open", href: photo.url },
     make("span", { class: "picture" }, picture),
     make("span", { class: "name", title: photo.key }, name),
-    make("span", { class: "facts" }, factsOf(photo)),
+    make("span", { class: "details" }, detailsOf(photo)),
   );
   if (isPicture(photo)) {
     open.addEventListener("click", (event) => {
-      // With a modifier it is a link like others: a tab of its own, a download.
+      // With a modifier key, the link opens a tab or starts a download.
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       view(photos.filter(isPicture), photo);
@@ -120,7 +120,7 @@ function photoTile(photo) {
  * @param {HTMLElement} tile
  */
 async function removePhoto(photo, tile) {
-  if (!confirm(`Delete ${nameOf(photo.key)}? It cannot be brought back.`)) return;
+  if (!confirm(`Delete ${nameOf(photo.key)}? You cannot undo this.`)) return;
   try {
     await deletePhoto(photo);
     const neighbour = tile.nextElementSibling ?? tile.previousElementSibling;
@@ -131,12 +131,12 @@ async function removePhoto(photo, tile) {
     const target = neighbour?.querySelector(".open");
     (target instanceof HTMLElement ? target : grid).focus();
   } catch (error) {
-    fail(error);
+    showError(error);
   }
 }
 
 /** @param {unknown} error */
-function fail(error) {
+function showError(error) {
   const text = error instanceof Error ? error.message : String(error);
   const row = make("li", {}, make("span", { class: "failed", role: "alert" }, text));
   const dismiss = make("button", { type: "button", class: "button" }, "Dismiss");
@@ -161,13 +161,13 @@ picker.addEventListener("change", () => {
 });
 
 more.addEventListener("click", async () => {
-  const mine = visit;
+  const thisVisit = visit;
   more.disabled = true;
   try {
     const folder = await listFolder(prefix, cursor);
-    if (mine === visit) append(folder);
+    if (thisVisit === visit) append(folder);
   } catch (error) {
-    fail(error);
+    showError(error);
   } finally {
     more.disabled = false;
   }
@@ -187,7 +187,7 @@ addEventListener("dragover", (event) => {
   document.body.classList.add("dropping");
 });
 addEventListener("dragleave", ({ relatedTarget }) => {
-  // It leaves every element that it passes; only the window is without another to go to.
+  // The event fires for every element. It has no target when the drag leaves the window.
   if (relatedTarget === null) document.body.classList.remove("dropping");
 });
 addEventListener("drop", (event) => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The interface of the script, as the page uses it. */
+/** The page's client for the HTTP interface of the script. */
 
 /**
  * @typedef {{ key: string, url: string, size: number, contentType: string, etag: string, uploaded: string }} Photo
@@ -19,9 +19,9 @@ export async function listFolder(prefix, cursor) {
 }
 
 /**
- * Puts a photo. With `replace` false, one that is there stays, and the result says so.
+ * Stores a photo. With `replace` false, an existing photo stays, and the result is "taken".
  *
- * XMLHttpRequest and not `fetch`, which does not say how much of a body has been sent.
+ * This uses XMLHttpRequest, because `fetch` does not report the progress of a body.
  *
  * @param {string} key
  * @param {File} file
@@ -55,7 +55,7 @@ function errorOf({ status, responseText }) {
 }
 
 /**
- * Deletes the photo that was seen: not one that has taken its place since.
+ * Deletes the photo, unless another photo has replaced it.
  *
  * @param {Photo} photo
  */

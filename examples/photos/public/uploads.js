@@ -1,9 +1,9 @@
 // @ts-check
-/** Uploads: a row each, with its progress, three at a time. */
+/** Uploads, three at a time. Each has a row with its progress. */
 import { element, make } from "./elements.js";
 import { putPhoto } from "./photos.js";
 
-const atOnce = 3;
+const concurrency = 3;
 
 /** @type {(() => Promise<void>)[]} */
 const waiting = [];
@@ -28,7 +28,7 @@ export function upload(files, prefix, onStored) {
 /** @param {() => Promise<void>} work */
 function enqueue(work) {
   waiting.push(work);
-  if (running < atOnce) void drain();
+  if (running < concurrency) void drain();
 }
 
 async function drain() {
@@ -51,16 +51,16 @@ async function send(job, replace) {
       onStored(key);
       return;
     }
-    const again = make("button", { type: "button", class: "button" }, "Replace");
-    again.addEventListener("click", () => enqueue(() => send(job, true)), { once: true });
-    const leave = make("button", { type: "button", class: "button" }, "Keep the old one");
-    leave.addEventListener("click", () => row.remove());
-    end.replaceChildren("There is one of this name. ", again, " ", leave);
+    const overwrite = make("button", { type: "button", class: "button" }, "Replace");
+    overwrite.addEventListener("click", () => enqueue(() => send(job, true)), { once: true });
+    const dismiss = make("button", { type: "button", class: "button" }, "Keep the old photo");
+    dismiss.addEventListener("click", () => row.remove());
+    end.replaceChildren("A photo with this name exists. ", overwrite, " ", dismiss);
   } catch (error) {
     end.className = "failed";
     end.setAttribute("role", "alert");
-    const again = make("button", { type: "button", class: "button" }, "Try again");
-    again.addEventListener("click", () => enqueue(() => send(job, replace)), { once: true });
-    end.replaceChildren(error instanceof Error ? error.message : String(error), " ", again);
+    const retry = make("button", { type: "button", class: "button" }, "Try again");
+    retry.addEventListener("click", () => enqueue(() => send(job, replace)), { once: true });
+    end.replaceChildren(error instanceof Error ? error.message : String(error), " ", retry);
   }
 }

@@ -1,6 +1,6 @@
 // @ts-check
-/** One photo, large, with the arrow keys to the next. Escape closes it: it is a dialog. */
-import { element, factsOf, nameOf } from "./elements.js";
+/** A dialog with one large photo. The arrow keys show the next photo, and Escape closes it. */
+import { element, detailsOf, nameOf } from "./elements.js";
 
 /** @typedef {import("./photos.js").Photo} Photo */
 
@@ -29,7 +29,7 @@ function show(index) {
   picture.src = `${photo.url}?v=${photo.etag}`;
   picture.alt = nameOf(photo.key);
   element("viewer-name").textContent = nameOf(photo.key);
-  element("viewer-facts").textContent = `${factsOf(photo)} · ${index + 1} of ${photos.length}`;
+  element("viewer-details").textContent = `${detailsOf(photo)} · ${index + 1} of ${photos.length}`;
   element("previous").hidden = index === 0;
   element("next").hidden = index === photos.length - 1;
 }

@@ -1,4 +1,4 @@
-/** What a photo is: what its sender says, or else what its name says. */
+/** The content type of a photo: that of the request, or else that of the file name. */
 
 const types: Record<string, string> = {
   avif: "image/avif",
@@ -21,7 +21,7 @@ const types: Record<string, string> = {
   webp: "image/webp",
 };
 
-/** Types that programs send when they do not know: curl sends the second with `--data-binary`. */
+/** Default types of clients: curl sends the second with `--data-binary`. */
 const meaningless = new Set(["application/octet-stream", "application/x-www-form-urlencoded"]);
 
 export function contentTypeOf(key: string, sent: string | null): string {

@@ -2,16 +2,16 @@
 import { describePhoto } from "./photo.ts";
 import { problem } from "./problem.ts";
 
-/** Photos and folders on one page */
-const defaultLimit = 100;
-const maximumLimit = 1000;
+/** The number of photos and folders on one page. */
+const limitDefault = 100;
+const limitMax = 1000;
 
 export async function listFolder(bucket: StoreBucket, parameters: URLSearchParams) {
   const prefix = parameters.get("prefix") ?? "";
   const cursor = parameters.get("cursor");
-  const limit = Number(parameters.get("limit") ?? defaultLimit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > maximumLimit) {
-    return problem(400, `A limit is a whole number from 1 to ${maximumLimit}.`);
+  const limit = Number(parameters.get("limit") ?? limitDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
+    return problem(400, `The limit must be an integer from 1 to ${limitMax}.`);
   }
   const page = await list(bucket, {
     prefix,
@@ -20,11 +20,11 @@ export async function listFolder(bucket: StoreBucket, parameters: URLSearchParam
     include: ["httpMetadata"],
     ...(cursor !== null && { cursor }),
   });
-  if (page === null) return problem(400, "Only a cursor of this listing leads on: start without.");
+  if (page === null) return problem(400, "The cursor is invalid. Start without a cursor.");
   return Response.json(
     {
       prefix,
-      // What the bucket calls `cats` is asked for as `cats/`.
+      // The bucket returns `cats`; the prefix of that folder is `cats/`.
       folders: page.delimitedPrefixes.map((folder) => `${folder}/`),
       photos: page.objects.map(describePhoto),
       ...(page.truncated && { cursor: page.cursor }),
@@ -33,7 +33,7 @@ export async function listFolder(bucket: StoreBucket, parameters: URLSearchParam
   );
 }
 
-/** The page, or `null` when the bucket did not make the cursor. */
+/** The page, or `null` when the cursor is invalid. */
 async function list(bucket: StoreBucket, options: StoreListOptions): Promise<StoreObjects | null> {
   try {
     return await bucket.list(options);

@@ -1,4 +1,4 @@
-/** Photos in a bucket. The page is in `public`; this is the interface that it uses. */
+/** Photos in a bucket. This is the HTTP interface of the page in `public`. */
 import { listFolder } from "./folder.ts";
 import { deletePhoto, readPhoto, writePhoto } from "./photo.ts";
 import { problem, problemOf } from "./problem.ts";
@@ -9,21 +9,25 @@ export default {
     try {
       if (pathname === "/photos" || pathname === "/photos/") {
         if (request.method === "GET") return await listFolder(env.PHOTOS, searchParams);
-        return problem(405, "A folder can only be listed.", { allow: "GET" });
+        return problem(405, "Use GET to list a folder.", { allow: "GET" });
       }
       if (pathname.startsWith("/photos/")) {
         const key = decodeKey(pathname.slice("/photos/".length));
         if (key === null) return problem(400, "The address is not percent-encoded UTF-8.");
-        return await photo(env.PHOTOS, key, request);
+        return await routePhoto(env.PHOTOS, key, request);
       }
     } catch (error) {
       return problemOf(error);
     }
-    return problem(404, "Photos are at /photos/<key>, their list at /photos, the page at /.");
+    return problem(404, "The page is at /, folders are at /photos, and photos at /photos/<key>.");
   },
 } satisfies ExportedHandler<Env>;
 
-function photo(bucket: StoreBucket, key: string, request: Request): Promise<Response> | Response {
+function routePhoto(
+  bucket: StoreBucket,
+  key: string,
+  request: Request,
+): Promise<Response> | Response {
   switch (request.method) {
     case "GET":
     case "HEAD":
@@ -33,7 +37,7 @@ function photo(bucket: StoreBucket, key: string, request: Request): Promise<Resp
     case "DELETE":
       return deletePhoto(bucket, key, request);
     default:
-      return problem(405, "A photo can be read, put and deleted.", {
+      return problem(405, "Use GET, HEAD, PUT or DELETE.", {
         allow: "GET, HEAD, PUT, DELETE",
       });
   }

@@ -4,14 +4,14 @@ import { checkPreconditions, isConditional } from "./http/preconditions.ts";
 import { serveObject } from "./http/serve-object.ts";
 import { problem } from "./problem.ts";
 
-const changed = "The photo is not what If-Match or the other conditions say: get it again.";
+const changed = "The photo does not match the conditions of the request. Get the photo again.";
 
-/** GET and HEAD */
+/** GET and HEAD. */
 export async function readPhoto(bucket: StoreBucket, key: string, request: Request) {
   const version = new URL(request.url).searchParams.get("v");
   const response = await serveObject(bucket, key, request, (photo, headers) => {
     headers.set("cache-control", cacheControl(version, photo.etag));
-    // Photos are strangers' files. Whatever they are, they must not run as a page of this site.
+    // Photos come from users. No file may run as a page of this site.
     headers.set("x-content-type-options", "nosniff");
     headers.set(
       "content-security-policy",
@@ -23,15 +23,15 @@ export async function readPhoto(bucket: StoreBucket, key: string, request: Reque
 }
 
 /**
- * A photo may be replaced, so whoever has one asks every time whether it is still the one: the answer
- * is a 304 without content. An address that names the version (`?v=<etag>`) never changes its
- * content, so it is kept for good.
+ * A photo can be replaced, so a browser revalidates its copy every time: the response is a 304
+ * without content. The content at an address with the version (`?v=<etag>`) never changes, so a
+ * browser keeps it without revalidation.
  */
 export function cacheControl(version: string | null, etag: string): string {
   return version === etag ? "public, max-age=31536000, immutable" : "no-cache";
 }
 
-/** PUT: 201 for a new photo, 200 for one that replaces another */
+/** PUT: 201 for a new photo, 200 for a replaced photo. */
 export async function writePhoto(bucket: StoreBucket, key: string, request: Request) {
   const seen = await bucket.head(key);
   const options: StorePutOptions = {
@@ -39,8 +39,8 @@ export async function writePhoto(bucket: StoreBucket, key: string, request: Requ
   };
   if (isConditional(request.headers)) {
     if (checkPreconditions("PUT", request.headers, seen) === "failed") return problem(412, changed);
-    // The conditions held for what was seen. The bucket checks, in one step with the write, that it
-    // is still there: of two that replace the same photo at once, one is told.
+    // The conditions hold for the photo that head() returned. The bucket checks in one step with
+    // the write that this photo is still current, so of two concurrent writers one gets a 412.
     options.onlyIf = seen === null ? { etagDoesNotMatch: "*" } : { etagMatches: seen.etag };
   }
   const stored = await (bucket.put(key, request.body, options) as Promise<StoreObject | null>);
@@ -60,7 +60,7 @@ export async function deletePhoto(bucket: StoreBucket, key: string, request: Req
   return new Response(null, { status: 204 });
 }
 
-/** A photo, as JSON says it */
+/** A photo in the JSON of the interface. */
 export function describePhoto(photo: StoreObject) {
   return {
     key: photo.key,
@@ -72,7 +72,7 @@ export function describePhoto(photo: StoreObject) {
   };
 }
 
-/** Folders stay folders: of the characters that a key may have, only the slash is left as it is. */
+/** Encodes every character of the key except the slash, which separates folders. */
 export function photoPath(key: string): string {
   return `/photos/${key.split("/").map(encodeURIComponent).join("/")}`;
 }

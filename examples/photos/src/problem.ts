@@ -1,12 +1,12 @@
-/** Refusals: a status, and a sentence that says what to do about it. */
+/** Error responses: a status, and a sentence that says what to do. */
 
 export function problem(status: number, message: string, headers?: HeadersInit): Response {
   return Response.json({ error: message }, { status, ...(headers && { headers }) });
 }
 
 /**
- * The answer to an error of the bucket. Its errors say their code at the end, in parentheses; those
- * that are the request's fault become 4xx, and the rest is thrown on.
+ * The response to an error of the bucket, whose message ends with a code in parentheses. Errors
+ * caused by the request become 4xx responses; other errors are rethrown.
  */
 export function problemOf(error: unknown): Response {
   const message = error instanceof Error ? error.message : String(error);
@@ -15,11 +15,11 @@ export function problemOf(error: unknown): Response {
   }
   switch (/\((\d+)\)$/.exec(message)?.[1]) {
     case "10012":
-      return problem(431, "The headers that are stored with a photo are too long.");
+      return problem(431, "The stored headers of a photo are too long.");
     case "10020":
-      return problem(400, "A key has 1 to 1024 bytes of UTF-8.");
+      return problem(400, "A key must have 1 to 1024 bytes of UTF-8.");
     case "100100":
-      return problem(413, "One photo can have 5 GiB less 5 MiB.");
+      return problem(413, "A photo can have at most 5 GiB less 5 MiB.");
     case undefined:
     default:
       throw error;

@@ -23,20 +23,20 @@ describe("resolveRange()", () => {
   );
 
   it.each(["bytes=-", "bytes=", "bytes", "items=0-1", "bytes=3-2", "bytes=a-b", "bytes=0-1,3-4"])(
-    "takes %s for the whole",
+    "resolves %s to the whole content",
     (header) => {
       expect(resolveRange(header, 10)).toBe("whole");
     },
   );
 
-  it("has no range of an empty content but its end", () => {
+  it("resolves only a suffix of an empty content", () => {
     expect(resolveRange("bytes=0-", 0)).toBe("unsatisfiable");
     expect(resolveRange("bytes=-5", 0)).toBe("whole");
   });
 });
 
 describe("contentRange()", () => {
-  it("names the last byte, and the size", () => {
+  it("contains the last byte and the size", () => {
     expect(contentRange({ offset: 4, length: 6 }, 10)).toBe("bytes 4-9/10");
     expect(contentRange("unsatisfiable", 10)).toBe("bytes */10");
   });

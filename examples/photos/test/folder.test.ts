@@ -32,7 +32,7 @@ describe("GET /photos", () => {
     ]);
   });
 
-  it("leads through pages, and each name comes once", async () => {
+  it("returns each name once across pages", async () => {
     const names: string[] = [];
     let cursor: string | undefined;
     do {

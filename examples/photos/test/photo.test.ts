@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 describe("PUT /photos/<key>", () => {
-  it("answers 201 with the address of a new photo, and 200 for one that replaces it", async () => {
+  it("answers 201 with the address of a new photo, and 200 for a replaced photo", async () => {
     const created = await request("/photos/new/a%20b.jpg", {
       method: "PUT",
       body: new TextEncoder().encode("jpeg"),
@@ -36,14 +36,14 @@ describe("PUT /photos/<key>", () => {
     await env.PHOTOS.delete("new/a b.jpg");
   });
 
-  it("keeps the content type that was sent", async () => {
+  it("keeps the content type of the request", async () => {
     const init = { method: "PUT", body: "x", headers: { "content-type": "image/webp" } };
     await (await request("/photos/typed", init)).text();
     expect((await request("/photos/typed")).headers.get("content-type")).toBe("image/webp");
     await env.PHOTOS.delete("typed");
   });
 
-  it("makes only what is not there with If-None-Match: *", async () => {
+  it("stores only a new photo with If-None-Match: *", async () => {
     const init = { method: "PUT", body: "other", headers: { "if-none-match": "*" } };
     expect((await request(tom, init)).status).toBe(412);
     expect(await (await request(tom)).text()).toBe(body);
@@ -51,17 +51,17 @@ describe("PUT /photos/<key>", () => {
     await env.PHOTOS.delete("cats/only.png");
   });
 
-  it("lets one of many win that replace the same photo at once", async () => {
-    // All have looked at the photo, and found it to be the one, before the first writes.
+  it("replaces a photo for one of many concurrent writers", async () => {
+    // All writers have read the metadata before the first of them writes.
     const writers = 8;
-    const { promise: allLooked, resolve: meet } = Promise.withResolvers<void>();
-    let looked = 0;
+    const { promise: allHeads, resolve: release } = Promise.withResolvers<void>();
+    let heads = 0;
     const bucket = {
       async head(key: string) {
         const seen = await env.PHOTOS.head(key);
-        looked += 1;
-        if (looked === writers) meet();
-        await allLooked;
+        heads += 1;
+        if (heads === writers) release();
+        await allHeads;
         return seen;
       },
       put: (key: string, value: StoreValue, options: StorePutOptions) =>
@@ -76,7 +76,7 @@ describe("PUT /photos/<key>", () => {
     expect(statuses.filter((status) => status === 412)).toHaveLength(writers - 1);
   });
 
-  it("wants a length", async () => {
+  it("requires a length", async () => {
     const { readable, writable } = new TransformStream();
     const writer = writable.getWriter();
     const written = writer.write(new TextEncoder().encode("x")).then(() => writer.close());
@@ -86,7 +86,7 @@ describe("PUT /photos/<key>", () => {
     expect(await env.PHOTOS.head("stream.png")).toBeNull();
   });
 
-  it("refuses a key that is too long, and an address that is no UTF-8", async () => {
+  it("refuses a key that is too long, and an address that is not UTF-8", async () => {
     const long = await request(`/photos/${"x".repeat(1025)}`, { method: "PUT", body: "x" });
     expect(long.status).toBe(400);
     expect((await request("/photos/%ff", { method: "PUT", body: "x" })).status).toBe(400);
@@ -94,7 +94,7 @@ describe("PUT /photos/<key>", () => {
 });
 
 describe("GET /photos/<key>", () => {
-  it("serves a photo with what caches need to know", async () => {
+  it("serves a photo with the headers for caches", async () => {
     const response = await request(tom);
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -117,13 +117,13 @@ describe("GET /photos/<key>", () => {
     expect(await response.text()).toBe("2345");
   });
 
-  it("says how long the photo is when a range cannot be satisfied", async () => {
+  it("answers 416 with the size of the photo for an unsatisfiable range", async () => {
     const response = await request(tom, { headers: { range: "bytes=10-" } });
     expect(response.status).toBe(416);
     expect(response.headers.get("content-range")).toBe("bytes */10");
   });
 
-  it("serves the whole photo when it is not the one that If-Range names", async () => {
+  it("serves the whole photo when If-Range names another etag", async () => {
     const range = "bytes=-1";
     const same = await request(tom, { headers: { range, "if-range": etag } });
     expect(same.status).toBe(206);
@@ -131,7 +131,7 @@ describe("GET /photos/<key>", () => {
     expect(other.status).toBe(200);
   });
 
-  it("answers 304 to whoever has the photo, without content", async () => {
+  it("answers 304 without content for the current etag or date", async () => {
     const first = await request(tom);
     const lastModified = first.headers.get("last-modified") as string;
     await first.text();
@@ -144,25 +144,25 @@ describe("GET /photos/<key>", () => {
     }
   });
 
-  it("answers 412 when the photo is not the one that If-Match names", async () => {
+  it("answers 412 when If-Match names another etag", async () => {
     const headers = { "if-match": '"old"' };
     expect((await request(tom, { headers })).status).toBe(412);
   });
 
-  it("is kept for good under an address that names the version", async () => {
+  it("is immutable at an address with the version", async () => {
     const response = await request(`/photos/cats/tom.png?v=${etag.slice(1, -1)}`);
     expect(response.headers.get("cache-control")).toContain("immutable");
     await response.text();
   });
 
-  it("answers 404 where there is none", async () => {
-    expect((await request("/photos/nobody.png")).status).toBe(404);
+  it("answers 404 for an absent photo and for another path", async () => {
+    expect((await request("/photos/absent.png")).status).toBe(404);
     expect((await request("/nowhere")).status).toBe(404);
   });
 });
 
 describe("HEAD /photos/<key>", () => {
-  it("has the headers of GET, and no content", async () => {
+  it("returns the headers of GET without content", async () => {
     const response = await request(tom, {
       method: "HEAD",
       headers: { range: "bytes=0-1" },
@@ -175,7 +175,7 @@ describe("HEAD /photos/<key>", () => {
 });
 
 describe("DELETE /photos/<key>", () => {
-  it("deletes the photo that If-Match names, once", async () => {
+  it("deletes only the photo with the etag of If-Match", async () => {
     const old = await request(tom, { method: "DELETE", headers: { "if-match": '"old"' } });
     expect(old.status).toBe(412);
     const current = await request(tom, { method: "DELETE", headers: { "if-match": etag } });
@@ -185,7 +185,7 @@ describe("DELETE /photos/<key>", () => {
 });
 
 describe("other methods", () => {
-  it("are named in Allow", async () => {
+  it("are refused with a list in Allow", async () => {
     const photo = await request(tom, { method: "POST" });
     expect(photo.status).toBe(405);
     expect(photo.headers.get("allow")).toBe("GET, HEAD, PUT, DELETE");
@@ -201,13 +201,13 @@ describe("contentTypeOf()", () => {
     ["a.jpg", "application/x-www-form-urlencoded", "image/jpeg"],
     ["folder.png/a", null, "application/octet-stream"],
     ["a.unknown", null, "application/octet-stream"],
-  ])("of %s, sent as %s", (key, sent, type) => {
+  ])("returns the type of %s, sent as %s", (key, sent, type) => {
     expect(contentTypeOf(key, sent)).toBe(type);
   });
 });
 
 describe("cacheControl()", () => {
-  it("keeps only the version that was asked for", () => {
+  it("is immutable only for the current version", () => {
     expect(cacheControl("abc", "abc")).toContain("immutable");
     expect(cacheControl("old", "abc")).toBe("no-cache");
     expect(cacheControl(null, "abc")).toBe("no-cache");
@@ -215,7 +215,7 @@ describe("cacheControl()", () => {
 });
 
 describe("photoPath()", () => {
-  it("encodes everything but the slash", () => {
+  it("encodes every character except the slash", () => {
     expect(photoPath("a b/ü?#.png")).toBe("/photos/a%20b/%C3%BC%3F%23.png");
   });
 });

@@ -13,7 +13,7 @@ describe("checkPreconditions()", () => {
     [{ "if-match": '"x", "abc"' }, "proceed", "proceed"],
     [{ "if-match": "*" }, "proceed", "proceed"],
     [{ "if-match": '"x"' }, "failed", "failed"],
-    // Weak tags never match strongly.
+    // A weak tag never matches in a strong comparison.
     [{ "if-match": 'W/"abc"' }, "failed", "failed"],
     [{ "if-none-match": '"abc"' }, "not modified", "failed"],
     [{ "if-none-match": 'W/"abc"' }, "not modified", "failed"],
@@ -26,17 +26,17 @@ describe("checkPreconditions()", () => {
     [{ "if-modified-since": "yesterday" }, "proceed", "proceed"],
     [{ "if-unmodified-since": before }, "failed", "failed"],
     [{ "if-unmodified-since": then }, "proceed", "proceed"],
-    // Tags win over dates.
+    // Tags take precedence over dates.
     [{ "if-none-match": '"x"', "if-modified-since": after }, "proceed", "proceed"],
     [{ "if-match": '"abc"', "if-unmodified-since": before }, "proceed", "proceed"],
     [{ "if-match": '"x"', "if-none-match": '"abc"' }, "failed", "failed"],
-  ])("with %o", (headers, reading, writing) => {
+  ])("evaluates %o", (headers, reading, writing) => {
     expect(checkPreconditions("GET", new Headers(headers), current)).toBe(reading);
     expect(checkPreconditions("HEAD", new Headers(headers), current)).toBe(reading);
     expect(checkPreconditions("PUT", new Headers(headers), current)).toBe(writing);
   });
 
-  it("knows that nothing matches where there is no object", () => {
+  it("matches no tag and no date when there is no object", () => {
     const rows = [
       [{ "if-match": "*" }, "failed"],
       [{ "if-none-match": "*" }, "proceed"],
@@ -49,7 +49,7 @@ describe("checkPreconditions()", () => {
 });
 
 describe("isConditional()", () => {
-  it("knows the four headers, and that If-Range is none of them", () => {
+  it("is true for the conditional headers, and false for If-Range", () => {
     expect(isConditional(new Headers({ "if-none-match": "*" }))).toBe(true);
     expect(isConditional(new Headers({ "if-range": '"abc"' }))).toBe(false);
   });
@@ -63,7 +63,7 @@ describe("rangeApplies()", () => {
     [then, true],
     [before, false],
     [after, false],
-  ])("with If-Range: %s", (ifRange, applies) => {
+  ])("evaluates If-Range: %s", (ifRange, applies) => {
     expect(rangeApplies(new Headers({ "if-range": ifRange }), current)).toBe(applies);
   });
 });

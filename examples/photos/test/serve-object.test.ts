@@ -10,19 +10,19 @@ describe("planRead()", () => {
     ["GET", { range: "bytes=0-3" }, { status: 206, range: { offset: 0, length: 4 } }],
     ["GET", { range: "bytes=10-" }, { status: 416, range: "unsatisfiable" }],
     ["GET", { range: "lines=1-2" }, { status: 200 }],
-    // A range is defined for GET alone.
+    // A range is defined only for GET.
     ["HEAD", { range: "bytes=10-" }, { status: 200 }],
-    // Conditions come before ranges: what the client has needs no part of it.
+    // Conditions are evaluated before ranges.
     ["GET", { range: "bytes=10-", "if-none-match": '"abc"' }, { status: 304 }],
     ["GET", { range: "bytes=0-3", "if-match": '"x"' }, { status: 412 }],
     ["GET", { range: "bytes=10-", "if-range": '"x"' }, { status: 200 }],
-  ])("%s with %o", (method, headers, plan) => {
+  ])("plans %s with %o", (method, headers, plan) => {
     expect(planRead({ method, headers: new Headers(headers) }, current)).toEqual(plan);
   });
 });
 
 describe("serveObject()", () => {
-  it("decides again when the object is replaced after it was looked at", async () => {
+  it("starts again when the object is replaced after head()", async () => {
     await env.PHOTOS.put("replaced", "0123456789");
     let replaced = false;
     const bucket = {

@@ -1,9 +1,8 @@
 /**
- * How long an answer may be kept.
+ * `Cache-Control` of a file.
  *
- * A name with a hash of the content in it (`style.4f2a9c1b.css`) never means anything else, so it is
- * kept for good and never asked for again. Everything else is kept and asked about: the etag makes
- * the answer a 304.
+ * The content of a file with a hash in its name (`style.4f2a9c1b.css`) never changes, so browsers
+ * keep it without revalidation. Browsers revalidate all other files by the etag, and get a 304.
  */
 export function cacheControlOf(key: string): string {
   const hashed = /[.-][0-9a-f]{8,64}\.[^./]+$/i.test(key);

@@ -1,4 +1,4 @@
-/** What a file is, by its name: a variant such as `app.js.br` has the type of `app.js`. */
+/** The content type of a file by its name. A variant such as `app.js.br` has the type of `app.js`. */
 
 const types: Record<string, string> = {
   avif: "image/avif",

@@ -1,13 +1,13 @@
 /**
- * Precompressed files: beside `app.js` there may be `app.js.br` and `app.js.gz`.
+ * Precompressed variants: `app.js` may have the variants `app.js.br` and `app.js.gz`.
  *
- * They are other representations of the same page (RFC 9110, section 12.5.3), each with an etag of
- * its own, so every answer about a page that could have them says `Vary: Accept-Encoding`.
+ * A variant is another representation of the same page (RFC 9110, section 12.5.3) with its own
+ * etag. Every response for a page that can have variants therefore has `Vary: Accept-Encoding`.
  */
 
 export type Encoding = "br" | "gzip";
 
-/** The best first: brotli is the smaller one. */
+/** In the order of preference: brotli is smaller. */
 const encodings: readonly Encoding[] = ["br", "gzip"];
 
 const extensions: Record<Encoding, string> = { br: ".br", gzip: ".gz" };
@@ -16,12 +16,12 @@ export function variantKey(key: string, encoding: Encoding): string {
   return key + extensions[encoding];
 }
 
-/** Images and the like are compressed already. */
+/** Other types, such as images, are compressed already. */
 export function isCompressible(contentType: string): boolean {
   return /^text\/|[/+](javascript|json|xml|wasm)\b|^application\/manifest/.test(contentType);
 }
 
-/** The encodings that `header` allows, in our order of preference. */
+/** The encodings that `header` accepts, in the order of preference. */
 export function acceptedEncodings(header: string | null): Encoding[] {
   const weights = new Map(
     (header ?? "").split(",").map((item) => {

@@ -1,4 +1,4 @@
-/** A static site out of a bucket. */
+/** A static site, served from a bucket. */
 import { cacheControlOf } from "./cache-control.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { acceptedEncodings, isCompressible, variantKey, type Encoding } from "./encoding.ts";
@@ -8,11 +8,11 @@ import { pageKeys, withSlash } from "./page-key.ts";
 export default {
   async fetch(request, env): Promise<Response> {
     if (request.method !== "GET" && request.method !== "HEAD") {
-      return text(405, "A site is only read.", { allow: "GET, HEAD" });
+      return text(405, "Use GET or HEAD.", { allow: "GET, HEAD" });
     }
     const keys = pageKeys(new URL(request.url).pathname);
     if (keys === null) return text(400, "The address is not percent-encoded UTF-8.");
-    // No object has a longer key.
+    // The limit of a key is 1024 bytes.
     if (new TextEncoder().encode(keys.key).length > 1024) return notFound(env.SITE, request);
 
     const page = await servePage(env.SITE, keys.key, request);
@@ -24,7 +24,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-/** The page in the smallest form that the client takes, or `null` when there is none. */
+/** The page in the best encoding that the client accepts, or `null` when there is no page. */
 async function servePage(bucket: StoreBucket, key: string, request: Request) {
   for (const encoding of encodingsFor(key, request)) {
     const variant = await serve(bucket, key, encoding, request);
@@ -34,7 +34,7 @@ async function servePage(bucket: StoreBucket, key: string, request: Request) {
 }
 
 function encodingsFor(key: string, { cf, headers }: Request): Encoding[] {
-  // An edge asks for all that it can decode, and keeps what the client said beside the request.
+  // The runtime replaces the header, and keeps the client's header in `cf`.
   const accepted = (cf?.["clientAcceptEncoding"] as string) ?? headers.get("accept-encoding");
   return isCompressible(contentTypeOf(key)) ? acceptedEncodings(accepted) : [];
 }
@@ -42,7 +42,7 @@ function encodingsFor(key: string, { cf, headers }: Request): Encoding[] {
 function serve(bucket: StoreBucket, key: string, encoding: Encoding | null, request: Request) {
   const variant = encoding === null ? key : variantKey(key, encoding);
   return serveObject(bucket, variant, request, ({ httpMetadata }, headers) => {
-    // What was stored with the file wins; the type of a variant is that of a compressed file.
+    // Stored headers take precedence, except the type of a variant: it is that of a compressed file.
     if (encoding !== null || httpMetadata?.contentType === undefined) {
       headers.set("content-type", contentTypeOf(key));
     }
@@ -57,12 +57,12 @@ async function exists(bucket: StoreBucket, key: string): Promise<boolean> {
   return new TextEncoder().encode(key).length <= 1024 && (await bucket.head(key)) !== null;
 }
 
-/** The site's own page for it: always whole, and never a 304. */
+/** The 404 page of the site, always whole and never a 304. */
 async function notFound(bucket: StoreBucket, request: Request): Promise<Response> {
   const page = await bucket.get("404.html");
   if (page === null) {
     const empty = (await bucket.list({ limit: 1 })).objects.length === 0;
-    const advice = "The bucket is empty. Load the site: npm run load";
+    const advice = "The bucket is empty. Store the site in it: npm run load";
     return text(404, empty ? advice : "There is no such page.");
   }
   const headers = { "content-type": contentTypeOf("404.html"), "cache-control": "no-cache" };

@@ -1,21 +1,21 @@
 /**
- * Which objects an address may mean.
+ * The keys of an address.
  *
  *     /            index.html
  *     /guide/      guide/index.html
- *     /guide       guide, or a redirect to /guide/ if guide/index.html is there
+ *     /guide       guide, or a redirect to /guide/ if guide/index.html exists
  *     /a.css       a.css
  */
 
 const index = "index.html";
 
-/** The object at `pathname`, and, for one without a final slash, the page of the folder of its name. */
 export interface PageKeys {
   key: string;
+  /** For an address without a final slash, the index page of the folder with that name. */
   folderIndex: string | null;
 }
 
-/** `null` when the address is not percent-encoded UTF-8 */
+/** `null` when the address is not percent-encoded UTF-8. */
 export function pageKeys(pathname: string): PageKeys | null {
   let path: string;
   try {
@@ -27,7 +27,7 @@ export function pageKeys(pathname: string): PageKeys | null {
   return { key: path, folderIndex: `${path}/${index}` };
 }
 
-/** The address of the folder. All of it, since `//name/` alone would be another host. */
+/** The absolute address of the folder: a relative `//name/` would be another host. */
 export function withSlash(address: string): string {
   const url = new URL(address);
   url.pathname += "/";

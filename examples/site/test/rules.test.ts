@@ -10,17 +10,17 @@ describe("pageKeys()", () => {
     ["/guide/", "guide/index.html", null],
     ["/guide", "guide", "guide/index.html"],
     ["/a%20b/%C3%BC.css", "a b/ü.css", "a b/ü.css/index.html"],
-  ])("of %s", (pathname, key, folderIndex) => {
+  ])("returns the keys of %s", (pathname, key, folderIndex) => {
     expect(pageKeys(pathname)).toEqual({ key, folderIndex });
   });
 
-  it("of what is no UTF-8 is null", () => {
+  it("returns null for an address that is not UTF-8", () => {
     expect(pageKeys("/%ff")).toBeNull();
   });
 });
 
 describe("withSlash()", () => {
-  it("keeps the query, and the host", () => {
+  it("keeps the query and the host", () => {
     expect(withSlash("http://site.test/guide?a=1")).toBe("http://site.test/guide/?a=1");
     expect(new URL(withSlash("http://site.test//evil.test")).host).toBe("site.test");
   });
@@ -38,13 +38,13 @@ describe("acceptedEncodings()", () => {
     ["br;q=0, *", ["gzip"]],
     ["GZIP ; Q=1.0", ["gzip"]],
     ["identity", []],
-  ])("of %s", (header, encodings) => {
+  ])("parses %s", (header, encodings) => {
     expect(acceptedEncodings(header)).toEqual(encodings);
   });
 });
 
 describe("isCompressible()", () => {
-  it("is text in its many names", () => {
+  it("is true for text types only", () => {
     const texts = [
       "index.html",
       "a.css",
@@ -62,12 +62,15 @@ describe("isCompressible()", () => {
 });
 
 describe("cacheControlOf()", () => {
-  it.each(["assets/style.4f2a9c1b.css", "app-0123456789abcdef.js"])("keeps %s for good", (key) => {
-    expect(cacheControlOf(key)).toContain("immutable");
-  });
+  it.each(["assets/style.4f2a9c1b.css", "app-0123456789abcdef.js"])(
+    "is immutable for %s",
+    (key) => {
+      expect(cacheControlOf(key)).toContain("immutable");
+    },
+  );
 
   it.each(["index.html", "style.css", "4f2a9c1b", "v1.2.3.js", "deadbee.css", "4f2a9c1b.d/a.css"])(
-    "asks about %s",
+    "is no-cache for %s",
     (key) => {
       expect(cacheControlOf(key)).toBe("no-cache");
     },

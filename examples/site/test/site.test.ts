@@ -38,7 +38,7 @@ describe("pages", () => {
       "public, max-age=31536000, immutable",
     ],
     ["/assets/lamp.png", "assets/lamp.png", "image/png", "no-cache"],
-  ])("%s is %s", async (path, key, contentType, cacheControl) => {
+  ])("%s serves %s", async (path, key, contentType, cacheControl) => {
     const response = await request(path);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe(files[key]);
@@ -50,7 +50,7 @@ describe("pages", () => {
     expect(response.headers.get("vary")).toBe(key.endsWith(".png") ? null : "accept-encoding");
   });
 
-  it("have the headers that were stored with them", async () => {
+  it("have their stored headers", async () => {
     await env.SITE.put("feed", "<feed/>", {
       httpMetadata: { contentType: "application/atom+xml", cacheControl: "max-age=60" },
     });
@@ -59,13 +59,13 @@ describe("pages", () => {
     expect(headers.get("cache-control")).toBe("max-age=60");
   });
 
-  it("redirect to the folder where there is no page", async () => {
+  it("redirect to the folder of the same name when there is no page", async () => {
     const response = await request("/guide?from=home");
     expect(response.status).toBe(308);
     expect(response.headers.get("location")).toBe("http://site.test/guide/?from=home");
   });
 
-  it("answer 304 to whoever has them", async () => {
+  it("answer 304 for the current etag", async () => {
     const first = await request("/");
     await first.text();
     const headers = { "if-none-match": first.headers.get("etag") as string };
@@ -78,7 +78,7 @@ describe("pages", () => {
     expect((await request("/", { headers })).status).toBe(200);
   });
 
-  it("come in ranges, and as headers alone", async () => {
+  it("support ranges and HEAD", async () => {
     const range = await request("/", { headers: { range: "bytes=0-3" } });
     expect(range.status).toBe(206);
     expect(await range.text()).toBe("<h1>");
@@ -89,10 +89,10 @@ describe("pages", () => {
 });
 
 describe("precompressed pages", () => {
-  it("are sent to whoever takes them, with an etag of their own", async () => {
+  it("are sent to clients that accept the encoding, with their own etag", async () => {
     const stored = await env.SITE.put("index.html.gz", await gzip("<h1>Home</h1>"));
-    const asked = { headers: { "accept-encoding": "br, gzip" } };
-    const compressed = await request("/", { ...asked, method: "HEAD" });
+    const init = { headers: { "accept-encoding": "br, gzip" } };
+    const compressed = await request("/", { ...init, method: "HEAD" });
     expect(Object.fromEntries(compressed.headers)).toMatchObject({
       "content-encoding": "gzip",
       "content-length": String(stored.size),
@@ -100,7 +100,7 @@ describe("precompressed pages", () => {
       vary: "accept-encoding",
       etag: stored.httpEtag,
     });
-    expect(await (await request("/", asked)).text()).toBe("<h1>Home</h1>");
+    expect(await (await request("/", init)).text()).toBe("<h1>Home</h1>");
 
     const refused = await request("/", { headers: { "accept-encoding": "gzip;q=0" } });
     expect(refused.headers.get("content-encoding")).toBeNull();
@@ -109,8 +109,8 @@ describe("precompressed pages", () => {
   });
 });
 
-describe("what is not there", () => {
-  it("is the site's own page, whole, and never a 304", async () => {
+describe("an absent page", () => {
+  it("is the 404 page of the site, whole and never a 304", async () => {
     const headers = { "if-none-match": "*", range: "bytes=0-1" };
     for (const path of ["/nowhere", "/guide/nowhere/", `/${"x".repeat(1025)}`]) {
       const response = await request(path, { headers });
@@ -120,7 +120,7 @@ describe("what is not there", () => {
     }
   });
 
-  it("is said in words when the site has no page for it, or nothing at all", async () => {
+  it("is a plain text when the site has no 404 page or no pages", async () => {
     await env.SITE.delete("404.html");
     expect(await (await request("/nowhere")).text()).toBe("There is no such page.\n");
     await env.SITE.delete(Object.keys(files));
@@ -128,14 +128,14 @@ describe("what is not there", () => {
   });
 });
 
-describe("other methods", () => {
-  it("are refused", async () => {
+describe("a bad request", () => {
+  it("with another method is refused", async () => {
     const response = await request("/", { method: "POST" });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("GET, HEAD");
   });
 
-  it("and so is an address that is no UTF-8", async () => {
+  it("with an address that is not UTF-8 is refused", async () => {
     expect((await request("/%ff")).status).toBe(400);
   });
 });

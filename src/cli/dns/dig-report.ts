@@ -1,12 +1,13 @@
-/** An answer for people, in the words of a zone file: what is not a record stands in a comment. */
-import type { Message, ResourceRecord } from "../../dns/wire/message.ts";
+/** The output of `ledge dns dig`: an answer as a zone file, with everything else in comments. */
+import type { Message } from "../../dns/wire/message.ts";
+import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { rcodeName } from "../../dns/wire/numbers.ts";
 import { formatData } from "../../dns/record/presentation.ts";
-import type { AskedQuestion, Reply } from "../../dns/client/ask.ts";
+import type { AskedQuestion, DnsReply } from "../../dns/client/ask-server.ts";
 import { formatTable } from "../../base/format.ts";
-import { shownType } from "./shown-type.ts";
+import { nameOfType } from "./type-names.ts";
 
-export interface Reason {
+export interface AnswerReason {
   readonly rule: string;
   readonly name: string;
   readonly text: string;
@@ -14,12 +15,12 @@ export interface Reason {
 
 export interface DigResult {
   readonly question: AskedQuestion;
-  readonly reply: Reply;
-  /** Where it came from, in words. */
+  readonly reply: DnsReply;
+  /** The address of the server. */
   readonly server: string;
   readonly milliseconds: number;
-  /** `null` for a server that does not say. */
-  readonly reasons: readonly Reason[] | null;
+  /** The rules that produced the answer; `null` for a server that does not name them. */
+  readonly reasons: readonly AnswerReason[] | null;
 }
 
 const flagNames = {
@@ -55,7 +56,7 @@ export function digText(result: DigResult): string {
   const flags = flagsOf(message).join(" ");
   const blocks = [
     [
-      `;; ${absolute(question.name)} ${shownType(question.type)}: ${rcodeName(message.rcode)}, flags ${flags}`,
+      `;; ${absolute(question.name)} ${nameOfType(question.type)}: ${rcodeName(message.rcode)}, flags ${flags}`,
       `;; ${server} by ${transports[transport]}, ${octets} octets in ${milliseconds} ms`,
     ],
     ...Object.entries(sections).map(([section, title]) => {
@@ -73,14 +74,14 @@ export function digText(result: DigResult): string {
 }
 
 function cells({ name, ttlSeconds, type, data }: ResourceRecord): string[] {
-  return [absolute(name), String(ttlSeconds), "IN", shownType(type), formatData(type, data)];
+  return [absolute(name), String(ttlSeconds), "IN", nameOfType(type), formatData(type, data)];
 }
 
 export function digJson(result: DigResult): Record<string, unknown> {
   const { question, reply, server, milliseconds, reasons } = result;
   const { message, transport, octets } = reply;
   return {
-    question: { name: question.name, type: shownType(question.type) },
+    question: { name: question.name, type: nameOfType(question.type) },
     status: rcodeName(message.rcode),
     flags: flagsOf(message),
     ...Object.fromEntries(
@@ -98,5 +99,5 @@ export function digJson(result: DigResult): Record<string, unknown> {
 }
 
 function recordJson({ name, ttlSeconds, type, data }: ResourceRecord): Record<string, unknown> {
-  return { name, ttl: ttlSeconds, type: shownType(type), data: formatData(type, data) };
+  return { name, ttl: ttlSeconds, type: nameOfType(type), data: formatData(type, data) };
 }

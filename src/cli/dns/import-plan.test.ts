@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recordType } from "../../dns/record/registry.ts";
 import { parseZoneFile } from "../../dns/zone-file/parse.ts";
-import { partsOf, placeProblem, planFile, planTransfer } from "./import-plan.ts";
+import { partsOf, planFile, planTransfer } from "./import-plan.ts";
+import { placeProblem } from "./import-upload.ts";
 
 const zoneName = "example.org";
 const file = (text: string) => planFile(text, { zoneName, proxied: false });
@@ -14,7 +15,7 @@ function wire(name: string, type: string, ttlSeconds: number, content: string) {
 }
 
 describe("planFile()", () => {
-  it("knows the line of every record, and puts what is proxied last", () => {
+  it("records the line of every record, and puts proxied records last", () => {
     const { records } = file(
       "\na CNAME b ; cf_tags=cf-proxied:true\n$GENERATE 1-2 h$ A 192.0.2.$\n",
     );
@@ -25,7 +26,7 @@ describe("planFile()", () => {
     ]);
   });
 
-  it("says everything that is wrong, but no more than can be read", () => {
+  it("reports all problems, up to 100", () => {
     expect(() => file("a A x\nb A 192.0.2.1\nc AAAA y\n")).toThrow(
       /^Line 1: .*\(9005\)\nLine 3: .*\(9005\)$/,
     );
@@ -34,7 +35,7 @@ describe("planFile()", () => {
 });
 
 describe("planTransfer()", () => {
-  it("leaves out what every zone has, and nothing else of its type", () => {
+  it("leaves out NS of the zone itself, and no other NS", () => {
     const plan = planTransfer(
       [
         wire("Example.ORG", "NS", 300, "ns.example.net"),
@@ -48,7 +49,7 @@ describe("planTransfer()", () => {
     expect(plan.records).toMatchObject([{ draft: { name: "child.example.org", type: "NS" } }]);
   });
 
-  it("keeps TTLs that the API takes, and the priority", () => {
+  it("clamps TTLs to the range of the API, and keeps the priority", () => {
     const ttls = [0, 1, 59, 60, 300, 86_400, 86_401, 2 ** 31 - 1];
     const plan = planTransfer(
       ttls.map((ttl, index) => wire(`m${index}.example.org`, "MX", ttl, "mail.example.org")),
@@ -61,7 +62,7 @@ describe("planTransfer()", () => {
     expect(plan.records.every(({ draft }) => draft.priority === 10)).toBe(true);
   });
 
-  it("names the record that is wrong", () => {
+  it("names the invalid record", () => {
     expect(() => planTransfer([wire("www.example.net", "A", 60, "192.0.2.1")], zoneName)).toThrow(
       "www.example.net A: DNS name is invalid. (9000)",
     );
@@ -69,7 +70,7 @@ describe("planTransfer()", () => {
 });
 
 describe("partsOf()", () => {
-  it("has every record once, in order, within the limits, a line each", () => {
+  it("yields every record once, in order, within the limits, one on each line", () => {
     const { records } = file("$GENERATE 1-200 h$ 300 A 192.0.2.1\nt TXT a b c\n");
     fc.assert(
       fc.property(
@@ -90,7 +91,7 @@ describe("partsOf()", () => {
     );
   });
 
-  it("is nothing for nothing", () => {
+  it("yields nothing without records", () => {
     expect([...partsOf([], { records: 1, bytes: 1 })]).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * What an import will add, worked out before anything is: records in the form of the API, what is
- * left out and why, and the parts in which the rest is sent. A part is a zone file with a record a
- * line, so that what the server says of a line is known to be about a record.
+ * The plan of an import, made before the first record is added: records in the form of the API,
+ * records that are left out with the reason, and the parts that the command sends. A part is a zone file with
+ * one record on each line, so that a line number in an error of the API identifies a record.
  */
-import type { ResourceRecord } from "../../dns/wire/message.ts";
+import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { classCodes, typeCodes } from "../../dns/wire/numbers.ts";
-import { WireError } from "../../dns/wire/wire-error.ts";
+import { WireError } from "../../dns/wire/bytes.ts";
 import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.ts";
 import { ZoneError, type Problem } from "../../dns/record/problem.ts";
 import type { RecordDraft } from "../../dns/record/zone-record.ts";
@@ -15,15 +15,15 @@ import { ttlSecondsMax, ttlSecondsMin } from "../../dns/rules/ttl.ts";
 import { composeLine } from "../../dns/zone-file/compose.ts";
 import { parseZoneFile } from "../../dns/zone-file/parse.ts";
 import { UserError } from "../../base/user-error.ts";
-import { shownType } from "./shown-type.ts";
+import { nameOfType } from "./type-names.ts";
 
 export interface PlannedRecord {
   readonly draft: RecordDraft;
-  /** Where it came from: `Line 12`, or its name and type. */
+  /** The place in the source: `Line 12` of a file, or the name and type in a transfer. */
   readonly place: string;
 }
 
-export interface LeftOut {
+export interface LeftOutRecord {
   readonly name: string;
   readonly type: string;
   readonly content: string;
@@ -39,18 +39,18 @@ interface MovedTtl {
 
 export interface ImportPlan {
   readonly records: readonly PlannedRecord[];
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly LeftOutRecord[];
   readonly movedTtls: readonly MovedTtl[];
 }
 
-export interface Part {
+export interface ImportPart {
   readonly text: string;
-  /** Of each line. */
+  /** The place of each line's record in the source. */
   readonly places: readonly string[];
 }
 
-/** The server checks by its configuration; here everything passes that some server may take. */
-const rules = {
+/** Accepts what any server may accept. The server applies the rules of its own configuration. */
+const permissiveRules = {
   nameRules: "dns",
   platformAddresses: [],
   commentCharactersMax: Infinity,
@@ -59,7 +59,7 @@ const rules = {
 
 const problemsShownMax = 100;
 
-/** A file that is too large to be sent as it is. */
+/** Plans the import of a file that is too large for one request. */
 export function planFile(
   text: string,
   options: { readonly zoneName: string; readonly proxied: boolean },
@@ -76,13 +76,13 @@ export function planFile(
   return { records: drafts.finish(), leftOut: [], movedTtls: [] };
 }
 
-/** A zone that was transferred. */
+/** Plans the import of a transferred zone. */
 export function planTransfer(records: readonly ResourceRecord[], zoneName: string): ImportPlan {
   const drafts = new Drafts(zoneName);
-  const leftOut: LeftOut[] = [];
+  const leftOut: LeftOutRecord[] = [];
   const movedTtls: MovedTtl[] = [];
   for (const record of records) {
-    const type = shownType(record.type);
+    const type = nameOfType(record.type);
     const { name } = record;
     const request = requestOf(record, zoneName);
     if (typeof request === "string") {
@@ -97,7 +97,7 @@ export function planTransfer(records: readonly ResourceRecord[], zoneName: strin
   return { records: drafts.finish(), leftOut, movedTtls };
 }
 
-/** A request, or why there is none. */
+/** The request for a record, or the reason to leave it out. */
 function requestOf(record: ResourceRecord, zoneName: string) {
   const isApex = record.name.toLowerCase() === zoneName;
   if (record.type === typeCodes.SOA || (record.type === typeCodes.NS && isApex)) return "zone";
@@ -122,16 +122,16 @@ class Drafts {
   add(request: RecordRequest, place: string): void {
     const report = (problem: Problem) => void this.#problems.push(`${place}: ${describe(problem)}`);
     const before = this.#problems.length;
-    const draft = acceptRecord(request, { ...rules, zoneName: this.#zoneName }, report);
+    const draft = acceptRecord(request, { ...permissiveRules, zoneName: this.#zoneName }, report);
     if (draft !== undefined && this.#problems.length === before) {
       this.#records.push({ draft, place });
     }
   }
 
   /**
-   * What is proxied comes last: it must lead to an address that is there by then.
+   * Proxied records come last: the API requires that the target of a proxied record exists.
    *
-   * @throws UserError with everything that is wrong
+   * @throws UserError with all problems
    */
   finish(): readonly PlannedRecord[] {
     const problems = this.#problems;
@@ -154,7 +154,7 @@ function describe({ message, code }: Problem): string {
 export function* partsOf(
   records: readonly PlannedRecord[],
   max: { readonly bytes: number; readonly records: number },
-): Generator<Part> {
+): Generator<ImportPart> {
   let lines: string[] = [];
   let places: string[] = [];
   let bytes = 0;
@@ -170,11 +170,4 @@ export function* partsOf(
     bytes += length;
   }
   if (lines.length > 0) yield { text: lines.join(""), places };
-}
-
-/** `Line 3: …` of a part is about the record that stands there. */
-export function placeProblem(message: string, { places }: Part): string {
-  return message.replace(/^Line (\d+)(?=: )/, (line, number: string) => {
-    return places[Number(number) - 1] ?? line;
-  });
 }

@@ -1,20 +1,20 @@
 /** Records as lines of text. */
-import { recordTypes } from "../../dns/record/registry.ts";
-import type { ApiRecord } from "../../dns/client/api-client.ts";
 import { formatTable } from "../../base/format.ts";
+import type { ApiRecord } from "../../dns/client/api-client.ts";
 
+/** The API's value for an automatic TTL. */
 const ttlAuto = 1;
 
-/** Name, TTL, type and content, and after a semicolon what DNS does not carry. */
+/** Name, TTL, type and content; after a semicolon, what DNS does not carry. */
 function cells(record: ApiRecord): readonly string[] {
   const { name, ttl, type, proxied, comment, tags } = record;
-  const notes = [
+  const remarks = [
     ...(proxied ? ["proxied"] : []),
     ...(comment === null || comment === "" ? [] : [comment]),
     ...tags,
   ];
   const shown = [name, ttl === ttlAuto ? "auto" : String(ttl), type, contentText(record)];
-  return notes.length === 0 ? shown : [...shown, `; ${notes.join(", ")}`];
+  return remarks.length === 0 ? shown : [...shown, `; ${remarks.join(", ")}`];
 }
 
 export function recordsText(records: readonly ApiRecord[]): string {
@@ -25,8 +25,7 @@ export function recordText(record: ApiRecord): string {
   return cells(record).join(" ");
 }
 
-/** With the priority that stands beside it. */
-export function contentText({ type, content, priority }: ApiRecord): string {
-  const isBeside = recordTypes.get(type)?.topLevelPriority === true && priority !== undefined;
-  return isBeside ? `${priority} ${content}` : content;
+/** The content after its priority, which the API keeps in a field beside the content. */
+export function contentText({ content, priority }: ApiRecord): string {
+  return priority === undefined ? content : `${priority} ${content}`;
 }

@@ -1,26 +1,26 @@
-/** The buckets that can be named on the command line: those configured, and those on disk. */
+/** The buckets that the command line can name: configured buckets and buckets on disk. */
 import { nearest } from "../../base/nearest.ts";
+import { NotFoundError } from "../../base/user-error.ts";
 import type { StorageClass } from "../../store/core/operations.ts";
-import { NotFoundError } from "../command.ts";
 
 export interface KnownBucket {
   readonly bucketName: string;
   readonly bindings: readonly string[];
-  /** Its name where it is deployed, if that is another. */
+  /** The name of the deployed bucket, if the preview bucket has another name. */
   readonly otherNames: readonly string[];
-  /** What objects get that name none. */
+  /** The storage class of objects that are put without one. */
   readonly storageClass: StorageClass;
 }
 
 export interface ConfiguredBucket {
   readonly binding: string;
   readonly bucketName: string;
-  /** Instead of that name, here. */
+  /** The name of the local bucket, if it is not `bucketName`. */
   readonly previewBucketName?: string;
   readonly storageClass?: StorageClass;
 }
 
-/** Each bucket once, by name. */
+/** Each bucket once, sorted by name. */
 export function mergeBuckets(
   configured: readonly ConfiguredBucket[],
   onDisk: readonly string[],
@@ -47,9 +47,9 @@ export function mergeBuckets(
 }
 
 /**
- * The bucket with this name or, if there is none, with this binding.
+ * Returns the bucket with this name or, if there is none, with this binding.
  *
- * @throws NotFoundError that guesses what was meant
+ * @throws NotFoundError with a suggestion
  */
 export function findBucket(buckets: readonly KnownBucket[], word: string): KnownBucket {
   const found =
@@ -64,12 +64,12 @@ export function findBucket(buckets: readonly KnownBucket[], word: string): Known
       (guess !== null
         ? ` Did you mean "${guess}"?`
         : known === ""
-          ? " There are none at all: add one to store_buckets in the configuration."
-          : ` There are ${known}.`),
+          ? " The project has no buckets: add one to store_buckets in the configuration."
+          : ` The buckets are ${known}.`),
   );
 }
 
-/** The name of the bucket whose blobs are in a folder of this name (`core/blob-name.ts`). */
+/** The name of the bucket whose blobs this folder holds: the inverse of `bucketFolder()`. */
 export function bucketOfFolder(folder: string): string {
   return folder.replace(/\+([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

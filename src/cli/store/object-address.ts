@@ -1,14 +1,15 @@
-/** `BUCKET/KEY`, as the command line writes an object: a key may hold slashes, a bucket may not. */
+/** `BUCKET/KEY`, the name of an object on the command line. Only the key may hold slashes. */
+import { NotFoundError } from "../../base/user-error.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { UsageError } from "../command.ts";
 
-export interface Address {
-  /** A bucket's name, or a binding's. */
+export interface ObjectAddress {
+  /** The name of a bucket or of its binding. */
   readonly bucket: string;
   readonly key: string;
 }
 
-export function parseAddress(text: string): Address {
+export function parseAddress(text: string): ObjectAddress {
   const slash = text.indexOf("/");
   const [bucket, key] = slash === -1 ? [text, ""] : [text.slice(0, slash), text.slice(slash + 1)];
   if (bucket === "" || key === "") {
@@ -17,7 +18,11 @@ export function parseAddress(text: string): Address {
   try {
     validateKey(key);
   } catch {
-    throw new UsageError("The key is not valid: it may have 1024 bytes.");
+    throw new UsageError("The key is longer than 1024 bytes: shorten it.");
   }
   return { bucket, key };
+}
+
+export function objectNotFound({ bucket, key }: ObjectAddress): NotFoundError {
+  return new NotFoundError(`There is no object "${key}" in "${bucket}".`);
 }

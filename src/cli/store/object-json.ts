@@ -1,4 +1,4 @@
-/** An object as it is shown with `--json` and kept in a manifest: the words of the interface. */
+/** An object as `--json` prints it and as a manifest holds it, with the names of the binding. */
 import type { Checksums } from "../../store/core/checksum.ts";
 import type { CustomMetadata, HttpMetadata } from "../../store/core/http-metadata.ts";
 import type { ObjectRecord, StorageClass } from "../../store/core/operations.ts";

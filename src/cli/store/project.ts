@@ -1,45 +1,39 @@
-/** Where the store of a project is, and which buckets it has. */
+/** The folder and the buckets of a project's store. */
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { parseBucketOptions } from "../../config/bucket-options.ts";
-import type { OptionValues } from "../command.ts";
+import { parseBucketOptions } from "../../config/store-buckets.ts";
+import type { Invocation } from "../command.ts";
+import { configSelection, textOption } from "../options.ts";
 import {
   bucketOfFolder,
-  findBucket,
   mergeBuckets,
   type ConfiguredBucket,
   type KnownBucket,
 } from "./known-buckets.ts";
 
 export interface StoreProject {
-  /** What Miniflare is given to persist in. */
+  /** Miniflare's persistence folder. */
   readonly persistPath: string;
-  /** The store's own folder below it. */
+  /** The folder of the store inside `persistPath`. */
   readonly folder: string;
   readonly buckets: readonly KnownBucket[];
 }
 
-export function findProject(options: OptionValues): StoreProject {
-  const { config: configPath, env: environment, "persist-to": persistTo } = options;
-  const config = readConfig({
-    ...(typeof configPath === "string" && { configPath }),
-    ...(typeof environment === "string" && { environment }),
-  });
-  // As wrangler: a path that is given starts at the working folder, the usual one at the file's.
-  const state =
-    typeof persistTo === "string" ? resolve(persistTo) : join(config.folder, ".wrangler", "state");
-  const persistPath = join(state, "v3");
-  const folder = join(persistPath, "store");
+export function findProject(invocation: Invocation): StoreProject {
+  const config = readConfig(configSelection(invocation));
+  const state = stateFolder(config.folder, textOption(invocation, "persist-to"));
+  const folder = pluginFolder(state, "store");
   const configured = [...config.buckets, ...unsafeBuckets(config)];
-  return { persistPath, folder, buckets: mergeBuckets(configured, bucketsOnDisk(folder)) };
+  return {
+    persistPath: persistPath(state),
+    folder,
+    buckets: mergeBuckets(configured, bucketsOnDisk(folder)),
+  };
 }
 
-export function bucketOf({ buckets }: StoreProject, word: string): KnownBucket {
-  return findBucket(buckets, word);
-}
-
-/** Buckets of a configuration that is made for stock tools. */
+/** Buckets of a configuration for stock tools, which name buckets as `unsafe` bindings. */
 function unsafeBuckets({ table }: ProjectConfig): ConfiguredBucket[] {
   const { bindings = [] } = (table["unsafe"] ?? {}) as {
     bindings?: { name: string; type: string; dev?: { options?: unknown } }[];

@@ -1,4 +1,4 @@
-/** Cases in presentation format, by RFC. Each row: a question, and the answer line by line. */
+/** Cases in presentation format, by RFC. A row is a question and the lines of its answer. */
 import { describe, expect, test } from "vitest";
 import { ask, serve } from "../../../test/dns/support/served.ts";
 
@@ -36,7 +36,7 @@ cases(
   [
     ["www.example.org AAAA", "NOERROR aa", "answer www.example.org 300 AAAA 2001:db8::1"],
     [
-      // RFC 2181 section 5.2: one TTL for the set, the least.
+      // RFC 2181 section 5.2: the set has one TTL, the least.
       "WWW.Example.ORG A",
       "NOERROR aa",
       "answer www.example.org 120 A 192.0.2.1",
@@ -76,21 +76,25 @@ cases(
   ],
 );
 
-cases("1034: the records that a zone has of itself", "ns 300 A 192.0.2.9\n@ 600 NS ns", [
-  ["example.org SOA", "NOERROR aa", "answer example.org 3600 SOA"],
+cases(
+  "1034: the SOA and NS records that a zone has without records",
+  "ns 300 A 192.0.2.9\n@ 600 NS ns",
   [
-    "example.org NS",
-    "NOERROR aa",
-    "answer example.org 600 NS ns1.ledge.local.",
-    "answer example.org 600 NS ns2.ledge.local.",
-    "answer example.org 600 NS ns.example.org.",
+    ["example.org SOA", "NOERROR aa", "answer example.org 3600 SOA"],
+    [
+      "example.org NS",
+      "NOERROR aa",
+      "answer example.org 600 NS ns1.ledge.local.",
+      "answer example.org 600 NS ns2.ledge.local.",
+      "answer example.org 600 NS ns.example.org.",
+    ],
+    ["example.org A", "NOERROR aa", soa],
+    ["example.org DS", "NOERROR aa", soa],
+    ["ns.example.org SOA", "NOERROR aa", soa],
   ],
-  ["example.org A", "NOERROR aa", soa],
-  ["example.org DS", "NOERROR aa", soa],
-  ["ns.example.org SOA", "NOERROR aa", soa],
-]);
+);
 
-cases("2308: names that do not exist, and types that they do not have", "a.b.c 300 A 192.0.2.1", [
+cases("2308: names and types that do not exist", "a.b.c 300 A 192.0.2.1", [
   ["x.example.org A", "NXDOMAIN aa", soa],
   ["a.b.c.example.org AAAA", "NOERROR aa", soa],
   ["b.c.example.org A", "NOERROR aa", soa],
@@ -102,7 +106,7 @@ cases("2308: names that do not exist, and types that they do not have", "a.b.c 3
   ["b.c.example.org TYPE65280", "NOERROR aa", soa],
 ]);
 
-// The zone of RFC 4592 section 2.2.1 and its answers, but for sub.*, which the API does not take.
+// The zone of RFC 4592 section 2.2.1 and its answers, without sub.*, which the API refuses.
 cases(
   "4592: wildcards",
   `
@@ -260,14 +264,14 @@ cases("8482: ANY", "www 300 A 192.0.2.1\nftp 300 CNAME www", [
   ["x.example.org ANY", "NXDOMAIN aa", soa],
 ]);
 
-test("RFC 1035: another class than IN is refused", () => {
+test("RFC 1035: a class other than IN is refused", () => {
   const zones = serve({ "example.org": "www 300 A 192.0.2.1" });
   for (const other of [3, 4, 254, 255]) {
     expect(ask(zones, "www.example.org A", { class: other })).toEqual(["REFUSED"]);
   }
 });
 
-test("RFC 1034: a chain of CNAMEs is followed for sixteen names, and fails to be flattened beyond", () => {
+test("RFC 1034: answer() follows a chain of sixteen CNAMEs, and does not flatten a longer one", () => {
   const links = Array.from({ length: 20 }, (_, index) => `c${index} 300 CNAME c${index + 1}`);
   const text = [...links, "c20 300 A 192.0.2.1", "@ 300 CNAME c0"].join("\n");
   const zones = serve({ "example.org": text });

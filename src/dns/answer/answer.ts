@@ -1,44 +1,44 @@
 /**
- * The answer to a question, from zones in memory: RFC 1034 section 4.3.2 as amended, and the
- * service's own rules. In order:
+ * The answer to a question, from zones in memory: RFC 1034 section 4.3.2 as amended, and the rules
+ * of the deployed service. In order:
  *
- *  1. Another class than IN, or a name in no zone here: REFUSED.
- *  2. At or below a delegation: a referral; DS at the cut itself is the zone's own.
- *  3. A name that exists, or the wildcard of its closest encloser, answers:
- *     ANY with one HINFO record; a type that it has with that set; a flattened CNAME with addresses
- *     of its target; a CNAME with itself, and all this again for its target.
- *  4. Otherwise NXDOMAIN or no data, with the SOA.
+ *  1. A class other than IN, or a name in no zone of this server: REFUSED.
+ *  2. A name at or below a delegation: a referral. DS at the cut itself belongs to this zone.
+ *  3. A name that exists, or the wildcard of its closest encloser: ANY gets one HINFO record; a type
+ *     that the name has gets that set; a flattened CNAME gets the addresses of its target; a CNAME
+ *     gets itself, and the steps repeat for its target.
+ *  4. Otherwise: NXDOMAIN or no data, with the SOA.
  *
- * Deviation: answers are not signed; DS and DNSKEY are served as they were told, and DO changes
- * nothing.
+ * A proxied name has the platform's sets in place of its own (served-node.ts), so the steps treat
+ * it like any other name. Nothing waits: when an answer needs external addresses that the cache
+ * does not have, the result is the question for the resolver.
  *
- * A proxied name has the platform's sets in place of its own (served-node.ts), so no rule here
- * speaks of it but to say so. Nothing waits: where a resolver is needed and has not been asked, the
- * result says what to ask for.
+ * Deviation: answers are not signed. DS and DNSKEY records are served as they were created, and the
+ * DO flag changes nothing.
  */
 import { nameKey, type NameKey } from "../wire/name-key.ts";
-import { formatName } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
-import { locate } from "./locate.ts";
-import type { ExternalAddressCache, ExternalQuestion } from "./external-addresses.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
+import type { AppliedRule, RuleName } from "./explanation.ts";
+import type { ExternalAddressCache, ExternalNeeded } from "./external-addresses.ts";
+import { flatten } from "./flattening.ts";
+import { locateName } from "./name-location.ts";
 import { refer } from "./referral.ts";
-import type { Rule, RuleName } from "./explanation.ts";
 import type { Alias, NodeView, ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";
 import type { ServedZones } from "./served-zones.ts";
 
-/** Resolvers give up at about this depth; a longer chain is cut, and left to them. */
+/** Resolvers give up at about this length; they follow the rest of a longer chain themselves. */
 const chainLengthMax = 16;
-/** RFC 8482 section 4.2; the TTL is the operator's choice. */
+/** RFC 8482 section 4.2 leaves the TTL to the operator. */
 const anyTtlSeconds = 3600;
-/** CPU "RFC8482", no OS. */
+/** HINFO with the CPU "RFC8482" and an empty OS. */
 const anyData = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
 
 const noSets: readonly RecordSet[] = [];
 
 export interface WireQuestion {
-  /** A whole name as octets, in the case in which it was asked for. */
+  /** An absolute name as octets, in the case of the query. */
   readonly name: Uint8Array;
   readonly type: number;
   readonly class: number;
@@ -49,91 +49,83 @@ export interface Answer {
   readonly authoritative: boolean;
   readonly answers: readonly RecordSet[];
   readonly authorities: readonly RecordSet[];
-  /** Needed addresses of a referral's servers: without room for them an answer is truncated. */
+  /** Addresses that a referral needs: a message without room for them is truncated. */
   readonly glue: readonly RecordSet[];
-  /** What is left out in silence when there is no room. */
+  /** Sets that a message without room leaves out, and is not truncated. */
   readonly additionals: readonly RecordSet[];
-  readonly rules: readonly Rule[];
-  /** The same until the zones change, and for a name that exists: worth being kept. */
-  readonly lasting: boolean;
+  readonly rules: readonly AppliedRule[];
+  /** The name exists, and the answer stays the same until the zones change. */
+  readonly reusable: boolean;
 }
 
 export interface AnswerContext {
   readonly zones: ServedZones;
-  readonly outside: ExternalAddressCache;
+  readonly external: ExternalAddressCache;
   readonly nowSeconds: number;
 }
 
-/** A resolver has to be asked first. */
-export interface ExternalNeeded {
-  readonly questions: readonly ExternalQuestion[];
-}
-
+/** Builds an answer while it follows the chain of CNAMEs. Its fields are those of `Answer`. */
 class Lookup {
   readonly #context: AnswerContext;
   readonly #type: number;
-  /** Names on the way, those of flattened chains included. */
-  readonly #met: Set<NameKey>;
+  /** The names of the chain, those of flattened chains included. */
+  readonly #visited: Set<NameKey>;
   rcode: number = rcodes.NOERROR;
   authoritative = false;
-  lasting = true;
+  reusable = true;
   readonly answers: RecordSet[] = [];
   readonly authorities: RecordSet[] = [];
   glue = noSets;
   additionals = noSets;
-  readonly rules: Rule[];
-  /** Where the chain went that no zone here can follow. */
-  left: Uint8Array | null = null;
+  readonly rules: AppliedRule[];
+  /** The name at which the chain leaves the authoritative data of this server. */
+  externalName: Uint8Array | null = null;
   looped = false;
-  needed: ExternalQuestion | null = null;
+  needed: ExternalNeeded | null = null;
 
-  constructor(context: AnswerContext, type: number, from?: Lookup) {
+  /** @param outer the lookup whose flattened CNAME this lookup follows */
+  constructor(context: AnswerContext, type: number, outer?: Lookup) {
     this.#context = context;
     this.#type = type;
-    this.#met = from === undefined ? new Set() : from.#met;
-    this.rules = from === undefined ? [] : from.rules;
+    this.#visited = outer === undefined ? new Set() : outer.#visited;
+    this.rules = outer === undefined ? [] : outer.rules;
   }
 
   #note(rule: RuleName, key: NameKey): void {
     this.rules.push({ rule, key });
   }
 
-  start(name: Uint8Array): void {
+  findZone(name: Uint8Array): void {
     const key = nameKey(name);
     const zone = this.#context.zones.findFor(key, this.#type);
-    if (zone === undefined) {
-      this.#note("no-zone", key);
-      this.rcode = rcodes.REFUSED;
-      this.lasting = false;
-      return;
-    }
+    if (zone === undefined) return this.refuse("no-zone", key);
     this.#note("zone", zone.apexKey);
     this.#lookUp(zone, key, name);
   }
 
+  refuse(rule: RuleName, key: NameKey): void {
+    this.#note(rule, key);
+    this.rcode = rcodes.REFUSED;
+    this.reusable = false;
+  }
+
   #lookUp(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
-    this.#met.add(key);
-    const place = locate(zone, key, this.#type);
-    switch (place.kind) {
-      case "cut":
-        return this.#refer(zone, place.node, owner);
-      case "exact": {
-        this.authoritative = true;
-        const view = zone.view(place.node);
-        return this.#answerFrom(zone, place.node, { view, owner: view.owner, key });
-      }
-      case "wildcard":
-        this.authoritative = true;
-        this.lasting = false;
-        this.#note("wildcard", place.node.key);
-        return this.#answerFrom(zone, place.node, { view: zone.view(place.node), owner, key });
-      case "none":
-        this.authoritative = true;
-        this.lasting = false;
-        this.#note("no-name", key);
-        this.rcode = rcodes.NXDOMAIN;
-        this.authorities.push(zone.negativeSoa);
+    this.#visited.add(key);
+    const location = locateName(zone, key, this.#type);
+    if (location.kind === "cut") return this.#refer(zone, location.node, owner);
+    this.authoritative = true;
+    if (location.kind === "exact") {
+      const { owner: nodeOwner } = zone.view(location.node);
+      return this.#answerFrom(zone, location.node, nodeOwner, key);
     }
+    this.reusable = false;
+    if (location.kind === "wildcard") {
+      this.#note("wildcard", location.node.key);
+      return this.#answerFrom(zone, location.node, owner, key);
+    }
+    this.#note("no-name", key);
+    this.rcode = rcodes.NXDOMAIN;
+    this.authorities.push(zone.negativeSoa);
   }
 
   #refer(zone: ServedZone, cut: ServedNode, owner: Uint8Array): void {
@@ -142,17 +134,14 @@ class Lookup {
     this.authorities.push(servers);
     this.glue = glue;
     this.additionals = siblings;
-    this.left = owner;
-    // Any name below a cut gets a referral; keeping one for each would be keeping what is asked.
-    this.lasting = false;
+    this.externalName = owner;
+    // Every name below a cut gets a referral, so clients could fill the memory with prepared ones.
+    this.reusable = false;
   }
 
-  #answerFrom(
-    zone: ServedZone,
-    node: ServedNode,
-    { view, owner, key }: { view: NodeView; owner: Uint8Array; key: NameKey },
-  ): void {
+  #answerFrom(zone: ServedZone, node: ServedNode, owner: Uint8Array, key: NameKey): void {
     const type = this.#type;
+    const view = zone.view(node);
     if (view.sets.size === 0 && view.flattened === null) {
       this.#note(node.records.length === 0 ? "empty-non-terminal" : "no-data", key);
       this.authorities.push(zone.negativeSoa);
@@ -185,97 +174,63 @@ class Lookup {
     this.authorities.push(zone.negativeSoa);
   }
 
-  #noteSet({ proxied, madeHttps }: NodeView, key: NameKey): void {
+  #noteSet({ proxied, generatedHttps }: NodeView, key: NameKey): void {
     const type = this.#type;
     if (type === typeCodes.DS) this.#note("parent-side", key);
     else if (proxied && (type === typeCodes.A || type === typeCodes.AAAA))
       this.#note("proxied", key);
-    else if (madeHttps && type === typeCodes.HTTPS) this.#note("https-made", key);
+    else if (generatedHttps && type === typeCodes.HTTPS) this.#note("https-made", key);
     else this.#note("exact", key);
   }
 
-  /** RFC 1034 section 4.3.2 step 3a; into other zones of this server as well. */
+  /** RFC 1034 section 4.3.2 step 3a, across all zones of this server. */
   #follow(target: Uint8Array): void {
     const key = nameKey(target);
-    if (this.#met.has(key) || this.#met.size >= chainLengthMax) {
+    if (this.#visited.has(key) || this.#visited.size >= chainLengthMax) {
       this.#note("alias-loops", key);
       this.looped = true;
-      // RFC 1034 section 3.6.2: a loop is an error; a chain that is only long is left to others.
-      if (this.#met.has(key)) this.rcode = rcodes.SERVFAIL;
+      // RFC 1034 section 3.6.2: a loop is an error. A long chain is not: the client continues.
+      if (this.#visited.has(key)) this.rcode = rcodes.SERVFAIL;
       return;
     }
     const zone = this.#context.zones.findFor(key, this.#type);
     if (zone === undefined) {
       this.#note("alias-leaves", key);
-      this.left = target;
+      this.externalName = target;
       return;
     }
     this.#lookUp(zone, key, target);
   }
 
-  /** The target's addresses under the name of the alias, for the least TTL on the way. */
   #flatten(zone: ServedZone, alias: Alias, owner: Uint8Array): void {
-    const inner = new Lookup(this.#context, this.#type, this);
-    inner.#follow(alias.target);
-    this.needed = inner.needed;
-    if (inner.needed !== null) return;
-    if (!inner.lasting) this.lasting = false;
-    if (inner.looped || inner.rcode === rcodes.SERVFAIL) {
-      this.rcode = rcodes.SERVFAIL;
+    const target = new Lookup(this.#context, this.#type, this);
+    target.#follow(alias.target);
+    this.needed = target.needed;
+    if (target.needed !== null) return;
+    const { externalName } = target;
+    if (!target.reusable || externalName !== null) this.reusable = false;
+    const result = flatten(alias, target, { ...this.#context, owner, type: this.#type });
+    if (result.kind === "external") {
+      this.needed = result;
       return;
     }
-    let ttlSeconds = alias.ttlSeconds;
-    const data: Uint8Array[] = [];
-    for (const set of inner.answers) {
-      ttlSeconds = Math.min(ttlSeconds, set.ttlSeconds);
-      if (set.type === this.#type) data.push(...set.data);
+    const isFailed = result.kind === "failed";
+    if (externalName !== null) {
+      this.#note(isFailed ? "external-failed" : "external-answer", nameKey(externalName));
     }
-    if (inner.left !== null) {
-      const outside = this.#askOutside(inner.left);
-      if (outside === null) return;
-      ttlSeconds = Math.min(ttlSeconds, outside.ttlSeconds);
-      data.push(...outside.data);
-    }
-    if (data.length > 0) {
-      this.answers.push({ owner, type: this.#type, ttlSeconds, data });
-    } else {
-      this.authorities.push(zone.negativeSoa);
-    }
-  }
-
-  #askOutside(name: Uint8Array): { data: readonly Uint8Array[]; ttlSeconds: number } | null {
-    const { outside, nowSeconds } = this.#context;
-    const question = {
-      name: formatName(name),
-      type: this.#type === typeCodes.A ? ("A" as const) : ("AAAA" as const),
-    };
-    this.lasting = false;
-    const found = outside.get(question, nowSeconds);
-    if (found === undefined) {
-      this.needed = question;
-      return null;
-    }
-    if (found !== "failed") {
-      this.#note("outside-answer", nameKey(name));
-      return found;
-    }
-    this.#note("outside-failed", nameKey(name));
-    this.rcode = rcodes.SERVFAIL;
-    return null;
+    if (isFailed) this.rcode = rcodes.SERVFAIL;
+    else if (result.kind === "addresses") this.answers.push(result.set);
+    else this.authorities.push(zone.negativeSoa);
   }
 }
 
 export function answer(question: WireQuestion, context: AnswerContext): Answer | ExternalNeeded {
   const lookup = new Lookup(context, question.type);
-  if (question.class === classCodes.IN) lookup.start(question.name);
-  else {
-    lookup.rules.push({ rule: "other-class", key: nameKey(question.name) });
-    lookup.rcode = rcodes.REFUSED;
-    lookup.lasting = false;
-  }
-  if (lookup.needed !== null) return { questions: [lookup.needed] };
+  if (question.class === classCodes.IN) lookup.findZone(question.name);
+  else lookup.refuse("other-class", nameKey(question.name));
+  if (lookup.needed !== null) return lookup.needed;
   if (lookup.rcode !== rcodes.SERVFAIL || lookup.looped) return lookup;
-  // Half an answer would be taken for a whole one.
+  // A client would take half of an answer for the whole.
   return { ...emptyAnswer(rcodes.SERVFAIL), rules: lookup.rules };
 }
 
@@ -288,10 +243,6 @@ export function emptyAnswer(rcode: number): Answer {
     glue: noSets,
     additionals: noSets,
     rules: [],
-    lasting: false,
+    reusable: false,
   };
-}
-
-export function isExternalNeeded(result: Answer | ExternalNeeded): result is ExternalNeeded {
-  return "questions" in result;
 }

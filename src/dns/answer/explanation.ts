@@ -1,44 +1,44 @@
-/** The rules by which an answer came about, in the order in which they were applied. */
-import type { NameKey } from "../wire/name-key.ts";
+/** Why an answer is as it is: the rules that `answer()` applied, in order, and their sentences. */
+import { keyOctets, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 
 const sentences = {
   "other-class": () => "the class is not IN",
-  "no-zone": (name: string) => `no zone here encloses ${name}`,
+  "no-zone": (name: string) => `no zone of this server contains ${name}`,
   zone: (name: string) => `the zone is ${name}`,
-  delegated: (name: string) => `${name} is delegated: its servers are named in place of an answer`,
-  "parent-side": (name: string) => `DS belongs to the parent's side of the cut at ${name}`,
-  exact: (name: string) => `${name} has such records`,
-  wildcard: (name: string) => `no such name exists, and ${name} covers it`,
-  alias: (name: string) => `${name} is a CNAME, and the answer goes on at its target`,
-  "alias-leaves": (name: string) => `${name} is in no zone here: whoever asks has to follow`,
-  "alias-loops": (name: string) => `${name} was met before: the chain of CNAMEs ends`,
+  delegated: (name: string) => `${name} is delegated: the answer refers to its name servers`,
+  "parent-side": (name: string) => `DS records at the delegation of ${name} are the parent's`,
+  exact: (name: string) => `${name} has records of this type`,
+  wildcard: (name: string) => `the name does not exist, and the wildcard ${name} covers it`,
+  alias: (name: string) => `${name} is a CNAME: the answer continues at its target`,
+  "alias-leaves": (name: string) => `${name} is in no zone of this server: the client looks it up`,
+  "alias-loops": (name: string) =>
+    `the chain of CNAMEs ends at ${name}: the chain is a loop or too long`,
   flattened: (name: string) =>
-    `the CNAME of ${name} is flattened: its target's addresses stand for it`,
-  "outside-answer": (name: string) => `a resolver was asked for the addresses of ${name}`,
-  "outside-failed": (name: string) => `a resolver could not give the addresses of ${name}`,
-  proxied: (name: string) => `${name} is proxied: the platform's addresses stand for its own`,
-  "https-made": (name: string) => `${name} is proxied: its HTTPS record is made for it`,
-  "any-minimal": () => "ANY is answered with one record that says so (RFC 8482)",
-  "empty-non-terminal": (name: string) => `${name} exists only because names below it do`,
-  "no-data": (name: string) => `${name} exists, without records of this type`,
+    `the CNAME of ${name} is flattened: the answer has the addresses of its target`,
+  "external-answer": (name: string) => `a resolver gave the addresses of ${name}`,
+  "external-failed": (name: string) => `a resolver could not give the addresses of ${name}`,
+  proxied: (name: string) => `${name} is proxied: the answer has the platform's addresses`,
+  "https-made": (name: string) => `${name} is proxied: its HTTPS record is generated`,
+  "any-minimal": () => "ANY is answered with one HINFO record (RFC 8482)",
+  "empty-non-terminal": (name: string) => `${name} has no records, only names below it`,
+  "no-data": (name: string) => `${name} has no records of this type`,
   "no-name": (name: string) => `${name} does not exist`,
 } as const;
 
 export type RuleName = keyof typeof sentences;
 
-export interface Rule {
+export interface AppliedRule {
   readonly rule: RuleName;
   /** The name that the rule was applied to. */
   readonly key: NameKey;
 }
 
-/** The name as text. */
-export function ruleName({ key }: Rule): string {
-  return formatName(Uint8Array.from(key, (character) => character.charCodeAt(0)));
+/** The name that the rule was applied to, as text. */
+export function subjectOf({ key }: AppliedRule): string {
+  return formatName(keyOctets(key));
 }
 
-/** A sentence for people. */
-export function explainRule(rule: Rule): string {
-  return sentences[rule.rule](ruleName(rule));
+export function explainRule(applied: AppliedRule): string {
+  return sentences[applied.rule](subjectOf(applied));
 }

@@ -1,33 +1,51 @@
 /**
- * What a resolver said about names that no zone here has: flattening needs their addresses. An
- * answer is believed for its TTL, a failure for a moment only. The number of names is bounded, and
- * only a zone's own targets get here: who asks cannot fill it.
+ * Addresses of external names (names that no zone of this server contains), which flattening needs.
+ * A resolver gives them; an answer is valid for its TTL, a failure for a few seconds. Only targets
+ * of a zone's own CNAMEs get here, so clients cannot fill the cache; its size is bounded as well.
  */
-import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
+import { formatName } from "../wire/name.ts";
+import { typeCodes } from "../wire/numbers.ts";
 
 export interface ExternalQuestion {
   readonly name: string;
   readonly type: "A" | "AAAA";
 }
 
+/** No addresses: the name has none of this family, or does not exist. */
 export type ExternalResult =
-  /** No addresses: the name has none of that family, or does not exist. */
-  { readonly addresses: readonly string[]; readonly ttlSeconds: number } | "failed";
+  | { readonly addresses: readonly string[]; readonly ttlSeconds: number }
+  | "failed";
 
 export interface ExternalAddresses {
   readonly data: readonly Uint8Array[];
   readonly ttlSeconds: number;
 }
 
-/** RFC 2308 section 7.1 allows up to five minutes; a local network comes back sooner. */
+/** In place of an answer: the cache does not have the addresses that the answer needs. */
+export interface ExternalNeeded {
+  readonly kind: "external";
+  readonly question: ExternalQuestion;
+}
+
+export function isExternalNeeded(result: object | null): result is ExternalNeeded {
+  return result !== null && "question" in result;
+}
+
+/** RFC 2308 section 7.1 allows up to five minutes; a local network recovers sooner. */
 const failureSeconds = 5;
 const entriesMax = 10_000;
-/** An answer must live until the question that waits for it is asked again. */
+/** The result must stay valid until the waiting query is answered. */
 const ttlSecondsMin = 1;
 
 interface Entry {
   readonly data: readonly Uint8Array[] | null;
   readonly expiresSeconds: number;
+}
+
+/** @param type the code of A or AAAA */
+export function externalQuestion(name: Uint8Array, type: number): ExternalQuestion {
+  return { name: formatName(name), type: type === typeCodes.A ? "A" : "AAAA" };
 }
 
 function keyOf({ name, type }: ExternalQuestion): string {
@@ -40,13 +58,9 @@ export class ExternalAddressCache {
   put(question: ExternalQuestion, result: ExternalResult, nowSeconds: number): void {
     const key = keyOf(question);
     this.#entries.delete(key);
-    // The first is the one that was put longest ago.
-    if (this.#entries.size >= entriesMax) {
-      for (const oldest of this.#entries.keys()) {
-        this.#entries.delete(oldest);
-        break;
-      }
-    }
+    // A map keeps the order of insertion: the first entry is the oldest.
+    const [oldest] = this.#entries.size < entriesMax ? [] : this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
     if (result === "failed") {
       this.#entries.set(key, { data: null, expiresSeconds: nowSeconds + failureSeconds });
       return;
@@ -57,7 +71,7 @@ export class ExternalAddressCache {
     this.#entries.set(key, { data, expiresSeconds: nowSeconds + ttl });
   }
 
-  /** `undefined`: nobody has asked yet, or too long ago. */
+  /** `undefined`: the resolver was not asked yet, or its result has expired. */
   get(question: ExternalQuestion, nowSeconds: number): ExternalAddresses | "failed" | undefined {
     const entry = this.#entries.get(keyOf(question));
     if (entry === undefined || entry.expiresSeconds <= nowSeconds) return undefined;

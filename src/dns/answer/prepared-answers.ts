@@ -1,7 +1,7 @@
 /**
- * Answers that are ready to be sent, but for the identifier, the case of the question and OPT. They
- * hold until the zones change. Only names that exist are kept, so that whoever asks for others
- * cannot push them out; the limits are for the types, of which there are many.
+ * Messages that are complete except for the identifier, the case of the question and OPT. They are
+ * valid until the zones change. Only answers for names that exist are kept, so queries for other
+ * names cannot displace them; the limits bound the number of types that clients query.
  */
 import { headerBytes } from "../wire/message-writer.ts";
 import { lowerCase } from "../wire/name-key.ts";
@@ -13,13 +13,13 @@ const bytesMax = 64 * 1024 * 1024;
 
 export interface PreparedAnswer {
   readonly answer: Answer;
-  /** The whole message without OPT; the question stands in it in some case. */
+  /** The whole message without OPT, with the question in the case of some earlier query. */
   readonly message: Uint8Array;
   readonly type: number;
   readonly next: PreparedAnswer | undefined;
 }
 
-function isAbout({ message, type }: PreparedAnswer, query: Query): boolean {
+function isFor({ message, type }: PreparedAnswer, query: Query): boolean {
   if (type !== query.type) return false;
   const { bytes, end } = query;
   for (let at = headerBytes; at < end; at++) {
@@ -41,7 +41,7 @@ export class PreparedAnswers {
       return undefined;
     }
     let entry = this.#byHash.get(query.hash);
-    while (entry !== undefined && !isAbout(entry, query)) entry = entry.next;
+    while (entry !== undefined && !isFor(entry, query)) entry = entry.next;
     return entry;
   }
 

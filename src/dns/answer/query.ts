@@ -1,7 +1,7 @@
 /**
- * A query as it comes off the wire, read in place: nearly all of them are a header, a question and
- * perhaps OPT, and for those nothing is decoded that an answer does not need. One object is used
- * for all queries. What has another form is left to the decoder of messages.
+ * A query, read in place from its octets. Nearly all queries are a header, a question and perhaps
+ * OPT; of those, only the fields that an answer needs are decoded. Queries of another form go
+ * through the decoder of messages. A responder reads all its queries into one object.
  */
 import { isCookieLength } from "../wire/cookie.ts";
 import { optionCodes } from "../wire/edns.ts";
@@ -10,15 +10,33 @@ import { parseMessage, type Message } from "../wire/message.ts";
 import { lowerCase } from "../wire/name-key.ts";
 import { nameWireBytesMax } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { WireError } from "../wire/wire-error.ts";
+import type { TsigKey } from "../wire/tsig-mac.ts";
+import { WireError } from "../wire/bytes.ts";
 
-const optFixedBytes = 11;
+/** RFC 6891 section 6.1.2: an OPT record without options. */
+export const optFixedBytes = 11;
+
+/** The transport and the client of a query. */
+export interface QuerySource {
+  readonly transport: "udp" | "tcp" | "https";
+  /** 4 or 16 octets, for cookies and transfers. A listener may compute them on demand. */
+  readonly address: Uint8Array;
+}
+
+/** The verified signature of a query. The signature of the response continues from its MAC. */
+export interface QuerySignature {
+  readonly key: TsigKey;
+  readonly mac: Uint8Array;
+}
 
 export class Query {
   bytes: Uint8Array = new Uint8Array();
-  /** Where the question's name ends; it begins after the header. */
+  source: QuerySource = { transport: "udp", address: new Uint8Array() };
+  receivedSeconds = 0;
+  signature: QuerySignature | null = null;
+  /** The end of the question's name, which starts after the header. */
   end = headerBytes;
-  /** Of the name in lower case and the type. */
+  /** A hash of the name in lower case and the type. */
   hash = 0;
   type = 0;
   class = 0;
@@ -29,12 +47,16 @@ export class Query {
   dnssecOk = false;
   wantsNsid = false;
   cookie: Uint8Array | null = null;
-  /** A cookie of a length that none has. */
+  /** The query has a cookie of an invalid length. */
   hasBadCookie = false;
-  /** When the query had to be decoded as a whole. */
+  /** The decoded message, for queries that are not of the plain form. */
   message: Message | null = null;
 
-  /** Throws WireError when the octets are no query. They are at least a header. */
+  /**
+   * Throws WireError when the octets are not a query.
+   *
+   * @param bytes at least a header
+   */
   read(bytes: Uint8Array): void {
     this.bytes = bytes;
     this.end = headerBytes;
@@ -46,7 +68,7 @@ export class Query {
     this.questions = (bytes[4]! << 8) | bytes[5]!;
     const plain = bytes[6] === 0 && bytes[7] === 0 && bytes[8] === 0 && bytes[9] === 0;
     const additionals = (bytes[10]! << 8) | bytes[11]!;
-    if (this.questions > 1) throw new WireError("There is more than one question");
+    if (this.questions > 1) throw new WireError("The query has more than one question");
     if (!plain || additionals > 1) return this.#decode(bytes);
     let at = headerBytes;
     if (this.questions === 1) at = this.#readQuestion(bytes);
@@ -55,7 +77,7 @@ export class Query {
       if (!isOpt) return this.#decode(bytes);
       at = this.#readOpt(bytes, at);
     }
-    if (at !== bytes.length) throw new WireError("The query does not end where it says");
+    if (at !== bytes.length) throw new WireError("Octets follow the last record of the query");
   }
 
   #readQuestion(bytes: Uint8Array): number {
@@ -64,7 +86,7 @@ export class Query {
     for (;;) {
       const length = bytes[at];
       if (length === undefined) throw new WireError("A name runs past the end");
-      // Nothing stands before the first name that it could point to.
+      // No name precedes the first name, so it cannot point anywhere.
       if (length >= 0x40) throw new WireError("The question's name is compressed");
       const next = at + length + 1;
       if (next > bytes.length) throw new WireError("A label runs past the end");
@@ -104,7 +126,7 @@ export class Query {
 
   #takeOption(code: number, bytes: Uint8Array, start: number, end: number): void {
     if (code === optionCodes.NSID) this.wantsNsid = true;
-    // Of several the first counts (RFC 7873 section 5.2).
+    // The first of several cookies counts (RFC 7873 section 5.2).
     if (code !== optionCodes.COOKIE || this.cookie !== null) return;
     if (isCookieLength(end - start)) this.cookie = bytes.subarray(start, end);
     else this.hasBadCookie = true;
@@ -123,7 +145,7 @@ export class Query {
     for (const { code, data } of edns.options) this.#takeOption(code, data, 0, data.length);
   }
 
-  /** The name on its own, in the case in which it was asked for. */
+  /** The name of the question, in the case of the query. */
   get name(): Uint8Array {
     return this.bytes.subarray(headerBytes, this.end);
   }

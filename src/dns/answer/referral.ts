@@ -1,14 +1,14 @@
-/** A referral: the servers of a delegated zone, with the addresses that are needed to reach them. */
+/** A referral: the name servers of a delegated zone, with the addresses needed to reach them. */
 import { isAtOrBelow, nameKey } from "../wire/name-key.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
-import { locate } from "./locate.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
+import { locateName } from "./name-location.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";
 
 export interface Referral {
   readonly servers: RecordSet;
-  /** Addresses of servers below the cut itself: without them the referral leads nowhere (RFC 9471). */
+  /** Addresses of servers below this cut: the referral is useless without them (RFC 9471). */
   readonly glue: readonly RecordSet[];
   /** Addresses of servers below other cuts of this zone. */
   readonly siblings: readonly RecordSet[];
@@ -21,8 +21,8 @@ export function refer(zone: ServedZone, cut: ServedNode): Referral {
   for (const target of servers.data) {
     const key = nameKey(target);
     const node = isAtOrBelow(key, zone.apexKey) ? zone.find(key) : undefined;
-    // Above all cuts an address is no glue: whoever needs it can ask for it.
-    if (node === undefined || locate(zone, key, typeCodes.A).kind !== "cut") continue;
+    // An address above all cuts is not glue: clients can query it.
+    if (node === undefined || locateName(zone, key, typeCodes.A).kind !== "cut") continue;
     const { sets } = zone.view(node);
     const addresses = isAtOrBelow(key, cut.key) ? glue : siblings;
     for (const type of [typeCodes.A, typeCodes.AAAA]) {

@@ -23,7 +23,7 @@ const cookieSecret = Uint8Array.from({ length: 16 }, (_, index) => index);
 const { ask, responder } = respondFrom(zones, { cookieSecret, nsid: Uint8Array.of(0x6e, 0x31) });
 
 describe("a response", () => {
-  test("has the identifier, RD and CD of the query, and QR, AA and no RA of its own", () => {
+  test("repeats the identifier, RD and CD, sets QR and AA, and never RA", () => {
     const query = composeQuery("www.example.org A", {
       recursionDesired: true,
       checkingDisabled: true,
@@ -42,14 +42,14 @@ describe("a response", () => {
     expect(ask(composeQuery("www.example.org A")).recursionDesired).toBe(false);
   });
 
-  test("keeps the case of the question, in the name of the record as well, also when prepared", () => {
+  test("has the case of the query in the question and in owners, also when prepared", () => {
     for (const name of ["wWw.eXample.ORG", "WWW.example.org", "wWw.eXample.ORG"]) {
       const { questions, answers } = ask(composeQuery(`${name} A`));
       expect([questions[0]!.name, answers[0]!.name]).toEqual([name, name]);
     }
   });
 
-  test("sees a change at once", () => {
+  test("has the newest change", () => {
     const own = serve({ "example.org": "www 300 A 192.0.2.1" });
     const { ask: askOwn } = respondFrom(own);
     const [record] = readRecords("example.org", "www 300 A 192.0.2.1");
@@ -62,19 +62,19 @@ describe("a response", () => {
     }
   });
 
-  test("asks for what only a resolver knows, and uses it", () => {
-    const outside = new ExternalAddressCache();
-    const own = respondFrom(zones, { outside });
+  test("needs the address of an external name, and uses the cached one", () => {
+    const external = new ExternalAddressCache();
+    const own = respondFrom(zones, { external });
     const query = composeQuery("out.example.org A");
     expect(own.responder.respond(query, udp, 0)).toEqual({
-      kind: "outside",
-      questions: [{ name: "far.example.com", type: "A" }],
+      kind: "external",
+      question: { name: "far.example.com", type: "A" },
     });
     const question = { name: "far.example.com", type: "A" } as const;
-    outside.put(question, { addresses: ["192.0.2.9"], ttlSeconds: 100 }, 0);
+    external.put(question, { addresses: ["192.0.2.9"], ttlSeconds: 100 }, 0);
     expect(own.ask(query, udp, 40).answers[0]).toMatchObject({ ttlSeconds: 60 });
-    // Nothing that runs out is prepared.
-    expect(own.responder.respond(query, udp, 100)).toMatchObject({ kind: "outside" });
+    // An answer that expires is not prepared.
+    expect(own.responder.respond(query, udp, 100)).toMatchObject({ kind: "external" });
   });
 });
 
@@ -83,8 +83,8 @@ const size = (udpBytesMax: number) => ({ edns: { ...plainEdns, udpBytesMax } });
 const truncated = (bytes: number, question = "big.example.org TXT") =>
   ask(composeQuery(question, size(bytes))).truncated;
 
-describe("sizes", () => {
-  test("without EDNS a response by UDP has 512 octets, and is truncated above (RFC 1035)", () => {
+describe("the size of a response", () => {
+  test("is at most 512 octets over UDP without EDNS (RFC 1035)", () => {
     for (let round = 0; round < 2; round++) {
       const response = responder.respond(composeQuery("many.example.org A"), udp, 0) as Uint8Array;
       expect(response.length).toBeLessThanOrEqual(512);
@@ -94,7 +94,7 @@ describe("sizes", () => {
     expect(ask(composeQuery("many.example.org A"), tcp).truncated).toBe(false);
   });
 
-  test("with EDNS it has what was offered, from 512 to 1232 octets (RFC 6891)", () => {
+  test("is at most the size in OPT, between 512 and 1232 octets (RFC 6891)", () => {
     expect([0, 512, 800, 823, 824, 4096].map((bytes) => truncated(bytes))).toEqual([
       true,
       true,
@@ -106,7 +106,7 @@ describe("sizes", () => {
     expect(truncated(65_535, "many.example.org A")).toBe(false);
   });
 
-  test("without room for the glue of a referral it is truncated (RFC 9471)", () => {
+  test("truncates a referral without room for its glue (RFC 9471)", () => {
     expect(ask(composeQuery("x.sub.example.org A"))).toMatchObject({ truncated: true });
     expect(ask(composeQuery("x.sub.example.org A", size(1232))).additionals).toHaveLength(60);
   });
@@ -119,7 +119,7 @@ const withOption = (code: number, data: number[] | Uint8Array) => ({
 const cookieOf = (query: Uint8Array) => ask(query, udp, 1000).edns!.options[0]!.data;
 
 describe("EDNS", () => {
-  test("is answered with EDNS, DO as it came; and not without being asked", () => {
+  test("is in the response, with DO of the query, only when the query has it", () => {
     expect(ask(composeQuery("www.example.org A")).edns).toBeNull();
     expect(ask(composeQuery("x.example.org A", { edns: plainEdns })).edns).toEqual(plainEdns);
     const edns = { ...plainEdns, dnssecOk: true, udpBytesMax: 4096 };
@@ -129,7 +129,7 @@ describe("EDNS", () => {
     });
   });
 
-  test("of another version is BADVERS", () => {
+  test("with another version gets BADVERS", () => {
     const edns = { ...plainEdns, version: 1 };
     expect(ask(composeQuery("www.example.org A", { edns }))).toMatchObject({
       rcode: rcodes.BADVERS,
@@ -139,7 +139,7 @@ describe("EDNS", () => {
     });
   });
 
-  test("NSID is given to those who ask for it (RFC 5001)", () => {
+  test("NSID is sent when the query asks for it (RFC 5001)", () => {
     const { edns } = ask(composeQuery("www.example.org A", withOption(3, [])));
     expect(edns!.options).toEqual([{ code: 3, data: Uint8Array.of(0x6e, 0x31) }]);
     expect(
@@ -147,20 +147,20 @@ describe("EDNS", () => {
     ).toEqual(plainEdns);
   });
 
-  test("unknown options are passed over", () => {
+  test("unknown options are ignored", () => {
     expect(ask(composeQuery("www.example.org A", withOption(65_001, [1]))).edns).toEqual(plainEdns);
   });
 
   const client = [1, 2, 3, 4, 5, 6, 7, 8];
 
-  test("a cookie is completed (RFC 7873)", () => {
+  test("the server adds its part to a cookie (RFC 7873)", () => {
     const cookie = cookieOf(composeQuery("www.example.org A", withOption(10, client)));
     expect(Array.from(cookie.subarray(0, 8))).toEqual(client);
     expect(cookie).toHaveLength(24);
     expect(cookieOf(composeQuery("www.example.org A", withOption(10, cookie)))).toEqual(cookie);
   });
 
-  test("a cookie may come without a question, to be learnt or proved", () => {
+  test("a query without a question gets or checks a cookie", () => {
     const learn = composeQuery(null, withOption(10, client));
     expect(ask(learn)).toMatchObject({ rcode: rcodes.NOERROR, questions: [] });
     const cookie = cookieOf(learn);
@@ -171,7 +171,7 @@ describe("EDNS", () => {
     expect(ask(composeQuery(null, { edns: plainEdns })).rcode).toBe(rcodes.FORMERR);
   });
 
-  test.each([0, 7, 9, 15, 41])("a cookie of %d octets is a format error", (length) => {
+  test.each([0, 7, 9, 15, 41])("a cookie of %d octets gets FORMERR", (length) => {
     const query = composeQuery("www.example.org A", withOption(10, new Uint8Array(length)));
     expect(ask(query).rcode).toBe(rcodes.FORMERR);
   });
@@ -179,8 +179,8 @@ describe("EDNS", () => {
 
 const fromHex = (hex: string) => Uint8Array.from(Buffer.from(hex.replaceAll(" ", ""), "hex"));
 
-describe("what is not answered", () => {
-  test("a response, and what is shorter than a header, gets silence", () => {
+describe("a query that is not answered", () => {
+  test("a response, or a packet shorter than a header, gets no response", () => {
     const query = composeQuery("www.example.org A");
     expect(responder.respond(query.slice(0, 11), udp, 0)).toBeNull();
     expect(responder.respond(new Uint8Array(), udp, 0)).toBeNull();
@@ -193,7 +193,7 @@ describe("what is not answered", () => {
     ["STATUS", 2, rcodes.NOTIMP],
     ["NOTIFY", 4, rcodes.NOTIMP],
     ["UPDATE", 5, rcodes.REFUSED],
-    ["an opcode that nobody has", 9, rcodes.NOTIMP],
+    ["an unassigned opcode", 9, rcodes.NOTIMP],
   ])("%s", (_, opcode, rcode) => {
     expect(ask(composeQuery("www.example.org A", { opcode }))).toMatchObject({
       id: 0xbeef,
@@ -215,16 +215,16 @@ describe("what is not answered", () => {
   test.each([
     ["no question", "beef 0000 0000 0000 0000 0000"],
     ["two questions", "beef 0000 0002 0000 0000 0000 00 0001 0001 00 0001 0001"],
-    ["a question that is cut", "beef 0000 0001 0000 0000 0000 03 777777 00 0001"],
-    ["a name that is compressed", "beef 0000 0001 0000 0000 0000 c000 0001 0001"],
+    ["a truncated question", "beef 0000 0001 0000 0000 0000 03 777777 00 0001"],
+    ["a compressed name", "beef 0000 0001 0000 0000 0000 c000 0001 0001"],
     ["octets after the end", "beef 0000 0001 0000 0000 0000 00 0001 0001 00"],
     [
       "two OPT records",
       `beef 0000 0001 0000 0000 0002 00 0001 0001 ${"00 0029 04d0 00000000 0000".repeat(2)}`,
     ],
-    ["OPT that is cut", "beef 0000 0001 0000 0000 0001 00 0001 0001 00 0029 04d0 00000000"],
-    ["a record that is not there", "beef 0000 0001 0001 0000 0000 00 0001 0001"],
-  ])("%s is a format error", (_, hex) => {
+    ["a truncated OPT", "beef 0000 0001 0000 0000 0001 00 0001 0001 00 0029 04d0 00000000"],
+    ["a missing record", "beef 0000 0001 0001 0000 0000 00 0001 0001"],
+  ])("%s gets FORMERR", (_, hex) => {
     const response = responder.respond(fromHex(hex), udp, 0) as Uint8Array;
     expect(Buffer.from(response).toString("hex")).toBe("beef80010000000000000000");
   });
@@ -238,7 +238,7 @@ describe("what is not answered", () => {
     expect(ask(composeQuery(null, { questions }))).toMatchObject({ rcode, questions, answers: [] });
   });
 
-  test("records beside the question are read and passed over", () => {
+  test("records beside the question are read and ignored", () => {
     const record = {
       name: "x",
       type: typeCodes.A,
@@ -255,14 +255,14 @@ describe("what is not answered", () => {
     expect(ask(query).answers).toHaveLength(1);
   });
 
-  test("a mistake of ours is SERVFAIL, and is told", () => {
+  test("an internal error gets SERVFAIL and is reported", () => {
     const errors: unknown[] = [];
     const broken = serve({ "example.org": "" });
     const record = { ...readRecords("example.org", "www 300 A 192.0.2.1")[0]!, content: "?" };
     broken.put(zoneData("example.org", [record]));
     const own = new Responder({
       zones: broken,
-      outside: new ExternalAddressCache(),
+      external: new ExternalAddressCache(),
       onError: (error) => errors.push(error),
     });
     const response = own.respond(composeQuery("www.example.org A"), udp, 0) as Uint8Array;
@@ -272,20 +272,20 @@ describe("what is not answered", () => {
 });
 
 describe("transfers", () => {
-  test("are refused unless someone makes them", () => {
+  test("are refused without the option", () => {
     expect(ask(composeQuery("example.org AXFR"), tcp).rcode).toBe(rcodes.REFUSED);
     expect(ask(composeQuery("example.org IXFR"), udp).rcode).toBe(rcodes.REFUSED);
     expect(ask(composeQuery("example.org AXFR"), udp).rcode).toBe(rcodes.REFUSED);
   });
 
-  test("are handed on, by TCP", () => {
+  test("over TCP are returned to the caller", () => {
     const own = respondFrom(zones, { transfers: true });
     const zone = zones.get("example.org");
     for (const type of ["AXFR", "IXFR"]) {
       expect(own.responder.respond(composeQuery(`Example.org ${type}`), tcp, 0)).toMatchObject({
         kind: "transfer",
         zone,
-        signer: null,
+        signature: null,
         query: { questions: [{ name: "Example.org" }] },
       });
     }
@@ -295,7 +295,7 @@ describe("transfers", () => {
     expect(own.ask(composeQuery("example.org AXFR"), https).rcode).toBe(rcodes.REFUSED);
   });
 
-  test("by UDP, IXFR gets the SOA alone (RFC 1995 section 2)", () => {
+  test("IXFR over UDP gets the SOA alone (RFC 1995 section 2)", () => {
     const own = respondFrom(zones, { transfers: true });
     expect(own.ask(composeQuery("example.org IXFR"))).toMatchObject({
       authoritative: true,
@@ -320,7 +320,7 @@ describe("signatures", () => {
       ...changes,
     });
 
-  test("a query that is signed gets a response that is, within its size", () => {
+  test("a signed query gets a signed response within its size", () => {
     const { bytes, mac } = sign("many.example.org A");
     const response = own.responder.respond(bytes, udp, nowSeconds) as Uint8Array;
     expect(response.length).toBeLessThanOrEqual(1232);
@@ -329,15 +329,15 @@ describe("signatures", () => {
     expect(verdict.message.answers).toHaveLength(60);
   });
 
-  test("a transfer tells who signed it", () => {
+  test("a transfer has the signature of the query", () => {
     const { bytes, mac } = sign("example.org AXFR");
     expect(own.responder.respond(bytes, tcp, nowSeconds)).toMatchObject({
       kind: "transfer",
-      signer: { key, mac },
+      signature: { key, mac },
     });
   });
 
-  test("an unknown key, a wrong signature and a wrong clock are NOTAUTH", () => {
+  test("an unknown key, a wrong signature and a wrong clock get NOTAUTH", () => {
     const rest = { rcode: rcodes.NOTAUTH, answers: [] };
     const unknown = sign("www.example.org A", { key: { ...key, name: "other.example" } });
     expect(own.ask(unknown.bytes, udp, nowSeconds)).toMatchObject({ ...rest, tsig: { error: 17 } });

@@ -1,43 +1,40 @@
 /**
- * From the octets of a query to those of a response: header checks, EDNS, signatures and sizes
- * around `answer()`. UDP, TCP and DoH call the same responder. It waits for nothing and never
- * throws; what needs time is handed back to the caller. Malformed queries get FORMERR; those too
- * short for a header and all responses get silence.
+ * From the octets of a query to the octets of its response. UDP, TCP and DoH call the same
+ * responder, and this is the path of a query:
+ *
+ *     octets ─▶ Query (query.ts) ─▶ signature, EDNS version, types that no zone holds (here)
+ *       ─▶ a prepared message (prepared-answers.ts), or
+ *          answer() (answer.ts): zone ─▶ location of the name ─▶ sets, referral or flattening
+ *       ─▶ octets (response-writer.ts, opt-record.ts)
+ *
+ * The responder waits for nothing and never throws; the caller resolves and transfers. A malformed
+ * query gets FORMERR. A response, or a packet shorter than a header, gets no response.
  */
-import { headerBytes, messageBytesMax, MessageWriter } from "../wire/message-writer.ts";
+import { headerBytes } from "../wire/message-writer.ts";
 import { parseMessage, type Message } from "../wire/message.ts";
 import { nameKey } from "../wire/name-key.ts";
 import { classCodes, isMetaType, opcodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import {
   refuseSignature,
   signMessage,
-  tsigBytes,
   verifyMessage,
   type Hmac,
   type TsigKey,
 } from "../wire/tsig-mac.ts";
 import type { Tsig } from "../wire/tsig.ts";
-import { WireError } from "../wire/wire-error.ts";
-import { answer, emptyAnswer, isExternalNeeded, type Answer } from "./answer.ts";
-import type { ExternalAddressCache, ExternalQuestion } from "./external-addresses.ts";
+import { WireError } from "../wire/bytes.ts";
+import { answer, emptyAnswer } from "./answer.ts";
+import {
+  isExternalNeeded,
+  type ExternalAddressCache,
+  type ExternalNeeded,
+} from "./external-addresses.ts";
+import { OptRecord, type OptSettings } from "./opt-record.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";
-import { Query } from "./query.ts";
-import { ResponseOptions, udpPayloadBytesMax, type OptionSettings } from "./edns-options.ts";
+import { Query, type QuerySignature, type QuerySource } from "./query.ts";
+import { opcodeBits, responseFlag, ResponseWriter } from "./response-writer.ts";
 import type { ServedZone } from "./served-zone.ts";
 import type { ServedZones } from "./served-zones.ts";
-import { writeAnswer } from "./write-answer.ts";
-
-/** RFC 1035 section 4.2.1: without EDNS. */
-const udpBytesPlain = 512;
-
-/** In the third octet of a header. */
-const responseFlag = 0x80;
-const opcodeBits = 0x78;
-const recursionDesired = 0x01;
-/** In the fourth; it goes back as it came, as RD does. */
-const checkingDisabled = 0x10;
-
-type Transport = "udp" | "tcp" | "https";
 
 interface TsigSettings {
   /** By the key's name in lower case. */
@@ -45,220 +42,150 @@ interface TsigSettings {
   readonly hmac: Hmac;
 }
 
-export interface ResponderOptions extends OptionSettings {
+export interface ResponderOptions extends OptSettings {
   readonly zones: ServedZones;
-  readonly outside: ExternalAddressCache;
-  /** Hand AXFR and IXFR over TCP to the caller; without it they are refused. */
+  readonly external: ExternalAddressCache;
+  /** Return AXFR and IXFR over TCP to the caller; without it they are refused. */
   readonly transfers?: boolean;
-  /** Without it every signature is by an unknown key. */
+  /** Without it every signature has an unknown key. */
   readonly tsig?: TsigSettings;
-  /** Node may hand out octets of its pool. */
+  /** Node allocates from its pool of buffers. */
   readonly allocate?: (length: number) => Uint8Array;
-  /** Told of a mistake of ours; who asked gets SERVFAIL. */
+  /** Called with an internal error; the client gets SERVFAIL. */
   readonly onError?: (error: unknown) => void;
 }
 
-export interface Asker {
-  readonly transport: Transport;
-  /** 4 or 16 octets. */
-  readonly address: Uint8Array;
-}
-
-/** Who signed a query, and the MAC that the signature of the response builds on. */
-export interface Signer {
-  readonly key: TsigKey;
-  readonly mac: Uint8Array;
-}
-
-export interface TransferWanted {
+/** A query for a zone transfer, which the caller serves as a stream of messages. */
+export interface TransferRequest {
   readonly kind: "transfer";
   readonly query: Message;
   readonly zone: ServedZone;
-  readonly signer: Signer | null;
+  readonly signature: QuerySignature | null;
 }
 
 /**
- * Octets: send them. `null`: say nothing. "outside": ask a resolver, `ExternalAddressCache.put()` what it
- * said, and call again. "transfer": a stream of messages is wanted, which is not made here.
+ * Octets: the response. `null`: no response. "external": the caller resolves the question, puts the
+ * result into the cache and calls again. "transfer": the caller serves the transfer.
  */
-export type Response =
-  | Uint8Array
-  | null
-  | { readonly kind: "outside"; readonly questions: readonly ExternalQuestion[] }
-  | TransferWanted;
-
-function allocateOctets(length: number): Uint8Array {
-  return new Uint8Array(length);
-}
+export type ResponderResult = Uint8Array | null | ExternalNeeded | TransferRequest;
 
 export class Responder {
-  readonly #settings: ResponderOptions;
-  readonly #options: ResponseOptions;
-  readonly #allocate: (length: number) => Uint8Array;
+  readonly #options: ResponderOptions;
+  readonly #opt: OptRecord;
+  readonly #writer: ResponseWriter;
   readonly #prepared = new PreparedAnswers();
-  readonly #writer = new MessageWriter();
-  // The query at hand: nothing here waits, so there is one at a time.
+  /** The current query: `respond()` is synchronous, so there is one at a time. */
   readonly #query = new Query();
-  #transport: Transport = "udp";
-  readonly #moment: { asker: Pick<Asker, "address">; nowSeconds: number } = {
-    asker: { address: new Uint8Array() },
-    nowSeconds: 0,
-  };
-  #signer: Signer | null = null;
 
-  constructor(settings: ResponderOptions) {
-    this.#settings = settings;
-    this.#options = new ResponseOptions(settings);
-    this.#allocate = settings.allocate ?? allocateOctets;
+  constructor(options: ResponderOptions) {
+    this.#options = options;
+    this.#opt = new OptRecord(options);
+    this.#writer = new ResponseWriter(this.#opt, options.allocate);
   }
 
-  /** Never throws. */
-  respond(bytes: Uint8Array, asker: Asker, nowSeconds: number): Response {
+  respond(bytes: Uint8Array, source: QuerySource, nowSeconds: number): ResponderResult {
     if (bytes.length < headerBytes || (bytes[2]! & responseFlag) !== 0) return null;
     try {
       const opcode = (bytes[2]! & opcodeBits) >>> 3;
       const isUpdate = opcode === opcodes.UPDATE;
-      if (opcode !== opcodes.QUERY && !isUpdate) return this.#header(bytes, rcodes.NOTIMP);
-      this.#transport = asker.transport;
-      this.#moment.asker = asker;
-      this.#moment.nowSeconds = nowSeconds;
-      this.#signer = null;
-      this.#query.read(bytes);
-      if (isUpdate) return this.#send(emptyAnswer(rcodes.REFUSED));
-      const tsig = this.#query.message?.tsig ?? null;
+      if (opcode !== opcodes.QUERY && !isUpdate) {
+        return this.#writer.headerOnly(bytes, rcodes.NOTIMP);
+      }
+      const query = this.#query;
+      query.source = source;
+      query.receivedSeconds = nowSeconds;
+      query.signature = null;
+      query.read(bytes);
+      if (isUpdate) return this.#respondEmpty(rcodes.REFUSED);
+      const tsig = query.message?.tsig ?? null;
       return tsig === null ? this.#respond() : this.#respondSigned(tsig);
     } catch (error) {
-      if (error instanceof WireError) return this.#header(bytes, rcodes.FORMERR);
-      this.#settings.onError?.(error);
-      return this.#header(bytes, rcodes.SERVFAIL);
+      if (error instanceof WireError) return this.#writer.headerOnly(bytes, rcodes.FORMERR);
+      this.#options.onError?.(error);
+      return this.#writer.headerOnly(bytes, rcodes.SERVFAIL);
     }
   }
 
-  /** Nothing but the header: the rest could not be read, or is not known here. */
-  #header(bytes: Uint8Array, rcode: number): Uint8Array {
-    const header = this.#allocate(headerBytes);
-    header.fill(0);
-    header[0] = bytes[0]!;
-    header[1] = bytes[1]!;
-    header[2] = responseFlag | (bytes[2]! & (opcodeBits | recursionDesired));
-    header[3] = rcode;
-    return header;
+  /** A response without records. */
+  #respondEmpty(rcode: number): Uint8Array {
+    return this.#writer.write(this.#query, emptyAnswer(rcode));
   }
 
-  #respond(): Response {
+  #respond(): ResponderResult {
     const query = this.#query;
-    // RFC 6891 section 6.1.3: the lowest version that is known here is told by OPT.
-    if (query.hasEdns && query.version > 0) return this.#send(emptyAnswer(rcodes.BADVERS));
-    if (query.hasBadCookie) return this.#send(emptyAnswer(rcodes.FORMERR));
+    // RFC 6891 section 6.1.3: OPT of the response tells the highest version of this server.
+    if (query.hasEdns && query.version > 0) return this.#respondEmpty(rcodes.BADVERS);
+    if (query.hasBadCookie) return this.#respondEmpty(rcodes.FORMERR);
     if (query.questions === 0) return this.#respondToCookie();
-    if (query.class === 0 || query.class === classCodes.ANY) {
-      return this.#send(emptyAnswer(rcodes.FORMERR));
-    }
-    if (isMetaType(query.type) && query.type !== typeCodes.ANY) return this.#respondToMeta();
-    const { zones, outside } = this.#settings;
+    if (query.class === 0 || query.class === classCodes.ANY)
+      return this.#respondEmpty(rcodes.FORMERR);
+    if (isMetaType(query.type) && query.type !== typeCodes.ANY) return this.#respondToMetaType();
+    const { zones, external } = this.#options;
     const prepared = this.#prepared.get(query, zones.revision);
     if (prepared !== undefined && query.class === classCodes.IN) {
-      return this.#finish(prepared.answer, prepared.message);
+      return this.#writer.finish(query, prepared.answer, prepared.message);
     }
-    const { nowSeconds } = this.#moment;
-    const made = answer(query, { zones, outside, nowSeconds });
-    if (isExternalNeeded(made)) return { kind: "outside", questions: made.questions };
-    if (!made.lasting) return this.#send(made);
-    const message = this.#write(made, messageBytesMax, 0).slice();
-    this.#prepared.put(query, made, message);
-    return this.#finish(made, message);
+    const result = answer(query, { zones, external, nowSeconds: query.receivedSeconds });
+    if (isExternalNeeded(result)) return result;
+    if (!result.reusable) return this.#writer.write(query, result);
+    const message = this.#writer.compose(query, result).slice();
+    this.#prepared.put(query, result, message);
+    return this.#writer.finish(query, result, message);
   }
 
-  /** RFC 7873 section 5.4: without a question, to learn or to prove a cookie. */
+  /** RFC 7873 section 5.4: a query without a question asks for a cookie or checks a cookie. */
   #respondToCookie(): Uint8Array {
-    const verdict = this.#options.judge(this.#query, this.#moment);
-    if (verdict === "none") throw new WireError("There is no question");
-    return this.#send(emptyAnswer(verdict === "good" ? rcodes.NOERROR : rcodes.BADCOOKIE));
+    const verdict = this.#opt.checkCookie(this.#query);
+    if (verdict === "none") throw new WireError("The query has no question");
+    return this.#respondEmpty(verdict === "good" ? rcodes.NOERROR : rcodes.BADCOOKIE);
   }
 
-  /** Types that no zone holds. With nothing more configured they are answered as BIND does. */
-  #respondToMeta(): Response {
-    const { type, bytes, message } = this.#query;
+  /** Types that no zone holds. Without transfers the responses are those of BIND. */
+  #respondToMetaType(): ResponderResult {
+    const query = this.#query;
+    const { type, signature } = query;
+    const { transport } = query.source;
     if (type === typeCodes.MAILA || type === typeCodes.MAILB)
-      return this.#send(emptyAnswer(rcodes.NOTIMP));
+      return this.#respondEmpty(rcodes.NOTIMP);
     if (type !== typeCodes.AXFR && type !== typeCodes.IXFR)
-      return this.#send(emptyAnswer(rcodes.FORMERR));
-    const { transfers = false, zones } = this.#settings;
-    if (!transfers || this.#transport === "https") return this.#send(emptyAnswer(rcodes.REFUSED));
-    // RFC 5936 section 4.2: a zone is transferred by TCP only.
-    if (type === typeCodes.AXFR && this.#transport === "udp") {
-      return this.#send(emptyAnswer(rcodes.FORMERR));
+      return this.#respondEmpty(rcodes.FORMERR);
+    const { transfers = false, zones } = this.#options;
+    if (!transfers || transport === "https") return this.#respondEmpty(rcodes.REFUSED);
+    // RFC 5936 section 4.2: AXFR needs TCP.
+    if (type === typeCodes.AXFR && transport === "udp") return this.#respondEmpty(rcodes.FORMERR);
+    const zone = zones.at(nameKey(query.name));
+    if (zone === undefined) return this.#respondEmpty(rcodes.NOTAUTH);
+    if (transport === "tcp") {
+      const message = query.message ?? parseMessage(query.bytes).message;
+      return { kind: "transfer", query: message, zone, signature };
     }
-    const zone = zones.at(nameKey(this.#query.name));
-    if (zone === undefined) return this.#send(emptyAnswer(rcodes.NOTAUTH));
-    if (this.#transport === "tcp") {
-      const query = message ?? parseMessage(bytes).message;
-      return { kind: "transfer", query, zone, signer: this.#signer };
-    }
-    // RFC 1995 section 2: IXFR by UDP gets the SOA alone, and whoever is behind comes by TCP.
-    const latest = { ...emptyAnswer(rcodes.NOERROR), authoritative: true, answers: [zone.soa] };
-    return this.#send(latest);
+    // RFC 1995 section 2: IXFR over UDP gets the SOA; a client that is behind continues over TCP.
+    const soa = { ...emptyAnswer(rcodes.NOERROR), authoritative: true, answers: [zone.soa] };
+    return this.#writer.write(query, soa);
   }
 
-  #respondSigned(asked: Tsig): Response {
-    const { tsig } = this.#settings;
-    const { nowSeconds } = this.#moment;
-    const refusal = () => this.#send(emptyAnswer(rcodes.NOTAUTH));
-    if (tsig === undefined) return refuseSignature(refusal(), asked, rcodes.BADKEY);
+  #respondSigned(asked: Tsig): ResponderResult {
+    const query = this.#query;
+    const { tsig } = this.#options;
+    const nowSeconds = query.receivedSeconds;
+    if (tsig === undefined) {
+      return refuseSignature(this.#respondEmpty(rcodes.NOTAUTH), asked, rcodes.BADKEY);
+    }
     const { hmac } = tsig;
-    const verdict = verifyMessage(this.#query.bytes, { ...tsig, nowSeconds });
+    const verdict = verifyMessage(query.bytes, { ...tsig, nowSeconds });
     if (verdict.kind === "unsigned") return this.#respond();
     if (verdict.kind === "bad") {
       const { error, key } = verdict;
-      if (key === null) return refuseSignature(refusal(), asked, error);
-      // RFC 8945 section 5.2.3: a clock that is off is told the time, with a signature.
+      const refusal = this.#respondEmpty(rcodes.NOTAUTH);
+      if (key === null) return refuseSignature(refusal, asked, error);
+      // RFC 8945 section 5.2.3: a client with a wrong clock gets the time, signed.
       const options = { key, hmac, nowSeconds, priorMac: asked.mac, error, tellTime: true };
-      return signMessage(refusal(), options).bytes;
+      return signMessage(refusal, options).bytes;
     }
     const { key, mac } = verdict;
-    this.#signer = { key, mac };
+    query.signature = { key, mac };
     const response = this.#respond();
     if (!(response instanceof Uint8Array)) return response;
     return signMessage(response, { key, hmac, nowSeconds, priorMac: mac }).bytes;
-  }
-
-  #write(made: Answer, bytesMax: number, reserved: number): Uint8Array {
-    this.#writer.begin(bytesMax, reserved);
-    return writeAnswer(this.#writer, this.#query, made);
-  }
-
-  #send(made: Answer): Uint8Array {
-    return this.#finish(made, this.#write(made, messageBytesMax, 0));
-  }
-
-  /** What the response may have, without a signature that will be added. */
-  #bytesMax(): number {
-    const signature = this.#signer === null ? 0 : tsigBytes(this.#signer.key);
-    if (this.#transport !== "udp") return messageBytesMax - signature;
-    const { hasEdns, udpBytesMax } = this.#query;
-    if (!hasEdns) return udpBytesPlain - signature;
-    return Math.max(udpBytesPlain, Math.min(udpBytesMax, udpPayloadBytesMax)) - signature;
-  }
-
-  /** Makes a message that is ready the response to the query at hand. */
-  #finish(made: Answer, whole: Uint8Array): Uint8Array {
-    const query = this.#query;
-    const { bytes } = query;
-    const optBytes = this.#options.length(query);
-    const bytesMax = this.#bytesMax();
-    const fits = whole.length + optBytes <= bytesMax;
-    const message = fits ? whole : this.#write(made, bytesMax, optBytes);
-    const response = this.#allocate(message.length + optBytes);
-    response.set(message);
-    response[0] = bytes[0]!;
-    response[1] = bytes[1]!;
-    response[2]! |= responseFlag | (bytes[2]! & (opcodeBits | recursionDesired));
-    response[3]! |= bytes[3]! & checkingDisabled;
-    // The case in which it was asked for (RFC 4343 section 4.1): what points to it has it too.
-    for (let at = headerBytes; at < query.end; at++) response[at] = bytes[at]!;
-    if (optBytes > 0) {
-      this.#options.write(response, message.length, query, made.rcode, this.#moment);
-    }
-    return response;
   }
 }

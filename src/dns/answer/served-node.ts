@@ -1,34 +1,32 @@
 /**
- * A name of a zone as it is served. A node keeps the records that the API was told and makes of
- * them, the first time it is asked, what goes into answers: most names of a large zone are never
- * asked for between two changes. A node without records is an empty non-terminal: it exists because
- * names below it do.
+ * A name of a zone as it is served. A node keeps the records of the name, and makes the sets for
+ * answers from them at the first query: most names of a large zone are not queried between two
+ * changes. A node without records is an empty non-terminal: it exists because of names below it.
  */
-import type { NameKey } from "../wire/name-key.ts";
+import { keyOctets, type NameKey } from "../wire/name-key.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
-import { proxiedTtlSeconds, type Families, type Platform } from "./proxied-answer.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import { recordType } from "../record/registry.ts";
-import type { ServedRecord, ZoneHead } from "./served-zone.ts";
+import { servedTtlSeconds } from "../rules/ttl.ts";
+import type { PlatformAddresses } from "./proxied-answer.ts";
+import type { ServedRecord, ZoneHead } from "./zone-data.ts";
 
-/** What "Auto" is served as. */
-const ttlAutoSeconds = 300;
-
+/** A CNAME. */
 export interface Alias {
   readonly target: Uint8Array;
   readonly ttlSeconds: number;
 }
 
-/** What a name answers. */
+/** The sets that answer queries for a name. */
 export interface NodeView {
   readonly owner: Uint8Array;
-  /** By type; what is hidden or flattened is not among them. */
+  /** By type; without addresses behind the proxy and without a flattened CNAME. */
   readonly sets: ReadonlyMap<number, RecordSet>;
   readonly proxied: boolean;
-  /** An HTTPS record that the zone made up is among the sets. */
-  readonly madeHttps: boolean;
-  /** A CNAME that is answered as such. */
+  /** The HTTPS set is generated, not a record of the zone. */
+  readonly generatedHttps: boolean;
+  /** A CNAME that is answered with itself. */
   readonly alias: Alias | null;
   /** A CNAME that is answered with the addresses of its target. */
   readonly flattened: Alias | null;
@@ -36,23 +34,13 @@ export interface NodeView {
 
 export interface ViewContext {
   readonly head: ZoneHead;
-  readonly platform: Platform;
+  readonly platform: PlatformAddresses;
   readonly isApex: boolean;
-  /** SOA and NS of the zone itself, for the apex. */
-  readonly own: readonly RecordSet[];
+  /** The SOA and NS sets of the apex, which the zone has without records. */
+  readonly apexSets: readonly RecordSet[];
 }
 
-function ttlSeconds(ttl: number): number {
-  return ttl === 1 ? ttlAutoSeconds : ttl;
-}
-
-function keyOctets(key: NameKey): Uint8Array {
-  const octets = new Uint8Array(key.length);
-  for (let at = 0; at < key.length; at++) octets[at] = key.charCodeAt(at);
-  return octets;
-}
-
-function isAddress({ type }: ServedRecord): boolean {
+function isProxiable({ type }: ServedRecord): boolean {
   return type === "A" || type === "AAAA" || type === "CNAME";
 }
 
@@ -61,28 +49,20 @@ function encodeData({ type, content, priority }: ServedRecord): Uint8Array {
   return definition.write(definition.parseContent(content, priority));
 }
 
-/** RFC 2181 section 5.2: one TTL a set, and of several the least. */
+/** RFC 2181 section 5.2: a set has one TTL, the least of its records. */
 function addToSets(sets: Map<number, RecordSet>, more: RecordSet): void {
   const set = sets.get(more.type);
   if (set === undefined) sets.set(more.type, more);
   else {
-    const ttl = Math.min(set.ttlSeconds, more.ttlSeconds);
-    sets.set(more.type, { ...set, ttlSeconds: ttl, data: [...set.data, ...more.data] });
+    const ttlSeconds = Math.min(set.ttlSeconds, more.ttlSeconds);
+    sets.set(more.type, { ...set, ttlSeconds, data: [...set.data, ...more.data] });
   }
-}
-
-/** A family is left out when each of the proxied records at the name leaves it out. */
-function families(proxied: readonly ServedRecord[]): Families {
-  return {
-    ipv4: !proxied.every(({ settings }) => settings.ipv6_only === true),
-    ipv6: !proxied.every(({ settings }) => settings.ipv4_only === true),
-  };
 }
 
 export class ServedNode {
   readonly key: NameKey;
   readonly records: ServedRecord[] = [];
-  /** Names one label below. */
+  /** The number of names one label below. */
   children = 0;
   #view: NodeView | null = null;
 
@@ -101,12 +81,12 @@ export class ServedNode {
     return index < 0 ? undefined : this.records.splice(index, 1)[0];
   }
 
-  /** After a change of the zone's head. */
-  forget(): void {
+  /** To be called after a change of the zone's head. */
+  dropView(): void {
     this.#view = null;
   }
 
-  /** What was made since the last change. */
+  /** `null` when the node changed after the last `makeView()`. */
   get view(): NodeView | null {
     return this.#view;
   }
@@ -116,44 +96,38 @@ export class ServedNode {
     return this.#view;
   }
 
-  #make({ head, platform, isApex, own }: ViewContext): NodeView {
+  #make({ head, platform, isApex, apexSets }: ViewContext): NodeView {
     const owner = keyOctets(this.key);
-    const hides = !head.paused && head.settings.zone_mode !== "dns_only";
-    const proxied = hides ? this.records.filter((record) => record.proxied) : [];
+    const isProxying = !head.paused && head.settings.zone_mode !== "dns_only";
+    const proxied = isProxying ? this.records.filter((record) => record.proxied) : [];
     const sets = new Map<number, RecordSet>();
-    for (const set of own) addToSets(sets, set);
+    for (const set of apexSets) addToSets(sets, set);
     let alias: Alias | null = null;
     let flattened: Alias | null = null;
     for (const record of this.records) {
-      // One proxied address at a name proxies all.
-      if (proxied.length > 0 && isAddress(record)) continue;
-      const seconds = ttlSeconds(record.ttl);
+      // One proxied record proxies all addresses of the name.
+      if (proxied.length > 0 && isProxiable(record)) continue;
+      const ttlSeconds = servedTtlSeconds(record.ttl);
       if (record.type === "CNAME") {
         const target = encodeName(record.content);
         const { flatten_all_cnames } = head.settings;
         if (isApex || flatten_all_cnames || record.settings.flatten_cname === true) {
-          flattened = { target, ttlSeconds: seconds };
+          flattened = { target, ttlSeconds };
           continue;
         }
-        alias = { target, ttlSeconds: seconds };
+        alias = { target, ttlSeconds };
       }
       const { code } = recordType(record.type);
-      addToSets(sets, { owner, type: code, ttlSeconds: seconds, data: [encodeData(record)] });
+      addToSets(sets, { owner, type: code, ttlSeconds, data: [encodeData(record)] });
     }
-    let madeHttps = false;
+    let generatedHttps = false;
     if (proxied.length > 0) {
-      const served = families(proxied);
-      const seconds = proxiedTtlSeconds;
-      const put = (type: number, data: readonly Uint8Array[]) =>
-        data.length > 0 && sets.set(type, { owner, type, ttlSeconds: seconds, data });
-      if (served.ipv4) put(typeCodes.A, platform.ipv4);
-      if (served.ipv6) put(typeCodes.AAAA, platform.ipv6);
-      const https = sets.has(typeCodes.HTTPS) ? null : platform.httpsData(head, served);
-      if (https !== null) {
-        put(typeCodes.HTTPS, [https]);
-        madeHttps = true;
+      for (const set of platform.sets(owner, proxied, head)) {
+        if (set.type === typeCodes.HTTPS && sets.has(typeCodes.HTTPS)) continue;
+        sets.set(set.type, set);
+        generatedHttps ||= set.type === typeCodes.HTTPS;
       }
     }
-    return { owner, sets, proxied: proxied.length > 0, madeHttps, alias, flattened };
+    return { owner, sets, proxied: proxied.length > 0, generatedHttps, alias, flattened };
   }
 }

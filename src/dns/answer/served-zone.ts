@@ -1,68 +1,33 @@
 /**
- * A zone in memory, as it is served: its names by key, with every name that only exists because of
- * others below it. It is changed in place, one serial at a time; between two changes it is a value,
- * since nothing here waits.
+ * A zone in memory as it is served: its nodes by name, empty non-terminals included. A change is
+ * applied in place, one serial at a time. No step here is asynchronous, so a query never sees half
+ * of a change.
  */
 import { isAtOrBelow, parentKey, textKey, type NameKey } from "../wire/name-key.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import type { RecordSet } from "../wire/record-set.ts";
-import type { Platform } from "./proxied-answer.ts";
-import type { ZoneRecord } from "../record/zone-record.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
 import { recordType } from "../record/registry.ts";
+import type { PlatformAddresses } from "./proxied-answer.ts";
 import { ServedNode, type NodeView } from "./served-node.ts";
-import type { DnsSettings } from "../rules/dns-settings.ts";
-
-/** As much of a record as serving it needs. */
-export type ServedRecord = Pick<
-  ZoneRecord,
-  "id" | "name" | "type" | "content" | "priority" | "ttl" | "proxied" | "settings"
->;
-
-/** What of a zone is no record, and may change under it. */
-export interface ZoneHead {
-  /** The apex NS records that the zone has without a record for them. */
-  readonly nameServers: readonly string[];
-  readonly settings: Pick<DnsSettings, "flatten_all_cnames" | "ns_ttl" | "soa" | "zone_mode">;
-  readonly http2: boolean;
-  readonly http3: boolean;
-  /** A paused zone hides nothing: proxied names are answered with what they hold. */
-  readonly paused: boolean;
-}
-
-/** A zone as plain data: what the object of a zone hands over. */
-export interface ZoneData extends ZoneHead {
-  readonly id: string;
-  readonly name: string;
-  readonly serial: number;
-  readonly records: readonly ServedRecord[];
-}
-
-/** One serial's worth. Records are removed by id, before others are added. */
-export interface ZoneChange {
-  readonly serial: number;
-  readonly removed: readonly Pick<ServedRecord, "id" | "name">[];
-  readonly added: readonly ServedRecord[];
-  /** When settings changed as well. */
-  readonly head?: ZoneHead;
-}
+import type { ServedRecord, ZoneChange, ZoneData, ZoneHead } from "./zone-data.ts";
 
 export class ServedZone {
   readonly id: string;
   readonly name: string;
   readonly apexKey: NameKey;
   readonly #apexOwner: Uint8Array;
-  readonly #platform: Platform;
+  readonly #platform: PlatformAddresses;
   readonly #nodes = new Map<NameKey, ServedNode>();
   readonly #apex: ServedNode;
   #head: ZoneHead;
   #serial: number;
-  /** NS records below the apex; most zones have none, and then no cut is looked for. */
+  /** The number of NS records below the apex. Most zones have none and need no search for cuts. */
   #delegations = 0;
   #soa: RecordSet;
   #negativeSoa: RecordSet;
 
-  private constructor(data: ZoneData, platform: Platform) {
+  constructor(data: ZoneData, platform: PlatformAddresses) {
     this.id = data.id;
     this.name = data.name;
     this.apexKey = textKey(data.name);
@@ -74,27 +39,19 @@ export class ServedZone {
     this.#apex = new ServedNode(this.apexKey);
     this.#nodes.set(this.apexKey, this.#apex);
     this.#soa = this.#negativeSoa = this.#makeSoa();
-    this.#renewHead();
+    this.#renewApex();
     for (const record of data.records) this.#add(record);
-  }
-
-  static build(data: ZoneData, platform: Platform): ServedZone {
-    return new ServedZone(data, platform);
   }
 
   get serial(): number {
     return this.#serial;
   }
 
-  get head(): ZoneHead {
-    return this.#head;
-  }
-
   get soa(): RecordSet {
     return this.#soa;
   }
 
-  /** For negative answers: its TTL says for how long they hold (RFC 2308 section 3). */
+  /** For negative answers: its TTL is how long they may be cached (RFC 2308 section 3). */
   get negativeSoa(): RecordSet {
     return this.#negativeSoa;
   }
@@ -103,7 +60,7 @@ export class ServedZone {
     return this.#delegations > 0;
   }
 
-  /** A name with records, or with names below it. */
+  /** Finds a name that has records or names below it. */
   find(key: NameKey): ServedNode | undefined {
     return this.#nodes.get(key);
   }
@@ -115,20 +72,20 @@ export class ServedZone {
   view(node: ServedNode): NodeView {
     if (node.view !== null) return node.view;
     const isApex = node === this.#apex;
-    const own = isApex ? this.#ownSets() : [];
-    return node.makeView({ head: this.#head, platform: this.#platform, isApex, own });
+    const apexSets = isApex ? this.#apexSets() : [];
+    return node.makeView({ head: this.#head, platform: this.#platform, isApex, apexSets });
   }
 
-  /** Through ServedZones, which knows what was prepared from the zone as it was. */
+  /** To be called by ServedZones only, which invalidates prepared answers. */
   apply(change: ZoneChange): void {
     for (const { id, name } of change.removed) this.#remove(id, name);
     for (const record of change.added) this.#add(record);
     this.#serial = change.serial;
     if (change.head !== undefined) {
       this.#head = change.head;
-      for (const node of this.#nodes.values()) node.forget();
+      for (const node of this.#nodes.values()) node.dropView();
     }
-    this.#renewHead();
+    this.#renewApex();
   }
 
   #makeSoa(): RecordSet {
@@ -137,18 +94,18 @@ export class ServedZone {
     return { owner: this.#apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data: [data] };
   }
 
-  #renewHead(): void {
+  #renewApex(): void {
     const { soa } = this.#head.settings;
     this.#soa = this.#makeSoa();
     this.#negativeSoa = { ...this.#soa, ttlSeconds: Math.min(soa.ttl, soa.min_ttl) };
-    this.#apex.forget();
+    this.#apex.dropView();
   }
 
   /**
-   * Beside NS records that the API was told of. Deviation: the deployed service leaves those out
-   * unless `multi_provider` is on; here they were created to be seen.
+   * NS records that were created by the API join this NS set. Deviation: the deployed service serves
+   * them only when `multi_provider` is on.
    */
-  #ownSets(): RecordSet[] {
+  #apexSets(): RecordSet[] {
     const { nameServers, settings } = this.#head;
     const data = nameServers.map((server) => encodeName(server));
     const ns = { owner: this.#apexOwner, type: typeCodes.NS, ttlSeconds: settings.ns_ttl, data };
@@ -162,7 +119,7 @@ export class ServedZone {
   #add(record: ServedRecord): void {
     const key = textKey(record.name);
     if (!isAtOrBelow(key, this.apexKey)) return;
-    this.#grow(key).add(record);
+    this.#findOrCreate(key).add(record);
     if (this.#isCut(record, key)) this.#delegations += 1;
   }
 
@@ -172,23 +129,23 @@ export class ServedZone {
     const removed = node?.remove(id);
     if (node === undefined || removed === undefined) return;
     if (this.#isCut(removed, key)) this.#delegations -= 1;
-    this.#prune(node);
+    this.#removeIfUnused(node);
   }
 
-  #grow(key: NameKey): ServedNode {
+  #findOrCreate(key: NameKey): ServedNode {
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
     const node = new ServedNode(key);
     this.#nodes.set(key, node);
-    this.#grow(parentKey(key)).children += 1;
+    this.#findOrCreate(parentKey(key)).children += 1;
     return node;
   }
 
-  #prune(node: ServedNode): void {
+  #removeIfUnused(node: ServedNode): void {
     if (node === this.#apex || node.records.length > 0 || node.children > 0) return;
     this.#nodes.delete(node.key);
     const parent = this.#nodes.get(parentKey(node.key))!;
     parent.children -= 1;
-    this.#prune(parent);
+    this.#removeIfUnused(parent);
   }
 }

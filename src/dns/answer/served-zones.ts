@@ -1,22 +1,23 @@
 import { parentKey, rootKey, type NameKey } from "../wire/name-key.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { Platform } from "./proxied-answer.ts";
-import { ServedZone, type ZoneChange, type ZoneData } from "./served-zone.ts";
+import { PlatformAddresses } from "./proxied-answer.ts";
+import { ServedZone } from "./served-zone.ts";
+import type { ZoneChange, ZoneData } from "./zone-data.ts";
 
-/** The zones of a server. Every change goes through here, so that prepared answers are dropped. */
+/** The zones of a server. Every change passes here and increases the revision. */
 export class ServedZones {
-  readonly #platform: Platform;
+  readonly #platform: PlatformAddresses;
   readonly #byId = new Map<string, ServedZone>();
   readonly #byApex = new Map<NameKey, ServedZone>();
-  /** No zone's name is longer, so that no longer suffix has to be looked for. */
+  /** The length of the longest apex: longer suffixes of a name are no apex. */
   #apexLengthMax = rootKey.length;
   #revision = 0;
 
   constructor(options: { readonly platformAddresses: readonly string[] }) {
-    this.#platform = new Platform(options.platformAddresses);
+    this.#platform = new PlatformAddresses(options.platformAddresses);
   }
 
-  /** Grows with every change. */
+  /** Increases with every change; answers prepared at an earlier revision are stale. */
   get revision(): number {
     return this.#revision;
   }
@@ -25,21 +26,17 @@ export class ServedZones {
     return this.#byId.get(zoneId);
   }
 
-  all(): IterableIterator<ServedZone> {
-    return this.#byId.values();
-  }
-
-  /** Adds a zone, or replaces the one with its id. */
+  /** Adds a zone, or replaces the zone with the same id. */
   put(data: ZoneData): void {
     this.remove(data.id);
-    const zone = ServedZone.build(data, this.#platform);
+    const zone = new ServedZone(data, this.#platform);
     this.#byId.set(zone.id, zone);
     this.#byApex.set(zone.apexKey, zone);
     this.#apexLengthMax = Math.max(this.#apexLengthMax, zone.apexKey.length);
     this.#revision += 1;
   }
 
-  /** False when the zone is not here: put it. */
+  /** Returns false when the zone is unknown; the caller then puts the whole zone. */
   apply(zoneId: string, change: ZoneChange): boolean {
     const zone = this.#byId.get(zoneId);
     zone?.apply(change);
@@ -51,7 +48,7 @@ export class ServedZones {
     const zone = this.#byId.get(zoneId);
     if (zone === undefined) return;
     this.#byId.delete(zoneId);
-    // A zone that was made again under another id may have the name by now.
+    // Another zone may have been created with the same name meanwhile.
     if (this.#byApex.get(zone.apexKey) === zone) this.#byApex.delete(zone.apexKey);
     this.#revision += 1;
   }
@@ -62,8 +59,8 @@ export class ServedZones {
   }
 
   /**
-   * The zone that answers for a name: the longest that encloses it. A DS record belongs to the
-   * parent's side of a cut (RFC 4035 section 3.1.4.1), when the parent is here and has the cut.
+   * Finds the zone that answers for a name: the zone with the longest apex that encloses it. At the
+   * apex, DS is the parent zone's when that zone is here and has the cut (RFC 4035 section 3.1.4.1).
    */
   findFor(key: NameKey, type: number): ServedZone | undefined {
     const own = this.#enclosing(key);

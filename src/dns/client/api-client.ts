@@ -1,11 +1,10 @@
-/** The record API, as the commands use it. What it says of a mistake is passed on, with its code. */
-import { UserError } from "../../base/user-error.ts";
-import { NotFoundError } from "../../cli/command.ts";
+/** A client of the record API. Its errors carry the messages and codes of the API. */
+import { NotFoundError, UserError } from "../../base/user-error.ts";
 
 export interface Credentials {
   readonly email: string;
   readonly key: string;
-  /** Instead of both. */
+  /** Replaces email and key. */
   readonly token?: string;
 }
 
@@ -34,7 +33,7 @@ export interface ApiProblem {
   readonly error_chain?: readonly ApiProblem[];
 }
 
-/** What a call was refused for. */
+/** The API refused a call. */
 export class ApiError extends UserError {
   readonly problems: readonly ApiProblem[];
 
@@ -53,10 +52,10 @@ interface Envelope {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A page must not be so large that its reply is refused on its way. */
+/** A larger page could exceed the size limit of a reply. */
 const recordsPerPage = 5000;
 const zonesPerPage = 1000;
-/** Missing, malformed, unknown or not allowed. */
+/** Credentials are missing, malformed, unknown or insufficient. */
 const credentialCodes = new Set([6003, 9103, 9106, 9109, 10000]);
 
 function describeProblems(problems: readonly ApiProblem[]): string {
@@ -69,11 +68,11 @@ function describeProblems(problems: readonly ApiProblem[]): string {
   return lines.join("\n");
 }
 
-export class Api {
+export class ApiClient {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param url with `/client/v4` */
+  /** @param url ends in `/client/v4` */
   constructor(url: string, { email, key, token }: Credentials) {
     this.url = url;
     this.#headers =
@@ -87,7 +86,7 @@ export class Api {
   }
 
   async zoneNamed(name: string): Promise<ApiZone | null> {
-    // A name alone may be read as one with an operator.
+    // Without the operator, a name with a colon could be read as one.
     const query = new URLSearchParams({ name: `equal:${name}` });
     const { result } = await this.#call("GET", `/zones?${query.toString()}`);
     return (result as ApiZone[])[0] ?? null;
@@ -125,7 +124,7 @@ export class Api {
     return result as ApiRecord;
   }
 
-  /** Everything or nothing. */
+  /** All operations or none take effect. */
   async batch(
     zoneId: string,
     batch: { readonly deletes?: readonly Json[]; readonly patches?: readonly Json[] },

@@ -1,4 +1,4 @@
-import { ipv4 } from "./field/address.ts";
+import { ipv4 } from "./field/ip-address.ts";
 import { defineRecordType } from "./record-type.ts";
 
 /** RFC 1035 section 3.4.1. */

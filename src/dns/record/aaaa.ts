@@ -1,7 +1,7 @@
-import { ipv6 } from "./field/address.ts";
+import { ipv6 } from "./field/ip-address.ts";
 import { defineRecordType } from "./record-type.ts";
 
-/** RFC 3596; content is written as RFC 5952 asks. */
+/** RFC 3596; the content has the form of RFC 5952. */
 export const aaaa = defineRecordType({
   type: "AAAA",
   code: 28,

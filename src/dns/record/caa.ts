@@ -1,7 +1,7 @@
 import { problem } from "./problem.ts";
 import { integer } from "./field/integer.ts";
 import { text } from "./field/text.ts";
-import { normaliseHostname } from "./hostname.ts";
+import { normaliseHostname } from "./field/hostname.ts";
 import { defineRecordType } from "./record-type.ts";
 
 const issuerTags = new Set(["issue", "issuewild", "issuemail", "issuevmc"]);
@@ -28,7 +28,7 @@ export const caa = defineRecordType({
     }),
   },
   check({ tag, value }, _, report) {
-    // "issuer; parameters", where an empty issuer forbids everybody (RFC 8659 section 4.2).
+    // "issuer; parameters"; an empty issuer forbids every authority (RFC 8659 section 4.2).
     const issuer = value.split(";")[0]!.trim();
     if (issuerTags.has(tag) && issuer !== "" && normaliseHostname(issuer) === null) {
       report(problem.textInvalid("value", `a hostname with optional parameters for ${tag}`));

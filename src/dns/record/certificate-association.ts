@@ -1,4 +1,4 @@
-import { problem, type Report } from "./problem.ts";
+import { problem, type ReportProblem } from "./problem.ts";
 import { integer } from "./field/integer.ts";
 import { hexadecimal } from "./field/octets.ts";
 
@@ -16,7 +16,7 @@ const matchingBytes: Readonly<Record<number, number>> = { 1: 32, 2: 64 };
 export function checkMatchingLength(
   rdata: { readonly matching_type: number; readonly certificate: string },
   _owner: string,
-  report: Report,
+  report: ReportProblem,
 ): void {
   const bytes = matchingBytes[rdata.matching_type];
   if (bytes !== undefined && rdata.certificate.length !== bytes * 2) {

@@ -3,7 +3,7 @@ import { integer } from "./field/integer.ts";
 import { hexadecimal } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
 
-/** Digest lengths of the IANA registry; types not listed may be of any length. */
+/** Digest lengths of the IANA registry; digests of other types may have any length. */
 const digestBytes: Readonly<Record<number, number>> = { 1: 20, 2: 32, 3: 32, 4: 48 };
 
 /** RFC 4034 section 5. */

@@ -1,18 +1,18 @@
 /**
- * RFC 1876. The data has degrees, minutes and seconds; the wire has thousandths of a second from
- * the equator and the prime meridian, and lengths as one digit times a power of ten centimetres.
+ * RFC 1876. The data has degrees, minutes and seconds. The wire form has thousandths of a second
+ * from the equator and the prime meridian, and lengths as a digit times a power of ten centimetres.
  */
 import { Reader } from "../wire/reader.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 import { Writer } from "../wire/writer.ts";
 import { problem } from "./problem.ts";
 import { choice, decimal } from "./field/decimal.ts";
-import type { Token } from "../zone-file/scan.ts";
+import type { Token } from "./tokens.ts";
 import { defineRecordType, type Rdata, type RecordType } from "./record-type.ts";
 
 const equator = 2 ** 31;
 const altitudeBaseMetres = 100_000;
-/** 9 × 10^9 centimetres, the largest length the wire can hold. */
+/** 9 × 10^9 centimetres, the largest length of the wire form. */
 const lengthMetresMax = 90_000_000;
 
 const degrees = (max: number) => decimal({ min: 0, max, fractionDigits: 0 });
@@ -53,7 +53,7 @@ function word(text: string): Token {
   return { text, quoted: false };
 }
 
-/** Minutes, seconds and the lengths may be left out of a zone file. */
+/** A zone file may leave out minutes, seconds and the lengths after the altitude. */
 function completeTokens(tokens: readonly Token[]): readonly Token[] | null {
   const complete: Token[] = [];
   let at = 0;
@@ -89,7 +89,7 @@ function decodeAngle(value: number, axis: "lat" | "long", directions: string): R
   };
 }
 
-/** Lengths that are not one digit times a power of ten lose the digits after the first. */
+/** The wire form keeps only the first digit of a length. */
 function encodeLength(metresLong: number): number {
   let mantissa = Math.round(metresLong * 100);
   let exponent = 0;
@@ -122,7 +122,7 @@ export const loc: RecordType = {
     writer.uint32(Math.round(((rdata["altitude"] as number) + altitudeBaseMetres) * 100));
     return writer.finish();
   },
-  take(message, offset, end) {
+  read(message, offset, end) {
     const reader = new Reader(message, offset, end);
     if (reader.uint8() !== 0) throw new WireError("Only version 0 of LOC is known");
     const [size, precision_horz, precision_vert] = [1, 2, 3].map(() =>

@@ -3,7 +3,7 @@ import { hostname } from "./field/hostname.ts";
 import { priority } from "./field/integer.ts";
 import { defineRecordType } from "./record-type.ts";
 
-/** RFC 1035 section 3.3.9; the root as content says that no mail is taken (RFC 7505). */
+/** RFC 1035 section 3.3.9; the root as content means that the domain accepts no mail (RFC 7505). */
 export const mx = defineRecordType({
   type: "MX",
   code: 15,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatData, typeCode, typeName } from "./presentation.ts";
 
-test("typeName() and typeCode() know the types of the API, those of questions, and numbers", () => {
+test("typeName() and typeCode() cover the API's types, question types and numbers", () => {
   for (const [name, code] of [
     ["A", 1],
     ["HTTPS", 65],
@@ -19,11 +19,11 @@ test("typeName() and typeCode() know the types of the API, those of questions, a
   ]);
 });
 
-test("formatData() writes what it does not know as RFC 3597 does", () => {
+test("formatData() writes unknown and malformed data in the form of RFC 3597", () => {
   expect(formatData(1, Uint8Array.of(192, 0, 2, 1))).toBe("192.0.2.1");
   expect(formatData(13, Uint8Array.of(7, ...Buffer.from("RFC8482"), 0))).toBe('"RFC8482" ""');
   expect(formatData(65_280, Uint8Array.of(1, 0xab))).toBe("\\# 2 01ab");
   expect(formatData(65_280, new Uint8Array())).toBe("\\# 0");
-  // An A record of three octets is none.
+  // The data of an A record has four octets.
   expect(formatData(1, Uint8Array.of(1, 2, 3))).toBe("\\# 3 010203");
 });

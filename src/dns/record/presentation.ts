@@ -1,38 +1,40 @@
-/** Types and record data as text, for whatever comes off the wire (RFC 3597 section 5 for the rest). */
+/** The text form of types and record data; unknown types have the form of RFC 3597 section 5. */
 import { quoteBytes } from "../wire/character-string.ts";
 import { encodeHex } from "../../base/hex.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/reader.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 import { recordTypes } from "./registry.ts";
 import type { RecordType } from "./record-type.ts";
 
-const byCode = new Map<number, RecordType>(
+const typesByCode = new Map<number, RecordType>(
   Array.from(recordTypes.values(), (type) => [type.code, type]),
 );
-const numbered = new Map<string, number>([
+const codesByName = new Map<string, number>([
   ...Object.entries(typeCodes),
   ...Array.from(recordTypes.values(), ({ type, code }) => [type, code] as const),
 ]);
-const named = new Map<number, string>(Array.from(numbered, ([name, code]) => [code, name]));
+const namesByCode = new Map<number, string>(
+  Array.from(codesByName, ([name, code]) => [code, name]),
+);
 
-/** Types of 16 bits. */
-const typeMax = 65_535;
+/** Type codes have 16 bits. */
+const typeCodeMax = 65_535;
 
 export function typeName(code: number): string {
-  return named.get(code) ?? `TYPE${code}`;
+  return namesByCode.get(code) ?? `TYPE${code}`;
 }
 
-/** `null` when the word is no type. */
+/** `null` when the word is not a type. */
 export function typeCode(word: string): number | null {
   const name = word.toUpperCase();
-  const known = numbered.get(name);
+  const known = codesByName.get(name);
   if (known !== undefined) return known;
-  const code = Number(/^TYPE(0|[1-9]\d{0,4})$/.exec(name)?.[1] ?? typeMax + 1);
-  return code <= typeMax ? code : null;
+  const code = Number(/^TYPE(0|[1-9]\d{0,4})$/.exec(name)?.[1] ?? typeCodeMax + 1);
+  return code <= typeCodeMax ? code : null;
 }
 
-/** Character-strings and nothing else: HINFO, which answers ANY and which no request can create. */
+/** The text of HINFO, which answers ANY queries (RFC 8482); the API has no HINFO records. */
 function formatStrings(data: Uint8Array): string {
   const reader = new Reader(data);
   const words: string[] = [];
@@ -40,11 +42,11 @@ function formatStrings(data: Uint8Array): string {
   return words.join(" ");
 }
 
-/** As in a zone file; data of an unknown type, or that is not of its type, as `\# length hex`. */
+/** The form of a zone file; malformed data and data of an unknown type become `\# length hex`. */
 export function formatData(code: number, data: Uint8Array): string {
-  const type = byCode.get(code);
+  const type = typesByCode.get(code);
   try {
-    if (type !== undefined) return type.compose(type.take(data));
+    if (type !== undefined) return type.compose(type.read(data));
     if (code === typeCodes.HINFO) return formatStrings(data);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;

@@ -11,7 +11,7 @@ test.each([
   ["MajiでKoiする5秒前", "MajiKoi5-783gue6qz075azm5e"],
 ])("encodePunycode(%s)", (label, encoded) => expect(encodePunycode(label)).toBe(encoded));
 
-test("toAsciiName() agrees with the platform on letters", () => {
+test("toAsciiName() agrees with domainToASCII() of Node on letters", () => {
   const letters = fc.string({
     unit: fc.constantFrom(..."aäöüßéñжшд中文日本語αβγ".split("")),
     minLength: 1,

@@ -1,4 +1,4 @@
-/** RFC 3492, encoding only: names come in as Unicode and go out as ASCII, never back. */
+/** Punycode (RFC 3492), encoding only: names are never converted back to Unicode. */
 const base = 36;
 const tMin = 1;
 const tMax = 26;
@@ -61,9 +61,9 @@ export function encodePunycode(label: string): string {
   return output;
 }
 
-/** Compatibility forms, capitals and the ideographic full stops go the way of UTS 46. */
+/** Maps compatibility forms, capitals and ideographic full stops as UTS 46 does. */
 export function toAsciiName(name: string): string {
-  // oxlint-disable-next-line no-control-regex -- the range of ASCII is what is asked
+  // oxlint-disable-next-line no-control-regex -- the pattern tests for ASCII
   if (/^[\x00-\x7f]*$/.test(name)) return name.toLowerCase();
   return (
     name
@@ -72,7 +72,7 @@ export function toAsciiName(name: string): string {
       .normalize("NFC")
       .replaceAll(/[。．｡]/gu, ".")
       .split(".")
-      // oxlint-disable-next-line no-control-regex -- the range of ASCII is what is asked
+      // oxlint-disable-next-line no-control-regex -- the pattern tests for ASCII
       .map((label) => (/^[\x00-\x7f]*$/.test(label) ? label : `xn--${encodePunycode(label)}`))
       .join(".")
   );

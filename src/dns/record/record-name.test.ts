@@ -10,7 +10,7 @@ function resolve(input: unknown, type = "A", rules: NameRules = "strict"): strin
   return name ?? problems[0]!.code;
 }
 
-describe("resolveName() finds the full name", () => {
+describe("resolveName() returns the full name", () => {
   test.each([
     ["@", "example.org"],
     ["example.org", "example.org"],
@@ -62,19 +62,19 @@ describe("resolveName() refuses", () => {
     true,
   ])("%j", (input) => expect(resolve(input)).toBe(9000));
 
-  test("a name that is missing", () => {
+  test("a missing name", () => {
     expect(resolve(undefined)).toBe(9100);
     expect(resolve(null)).toBe(9100);
   });
 });
 
-test('resolveName() takes any DNS label with the rules "dns"', () => {
+test('resolveName() accepts any DNS label with the rules "dns"', () => {
   expect(resolve("1", "A", "dns")).toBe("1.example.org");
   expect(resolve("-a-", "A", "dns")).toBe("-a-.example.org");
   expect(resolve("a b", "A", "dns")).toBe(9000);
 });
 
-test("resolveName() binds only A, AAAA and CNAME to the specification's form", () => {
+test("resolveName() requires the specification's form only for A, AAAA and CNAME", () => {
   for (const type of ["A", "AAAA", "CNAME"]) expect(resolve("1", type)).toBe(9000);
   for (const type of ["TXT", "PTR", "NS"]) expect(resolve("1", type)).toBe("1.example.org");
   expect(resolve("0/25", "NS")).toBe("0/25.example.org");

@@ -1,12 +1,12 @@
 /**
- * Owner names. A request may write `@`, a relative name, or a full name with or without the final
- * dot; the zone keeps lower-case punycode without it. The specification's form of a label (starts
- * with a letter, ends with a letter or digit; underscores allowed) binds the part below the zone
- * in A, AAAA and CNAME records; `name_rules = "dns"` relaxes it to what DNS carries. Deviation:
- * the deployed service takes labels that start with a digit, which the specification does not.
+ * Owner names. A request may contain `@`, a relative name, or a full name with or without the final
+ * dot; the zone stores lower-case punycode without the dot. In A, AAAA and CNAME records the labels
+ * below the zone must have the specification's form (start with a letter, end with a letter or
+ * digit; underscores allowed); with `name_rules = "dns"` any DNS label is allowed. Deviation: the
+ * deployed service allows labels that start with a digit, which the specification does not.
  */
 import { labelBytesMax } from "../wire/name.ts";
-import { problem, type Report } from "./problem.ts";
+import { problem, type ReportProblem } from "./problem.ts";
 import { toAsciiName } from "./punycode.ts";
 
 export type NameRules = "strict" | "dns";
@@ -14,9 +14,9 @@ export type NameRules = "strict" | "dns";
 /** 255 octets on the wire leave 253 characters of text (RFC 1035 section 2.3.4). */
 const nameCharactersMax = 253;
 
-/** The solidus stands in RFC 2317 delegations such as 0/25.2.0.192.in-addr.arpa. */
+/** RFC 2317 delegations such as 0/25.2.0.192.in-addr.arpa contain a slash. */
 const dnsLabel = /^[a-z0-9_/-]+$/;
-/** Underscores count as letters: _acme-challenge is the CNAME people make most. */
+/** Underscores count as letters: _acme-challenge is a common CNAME. */
 const strictLabel = /^[a-z_](?:[a-z0-9_-]*[a-z0-9])?$/;
 const strictTypes = new Set(["A", "AAAA", "CNAME"]);
 
@@ -29,7 +29,7 @@ export function isInZone(name: string, zoneName: string): boolean {
   return name === zoneName || name.endsWith(`.${zoneName}`);
 }
 
-/** The full name that a request means, not yet checked. */
+/** The full name for the name of a request, not validated. */
 export function expandName(input: string, zoneName: string): string {
   const name = toAsciiName(input.trim());
   if (name === "@" || name === `@.${zoneName}`) return zoneName;
@@ -44,22 +44,18 @@ export interface NameRequest {
   readonly rules: NameRules;
 }
 
-export function resolveName(request: NameRequest, report: Report): string | undefined {
+export function resolveName(request: NameRequest, report: ReportProblem): string | undefined {
   const { input, type, zoneName, rules } = request;
   if (input === undefined || input === null) {
     report(problem.requiredField("name"));
     return undefined;
   }
-  if (typeof input !== "string" || input.trim() === "") {
-    report(problem.nameInvalid());
-    return undefined;
+  if (typeof input === "string" && input.trim() !== "") {
+    const name = expandName(input, zoneName);
+    if (isInZone(name, zoneName) && isValidOwner(name, { type, zoneName, rules })) return name;
   }
-  const name = expandName(input, zoneName);
-  if (!isInZone(name, zoneName) || !isValidOwner(name, { type, zoneName, rules })) {
-    report(problem.nameInvalid());
-    return undefined;
-  }
-  return name;
+  report(problem.nameInvalid());
+  return undefined;
 }
 
 function isValidOwner(name: string, options: Omit<NameRequest, "input">): boolean {

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rdataOf } from "../../../test/dns/support/record-arbitrary.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WireError } from "../wire/bytes.ts";
 import type { Problem } from "./problem.ts";
-import { scanLines } from "../zone-file/scan.ts";
+import { scanLines } from "./tokens.ts";
 import { recordType, recordTypes } from "./registry.ts";
 import type { Rdata, RdataRequest, RecordType } from "./record-type.ts";
 
@@ -14,10 +14,10 @@ function accept(type: string, request: RdataRequest): Rdata {
   return rdata!;
 }
 
-/** What a decoder makes of octets, or its own error; any other error goes on up. */
-function takenOrError(definition: RecordType, bytes: Uint8Array): Rdata | WireError {
+/** Returns the decoded data or the WireError; throws any other error. */
+function readOrWireError(definition: RecordType, bytes: Uint8Array): Rdata | WireError {
   try {
-    return definition.take(bytes);
+    return definition.read(bytes);
   } catch (error) {
     if (error instanceof WireError) return error;
     throw error;
@@ -25,13 +25,13 @@ function takenOrError(definition: RecordType, bytes: Uint8Array): Rdata | WireEr
 }
 
 describe("every record type", () => {
-  test("has an arbitrary, but for SOA, which the zone makes itself", () => {
+  test("has an arbitrary, except SOA, which requests cannot create", () => {
     expect([...recordTypes.keys()].filter((type) => type !== "SOA").sort()).toEqual(
       Object.keys(rdataOf).sort(),
     );
   });
 
-  test("has its own number", () => {
+  test("has a unique number", () => {
     const codes = [...recordTypes.values()].map(({ code }) => code);
     expect(new Set(codes).size).toBe(codes.length);
   });
@@ -39,7 +39,7 @@ describe("every record type", () => {
   for (const [type, arbitrary] of Object.entries(rdataOf)) {
     const definition = recordType(type);
 
-    test(`${type}: content and priority are read back`, () => {
+    test(`${type}: parseContent() reads content and priority back`, () => {
       fc.assert(
         fc.property(arbitrary, (request) => {
           const rdata = accept(type, request);
@@ -49,21 +49,21 @@ describe("every record type", () => {
       );
     });
 
-    test(`${type}: what was accepted is accepted again, unchanged`, () => {
+    test(`${type}: accept() returns accepted data unchanged`, () => {
       fc.assert(
         fc.property(arbitrary, (request) => {
           const rdata = accept(type, request);
-          const again = {
+          const repeated = {
             content: definition.content(rdata),
             data: definition.data(rdata),
             priority: rdata["priority"],
           };
-          expect(accept(type, again)).toEqual(rdata);
+          expect(accept(type, repeated)).toEqual(rdata);
         }),
       );
     });
 
-    test(`${type}: presentation form is read back`, () => {
+    test(`${type}: parse() reads presentation form back`, () => {
       fc.assert(
         fc.property(arbitrary, (request) => {
           const rdata = accept(type, request);
@@ -74,34 +74,33 @@ describe("every record type", () => {
       );
     });
 
-    test(`${type}: wire form is read back`, () => {
+    test(`${type}: read() reads the wire form back`, () => {
       fc.assert(
         fc.property(arbitrary, fc.nat(20), (request, before) => {
           const rdata = accept(type, request);
           const wire = definition.write(rdata);
           const message = new Uint8Array(before + wire.length + 3);
           message.set(wire, before);
-          expect(definition.take(message, before, before + wire.length)).toEqual(rdata);
+          expect(definition.read(message, before, before + wire.length)).toEqual(rdata);
         }),
       );
     });
 
-    test(`${type}: a decoder throws nothing but WireError`, () => {
+    test(`${type}: read() throws no error but WireError`, () => {
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
-          // Anything else that is thrown comes through and fails the test.
-          expect(takenOrError(definition, bytes)).toBeDefined();
+          expect(readOrWireError(definition, bytes)).toBeDefined();
         }),
       );
     });
 
-    test(`${type}: a cut or lengthened wire form is refused or reads as something else`, () => {
+    test(`${type}: read() refuses a shorter or longer wire form, or returns other data`, () => {
       fc.assert(
         fc.property(arbitrary, (request) => {
           const rdata = accept(type, request);
           const wire = definition.write(rdata);
           for (const bytes of [wire.slice(0, -1), Uint8Array.of(...wire, 0)]) {
-            expect(takenOrError(definition, bytes)).not.toEqual(rdata);
+            expect(readOrWireError(definition, bytes)).not.toEqual(rdata);
           }
         }),
         { numRuns: 50 },

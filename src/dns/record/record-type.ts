@@ -1,14 +1,14 @@
 /**
- * A record type is its fields in wire order and what must hold between them; everything else
- * follows from the list. `shape` says where a request and a response carry the fields: as
- * `content` alone (A, CNAME, TXT, …) or as `data`, with a `content` that is composed from it.
- * With `topLevelPriority` the priority stands beside the content and not inside it.
+ * A record type is a list of fields in wire order and a check across the fields; `defineRecordType`
+ * derives everything else. `shape` is the place of the fields in requests and responses: `content`
+ * alone (A, CNAME, TXT, …), or `data` with a `content` that is composed from it. With
+ * `topLevelPriority` the priority is a field of the record and not part of the content.
  */
 import { Reader } from "../wire/reader.ts";
 import { Writer } from "../wire/writer.ts";
-import { problem, ZoneError, type Problem, type Report } from "./problem.ts";
+import { problem, ZoneError, type Problem, type ReportProblem } from "./problem.ts";
 import type { Field, FieldValue, TextForm } from "./field/field.ts";
-import { splitTokens, type Token } from "../zone-file/scan.ts";
+import { splitTokens, type Token } from "./tokens.ts";
 
 export type Rdata = Readonly<Record<string, unknown>>;
 
@@ -26,23 +26,23 @@ export interface RecordType {
   readonly shape: "content" | "data";
   readonly topLevelPriority: boolean;
   readonly proxiable: boolean;
-  /** Where to change records that the zone makes itself, for types that a request cannot create. */
+  /** The API resource that changes records of this type, for types that a request cannot create. */
   readonly managedBy: string | null;
   /** The fields of presentation form, in their order. */
   readonly fieldNames: readonly string[];
-  accept(request: RdataRequest, owner: string, report: Report): Rdata | undefined;
+  accept(request: RdataRequest, owner: string, report: ReportProblem): Rdata | undefined;
   content(rdata: Rdata): string;
   data(rdata: Rdata): Rdata | null;
   parseContent(content: string, priority: number | null): Rdata;
   compose(rdata: Rdata): string;
-  /** Reads presentation form into a request; `null` when the number of words is wrong. */
+  /** Turns presentation form into a request; `null` when the number of words is wrong. */
   parse(tokens: readonly Token[], origin: string): RdataRequest | null;
   write(rdata: Rdata): Uint8Array;
-  take(message: Uint8Array, offset?: number, end?: number): Rdata;
+  read(message: Uint8Array, offset?: number, end?: number): Rdata;
 }
 
 type Values<Fields> = { readonly [Name in keyof Fields]: FieldValue<Fields[Name]> };
-// The registry holds types with different fields; each definition checks its own.
+// The registry holds types with different fields; TypeScript checks each definition.
 // oxlint-disable-next-line typescript/no-explicit-any
 type AnyField = Field<any>;
 
@@ -54,8 +54,8 @@ interface Definition<Fields extends Readonly<Record<string, AnyField>>> {
   readonly topLevelPriority?: boolean;
   readonly proxiable?: boolean;
   readonly managedBy?: string;
-  /** What must hold between the fields, or between them and the owner name. */
-  readonly check?: (rdata: Values<Fields>, owner: string, report: Report) => void;
+  /** Checks the fields against each other and against the owner name. */
+  readonly check?: (rdata: Values<Fields>, owner: string, report: ReportProblem) => void;
 }
 
 export function defineRecordType<const Fields extends Readonly<Record<string, AnyField>>>(
@@ -67,7 +67,7 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
   const contentEntries = entries.filter(([name]) => !(topLevelPriority && name === "priority"));
   const dataEntries = entries.filter(([name]) => !(name === "priority" && type === "URI"));
 
-  function source(request: RdataRequest, report: Report): Rdata | undefined {
+  function source(request: RdataRequest, report: ReportProblem): Rdata | undefined {
     if (shape === "content") return { content: request.content, priority: request.priority };
     const { data = {} } = request;
     if (typeof data !== "object" || data === null || Array.isArray(data)) {
@@ -82,7 +82,7 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
     return inData ? problem.requiredDataField(name) : problem.requiredField(name);
   }
 
-  function accept(request: RdataRequest, owner: string, report: Report): Rdata | undefined {
+  function accept(request: RdataRequest, owner: string, report: ReportProblem): Rdata | undefined {
     const values = source(request, report);
     if (values === undefined) return undefined;
     const rdata: Record<string, unknown> = {};
@@ -133,7 +133,7 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
     parseContent(content, priority) {
       const request =
         shape === "content" ? { content } : parse(splitTokens(content), "", contentEntries);
-      // Only content that was composed here comes back here, so a problem is a broken invariant.
+      // `content()` composed this content, so that a problem is a broken invariant.
       const rdata = accept({ ...request, priority: priority ?? undefined }, "", () => {});
       if (rdata === undefined) throw new ZoneError([problem.contentInvalid(type)]);
       return rdata;
@@ -145,9 +145,9 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
       for (const [name, field] of entries) field.write(writer, rdata[name]);
       return writer.finish();
     },
-    take(message, offset, end) {
+    read(message, offset, end) {
       const reader = new Reader(message, offset, end);
-      const rdata = Object.fromEntries(entries.map(([name, field]) => [name, field.take(reader)]));
+      const rdata = Object.fromEntries(entries.map(([name, field]) => [name, field.read(reader)]));
       reader.expectEnd();
       return rdata;
     },

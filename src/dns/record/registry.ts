@@ -1,4 +1,4 @@
-/** Every record type. Adding one is adding a file and a line here. */
+/** All record types. A new type needs a file of its own and an entry here. */
 import { a } from "./a.ts";
 import { aaaa } from "./aaaa.ts";
 import { caa } from "./caa.ts";
@@ -52,7 +52,7 @@ export const recordTypes: ReadonlyMap<string, RecordType> = new Map(
   types.map((type) => [type.type, type]),
 );
 
-/** For names that came out of the zone itself; an unknown one is a broken invariant. */
+/** For types of stored records: an unknown type is a broken invariant. */
 export function recordType(name: string): RecordType {
   const type = recordTypes.get(name);
   if (type === undefined) throw new Error(`Record type ${name} is not registered`);

@@ -1,4 +1,4 @@
-import { problem, type Report } from "./problem.ts";
+import { problem, type ReportProblem } from "./problem.ts";
 import { hostname } from "./field/hostname.ts";
 import { integer } from "./field/integer.ts";
 import { serviceParameters } from "./field/service-parameters.ts";
@@ -14,7 +14,7 @@ export const serviceBinding = {
 export function checkAliasMode(
   rdata: { readonly priority: number; readonly value: string },
   _owner: string,
-  report: Report,
+  report: ReportProblem,
 ): void {
   if (rdata.priority === 0 && rdata.value !== "") {
     report(problem.serviceParameter("priority 0 takes no parameters"));

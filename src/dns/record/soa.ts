@@ -2,7 +2,7 @@ import { hostname } from "./field/hostname.ts";
 import { integer } from "./field/integer.ts";
 import { defineRecordType } from "./record-type.ts";
 
-/** RFC 1035 section 3.3.13; made with the zone, and changed through its settings. */
+/** RFC 1035 section 3.3.13. The zone has one SOA record; `dns_settings` changes its fields. */
 export const soa = defineRecordType({
   type: "SOA",
   code: 6,
@@ -18,3 +18,16 @@ export const soa = defineRecordType({
     minimum: integer(32),
   },
 });
+
+/** Serial number arithmetic (RFC 1982) with SERIAL_BITS = 32. */
+const serialModulus = 2 ** 32;
+
+export function nextSerial(serial: number): number {
+  return (serial + 1) % serialModulus;
+}
+
+/** RFC 1982 leaves a distance of exactly half the range undefined; here it is not later. */
+export function isLaterSerial(later: number, earlier: number): boolean {
+  const distance = (later - earlier + serialModulus) % serialModulus;
+  return distance > 0 && distance < serialModulus / 2;
+}

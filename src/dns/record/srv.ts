@@ -2,7 +2,7 @@ import { hostname } from "./field/hostname.ts";
 import { integer, priority } from "./field/integer.ts";
 import { defineRecordType } from "./record-type.ts";
 
-/** RFC 2782; `content` is weight, port and target, the priority stands beside it. */
+/** RFC 2782; `content` holds weight, port and target, and `priority` is a field of the record. */
 export const srv = defineRecordType({
   type: "SRV",
   code: 33,
@@ -20,7 +20,7 @@ function label(text: string): string {
   return text.startsWith("_") ? text : `_${text}`;
 }
 
-/** Older clients send the owner in three parts: data.service, data.proto and data.name. */
+/** Older clients send the owner name in three parts: data.service, data.proto and data.name. */
 export function legacyOwner(data: unknown): string | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const { service, proto, name } = data as Record<string, unknown>;

@@ -1,21 +1,20 @@
 import { problem } from "./problem.ts";
-import { strings } from "./field/strings.ts";
-import { checkDkim, isDkimName } from "./text/dkim.ts";
-import { checkDmarc, isDmarcName } from "./text/dmarc.ts";
-import { joinStrings, parseStrings } from "./text/quoting.ts";
-import { checkSpf, looksLikeSpf } from "./text/spf.ts";
+import { joinStrings, parseStrings, quotedStrings } from "./field/quoted-strings.ts";
+import { checkDkim, isDkimName } from "./mail-policy/dkim.ts";
+import { checkDmarc, isDmarcName } from "./mail-policy/dmarc.ts";
+import { checkSpf, looksLikeSpf } from "./mail-policy/spf.ts";
 import { defineRecordType } from "./record-type.ts";
 
 /**
- * RFC 1035 section 3.3.14. DKIM, SPF and DMARC are TXT records: they are recognised by their
- * name, or for SPF by how they start, and checked for what they must contain. Deviation: the
- * specification asks for the check; the deployed service takes any text.
+ * RFC 1035 section 3.3.14. DKIM, SPF and DMARC policies are TXT records. The owner name identifies
+ * DKIM and DMARC, the first characters identify SPF; the content must then be a valid policy.
+ * Deviation: the specification asks for the check; the deployed service takes any text.
  */
 export const txt = defineRecordType({
   type: "TXT",
   code: 16,
   shape: "content",
-  fields: { content: strings },
+  fields: { content: quotedStrings },
   check({ content }, owner, report) {
     if (owner === "") return;
     const text = joinStrings(parseStrings(content)!);

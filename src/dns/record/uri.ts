@@ -2,7 +2,7 @@ import { integer, priority } from "./field/integer.ts";
 import { text } from "./field/text.ts";
 import { defineRecordType } from "./record-type.ts";
 
-/** RFC 7553; the target runs to the end of the record without a length before it. */
+/** RFC 7553; the target has no length octet and extends to the end of the record. */
 export const uri = defineRecordType({
   type: "URI",
   code: 256,

@@ -13,7 +13,7 @@ const draft: RecordDraft = {
   settings: {},
 };
 
-test("isSameDraft() holds for a copy", () => {
+test("isSameDraft() is true for a copy", () => {
   expect(isSameDraft(draft, structuredClone(draft))).toBe(true);
 });
 
@@ -28,6 +28,6 @@ test.each<Partial<RecordDraft>>([
   { tags: ["a:b"] },
   { tags: ["c:d", "a:b"] },
   { settings: { ipv4_only: true } },
-])("isSameDraft() sees %j", (change) => {
+])("isSameDraft() is false for the change %j", (change) => {
   expect(isSameDraft(draft, { ...draft, ...change })).toBe(false);
 });

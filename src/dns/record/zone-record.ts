@@ -1,11 +1,10 @@
-/** A record as the zone keeps it. `content` and `priority` are the rdata; `data` is read from them. */
 export interface RecordSettings {
   readonly ipv4_only?: boolean;
   readonly ipv6_only?: boolean;
   readonly flatten_cname?: boolean;
 }
 
-/** What a request asks for, checked and in canonical form. */
+/** A validated request in canonical form; `content` and `priority` are the rdata. */
 export interface RecordDraft {
   readonly name: string;
   readonly type: string;
@@ -24,7 +23,7 @@ export interface ZoneRecord extends RecordDraft {
   readonly modifiedOn: string;
 }
 
-/** A write that leaves a record as it is must not touch it. */
+/** A write without a change must not modify the record. */
 export function isSameDraft(one: RecordDraft, other: RecordDraft): boolean {
   return (
     one.name === other.name &&

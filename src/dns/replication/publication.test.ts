@@ -9,7 +9,7 @@ function record(id: string, content = "192.0.2.1"): ZoneRecord {
 }
 
 describe("netChange()", () => {
-  test("keeps what a record was before and what it is after, and nothing in between", () => {
+  test("has a record as it was before and as it is after, and no state between", () => {
     const [first, second, third] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map((content) =>
       record("a", content),
     );
@@ -23,7 +23,7 @@ describe("netChange()", () => {
     expect(added.map(({ id, content }) => [id, content])).toEqual([["a", "192.0.2.3"]]);
   });
 
-  test("leaves out what was made and removed again", () => {
+  test("leaves out records that were added and removed again", () => {
     const steps = [
       { action: "add" as const, record: record("a") },
       { action: "remove" as const, record: record("a") },
@@ -31,7 +31,7 @@ describe("netChange()", () => {
     expect(netChange(steps)).toEqual({ removed: [], added: [] });
   });
 
-  test("tells nobody of comments, tags and dates", () => {
+  test("leaves out comments, tags and dates", () => {
     const { added } = netChange([{ action: "add", record: record("a") }]);
     expect(Object.keys(added[0]!).sort()).toEqual(
       ["content", "id", "name", "priority", "proxied", "settings", "ttl", "type"].sort(),
@@ -50,7 +50,7 @@ describe("followChange()", () => {
     expect(followChange(at, { from: 5, to: 6 })).toBe(expected);
   });
 
-  test("counts past the largest serial (RFC 1982)", () => {
+  test("wraps at the largest serial (RFC 1982)", () => {
     const [last, first] = [2 ** 32 - 1, 0];
     expect(followChange(last, { from: last, to: first })).toBe("apply");
     expect(followChange(1, { from: last, to: first })).toBe("ignore");

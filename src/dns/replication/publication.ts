@@ -1,17 +1,17 @@
 /**
- * What a zone tells those that answer for it from memory: the listeners in Node, and DoH in the
- * worker. The zone object is the truth; a replica follows it by three kinds of message, in the
- * order of serials.
+ * Publications: the messages by which a zone object keeps replicas of its zone up to date. The
+ * listeners in Node and DoH in the worker answer from replicas. In the order of serials:
  *
- *     removed   the zone is gone
- *     state     the zone as it is, whole: a new one, or a replica's first look
- *     change    what one serial, the one after `from`, has removed and added
+ *     removed   the zone was deleted
+ *     state     the whole zone, when it is created or a replica asks for it
+ *     change    the records that one serial, the one after `from`, removed and added
  *
- * A replica that is not at `from` has missed something and asks for the state.
+ * A replica that is not at `from` has missed a publication and asks for the state.
  */
+import type { ServedZones } from "../answer/served-zones.ts";
+import type { ServedRecord, ZoneChange, ZoneData } from "../answer/zone-data.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
-import { isLaterSerial } from "../rules/serial.ts";
-import type { ServedRecord, ZoneChange, ZoneData } from "../answer/served-zone.ts";
+import { isLaterSerial } from "../record/soa.ts";
 
 export type Publication =
   | { readonly kind: "removed"; readonly zoneId: string }
@@ -23,15 +23,19 @@ export type Publication =
       readonly change: ZoneChange;
     };
 
-/** Comments, tags and dates are nobody's business who asks by DNS. */
+export function zoneIdOf(publication: Publication): string {
+  return publication.kind === "state" ? publication.data.id : publication.zoneId;
+}
+
+/** Leaves out comments, tags and dates, which no answer depends on. */
 export function servedRecord(record: ZoneRecord): ServedRecord {
   const { id, name, type, content, priority, ttl, proxied, settings } = record;
   return { id, name, type, content, priority, ttl, proxied, settings };
 }
 
 /**
- * The steps of a transaction as one: records as they were before it go, and as they are after it
- * come. A batch may patch a record and then replace it; what it was in between is nobody's answer.
+ * The steps of a transaction as one change. A batch can patch a record and then replace it; the
+ * record between the two steps is never served.
  */
 export function netChange(
   steps: readonly { readonly action: "remove" | "add"; readonly record: ZoneRecord }[],
@@ -46,7 +50,7 @@ export function netChange(
   return { removed: [...removed.values()], added: [...added.values()] };
 }
 
-/** What a replica at a serial, or without the zone, does with a change. */
+/** @param at the serial of the replica; `null` when it does not have the zone */
 export function followChange(
   at: number | null,
   { from, to }: { readonly from: number; readonly to: number },
@@ -54,4 +58,26 @@ export function followChange(
   if (at === null) return "reload";
   if (at === from) return "apply";
   return at === to || isLaterSerial(at, to) ? "ignore" : "reload";
+}
+
+/** Returns "reload" when the replica missed a publication and needs the state of the zone. */
+export function applyPublication(
+  zones: ServedZones,
+  publication: Publication,
+): "applied" | "reload" {
+  switch (publication.kind) {
+    case "removed":
+      zones.remove(publication.zoneId);
+      return "applied";
+    case "state":
+      zones.put(publication.data);
+      return "applied";
+    case "change": {
+      const { zoneId, from, change } = publication;
+      const at = zones.get(zoneId)?.serial ?? null;
+      const step = followChange(at, { from, to: change.serial });
+      if (step === "apply") return zones.apply(zoneId, change) ? "applied" : "reload";
+      return step === "ignore" ? "applied" : "reload";
+    }
+  }
 }

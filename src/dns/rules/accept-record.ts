@@ -1,18 +1,18 @@
 /**
- * From a request's JSON to a record draft. Every check that needs nothing but the request itself
- * is made here, and all of them are made, so that a caller hears of everything at once.
+ * Validates the JSON of a request and turns it into a record draft. These are the checks that need
+ * only the request; all of them run, so that a response lists every problem.
  */
 import { acceptComment, acceptSettings, acceptTags } from "./annotation.ts";
-import { problem, type Report } from "../record/problem.ts";
+import { problem, type ReportProblem } from "../record/problem.ts";
 import { resolveName, type NameRules } from "../record/record-name.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
 import { recordTypes } from "../record/registry.ts";
 import type { RecordType } from "../record/record-type.ts";
 import { legacyOwner } from "../record/srv.ts";
-import { isDkimName } from "../record/text/dkim.ts";
-import { isDmarcName } from "../record/text/dmarc.ts";
-import { joinStrings, parseStrings } from "../record/text/quoting.ts";
-import { looksLikeSpf } from "../record/text/spf.ts";
+import { isDkimName } from "../record/mail-policy/dkim.ts";
+import { isDmarcName } from "../record/mail-policy/dmarc.ts";
+import { joinStrings, parseStrings } from "../record/field/quoted-strings.ts";
+import { looksLikeSpf } from "../record/mail-policy/spf.ts";
 import { acceptTtl } from "./ttl.ts";
 
 export interface RecordRules {
@@ -23,15 +23,15 @@ export interface RecordRules {
   readonly tagsMax: number;
 }
 
-/** A request's JSON object; nothing in it has been looked at yet. */
+/** The JSON object of a request, not validated. */
 export type RecordRequest = Readonly<Record<string, unknown>>;
 
 /** The deployed service's limit for TXT. */
 const txtWireBytesMax = 4096;
-/** Deviation: a limit of our own for the rest, so that an answer with one record fits a message. */
+/** Deviation: other types have a limit of our own, so that a message has room for any record. */
 const rdataWireBytesMax = 32_768;
 
-/** The specification lists these as types; they are TXT records with a name or a form of their own. */
+/** The specification lists these as types; they are TXT records with a special name or content. */
 export const textKinds = {
   DKIM: { rule: "<selector>._domainkey", fits: isDkimName },
   DMARC: { rule: "_dmarc", fits: isDmarcName },
@@ -42,7 +42,7 @@ export function isTextKind(type: string): type is keyof typeof textKinds {
   return Object.hasOwn(textKinds, type);
 }
 
-function acceptType(input: unknown, report: Report): RecordType | undefined {
+function acceptType(input: unknown, report: ReportProblem): RecordType | undefined {
   if (input === undefined || input === null) {
     report(problem.requiredField("type"));
     return undefined;
@@ -55,7 +55,7 @@ function acceptType(input: unknown, report: Report): RecordType | undefined {
   return undefined;
 }
 
-function acceptProxied(input: unknown, type: RecordType, report: Report): boolean {
+function acceptProxied(input: unknown, type: RecordType, report: ReportProblem): boolean {
   if (input === undefined || input === null) return false;
   if (typeof input !== "boolean") {
     report(problem.notABoolean("proxied"));
@@ -65,18 +65,18 @@ function acceptProxied(input: unknown, type: RecordType, report: Report): boolea
   return input && type.proxiable;
 }
 
-/** Deviation: private addresses can be proxied, because a local origin has no other. */
-function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: Report): void {
+/** Deviation: private addresses can be proxied, because a local origin has a private address. */
+function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: ReportProblem): void {
   if (draft.type !== "A" && draft.type !== "AAAA") return;
   if (!rules.platformAddresses.includes(draft.content)) return;
   report(
     draft.proxied
-      ? problem.targetNotProxied(draft.content)
+      ? problem.targetNotAllowed(draft.content)
       : problem.platformAddress(draft.content),
   );
 }
 
-function checkTextKind(request: RecordRequest, draft: RecordDraft, report: Report): void {
+function checkTextKind(request: RecordRequest, draft: RecordDraft, report: ReportProblem): void {
   const kind = String(request["type"]).toUpperCase();
   if (!isTextKind(kind)) return;
   const spf = kind === "SPF" && !looksLikeSpf(joinStrings(parseStrings(draft.content)!));
@@ -85,11 +85,11 @@ function checkTextKind(request: RecordRequest, draft: RecordDraft, report: Repor
   }
 }
 
-/** Reports everything that is wrong; the draft is only of use when nothing was. */
+/** Reports every problem; the draft is valid only when there is no problem. */
 export function acceptRecord(
   request: RecordRequest,
   rules: RecordRules,
-  report: Report,
+  report: ReportProblem,
 ): RecordDraft | undefined {
   const type = acceptType(request["type"], report);
   const legacyName = type?.type === "SRV" ? legacyOwner(request["data"]) : undefined;
@@ -127,7 +127,7 @@ export function acceptRecord(
     settings,
   };
   checkPlatformAddress(draft, rules, report);
-  // An alias of itself leads nowhere, proxied or not.
+  // A CNAME to itself has no target, proxied or not.
   if (type.type === "CNAME" && draft.content === name) report(problem.contentInvalid("CNAME"));
   checkTextKind(request, draft, report);
   return draft;

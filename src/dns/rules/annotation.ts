@@ -1,8 +1,8 @@
-/** Comments, tags and settings: what a record carries beside its DNS data. */
-import { problem, type Report } from "../record/problem.ts";
+/** Comments, tags and settings: the fields of a record beside its DNS data. */
+import { problem, type ReportProblem } from "../record/problem.ts";
 import type { RecordSettings } from "../record/zone-record.ts";
 
-/** Known limits of the deployed service; the configuration can change the first and the last. */
+/** Known limits of the deployed service; the configuration can change those named default. */
 export const commentCharactersMaxDefault = 100;
 const tagNameCharactersMax = 32;
 const tagValueCharactersMax = 100;
@@ -14,13 +14,13 @@ const tagPattern = new RegExp(
   `^[A-Za-z0-9_-]{1,${tagNameCharactersMax}}:(?:[^\\s,](?:[^,]{0,${tagValueCharactersMax - 2}}[^\\s,])?)?$`,
   "u",
 );
-/** Tags of this prefix carry proxied and settings in a zone file, so that nobody may choose them. */
+/** A zone file stores `proxied` and settings as tags with this prefix; requests cannot use it. */
 const reservedTag = /^cf-/i;
 
 export function acceptComment(
   input: unknown,
   charactersMax: number,
-  report: Report,
+  report: ReportProblem,
 ): string | null {
   if (input === undefined || input === null) return null;
   if (typeof input !== "string") {
@@ -33,7 +33,11 @@ export function acceptComment(
   return comment === "" ? null : comment;
 }
 
-export function acceptTags(input: unknown, tagsMax: number, report: Report): readonly string[] {
+export function acceptTags(
+  input: unknown,
+  tagsMax: number,
+  report: ReportProblem,
+): readonly string[] {
   if (input === undefined || input === null) return [];
   if (!Array.isArray(input) || !input.every((tag) => typeof tag === "string")) {
     report(problem.notAList("tags", "strings"));
@@ -49,10 +53,14 @@ export function acceptTags(input: unknown, tagsMax: number, report: Report): rea
   return tags;
 }
 
-const settingTypes = ["ipv4_only", "ipv6_only", "flatten_cname"] as const;
+const settingNames = ["ipv4_only", "ipv6_only", "flatten_cname"] as const;
 
-/** Settings that are off are left out, so that naming one that is off changes nothing. */
-export function acceptSettings(input: unknown, type: string, report: Report): RecordSettings {
+/** Settings with the value false are omitted, so that a request with false changes nothing. */
+export function acceptSettings(
+  input: unknown,
+  type: string,
+  report: ReportProblem,
+): RecordSettings {
   if (input === undefined || input === null) return {};
   if (typeof input !== "object" || Array.isArray(input)) {
     report(problem.notAnObject("settings"));
@@ -60,7 +68,7 @@ export function acceptSettings(input: unknown, type: string, report: Report): Re
   }
   const given = input as Record<string, unknown>;
   const settings: Record<string, true> = {};
-  for (const name of settingTypes) {
+  for (const name of settingNames) {
     const value = given[name] ?? false;
     if (typeof value !== "boolean") report(problem.notABoolean(`settings.${name}`));
     else if (value) settings[name] = true;

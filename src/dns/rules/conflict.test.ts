@@ -29,8 +29,7 @@ function mail(priority: number | null): Neighbour {
   return { type: "MX", content: "m.test", priority };
 }
 
-/** Rows: what is there. Columns: what is added. */
-test.each<[added: string, there: string, code: number | null]>([
+test.each<[added: string, existing: string, code: number | null]>([
   ["A", "A", null],
   ["A", "AAAA", null],
   ["A", "CNAME", 81054],
@@ -47,16 +46,16 @@ test.each<[added: string, there: string, code: number | null]>([
   ["NS", "NS", null],
   ["NS", "DS", null],
   ["DS", "NS", null],
-])("findConflict(): %s where %s is, below the apex: %s", (added, there, code) => {
-  expect(findConflict(draft(added), [other(there)], apex)?.code ?? null).toBe(code);
+])("findConflict(): adding %s beside %s below the apex is %s", (added, existing, code) => {
+  expect(findConflict(draft(added), [other(existing)], apex)?.code ?? null).toBe(code);
 });
 
-test("findConflict() lets NS stand beside others at the apex", () => {
+test("findConflict() allows NS beside other types at the apex", () => {
   expect(findConflict(draft("NS", "example.org"), [other("A")], apex)).toBeNull();
   expect(findConflict(draft("A", "example.org"), [other("NS")], apex)).toBeNull();
 });
 
-test("findConflict() knows identical records by type, content and priority", () => {
+test("findConflict() compares type, content and priority of identical records", () => {
   const mx = draft("MX", "www.example.org", { content: "m.test", priority: 10 });
   expect(findConflict(mx, [mail(10)], apex)?.code).toBe(81058);
   expect(findConflict(mx, [mail(20)], apex)).toBeNull();

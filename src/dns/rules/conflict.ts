@@ -1,25 +1,25 @@
-/** Which records may stand at one name (RFC 1034 section 3.6.2, and the service's own rules). */
+/** Decides which records can share a name (RFC 1034 section 3.6.2, and the service's own rules). */
 import { problem, type Problem } from "../record/problem.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
 
-/** As much of a neighbour as the rules look at. */
+/** A record at the same name: the fields that the rules compare. */
 export type Neighbour = Pick<RecordDraft, "type" | "content" | "priority">;
 
-export interface ApexFacts {
+export interface Apex {
   readonly zoneName: string;
-  /** The apex NS records that every zone has without a record for them. */
+  /** The targets of the apex NS records, which a zone serves without stored records. */
   readonly nameServers: readonly string[];
 }
 
 const addressTypes = new Set(["A", "AAAA", "CNAME"]);
-/** A delegation carries its DS records (RFC 4034 section 5). */
-const mayJoinNs = new Set(["NS", "DS"]);
+/** A delegation may have DS records (RFC 4034 section 5). */
+const delegationTypes = new Set(["NS", "DS"]);
 
 /** `neighbours` are the other records at the draft's name. */
 export function findConflict(
   draft: RecordDraft,
   neighbours: readonly Neighbour[],
-  { zoneName, nameServers }: ApexFacts,
+  { zoneName, nameServers }: Apex,
 ): Problem | null {
   const { type, content, priority } = draft;
   const isIdentical = (other: Neighbour) =>
@@ -34,8 +34,8 @@ export function findConflict(
   }
   if ((type === "A" || type === "AAAA") && types.has("CNAME")) return problem.cnameTaken();
   if (isApex) return null;
-  if (!mayJoinNs.has(type) && types.has("NS")) return problem.nsTaken();
-  if (type === "NS" && [...types].some((other) => !mayJoinNs.has(other))) {
+  if (!delegationTypes.has(type) && types.has("NS")) return problem.nsTaken();
+  if (type === "NS" && [...types].some((other) => !delegationTypes.has(other))) {
     return problem.otherTypeTaken();
   }
   return null;

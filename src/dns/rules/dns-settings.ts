@@ -1,7 +1,8 @@
-/** A zone's DNS settings: what `dns_settings` shows and changes. */
-import { problem, type Report } from "../record/problem.ts";
+/** The DNS settings of a zone: the API resource `dns_settings`. */
+import { problem, type ReportProblem } from "../record/problem.ts";
 import { readInteger } from "../record/field/integer.ts";
-import { normaliseHostname } from "../record/hostname.ts";
+import { normaliseHostname } from "../record/field/hostname.ts";
+import { negativeTtlSecondsRange, nsTtlSecondsRange, soaTtlSecondsRange } from "./ttl.ts";
 
 interface SoaSettings {
   readonly expire: number;
@@ -24,7 +25,7 @@ export interface DnsSettings {
   readonly zone_mode: string;
 }
 
-/** The values on the wire of the emulated API; clients validate against them. */
+/** The values of the emulated API; clients validate against them. */
 const nameserverTypes = [
   "cloudflare.standard",
   "cloudflare.advanced",
@@ -34,15 +35,15 @@ const nameserverTypes = [
 ];
 const zoneModes = ["standard", "cdn_only", "dns_only"];
 
-/** The deployed service's ranges, in seconds. */
-const soaRanges = {
+/** The deployed service's ranges. */
+const nameServerSetRange = [1, 5] as const;
+const soaSecondsRanges = {
   expire: [86_400, 2_419_200],
-  min_ttl: [60, 86_400],
+  min_ttl: negativeTtlSecondsRange,
   refresh: [600, 86_400],
   retry: [600, 86_400],
-  ttl: [300, 86_400],
+  ttl: soaTtlSecondsRange,
 } as const;
-const nsTtlRange = [30, 86_400] as const;
 
 export function defaultSettings(nameServers: readonly string[]): DnsSettings {
   const [primary = "ns1.ledge.local"] = nameServers;
@@ -70,22 +71,28 @@ function isObject(input: unknown): input is Readonly<Record<string, unknown>> {
   return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
-function editSoa(current: SoaSettings, input: unknown, report: Report): SoaSettings {
+type Range = readonly [min: number, max: number];
+
+function acceptInteger(name: string, input: unknown, range: Range, report: ReportProblem) {
+  const [min, max] = range;
+  const value = readInteger(input);
+  if (value !== null && value >= min && value <= max) return value;
+  report(problem.integerRange(name, min, max));
+  return null;
+}
+
+function applySoaPatch(current: SoaSettings, input: unknown, report: ReportProblem): SoaSettings {
   if (!isObject(input)) {
     report(problem.notAnObject("soa"));
     return current;
   }
   const edited: Record<string, unknown> = { ...current };
-  for (const [name, [min, max]] of Object.entries(soaRanges)) {
+  for (const [name, range] of Object.entries(soaSecondsRanges)) {
     if (input[name] === undefined) continue;
-    const seconds = readInteger(input[name]);
-    if (seconds === null || seconds < min || seconds > max) {
-      report(problem.integerRange(`soa.${name}`, min, max));
-    }
-    edited[name] = seconds;
+    edited[name] = acceptInteger(`soa.${name}`, input[name], range, report);
   }
   for (const name of ["mname", "rname"]) {
-    // The deployed service takes null for mname: back to the assigned name server.
+    // The deployed service accepts null for mname; null leaves the name server unchanged here.
     if (input[name] === undefined || input[name] === null) continue;
     const host = typeof input[name] === "string" ? normaliseHostname(input[name]) : null;
     if (host === null) report(problem.notAHostname(`soa.${name}`));
@@ -94,8 +101,12 @@ function editSoa(current: SoaSettings, input: unknown, report: Report): SoaSetti
   return edited as unknown as SoaSettings;
 }
 
-/** PATCH: fields that are absent stay; unknown fields are ignored, as everywhere in this API. */
-export function editSettings(current: DnsSettings, input: unknown, report: Report): DnsSettings {
+/** PATCH leaves absent fields unchanged and ignores unknown fields, like all of this API. */
+export function applySettingsPatch(
+  current: DnsSettings,
+  input: unknown,
+  report: ReportProblem,
+): DnsSettings {
   if (!isObject(input)) {
     report(problem.bodyNotAnObject());
     return current;
@@ -112,12 +123,7 @@ export function editSettings(current: DnsSettings, input: unknown, report: Repor
     edited[name] = input[name];
   }
   if (input["ns_ttl"] !== undefined) {
-    const seconds = readInteger(input["ns_ttl"]);
-    const [min, max] = nsTtlRange;
-    if (seconds === null || seconds < min || seconds > max) {
-      report(problem.integerRange("ns_ttl", min, max));
-    }
-    edited["ns_ttl"] = seconds;
+    edited["ns_ttl"] = acceptInteger("ns_ttl", input["ns_ttl"], nsTtlSecondsRange, report);
   }
   if (input["zone_mode"] !== undefined) {
     if (!zoneModes.includes(input["zone_mode"] as string)) {
@@ -128,14 +134,13 @@ export function editSettings(current: DnsSettings, input: unknown, report: Repor
   if (input["nameservers"] !== undefined) {
     const { nameservers } = input;
     const type = isObject(nameservers) ? nameservers["type"] : undefined;
-    const set = isObject(nameservers) ? readInteger(nameservers["ns_set"] ?? 1) : null;
+    const set = isObject(nameservers) ? (nameservers["ns_set"] ?? 1) : null;
     if (!nameserverTypes.includes(type as string)) {
       report(problem.notOneOf("nameservers.type", nameserverTypes));
     }
-    if (set === null || set < 1 || set > 5)
-      report(problem.integerRange("nameservers.ns_set", 1, 5));
-    edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set: set } : { type };
+    const ns_set = acceptInteger("nameservers.ns_set", set, nameServerSetRange, report);
+    edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set } : { type };
   }
-  if (input["soa"] !== undefined) edited["soa"] = editSoa(current.soa, input["soa"], report);
+  if (input["soa"] !== undefined) edited["soa"] = applySoaPatch(current.soa, input["soa"], report);
   return edited as unknown as DnsSettings;
 }

@@ -1,29 +1,14 @@
 import { expect, test } from "vitest";
-import { acceptRecord, type RecordRules } from "./accept-record.ts";
-import { overlayRequest } from "./edit-record.ts";
-import { ZoneError } from "../record/problem.ts";
+import { acceptOrThrow } from "../../../test/dns/support/accept.ts";
+import { applyRecordPatch } from "./edit-record.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
-
-const rules: RecordRules = {
-  zoneName: "example.org",
-  nameRules: "strict",
-  platformAddresses: [],
-  commentCharactersMax: 100,
-  tagsMax: 20,
-};
-
-function accept(request: Readonly<Record<string, unknown>>): RecordDraft {
-  return acceptRecord(request, rules, (found) => {
-    throw new ZoneError([found]);
-  })!;
-}
 
 function edit(
   request: Readonly<Record<string, unknown>>,
   patch: Readonly<Record<string, unknown>>,
 ): RecordDraft {
-  const record = { ...accept(request), id: "1", createdOn: "", modifiedOn: "" };
-  return accept(overlayRequest(record, patch));
+  const record = { ...acceptOrThrow(request), id: "1", createdOn: "", modifiedOn: "" };
+  return acceptOrThrow(applyRecordPatch(record, patch));
 }
 
 const common = { name: "x", ttl: 300, comment: "c", tags: ["a:b"] };
@@ -55,11 +40,11 @@ test.each<[Record<string, unknown>, Record<string, unknown>, Partial<RecordDraft
   ],
   [mx, { priority: 9 }, { priority: 9 }],
   [mx, { content: "u.test" }, { priority: 1, content: "u.test" }],
-])("overlayRequest(): %j edited with %j", (request, patch, change) => {
-  expect(edit(request, patch)).toEqual({ ...accept(request), ...change });
+])("applyRecordPatch() changes %j with %j", (request, patch, change) => {
+  expect(edit(request, patch)).toEqual({ ...acceptOrThrow(request), ...change });
 });
 
-test("overlayRequest() replaces data whole and drops what belongs to another type", () => {
+test("applyRecordPatch() replaces data as a whole and drops the content of another type", () => {
   expect(() => edit(srv, { data: { weight: 5 } })).toThrow("port is a required data field.");
   expect(() => edit(mx, { type: "A" })).toThrow("content is a required field.");
 });

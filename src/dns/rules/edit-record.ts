@@ -1,34 +1,18 @@
 import type { RecordRequest } from "./accept-record.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
-import { recordType } from "../record/registry.ts";
-
-/** The request that would write a record as it is now. */
-function asRequest(record: ZoneRecord): Record<string, unknown> {
-  const type = recordType(record.type);
-  const { name, content, ttl, proxied, comment, tags, settings } = record;
-  const data =
-    type.shape === "content" ? undefined : type.data(type.parseContent(content, record.priority));
-  const priority = record.priority ?? undefined;
-  return {
-    type: record.type,
-    name,
-    content,
-    data,
-    priority,
-    ttl,
-    proxied,
-    comment,
-    tags,
-    settings,
-  };
-}
+import { describeData } from "./record-json.ts";
 
 /**
- * PATCH: fields that are absent stay as they are. Content belongs to the type, so that a new type
- * starts without any; data is replaced whole, its priority alone staying when it is left out.
+ * PATCH leaves absent fields unchanged. Content belongs to the type: a new type discards content,
+ * data and priority. New data replaces all of the old data except a priority that the new data
+ * omits.
  */
-export function overlayRequest(record: ZoneRecord, patch: RecordRequest): RecordRequest {
-  const current = asRequest(record);
+export function applyRecordPatch(record: ZoneRecord, patch: RecordRequest): RecordRequest {
+  const current: Record<string, unknown> = {
+    ...record,
+    data: describeData(record) ?? undefined,
+    priority: record.priority ?? undefined,
+  };
   const type = patch["type"];
   if (typeof type === "string" && type.toUpperCase() !== record.type) {
     for (const field of ["content", "data", "priority"]) delete current[field];

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
-import { findBrokenTarget, wildcardsFor, type NameFacts } from "./proxied-target.ts";
+import {
+  findBrokenTarget,
+  wildcardsFor,
+  type TargetRecords,
+  type TargetState,
+} from "./proxied-target.ts";
 
-const zone: Readonly<Record<string, NameFacts>> = {
+const zone: Readonly<Record<string, TargetRecords>> = {
   "address.test": { hasAddress: true, cname: null },
   "one.test": { hasAddress: false, cname: "two.test" },
   "two.test": { hasAddress: false, cname: "address.test" },
@@ -9,7 +14,7 @@ const zone: Readonly<Record<string, NameFacts>> = {
   "dangling.test": { hasAddress: false, cname: "gone.test" },
   "loop-a.test": { hasAddress: false, cname: "loop-b.test" },
   "loop-b.test": { hasAddress: false, cname: "loop-a.test" },
-  "leaves.test": { hasAddress: false, cname: "www.outside.example" },
+  "leaves.test": { hasAddress: false, cname: "www.external.example" },
 };
 for (let index = 0; index < 30; index++) {
   Object.assign(zone, {
@@ -17,15 +22,15 @@ for (let index = 0; index < 30; index++) {
   });
 }
 
-function lookUp(name: string): NameFacts | null | "elsewhere" {
-  return name.endsWith(".test") ? (zone[name] ?? null) : "elsewhere";
+function lookUp(name: string): TargetState {
+  return name.endsWith(".test") ? (zone[name] ?? null) : "external";
 }
 
 test.each([
   ["address.test", null],
   ["one.test", null],
   ["leaves.test", null],
-  ["www.outside.example", null],
+  ["www.external.example", null],
   ["gone.test", "gone.test"],
   ["dangling.test", "gone.test"],
   ["text.test", "text.test"],
@@ -35,7 +40,7 @@ test.each([
   expect(findBrokenTarget(target, lookUp)).toBe(broken);
 });
 
-test("wildcardsFor() goes up to the zone and no further", () => {
+test("wildcardsFor() stops at the zone", () => {
   expect(wildcardsFor("a.b.example.org", "example.org")).toEqual([
     "*.b.example.org",
     "*.example.org",

@@ -1,37 +1,37 @@
 /**
- * A proxied CNAME must lead to a name with an address. The walk stays inside what is known: the
- * zone itself, and through `lookup` the other zones served here.
+ * A proxied CNAME must lead to a name with an address. The check follows the CNAME chain through
+ * the zones of this server; the caller provides the look-up of names.
  */
-export interface NameFacts {
+export interface TargetRecords {
   readonly hasAddress: boolean;
   readonly cname: string | null;
 }
 
-/** `null`: the name does not exist. "elsewhere": another server's business. */
-export type Found = NameFacts | null | "elsewhere";
-export type LookUp = (name: string) => Found;
+/** `null`: the name does not exist. "external": another server is authoritative for the name. */
+export type TargetState = TargetRecords | null | "external";
+export type LookUpTarget = (name: string) => TargetState;
 
-/** RFC 1034 asks for no limit; resolvers give up at about this depth. */
+/** RFC 1034 has no limit; resolvers stop at about this length. */
 const chainLengthMax = 16;
 
-/** The target at which a chain fails, or `null` when it ends well. */
-export function findBrokenTarget(target: string, lookUp: LookUp): string | null {
+/** The name at which the chain fails, or `null` when the chain ends at an address. */
+export function findBrokenTarget(target: string, lookUp: LookUpTarget): string | null {
   const seen = new Set<string>();
   let current = target;
   for (;;) {
     if (seen.has(current) || seen.size >= chainLengthMax) return target;
     seen.add(current);
-    const facts = lookUp(current);
-    // Deviation: a target that nobody here serves is trusted; nothing on this machine can ask.
-    if (facts === "elsewhere") return null;
-    if (facts === null) return current;
-    if (facts.hasAddress) return null;
-    if (facts.cname === null) return current;
-    current = facts.cname;
+    const state = lookUp(current);
+    // Deviation: a target on another server counts as valid, because this check sends no queries.
+    if (state === "external") return null;
+    if (state === null) return current;
+    if (state.hasAddress) return null;
+    if (state.cname === null) return current;
+    current = state.cname;
   }
 }
 
-/** The names between a name and the apex, itself included: where a delegation could be. */
+/** A name and its ancestors below the apex: the possible owners of a delegation. */
 export function namesBelowApex(name: string, zoneName: string): string[] {
   const names: string[] = [];
   let current = name;
@@ -42,7 +42,7 @@ export function namesBelowApex(name: string, zoneName: string): string[] {
   return names;
 }
 
-/** The wildcards that could answer for a name that does not exist, nearest first (RFC 4592). */
+/** The wildcards that can match a missing name, nearest first (RFC 4592). */
 export function wildcardsFor(name: string, zoneName: string): string[] {
   return namesBelowApex(name, zoneName).map((below) => `*${below.slice(below.indexOf("."))}`);
 }

@@ -1,5 +1,6 @@
-/** The record as a response shows it. Clients parse loosely: the order of the keys is part of it. */
+/** The JSON of a record in responses; some clients depend on the order of the keys. */
 import type { ZoneRecord } from "../record/zone-record.ts";
+import type { Rdata } from "../record/record-type.ts";
 import { recordType } from "../record/registry.ts";
 
 export interface ZoneIdentity {
@@ -7,10 +8,15 @@ export interface ZoneIdentity {
   readonly name: string;
 }
 
+/** The `data` of a record; `null` for types that have only content. */
+export function describeData({ type: name, content, priority }: ZoneRecord): Rdata | null {
+  const type = recordType(name);
+  return type.shape === "content" ? null : type.data(type.parseContent(content, priority));
+}
+
 export function describeRecord(record: ZoneRecord, zone: ZoneIdentity): Record<string, unknown> {
   const type = recordType(record.type);
-  const data =
-    type.shape === "content" ? null : type.data(type.parseContent(record.content, record.priority));
+  const data = describeData(record);
   return {
     id: record.id,
     zone_id: zone.id,

@@ -1,6 +1,7 @@
-/** A zone as the index of zones keeps it, and as a response shows it. */
-import { problem, type Report } from "../record/problem.ts";
-import { normaliseHostname } from "../record/hostname.ts";
+/** A zone in the index of zones, and its JSON in responses. */
+import type { Account } from "./account.ts";
+import { problem, type ReportProblem } from "../record/problem.ts";
+import { normaliseHostname } from "../record/field/hostname.ts";
 import { isDnsName } from "../record/record-name.ts";
 import { toAsciiName } from "../record/punycode.ts";
 
@@ -15,16 +16,10 @@ export interface Zone {
   readonly modifiedOn: string;
 }
 
-export interface Account {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-}
-
 const zoneTypes = ["full", "partial", "secondary", "internal"];
 
-/** Lower-case punycode; a zone has at least one label and no wildcard. */
-export function acceptZoneName(input: unknown, report: Report): string | undefined {
+/** Returns lower-case punycode; a zone name has at least one label and no wildcard. */
+export function acceptZoneName(input: unknown, report: ReportProblem): string | undefined {
   if (input === undefined || input === null) {
     report(problem.requiredField("name"));
     return undefined;
@@ -37,18 +32,18 @@ export function acceptZoneName(input: unknown, report: Report): string | undefin
   return name;
 }
 
-export function acceptZoneType(input: unknown, report: Report): string {
+export function acceptZoneType(input: unknown, report: ReportProblem): string {
   if (input === undefined || input === null) return "full";
   const type = zoneTypes.find((known) => known === input);
   if (type === undefined) report(problem.notOneOf("type", zoneTypes));
   return type ?? "full";
 }
 
-/** PATCH of a zone: paused, type and vanity name servers. */
-export function editZone(
+/** A PATCH can change `paused`, the type and the vanity name servers. */
+export function applyZonePatch(
   zone: Zone,
   input: Readonly<Record<string, unknown>>,
-  report: Report,
+  report: ReportProblem,
 ): Zone {
   const paused = input["paused"] ?? zone.paused;
   if (typeof paused !== "boolean") report(problem.notABoolean("paused"));
@@ -66,7 +61,7 @@ export function editZone(
   return { ...zone, paused: paused as boolean, type, vanityNameServers: servers };
 }
 
-/** Deviation: a zone is active at once; there is no registrar to wait for, and one plan. */
+/** Deviation: a zone is active at once, without a registrar, and there is only one plan. */
 export function describeZone(zone: Zone, account: Account): Record<string, unknown> {
   return {
     id: zone.id,

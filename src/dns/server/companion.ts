@@ -1,23 +1,29 @@
-/** The companion worker (`worker/`) in a runtime of its own. */
+/** The companion worker (`worker/`) in a Miniflare of its own. */
 import type { Miniflare } from "miniflare";
-import { loadMiniflare } from "../../base/packages.ts";
-import { workerdModule } from "../../base/workerd-module.ts";
-import type { ConfigVariables } from "../../config/dns-config.ts";
+import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
+import type { DnsVariables } from "../../config/dns-config.ts";
 
 export interface CompanionOptions {
   readonly host: string;
   readonly port: number;
-  /** Where zones are kept. */
+  /** Where the zones are. */
   readonly folder: string;
-  /** Who is told of every change; nobody without it. */
+  /** Where the worker publishes each change of a zone; `null` without listeners. */
   readonly listeners: { readonly address: string; readonly secret: string } | null;
 }
 
+/** The worker's Durable Object classes, by binding. wrangler.toml declares the same. */
+export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
+
+const workerName = "dns";
+const durableObject = "durable-object";
+
 export function startCompanion(
-  variables: ConfigVariables,
+  variables: DnsVariables,
   { host, port, folder, listeners }: CompanionOptions,
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();
+  const classes = Object.entries(companionClasses);
   return new Runtime({
     host,
     port: 0,
@@ -26,19 +32,22 @@ export function startCompanion(
       {
         config: {
           type: "worker",
-          name: "dns",
-          compatibilityDate: "2026-08-01",
+          name: workerName,
+          compatibilityDate: ownCompatibilityDate,
           manifest: {
             mainModule: "dns-worker.js",
             modules: { "dns-worker.js": { type: "esm", contents: workerdModule("dns-worker") } },
           },
-          exports: {
-            ZoneObject: { type: "durable-object", storage: "sqlite" },
-            IndexObject: { type: "durable-object", storage: "sqlite" },
-          },
+          exports: Object.fromEntries(
+            classes.map(([, name]) => [name, { type: durableObject, storage: "sqlite" }]),
+          ),
           env: {
-            ZONES: { type: "durable-object", workerName: "dns", exportName: "ZoneObject" },
-            ZONE_INDEX: { type: "durable-object", workerName: "dns", exportName: "IndexObject" },
+            ...Object.fromEntries(
+              classes.map(([name, exportName]) => [
+                name,
+                { type: durableObject, workerName, exportName },
+              ]),
+            ),
             ...(listeners !== null && {
               LISTENERS: { type: "external" as const, address: listeners.address },
               LISTENERS_SECRET: { type: "text" as const, value: listeners.secret },
@@ -51,7 +60,7 @@ export function startCompanion(
             ),
           },
         },
-        // Straight into the worker: Miniflare's own entry in front of it costs more than the API.
+        // The port leads directly to the worker: Miniflare's entry worker takes longer than the API.
         dev: { unsafeDirectSockets: [{ host, port }] },
       },
     ],

@@ -1,44 +1,44 @@
 /**
- * Addresses of names that no zone here has, for CNAMEs that are flattened: asked of the configured
- * resolver, or of the system's. Questions that are being asked already are not asked twice.
+ * Resolves external names for flattened CNAMEs, with the configured resolvers or the system's.
+ * Concurrent questions for the same name and type share one query.
  */
 import { Resolver } from "node:dns/promises";
 import type { ExternalQuestion, ExternalResult } from "../answer/external-addresses.ts";
 
-/** A client gives up after five seconds; the answer has to be there before. */
+/** DNS clients give up after five seconds; both tries must end before. */
 const timeoutMilliseconds = 2000;
 const triesMax = 2;
-/** Node does not say for how long a name has no addresses. */
+/** Node does not tell the TTL of a negative answer. */
 const absentSeconds = 30;
-/** An answer that may not be kept at all is still good for the query that asked. */
+/** An answer with TTL 0 is still good for the waiting query. */
 const ttlSecondsMin = 1;
 
-/** c-ares says so when the server has answered that there is nothing. */
-const absent = new Set(["ENODATA", "ENOTFOUND"]);
+/** The codes of c-ares for a server's answer without addresses. */
+const absentCodes = new Set(["ENODATA", "ENOTFOUND"]);
 
 export class ExternalResolver {
   readonly #resolver = new Resolver({ timeout: timeoutMilliseconds, tries: triesMax });
-  readonly #asking = new Map<string, Promise<ExternalResult>>();
+  readonly #pending = new Map<string, Promise<ExternalResult>>();
 
-  /** Servers as `address` or `address:port`; the system's when there are none. */
+  /** @param servers `address` or `address:port`; the system's resolvers when empty */
   constructor(servers: readonly string[]) {
     if (servers.length > 0) this.#resolver.setServers(servers);
   }
 
   resolve = (question: ExternalQuestion): Promise<ExternalResult> => {
     const key = `${question.type} ${question.name}`;
-    const asking = this.#asking.get(key);
-    if (asking !== undefined) return asking;
-    const asked = this.#ask(question).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asked);
-    return asked;
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) return pending;
+    const result = this.#query(question).finally(() => this.#pending.delete(key));
+    this.#pending.set(key, result);
+    return result;
   };
 
   stop(): void {
     this.#resolver.cancel();
   }
 
-  async #ask({ name, type }: ExternalQuestion): Promise<ExternalResult> {
+  async #query({ name, type }: ExternalQuestion): Promise<ExternalResult> {
     try {
       const found =
         type === "A"
@@ -51,7 +51,7 @@ export class ExternalResolver {
       };
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
-      return absent.has(code) ? { addresses: [], ttlSeconds: absentSeconds } : "failed";
+      return absentCodes.has(code) ? { addresses: [], ttlSeconds: absentSeconds } : "failed";
     }
   }
 }

@@ -1,18 +1,18 @@
 /**
- * UDP and TCP, seen from the main thread: starts the threads, and has them load all zones before
- * anything is answered. They are threads of their own so that answers do not wait for whatever
- * else this process does.
+ * The main thread's side of UDP and TCP: starts the listener threads, which load all zones before
+ * they bind their sockets. Queries are answered in threads so that they do not wait for other work
+ * of this process.
  */
 import { randomBytes } from "node:crypto";
 import { availableParallelism, hostname } from "node:os";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
-import { Calls } from "./thread-calls.ts";
 import type { TransferConfig } from "../../config/dns-transfers.ts";
-import type { ThreadCalls, ThreadData } from "./thread.ts";
+import type { ListenerThreadCalls, ThreadData } from "./listener-thread.ts";
+import { ThreadCaller } from "./thread-calls.ts";
 
 export interface ListenersOptions {
   readonly platformAddresses: readonly string[];
-  /** Servers for names elsewhere; the system's when there are none. */
+  /** Resolvers for external names; the system's when empty. */
   readonly resolvers: readonly string[];
   readonly threads?: number;
   readonly transfers: TransferConfig;
@@ -32,27 +32,27 @@ export interface OpenPorts {
 
 interface Thread {
   readonly worker: Worker;
-  readonly calls: Calls<ThreadCalls>;
+  readonly caller: ThreadCaller<ListenerThreadCalls>;
 }
 
-/** Each has the zones in its own memory, and every write waits for all of them. */
+/** Each thread has its own copy of the zones, and every write waits for all threads. */
 const threadsMax = 4;
 
 export class Listeners {
   readonly secret: string;
-  /** Where the companion worker tells of changes. */
+  /** The address to which the companion worker sends publications. */
   readonly address: string;
-  readonly #lead: Thread;
+  readonly #first: Thread;
   #others: readonly Thread[];
 
   private constructor(
     secret: string,
     address: string,
-    { lead, others }: { lead: Thread; others: readonly Thread[] },
+    { first, others }: { first: Thread; others: readonly Thread[] },
   ) {
     this.secret = secret;
     this.address = address;
-    this.#lead = lead;
+    this.#first = first;
     this.#others = others;
   }
 
@@ -67,74 +67,75 @@ export class Listeners {
       nsid: hostname(),
       transfers,
     };
-    // Transfers are made by TCP, which the lead has; it alone tells secondaries, too.
-    const following = { ...shared, transfers: { ...transfers, secondaries: [] } };
+    // The first thread has TCP and so the transfers; it alone notifies secondaries.
+    const withoutNotify = { ...shared, transfers: { ...transfers, secondaries: [] } };
     const channels = Array.from({ length: threads - 1 }, () => new MessageChannel());
-    const lead = startThread({ ...shared, peers: channels.map(({ port1 }) => port1) });
-    const others = channels.map(({ port2 }) => startThread({ ...following, peers: [port2] }));
+    const first = startThread({ ...shared, forwardingPorts: channels.map(({ port1 }) => port1) });
+    const others = channels.map(({ port2 }) =>
+      startThread({ ...withoutNotify, forwardingPorts: [port2] }),
+    );
     try {
       const [address] = await Promise.all([
-        lead.calls.call("lead"),
-        ...others.map(({ calls }) => calls.call("follow")),
+        first.caller.call("receivePublications"),
+        ...others.map(({ caller }) => caller.call("receiveForwarded")),
       ]);
-      return new Listeners(secret, address, { lead, others });
+      return new Listeners(secret, address, { first, others });
     } catch (error) {
-      await Promise.all([lead, ...others].map(({ worker }) => worker.terminate()));
+      await Promise.all([first, ...others].map(({ worker }) => worker.terminate()));
       throw error;
     }
   }
 
-  /** Loads the zones of the worker at `origin`, for every thread. */
+  /** Every thread loads the zones of the companion worker at `origin`. */
   async load(origin: string): Promise<void> {
-    const threads = [this.#lead, ...this.#others];
-    await Promise.all(threads.map(({ calls }) => calls.call("load", origin)));
+    const threads = [this.#first, ...this.#others];
+    await Promise.all(threads.map(({ caller }) => caller.call("load", origin)));
   }
 
-  /** Fails with EADDRINUSE when the port is taken, and may then be tried with another. */
+  /** Fails with EADDRINUSE when the port is taken; the caller may then try another port. */
   async open(options: OpenOptions): Promise<OpenPorts> {
-    const bound = await this.#bindLead(options);
-    const { port, hosts } = bound;
+    const { port, hosts } = await this.#bindFirst(options);
     const shared = { hosts, port, tcp: false, reusePort: true, hostsOptional: false };
-    const followed = await Promise.all(
+    const sharing = await Promise.all(
       this.#others.map(async (thread) => {
         try {
-          await thread.calls.call("bind", shared);
+          await thread.caller.call("bind", shared);
           return thread;
         } catch {
-          // Where sockets cannot share a port, one thread answers alone.
+          // On systems where sockets cannot share a port, the first thread answers all queries.
           await thread.worker.terminate();
           return null;
         }
       }),
     );
-    this.#others = followed.filter((thread) => thread !== null);
+    this.#others = sharing.filter((thread) => thread !== null);
     return { hosts, port, threads: 1 + this.#others.length };
   }
 
-  async #bindLead(options: OpenOptions): Promise<{ hosts: readonly string[]; port: number }> {
-    const alone = { ...options, tcp: true, reusePort: false };
-    if (this.#others.length === 0) return this.#lead.calls.call("bind", alone);
+  async #bindFirst(options: OpenOptions): Promise<{ hosts: readonly string[]; port: number }> {
+    const unshared = { ...options, tcp: true, reusePort: false };
+    if (this.#others.length === 0) return this.#first.caller.call("bind", unshared);
     try {
-      return await this.#lead.calls.call("bind", { ...alone, reusePort: true });
+      return await this.#first.caller.call("bind", { ...unshared, reusePort: true });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EADDRINUSE" || code === "EACCES") throw error;
-      return this.#lead.calls.call("bind", alone);
+      return this.#first.caller.call("bind", unshared);
     }
   }
 
   async stop(): Promise<void> {
     await Promise.all(
-      [this.#lead, ...this.#others].map(async ({ worker, calls }) => {
-        // One that has ended on its own has nothing left to stop.
-        await calls.call("stop").catch(() => {});
+      [this.#first, ...this.#others].map(async ({ worker, caller }) => {
+        // The call fails when the thread has ended already.
+        await caller.call("stop").catch(() => {});
         await worker.terminate();
       }),
     );
   }
 }
 
-/** Half of the processors: whoever asks, on the same machine, needs as many (docs/dns.md). */
+/** Half of the processors: local clients need the other half (docs/dns.md). */
 function defaultThreads(): number {
   return Math.min(threadsMax, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
@@ -142,8 +143,8 @@ function defaultThreads(): number {
 function startThread(data: ThreadData): Thread {
   const worker = new Worker(new URL("./dns-listener.js", import.meta.url), {
     workerData: data,
-    transferList: data.peers as MessagePort[],
+    transferList: data.forwardingPorts as MessagePort[],
   });
-  worker.on("error", (error) => console.error("A DNS listener has failed:", error));
-  return { worker, calls: new Calls<ThreadCalls>(worker) };
+  worker.on("error", (error) => console.error("A DNS listener thread failed:", error));
+  return { worker, caller: new ThreadCaller<ListenerThreadCalls>(worker) };
 }

@@ -1,48 +1,42 @@
 /**
- * NOTIFY (RFC 1996): tells secondaries that a zone has a new serial. For each secondary and zone at
- * most one is on its way; what changes meanwhile is told by the next. One that is not acknowledged
- * is sent again, more and more seldom, and then given up: the secondary asks by itself, too.
+ * NOTIFY (RFC 1996): tells secondaries that a zone has a new serial. A secondary gets at most one
+ * notification of a zone at a time; a later change is announced after the acknowledgement. A
+ * notification without acknowledgement is repeated at growing intervals and then dropped, because
+ * secondaries also poll.
  */
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
-import { blankMessage } from "../wire/blank-message.ts";
-import { decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { classCodes, opcodes, typeCodes } from "../wire/numbers.ts";
-import { signMessage, type TsigKey } from "../wire/tsig-mac.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
-import { hmac } from "./hmac.ts";
-
-export interface Secondary {
-  readonly host: string;
-  readonly port: number;
-  readonly key?: TsigKey;
-}
+import type { Secondary } from "../../config/dns-transfers.ts";
+import { signNow } from "./message-signing.ts";
 
 export interface NotifierOptions {
   readonly secondaries: readonly Secondary[];
-  /** As it is now; `undefined` when it is gone. */
+  /** The current state of a zone; `undefined` when the zone was deleted. */
   readonly zone: (zoneId: string) => Pick<ServedZone, "name" | "soa"> | undefined;
 }
 
-/** RFC 1996 section 3.6 speaks of five tries and a minute; on one machine the first is quicker. */
-const waitsMilliseconds = [500, 2000, 5000, 15_000, 60_000];
+/** RFC 1996 section 3.6 suggests five tries, a minute apart; local secondaries answer sooner. */
+const retryMilliseconds = [500, 2000, 5000, 15_000, 60_000];
 const messageBytesMax = 512;
 
-interface Telling {
+interface PendingNotify {
   readonly secondary: Secondary;
   readonly zoneId: string;
   readonly id: number;
   tries: number;
   timer?: NodeJS.Timeout;
-  /** The zone has changed since this was sent. */
+  /** The zone has changed since the notification was sent. */
   stale: boolean;
 }
 
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #sockets = new Map<"udp4" | "udp6", Socket>();
-  readonly #telling = new Map<string, Telling>();
+  readonly #pending = new Map<string, PendingNotify>();
   #stopped = false;
 
   constructor(options: NotifierOptions) {
@@ -52,46 +46,43 @@ export class Notifier {
   changed(zoneId: string): void {
     if (this.#stopped) return;
     for (const secondary of this.#options.secondaries) {
-      const telling = this.#telling.get(tellingKey(secondary, zoneId));
-      if (telling === undefined) this.#begin(secondary, zoneId);
-      else telling.stale = true;
+      const pending = this.#pending.get(pendingKey(secondary, zoneId));
+      if (pending === undefined) this.#begin(secondary, zoneId);
+      else pending.stale = true;
     }
   }
 
   stop(): void {
     this.#stopped = true;
-    for (const { timer } of this.#telling.values()) clearTimeout(timer);
-    this.#telling.clear();
+    for (const { timer } of this.#pending.values()) clearTimeout(timer);
+    this.#pending.clear();
     for (const socket of this.#sockets.values()) socket.close();
     this.#sockets.clear();
   }
 
   #begin(secondary: Secondary, zoneId: string): void {
-    const telling = { secondary, zoneId, id: randomInt(65_536), tries: 0, stale: false };
-    this.#telling.set(tellingKey(secondary, zoneId), telling);
-    this.#send(telling);
+    const notification = { secondary, zoneId, id: randomInt(65_536), tries: 0, stale: false };
+    this.#pending.set(pendingKey(secondary, zoneId), notification);
+    this.#send(notification);
   }
 
-  #send(telling: Telling): void {
-    const { secondary, zoneId } = telling;
-    const wait = waitsMilliseconds[telling.tries];
+  #send(notification: PendingNotify): void {
+    const { secondary, zoneId } = notification;
+    const wait = retryMilliseconds[notification.tries];
     const zone = this.#options.zone(zoneId);
     if (wait === undefined || zone === undefined) {
-      this.#telling.delete(tellingKey(secondary, zoneId));
+      this.#pending.delete(pendingKey(secondary, zoneId));
       return;
     }
-    telling.tries += 1;
-    const message = notifyMessage(telling.id, zone);
+    notification.tries += 1;
+    const message = notifyMessage(notification.id, zone);
     const bytes = encodeMessage(message, { bytesMax: messageBytesMax });
     const { key, host, port } = secondary;
-    const sent =
-      key === undefined
-        ? bytes
-        : signMessage(bytes, { key, hmac, nowSeconds: Math.floor(Date.now() / 1000) }).bytes;
-    // An error here is one of the network; the next try is the answer to it.
+    const sent = key === undefined ? bytes : signNow(bytes, key).bytes;
+    // The next try covers errors of the network.
     this.#socket(host).send(sent, port, host, () => {});
-    telling.timer = setTimeout(() => this.#send(telling), wait);
-    telling.timer.unref();
+    notification.timer = setTimeout(() => this.#send(notification), wait);
+    notification.timer.unref();
   }
 
   #socket(host: string): Socket {
@@ -99,7 +90,7 @@ export class Notifier {
     let socket = this.#sockets.get(family);
     if (socket === undefined) {
       socket = createSocket(family);
-      socket.on("message", (bytes, { address, port }) => this.#take(bytes, address, port));
+      socket.on("message", (bytes, { address, port }) => this.#receive(bytes, address, port));
       socket.on("error", () => {});
       socket.unref();
       this.#sockets.set(family, socket);
@@ -107,8 +98,8 @@ export class Notifier {
     return socket;
   }
 
-  /** Whatever the secondary thinks of it, it has heard. */
-  #take(bytes: Uint8Array, address: string, port: number): void {
+  /** Any response is an acknowledgement, whatever its RCODE. */
+  #receive(bytes: Uint8Array, address: string, port: number): void {
     let message: Message;
     try {
       message = decodeMessage(bytes);
@@ -116,37 +107,30 @@ export class Notifier {
       return;
     }
     if (!message.response || message.opcode !== opcodes.NOTIFY) return;
-    const acknowledged = [...this.#telling].find(
+    const acknowledged = [...this.#pending].find(
       ([, { id, secondary }]) =>
         id === message.id && secondary.host === address && secondary.port === port,
     );
     if (acknowledged === undefined) return;
     const [key, { secondary, zoneId, timer, stale }] = acknowledged;
     clearTimeout(timer);
-    this.#telling.delete(key);
+    this.#pending.delete(key);
     if (stale) this.#begin(secondary, zoneId);
   }
 }
 
-function tellingKey({ host, port }: Secondary, zoneId: string): string {
+function pendingKey({ host, port }: Secondary, zoneId: string): string {
   return `${host} ${port} ${zoneId}`;
 }
 
 function notifyMessage(id: number, { name, soa }: Pick<ServedZone, "name" | "soa">): Message {
+  const question = { name, type: typeCodes.SOA, class: classCodes.IN };
   return {
     ...blankMessage,
     id,
     opcode: opcodes.NOTIFY,
     authoritative: true,
-    questions: [{ name, type: typeCodes.SOA, class: classCodes.IN }],
-    answers: [
-      {
-        name,
-        type: typeCodes.SOA,
-        class: classCodes.IN,
-        ttlSeconds: soa.ttlSeconds,
-        data: soa.data[0]!,
-      },
-    ],
+    questions: [question],
+    answers: [{ ...question, ttlSeconds: soa.ttlSeconds, data: soa.data[0]! }],
   };
 }

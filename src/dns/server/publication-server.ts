@@ -1,15 +1,16 @@
-/** The listeners' half of `src/dns/replication/protocol.ts`: takes what the companion worker says. */
-import { timingSafeEqual } from "node:crypto";
+/** The HTTP server for the companion worker (`src/dns/replication/listener-protocol.ts`). */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { outsidePath, publicationPath, secretHeader } from "../replication/protocol.ts";
+import { externalPath, publicationPath, secretHeader } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
-import type { ExternalQuestion, ExternalResult } from "../answer/external-addresses.ts";
+import { isSameSecret } from "../wire/bytes.ts";
+import type { ExternalQuestion } from "../answer/external-addresses.ts";
+import type { ResolveExternal } from "../answer/external-resolution.ts";
 
 export interface PublicationServerOptions {
   readonly secret: string;
-  readonly take: (publications: readonly Publication[]) => Promise<void>;
-  readonly resolve: (question: ExternalQuestion) => Promise<ExternalResult>;
+  readonly apply: (publications: readonly Publication[]) => Promise<void>;
+  readonly resolve: ResolveExternal;
 }
 
 export class PublicationServer {
@@ -24,16 +25,17 @@ export class PublicationServer {
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
     });
-    // A connection that was closed for being idle could be just the one that the worker picks.
+    // The worker could send on a connection just when an idle timeout closes it.
     this.#server.keepAliveTimeout = 0;
   }
 
-  async start(): Promise<{ address: string }> {
+  /** Returns the address of the server, `host:port`. */
+  async start(): Promise<string> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
       this.#server.listen(0, "127.0.0.1", resolve);
     });
-    return { address: `127.0.0.1:${(this.#server.address() as AddressInfo).port}` };
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   stop(): void {
@@ -42,22 +44,18 @@ export class PublicationServer {
   }
 
   async #serve(request: IncomingMessage): Promise<string | null> {
-    if (!this.#isKnown(request.headers[secretHeader])) throw new Error("wrong secret");
+    const secret = Buffer.from(String(request.headers[secretHeader]));
+    if (!isSameSecret(Buffer.from(this.#options.secret), secret)) throw new Error("wrong secret");
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
     if (request.url === publicationPath) {
-      await this.#options.take(body as readonly Publication[]);
+      await this.#options.apply(body as readonly Publication[]);
       return null;
     }
-    if (request.url === outsidePath) {
+    if (request.url === externalPath) {
       return JSON.stringify(await this.#options.resolve(body as ExternalQuestion));
     }
     throw new Error(`nothing at ${request.url}`);
-  }
-
-  #isKnown(secret: unknown): boolean {
-    const [given, expected] = [Buffer.from(String(secret)), Buffer.from(this.#options.secret)];
-    return given.length === expected.length && timingSafeEqual(given, expected);
   }
 }

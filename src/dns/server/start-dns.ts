@@ -1,32 +1,32 @@
 /**
- * DNS on its own: the record API on a port, with what the configuration file says of DNS, and the
- * listeners that answer for its zones.
+ * DNS without a dev server: the record API on a port, and the listeners that answer queries for
+ * its zones, both as the configuration file says.
  */
-import { createServer, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
+import { withRuntimeStart } from "../../base/child-processes.ts";
+import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
-import { readConfig as readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
 import { startCompanion } from "./companion.ts";
-import type { ListenConfig } from "../../config/dns-listen.ts";
+import type { ListenConfig } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
-import { onWorkerdStart } from "../../base/processes.ts";
-import { ZonesOwner } from "./zones-owner.ts";
-import { zonesFolder } from "./zones-folder.ts";
+import { zonesFolder, ZonesOwner } from "./zones-owner.ts";
 
 export interface StartDnsOptions {
-  /** The configuration file; the nearest one without it, and the defaults without any. */
+  /** The configuration file. By default the nearest file, or the default settings without a file. */
   configPath?: string;
-  /** A table of `[env.NAME]` stands instead of the common one. */
+  /** A table of `[env.NAME]` that replaces the top-level table. */
   environment?: string;
-  /** Where zones are kept: `.wrangler/state` beside the configuration file without it. */
+  /** The state folder. By default `.wrangler/state` beside the configuration file. */
   persistTo?: string;
-  /** Of the API; `api_port` of the configuration without it, and 8788 without both. */
+  /** Of the API. By default `api_port` of the configuration, or 8788. */
   port?: number;
-  /** Of the listeners, for UDP and TCP; `port` of the configuration without it, and 8053 without both. */
+  /** Of the listeners, for UDP and TCP. By default `port` of the configuration, or 8053. */
   dnsPort?: number;
-  /** False: the record API and DNS over HTTPS only. */
+  /** `false`: only the record API and DNS over HTTPS. */
   listen?: boolean;
-  /** Takes what there is to say; the console without it. */
+  /** Receives the addresses and the warnings. By default `console.log`. */
   log?: (text: string) => void;
 }
 
@@ -35,7 +35,7 @@ export interface RunningDns {
   readonly url: string;
   /** Of UDP and TCP; `null` without listeners. */
   readonly dnsPort: number | null;
-  /** Ends it; once more is no error. */
+  /** Stops DNS. A second call does nothing. */
   stop(): Promise<void>;
 }
 
@@ -46,8 +46,8 @@ export function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
 }
 
 /**
- * For a command that finds nobody running: on free ports, and gone when it is done. Secondaries
- * are told of nothing, for there will be nobody to ask when they come; the next start tells them.
+ * DNS for one command, on free ports. Secondaries are not notified, because no server would answer
+ * when they ask for the zone; the next start notifies them.
  */
 export function startBriefly(options: StartDnsOptions): Promise<RunningDns> {
   return start({ ...options, port: 0, dnsPort: 0, log: () => {} }, { brief: true });
@@ -63,37 +63,37 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
   const wanted = options.port ?? dns.apiPort;
   const folder = zonesFolder(projectFolder, options.persistTo);
 
-  const claim = await ZonesOwner.take(folder, { brief });
-  const parts: (() => Promise<unknown>)[] = [async () => claim.release()];
+  const owner = await ZonesOwner.take(folder, { brief });
+  const parts: (() => Promise<unknown>)[] = [async () => owner.release()];
   let stopped: Promise<void> | undefined;
-  // The worker before the listeners, which what it still commits must find; the folder at the end.
+  // The worker stops first: the listeners must receive what it still commits. The folder is last.
   const stop = (): Promise<void> => (stopped ??= stopAll(parts.toReversed()));
   try {
-    const port = (await isFree(wanted)) ? wanted : 0;
+    const port = (await isPortFree(wanted, host).catch(() => false)) ? wanted : 0;
     const listeners =
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
-    const miniflare = onWorkerdStart(
-      (runtimeProcessId) => claim.amend({ runtimeProcessId }),
+    const miniflare = withRuntimeStart(
+      (runtimeProcessId) => owner.amend({ runtimeProcessId }),
       () => startCompanion(variables, { host, port, folder, listeners }),
     );
     parts.push(() => miniflare.dispose());
     const { origin } = await miniflare.unsafeGetDirectURL("dns");
     const url = `${origin}/client/v4`;
     const { email, key } = config;
-    if (port !== wanted) log(`Port ${wanted} is taken: the DNS API is on another.`);
+    if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
     log(describeApi(url, config));
     if (listeners === null) {
-      claim.amend({ addresses: { url, dns: null, email, key } });
+      owner.amend({ addresses: { url, dns: null, email, key } });
       return { url, dnsPort: null, stop };
     }
     const dnsPort = options.dnsPort ?? dns.port;
     const ports = await openPorts(listeners, origin, { ...listen, port: dnsPort });
     if (dnsPort !== 0 && ports.port !== dnsPort) {
-      log(`Port ${dnsPort} is taken: DNS is on another.`);
+      log(`Port ${dnsPort} is taken: DNS uses another port.`);
     }
     log(`DNS        ${describePorts(ports)} (UDP and TCP)`);
-    claim.amend({ addresses: { url, dns: reachable(ports), email, key } });
+    owner.amend({ addresses: { url, dns: reachable(ports), email, key } });
     return { url, dnsPort: ports.port, stop };
   } catch (error) {
     await stop();
@@ -103,7 +103,7 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
 
 const briefListen = { hosts: [host], hostsOptional: false, threads: 1 };
 
-/** The rest is stopped even if one of them fails to. */
+/** Stops the parts one after the other, the later parts also when an earlier part fails. */
 async function stopAll(parts: readonly (() => Promise<unknown>)[]): Promise<void> {
   const [first, ...rest] = parts;
   if (first === undefined) return;
@@ -114,7 +114,7 @@ async function stopAll(parts: readonly (() => Promise<unknown>)[]): Promise<void
   }
 }
 
-/** An address that can be asked at, where one is listened at that means all. */
+/** An address that clients can connect to: a listener on all addresses has none of its own. */
 function reachable({ hosts, port }: OpenPorts): { host: string; port: number } {
   const [first = host] = hosts;
   const anywhere: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
@@ -135,7 +135,7 @@ async function openPorts(
     if (code !== "EACCES" && code !== "EADDRNOTAVAIL") throw error;
     throw new UserError(
       `Cannot listen at port ${listen.port} of ${listen.hosts.join(", ")}: ${message}. ` +
-        "Ports below 1024 need rights; dns.hosts must be addresses of this machine.",
+        "Ports below 1024 need special rights; dns.hosts must be addresses of this machine.",
     );
   }
 }
@@ -153,12 +153,4 @@ function describeApi(url: string, config: DnsConfig): string {
 
 function describePorts({ hosts, port }: OpenPorts): string {
   return hosts.map((address) => `${isIPv6(address) ? `[${address}]` : address}:${port}`).join(", ");
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolveFree) => {
-    const server = createServer();
-    server.once("error", () => resolveFree(false));
-    server.listen(port, host, () => server.close(() => resolveFree(true)));
-  });
 }

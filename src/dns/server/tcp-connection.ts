@@ -1,56 +1,56 @@
 /**
- * A client on a TCP connection (RFC 7766): as many queries as it likes, one after another without
- * waiting, answered as answers are ready. What a client can make us hold is bounded: while it does
- * not take its answers, or many of its queries wait for a resolver, nothing more is read from it.
- * One that says nothing complete for a while, or takes nothing, is let go.
+ * A TCP connection (RFC 7766). A client sends any number of queries without waiting, and responses
+ * go out as they are ready. The memory for a client is bounded: while the client does not read its
+ * responses, or many of its queries wait for a resolver, the connection reads nothing. A client
+ * that completes no query for a while, or reads nothing, is disconnected.
  */
 import type { Socket } from "node:net";
-import type { Asker } from "../answer/responder.ts";
-import { octetsOf } from "./address-octets.ts";
-import type { Answerer } from "./answerer.ts";
+import type { QuerySource } from "../answer/query.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
+import type { QueryHandler } from "./query-handler.ts";
+import { tcpSource } from "./query-source.ts";
 
-/** Answers that a client has not taken yet. One more may be on top, of at most 64 KiB. */
+/** Responses that a client has not read. One more response, of at most 64 KiB, may exceed it. */
 const unsentBytesMax = 128 * 1024;
 /** Queries of one client that wait for a resolver. */
 const unansweredMax = 100;
 
 export interface TcpConnectionOptions {
-  readonly answerer: Answerer;
+  readonly handler: QueryHandler;
   readonly idleMilliseconds: number;
-  /** The client has said something. */
-  readonly active: () => void;
+  /** Called for every query. */
+  readonly onQuery: () => void;
 }
 
 export class TcpConnection {
   readonly #socket: Socket;
-  readonly #answerer: Answerer;
-  readonly #asker: Asker;
-  readonly #active: () => void;
+  readonly #handler: QueryHandler;
+  readonly #source: QuerySource;
+  readonly #onQuery: () => void;
   readonly #frames = new Frames();
   readonly #idle: NodeJS.Timeout;
-  /** What has arrived and is not answered yet, because the client is behind. */
+  /** Queries that have arrived and wait until the client reads its responses. */
   #queries: Generator<Uint8Array, void> | null = null;
   #unanswered = 0;
   #ended = false;
 
-  constructor(socket: Socket, { answerer, idleMilliseconds, active }: TcpConnectionOptions) {
+  constructor(socket: Socket, { handler, idleMilliseconds, onQuery }: TcpConnectionOptions) {
     this.#socket = socket;
-    this.#answerer = answerer;
-    this.#active = active;
-    this.#asker = { transport: "tcp", address: octetsOf(socket.remoteAddress ?? "") };
+    this.#handler = handler;
+    this.#onQuery = onQuery;
+    this.#source = tcpSource(socket.remoteAddress);
     this.#idle = setTimeout(() => socket.destroy(), idleMilliseconds);
     socket.setNoDelay(true);
     socket.on("data", (piece) => {
       this.#queries = this.#frames.push(piece);
-      this.#work();
+      this.#process();
     });
-    socket.on("drain", () => this.#work());
+    socket.on("drain", () => this.#process());
     socket.on("end", () => {
       this.#ended = true;
-      this.#work();
+      this.#process();
     });
-    // Clients hang up as they please.
+    // A client may disconnect at any time.
     socket.on("error", () => socket.destroy());
     socket.on("close", () => clearTimeout(this.#idle));
   }
@@ -63,14 +63,14 @@ export class TcpConnection {
     return this.#socket.writableLength >= unsentBytesMax || this.#unanswered >= unansweredMax;
   }
 
-  /** Answers what can be answered; what cannot is taken up by `drain`, or when an answer comes. */
-  #work(): void {
+  /** Handles queries while the client keeps up. `drain` and late responses continue the work. */
+  #process(): void {
     if (this.#socket.destroyed) return;
     this.#socket.cork();
     while (this.#queries !== null && !this.#isBehind) {
       const { value: query, done } = this.#queries.next();
       if (done === true) this.#queries = null;
-      else this.#answer(query);
+      else this.#handle(query);
     }
     this.#socket.uncork();
     if (this.#queries !== null) this.#socket.pause();
@@ -78,29 +78,29 @@ export class TcpConnection {
     else this.#socket.resume();
   }
 
-  #answer(query: Uint8Array): void {
+  #handle(query: Uint8Array): void {
     this.#idle.refresh();
-    this.#active();
-    const answer = this.#answerer.answer(query, this.#asker);
-    if (answer === null) return;
-    if (answer instanceof Uint8Array) {
-      this.#socket.write(frame(answer));
+    this.#onQuery();
+    const result = this.#handler.handle(query, this.#source);
+    if (result === null) return;
+    if (result instanceof Uint8Array) {
+      this.#socket.write(frame(result));
       return;
     }
     this.#unanswered += 1;
-    const sent = Symbol.asyncIterator in answer ? this.#stream(answer) : this.#late(answer);
+    const sent = Symbol.asyncIterator in result ? this.#stream(result) : this.#sendLate(result);
     void sent.finally(() => {
       this.#unanswered -= 1;
-      this.#work();
+      this.#process();
     });
   }
 
-  async #late(answer: Promise<Uint8Array | null>): Promise<void> {
-    const message = await answer;
+  async #sendLate(response: Promise<Uint8Array | null>): Promise<void> {
+    const message = await response;
     if (message !== null && this.#socket.writable) this.#socket.write(frame(message));
   }
 
-  /** As fast as the client takes it; one that takes nothing for a while is idle. */
+  /** Sends a transfer as fast as the client reads it. A client that reads nothing is idle. */
   async #stream(messages: AsyncIterable<Uint8Array>): Promise<void> {
     for await (const message of messages) {
       if (!this.#socket.writable) return;

@@ -1,4 +1,4 @@
-/** Connections, by clients that behave and by clients that do not. */
+/** TCP connections of well-behaved and of misbehaving clients. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { decode, encode } from "dns-packet";
@@ -7,8 +7,8 @@ import { ExternalAddressCache, type ExternalResult } from "../answer/external-ad
 import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
-import { Answerer } from "./answerer.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
+import { QueryHandler } from "./query-handler.ts";
 import { openTcp, type TcpOptions } from "./tcp.ts";
 
 const nameServers = ["ns1.example.net"];
@@ -24,7 +24,7 @@ zones.put({
   http2: true,
   http3: true,
   records: [
-    // An apex CNAME is flattened, so it waits for the resolver.
+    // A CNAME at the apex is flattened, so its query waits for the resolver.
     { ...rest, id: "1", name: "example.org", type: "CNAME", content: "far.example.net" },
     ...Array.from({ length: 200 }, (_, index) => ({
       ...rest,
@@ -37,19 +37,19 @@ zones.put({
   ],
 });
 
-/** Transfers have tests of their own. */
 function noTransfer(): never {
-  throw new Error("A transfer was asked for");
+  throw new Error("These tests have no transfers");
 }
 
 async function open(
   options: Partial<TcpOptions> = {},
   resolve: () => Promise<ExternalResult> = async () => "failed",
 ): Promise<number> {
-  const outside = new ExternalAddressCache();
-  const responder = new Responder({ zones, outside });
-  const answerer = new Answerer({ responder, outside, resolve, transfer: noTransfer });
-  const listener = await openTcp({ host: "127.0.0.1", port: 0, answerer, ...options });
+  const external = new ExternalAddressCache();
+  const responder = new Responder({ zones, external });
+  const resolution = { external, resolve, nowSeconds: () => 1000 };
+  const handler = new QueryHandler({ ...resolution, responder, transfer: noTransfer });
+  const listener = await openTcp({ host: "127.0.0.1", port: 0, handler, ...options });
   onTestFinished(() => listener.close());
   return listener.port;
 }
@@ -62,7 +62,7 @@ async function dial(port: number, allowHalfOpen = false): Promise<Socket> {
   return socket;
 }
 
-/** However: clients that are let go may see it as an error. */
+/** Resolves when the socket closes. A disconnect may arrive as an error. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once("close", () => resolve()));
 }
@@ -71,7 +71,7 @@ function query(id: number, name = "www.example.org", type: "A" | "TXT" = "A"): U
   return frame(encode({ type: "query", id, questions: [{ name, type }] }));
 }
 
-/** The identifiers of so many answers, in the order in which they come. */
+/** The identifiers of the next `count` responses, in order of arrival. */
 async function answers(socket: Socket, count: number): Promise<number[]> {
   const frames = new Frames();
   const ids: number[] = [];
@@ -85,7 +85,7 @@ async function answers(socket: Socket, count: number): Promise<number[]> {
 }
 
 describe("openTcp()", () => {
-  it("answers queries that come octet by octet, and many that come at once", async () => {
+  it("answers a query that arrives octet by octet, and many that arrive at once", async () => {
     const port = await open();
     const slow = await dial(port);
     for (const octet of query(7)) slow.write(Uint8Array.of(octet));
@@ -97,27 +97,27 @@ describe("openTcp()", () => {
     expect(await answers(fast, ids.length)).toEqual(ids);
   });
 
-  it("answers as answers are ready, not in the order of the queries", async () => {
+  it("sends responses as they are ready, not in the order of the queries", async () => {
     const resolved = Promise.withResolvers<ExternalResult>();
     const socket = await dial(await open({}, () => resolved.promise));
     socket.write(Buffer.concat([query(1, "example.org"), query(2)]));
     const found = answers(socket, 2);
-    // The resolver says something once the second answer is there.
+    // The resolver answers after the second response.
     socket.once("data", () => resolved.resolve({ addresses: ["192.0.2.9"], ttlSeconds: 60 }));
     expect(await found).toEqual([2, 1]);
   });
 
-  it("answers what was asked before the client closed its half", async () => {
+  it("answers queries that were sent before the client closed its half", async () => {
     const resolved = Promise.withResolvers<ExternalResult>();
     const socket = await dial(await open({}, () => resolved.promise), true);
     socket.end(Buffer.concat([query(1, "example.org"), query(2)]));
     const found = answers(socket, 3);
     socket.once("data", () => resolved.resolve("failed"));
-    // Three were never asked: the stream ends after two.
+    // There were only two queries: the stream ends after two responses.
     expect(await found).toEqual([2, 1]);
   });
 
-  it("stops reading from a client that takes no answers, and lets it go", async () => {
+  it("stops reading from a client that reads no responses, and disconnects it", async () => {
     const socket = await dial(await open({ idleMilliseconds: 500 }));
     socket.pause();
     const flood = Buffer.concat(
@@ -125,7 +125,7 @@ describe("openTcp()", () => {
     );
     const before = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
     const gone = closed(socket);
-    // Each query is for 40 KiB of answer; as many are sent as the server takes.
+    // Each query has a response of 40 KiB; the client sends while the server reads.
     const send = (): void => {
       while (!socket.destroyed && socket.write(flood));
     };
@@ -136,17 +136,17 @@ describe("openTcp()", () => {
     expect(after - before).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it("lets a client go that never finishes a query", async () => {
+  it("disconnects a client that never completes a query", async () => {
     const socket = await dial(await open({ idleMilliseconds: 300 }));
     const gone = closed(socket);
-    // It goes on sending: octets alone do not keep it.
+    // Single octets do not count as activity.
     const sending = setInterval(() => socket.write(Uint8Array.of(1)), 20);
     onTestFinished(() => clearInterval(sending));
     socket.write(Uint8Array.of(255, 255));
     await expect(gone).resolves.toBeUndefined();
   });
 
-  it("gives the place of the client that has been silent for longest to a new one", async () => {
+  it("replaces the connection that has been silent for longest", async () => {
     const port = await open({ connectionsMax: 2 });
     const [first, second] = [await dial(port), await dial(port)];
     first.write(query(1));
@@ -165,7 +165,7 @@ describe("openTcp()", () => {
     expect(await answers(first, 1)).toEqual([5]);
   });
 
-  it("reads no more from a client with a hundred queries at the resolver", async () => {
+  it("stops reading from a client with a hundred queries at the resolver", async () => {
     const resolved = Promise.withResolvers<ExternalResult>();
     let asked = 0;
     const port = await open({}, () => {

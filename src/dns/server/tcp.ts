@@ -1,15 +1,15 @@
 import { createServer, type Server } from "node:net";
-import type { Answerer } from "./answerer.ts";
+import type { QueryHandler } from "./query-handler.ts";
 import { TcpConnection } from "./tcp-connection.ts";
-import type { Endpoint } from "./udp.ts";
+import type { SocketAddress } from "./udp.ts";
 
-/** RFC 7766 section 6.2.3 wants seconds; clients that have more to ask ask within them. */
+/** RFC 7766 section 6.2.3 recommends a few seconds. */
 const tcpIdleMilliseconds = 10_000;
-/** Of one address we listen at. */
+/** The limit of one listening address. */
 const tcpConnectionsMax = 512;
 
-export interface TcpOptions extends Endpoint {
-  readonly answerer: Answerer;
+export interface TcpOptions extends SocketAddress {
+  readonly handler: QueryHandler;
   readonly idleMilliseconds?: number;
   readonly connectionsMax?: number;
 }
@@ -19,17 +19,17 @@ export interface TcpListener {
   close(): Promise<void>;
 }
 
-/** When all places are taken, the client that has been silent for longest loses its own. */
+/** At the limit, a new connection replaces the connection with the longest silence. */
 export async function openTcp(options: TcpOptions): Promise<TcpListener> {
-  const { host, port, answerer } = options;
+  const { host, port, handler } = options;
   const { idleMilliseconds = tcpIdleMilliseconds, connectionsMax = tcpConnectionsMax } = options;
-  /** The longest silent first. */
+  /** In the order of their last queries. */
   const connections = new Set<TcpConnection>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const connection: TcpConnection = new TcpConnection(socket, {
-      answerer,
+      handler,
       idleMilliseconds,
-      active() {
+      onQuery() {
         connections.delete(connection);
         connections.add(connection);
       },
@@ -52,7 +52,7 @@ export async function openTcp(options: TcpOptions): Promise<TcpListener> {
   };
 }
 
-function listen(server: Server, { host, port }: Endpoint): Promise<void> {
+function listen(server: Server, { host, port }: SocketAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port, exclusive: true, ipv6Only: host.includes(":") }, () => {

@@ -1,66 +1,66 @@
-/** Calls from the main thread to a listener thread, over the port that every thread has. */
+/** Calls from the main thread to a listener thread, over the message port of the thread. */
 import type { MessagePort, Worker } from "node:worker_threads";
 
 type Methods = Record<string, (...args: never[]) => unknown>;
 
-interface Request {
+interface CallMessage {
   readonly id: number;
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
-type Reply = { readonly id: number } & (
+type ReplyMessage = { readonly id: number } & (
   | { readonly result: unknown }
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 );
 
-/** In the thread. */
-export function answerCalls(port: MessagePort, methods: Methods): void {
-  port.on("message", async ({ id, method, args }: Request) => {
+/** The side of the thread. */
+export function serveThreadCalls(port: MessagePort, methods: Methods): void {
+  port.on("message", async ({ id, method, args }: CallMessage) => {
     try {
       const result = await methods[method]!(...(args as never[]));
-      port.postMessage({ id, result } satisfies Reply);
+      port.postMessage({ id, result } satisfies ReplyMessage);
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
-      port.postMessage({ id, error: { message, code } } satisfies Reply);
+      port.postMessage({ id, error: { message, code } } satisfies ReplyMessage);
     }
   });
 }
 
-/** In the main thread. A thread that ends fails the calls that wait for it. */
-export class Calls<Answering extends Methods> {
+/** The side of the main thread. Pending calls fail when the thread ends. */
+export class ThreadCaller<Served extends Methods> {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #count = 0;
 
   constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on("message", (reply: Reply) => {
-      const waiting = this.#waiting.get(reply.id);
-      this.#waiting.delete(reply.id);
+    worker.on("message", (reply: ReplyMessage) => {
+      const pending = this.#pending.get(reply.id);
+      this.#pending.delete(reply.id);
       if ("error" in reply) {
         const { message, code } = reply.error;
-        waiting?.reject(Object.assign(new Error(message), { code }));
+        pending?.reject(Object.assign(new Error(message), { code }));
       } else {
-        waiting?.resolve(reply.result);
+        pending?.resolve(reply.result);
       }
     });
     worker.once("exit", () => {
-      for (const { reject } of this.#waiting.values()) reject(new Error("the thread has ended"));
-      this.#waiting.clear();
+      for (const { reject } of this.#pending.values()) reject(new Error("the thread has ended"));
+      this.#pending.clear();
     });
   }
 
-  call<Method extends keyof Answering & string>(
+  call<Method extends keyof Served & string>(
     method: Method,
-    ...args: Parameters<Answering[Method]>
-  ): Promise<Awaited<ReturnType<Answering[Method]>>> {
+    ...args: Parameters<Served[Method]>
+  ): Promise<Awaited<ReturnType<Served[Method]>>> {
     const id = this.#count++;
-    const waiting = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, waiting);
-    const request: Request = { id, method, args };
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.set(id, pending);
+    const message: CallMessage = { id, method, args };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
-    this.#worker.postMessage(request);
-    return waiting.promise as Promise<Awaited<ReturnType<Answering[Method]>>>;
+    this.#worker.postMessage(message);
+    return pending.promise as Promise<Awaited<ReturnType<Served[Method]>>>;
   }
 }

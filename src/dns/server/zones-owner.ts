@@ -1,24 +1,25 @@
 /**
- * Whose the zones of a folder are.
+ * Which process owns the zones in a folder (`base/folder-owner.ts`).
  *
- * A zone object holds its zone in memory, and workerd does not wait for locks: two runtimes on the
- * same databases would undo each other's work. So of all processes one has the folder, and leaves
- * a note in it (`running.json`) that says who it is and how to reach it. Everybody else goes
- * through its API, or is told that it does not answer; nobody opens what is not theirs.
- *
- * The note has the owner's credentials, and is readable by nobody else. It counts for as long as
- * its process is there: one that was killed could not take it away. Its runtime may be left then,
- * with the databases open; whoever comes next ends it.
+ * The owner writes one record, `running.json`, with the addresses of its API and listeners and the
+ * credentials of the API. Every other process uses that API, or fails: no second process opens the
+ * zones. A command owns the zones only until it ends, so others wait for its end.
  */
-import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { alone } from "../../base/folder-lock.ts";
+import {
+  endOrphanedRuntime,
+  readOwnerRecord,
+  withFolderLock,
+  writeOwnerRecord,
+  type OwnerRecord,
+} from "../../base/folder-owner.ts";
+import { isAlive, thisProcess } from "../../base/processes.ts";
+import { newRunId } from "../../base/run-records.ts";
+import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import { UserError } from "../../base/user-error.ts";
-import { isSameProcess, killWorkerd, processStart } from "../../base/processes.ts";
 
-/** How to reach the API and the listeners. */
 export interface DnsAddresses {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
@@ -28,25 +29,27 @@ export interface DnsAddresses {
   readonly key: string;
 }
 
-export interface ZonesOwnerRecord {
+export interface ZonesOwnerRecord extends OwnerRecord {
+  /** Of this ownership: a process can own the zones several times. */
   readonly id: string;
-  readonly processId: number;
-  /** Tells the process from a later one with the same number; `null` where the system does not say. */
-  readonly processStart: string | null;
-  /** A command, which is soon done; others wait for its end. */
+  /** Whether the owner is a command. */
   readonly brief: boolean;
-  /** workerd, once it has started. */
-  readonly runtimeProcessId?: number;
-  /** Once it can be reached. */
+  /** Once the owner answers. */
   readonly addresses?: DnsAddresses;
 }
 
 const recordFileName = "running.json";
 const pollMilliseconds = 20;
 /** For a command to end, and for a runtime to start. */
-export const waitMilliseconds = 30_000;
+export const zonesWaitMilliseconds = 30_000;
 
-/** Somebody else has the folder, and keeps it. */
+/** Where the zones of a project are. `persistTo` is relative to the project's folder. */
+export function zonesFolder(projectFolder: string, persistTo?: string): string {
+  const given = persistTo === undefined ? undefined : resolve(projectFolder, persistTo);
+  return pluginFolder(stateFolder(projectFolder, given), "dns");
+}
+
+/** Another process owns the zones, and is not a command that soon ends. */
 export class ZonesTakenError extends UserError {
   readonly owner: ZonesOwnerRecord;
 
@@ -62,77 +65,69 @@ export class ZonesTakenError extends UserError {
 
 export class ZonesOwner {
   readonly #folder: string;
-  #note: ZonesOwnerRecord;
+  #record: ZonesOwnerRecord;
 
-  private constructor(folder: string, note: ZonesOwnerRecord) {
+  private constructor(folder: string, record: ZonesOwnerRecord) {
     this.#folder = folder;
-    this.#note = note;
+    this.#record = record;
   }
 
-  /** Takes the folder, after waiting for a command that has it. */
+  /**
+   * Makes this process the owner. Waits for the end of a command that is the owner.
+   *
+   * @throws ZonesTakenError
+   */
   static async take(folder: string, { brief }: { brief: boolean }): Promise<ZonesOwner> {
-    const note: ZonesOwnerRecord = {
-      id: randomBytes(8).toString("hex"),
-      processId: process.pid,
-      processStart: processStart(process.pid),
-      brief,
-    };
-    const deadline = Date.now() + waitMilliseconds;
+    const record: ZonesOwnerRecord = { id: newRunId(), ...thisProcess(), brief };
+    const deadline = Date.now() + zonesWaitMilliseconds;
     for (;;) {
-      const owner = await alone(folder, () => takeIfFree(folder, note));
-      if (owner === null) return new ZonesOwner(folder, note);
+      const owner = await withFolderLock(folder, () => takeIfFree(folder, record));
+      if (owner === null) return new ZonesOwner(folder, record);
       if (!owner.brief || Date.now() > deadline) throw new ZonesTakenError(folder, owner);
       await delay(pollMilliseconds);
     }
   }
 
-  /** Adds to the note. */
+  /** Adds to the record, unless another owner has replaced it. */
   amend(addition: Pick<ZonesOwnerRecord, "runtimeProcessId" | "addresses">): void {
-    this.#note = { ...this.#note, ...addition };
-    if (readRunRecord(this.#folder)?.id === this.#note.id) writeRunRecord(this.#folder, this.#note);
+    this.#record = { ...this.#record, ...addition };
+    if (this.#isRecorded()) writeOwnerRecord(recordPath(this.#folder), this.#record);
   }
 
   release(): void {
-    if (readRunRecord(this.#folder)?.id !== this.#note.id) return;
-    rmSync(join(this.#folder, recordFileName), { force: true });
+    if (this.#isRecorded()) rmSync(recordPath(this.#folder), { force: true });
+  }
+
+  #isRecorded(): boolean {
+    return readRecord(this.#folder)?.id === this.#record.id;
   }
 }
 
-/** The note of whoever has the folder; `null` when nobody does. */
-export function findOwner(folder: string): ZonesOwnerRecord | null {
-  const note = readRunRecord(folder);
-  return note !== null && isSameProcess(note.processId, note.processStart) ? note : null;
+/** `null` when no process owns the zones. */
+export function findZonesOwner(folder: string): ZonesOwnerRecord | null {
+  const record = readRecord(folder);
+  return record !== null && isAlive(record) ? record : null;
 }
 
+/** @returns the owner, `null` when this process has become it */
 async function takeIfFree(
   folder: string,
-  note: ZonesOwnerRecord,
+  record: ZonesOwnerRecord,
 ): Promise<ZonesOwnerRecord | null> {
-  const owner = findOwner(folder);
-  if (owner !== null) return owner;
-  const left = readRunRecord(folder)?.runtimeProcessId;
-  if (left !== undefined) await killWorkerd(left);
-  writeRunRecord(folder, note);
+  const last = readRecord(folder);
+  if (last !== null) {
+    if (isAlive(last)) return last;
+    await endOrphanedRuntime(last);
+  }
+  writeOwnerRecord(recordPath(folder), record);
   return null;
 }
 
-/** `null` for what is no note: half a note cannot be, for it appears under its name when whole. */
-function readRunRecord(folder: string): ZonesOwnerRecord | null {
-  try {
-    const note = JSON.parse(
-      readFileSync(join(folder, recordFileName), "utf8"),
-    ) as Partial<ZonesOwnerRecord> | null;
-    return typeof note?.id === "string" && Number.isInteger(note.processId)
-      ? (note as ZonesOwnerRecord)
-      : null;
-  } catch {
-    return null;
-  }
+function readRecord(folder: string): ZonesOwnerRecord | null {
+  const record = readOwnerRecord<ZonesOwnerRecord>(recordPath(folder));
+  return typeof record?.id === "string" ? record : null;
 }
 
-function writeRunRecord(folder: string, note: ZonesOwnerRecord): void {
-  const path = join(folder, recordFileName);
-  const temporary = `${path}.${note.id}`;
-  writeFileSync(temporary, `${JSON.stringify(note)}\n`, { mode: 0o600 });
-  renameSync(temporary, path);
+function recordPath(folder: string): string {
+  return join(folder, recordFileName);
 }

@@ -1,9 +1,10 @@
 /**
- * A zone that another server hands over (RFC 5936): messages in, records out. The zone is whole
- * when its SOA comes a second time. With a key every signature is checked: the first message is
- * signed, and no more than 99 may follow one another without (RFC 8945 section 5.3.1).
+ * An incoming transfer of a zone (RFC 5936): messages in, records out. The second SOA ends the
+ * zone. With a key, the first and the last message must be signed, and at most 99 unsigned messages
+ * may stand between two signed ones (RFC 8945 section 5.3.1).
  */
-import { decodeMessage, type Message, type ResourceRecord } from "../wire/message.ts";
+import { decodeMessage, type Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { textKey } from "../wire/name-key.ts";
 import { rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
 import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig-mac.ts";
@@ -15,7 +16,7 @@ export class TransferError extends Error {
 export interface IncomingOptions {
   readonly zoneName: string;
   readonly id: number;
-  /** The key of the query and the MAC that it carried. */
+  /** The key and the MAC of the query; `null` for an unsigned query. */
   readonly signed: { readonly key: TsigKey; readonly mac: Uint8Array; readonly hmac: Hmac } | null;
 }
 
@@ -26,8 +27,8 @@ export class IncomingZone {
   readonly #records: ResourceRecord[] = [];
   #priorMac: Uint8Array | undefined;
   #unsigned: Uint8Array[] = [];
-  #messages = 0;
-  #whole = false;
+  #messageCount = 0;
+  #isComplete = false;
 
   constructor(options: IncomingOptions) {
     this.#options = options;
@@ -35,29 +36,29 @@ export class IncomingZone {
   }
 
   /**
-   * The SOA and every other record once the zone is whole, `null` until then. Throws TransferError,
-   * or WireError for what is no message.
+   * Returns the SOA and every other record when the zone is complete, and `null` before. Throws
+   * TransferError, or WireError for octets that are not a message.
    */
   take(bytes: Uint8Array, nowSeconds: number): readonly ResourceRecord[] | null {
     const { zoneName, id } = this.#options;
     const message = this.#verify(bytes, nowSeconds);
-    this.#messages += 1;
+    this.#messageCount += 1;
     if (message.id !== id || !message.response) {
-      throw new TransferError("The server answers something that was not asked");
+      throw new TransferError("The server sent a message that does not answer the query");
     }
     if (message.rcode !== rcodes.NOERROR) {
-      throw new TransferError(`The server says ${rcodeName(message.rcode)}`);
+      throw new TransferError(`The server answered ${rcodeName(message.rcode)}`);
     }
     for (const record of message.answers) {
-      if (this.#whole) throw new TransferError("Records follow the end of the zone");
+      if (this.#isComplete) throw new TransferError("Records follow the end of the zone");
       const isSoa = record.type === typeCodes.SOA && textKey(record.name) === textKey(zoneName);
       if (this.#records.length === 0 && !isSoa) {
         throw new TransferError("The transfer does not begin with the SOA of the zone");
       }
-      if (isSoa && this.#records.length > 0) this.#whole = true;
+      if (isSoa && this.#records.length > 0) this.#isComplete = true;
       else this.#records.push(record);
     }
-    if (!this.#whole) return null;
+    if (!this.#isComplete) return null;
     if (this.#unsigned.length > 0) throw new TransferError("The last message is not signed");
     return this.#records;
   }
@@ -66,16 +67,16 @@ export class IncomingZone {
     const { signed } = this.#options;
     const plain = decodeMessage(bytes);
     if (signed === null) return plain;
-    // A refusal comes without a signature that could be checked.
+    // The refusal of a key is not signed.
     const refused = plain.tsig?.error ?? 0;
     if (refused !== 0) {
-      throw new TransferError(`The server refuses the key: ${tsigErrorName(refused)}`);
+      throw new TransferError(`The server refused the key: ${tsigErrorName(refused)}`);
     }
     const verdict = verifyMessage(bytes, {
       findKey: (name) => (signed.key.name.toLowerCase() === name ? signed.key : undefined),
       hmac: signed.hmac,
       nowSeconds,
-      timersOnly: this.#messages > 0,
+      timersOnly: this.#messageCount > 0,
       before: this.#unsigned,
       ...(this.#priorMac !== undefined && { priorMac: this.#priorMac }),
     });
@@ -85,19 +86,17 @@ export class IncomingZone {
       return verdict.message;
     }
     if (verdict.kind === "bad") {
-      throw new TransferError(
-        `The server's signature is not good: ${tsigErrorName(verdict.error)}`,
-      );
+      throw new TransferError(`The server's signature is invalid: ${tsigErrorName(verdict.error)}`);
     }
     this.#unsigned.push(bytes.slice());
-    if (this.#messages === 0 || this.#unsigned.length > unsignedMax) {
-      throw new TransferError("The server does not sign what it sends");
+    if (this.#messageCount === 0 || this.#unsigned.length > unsignedMax) {
+      throw new TransferError("The server does not sign its messages");
     }
     return verdict.message;
   }
 }
 
-/** RFC 8945 section 3: 16 means another thing here than in a header. */
+/** RFC 8945 section 3: in TSIG, 16 is BADSIG; in a header it is BADVERS. */
 function tsigErrorName(error: number): string {
   return error === 16 ? "BADSIG" : rcodeName(error);
 }

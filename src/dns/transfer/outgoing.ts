@@ -1,24 +1,72 @@
 /**
- * A transfer that was asked for: which records it is made of, and its messages in octets, each
- * signed when the query was. (RFC 5936 for the whole zone, RFC 1995 for what has changed.)
+ * An outgoing transfer: its records in order, their division into messages, and the octets of each
+ * message, signed when the query was. RFC 5936 defines transfers of the whole zone, RFC 1995 those
+ * of changes. A transfer is one long answer section that begins and ends with the SOA.
  */
+import type { QuerySignature } from "../answer/query.ts";
 import { encodeMessage, type Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
+import { messageBytesMax } from "../wire/message-writer.ts";
+import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/reader.ts";
 import { signMessage, tsigBytes, type Hmac } from "../wire/tsig-mac.ts";
-import type { Signer } from "../answer/responder.ts";
-import { changedRecords, transferMessages, wholeZone } from "./sequence.ts";
+import type { ZoneDelta } from "./journal.ts";
 import type { TransferredZone } from "./transferred-zone.ts";
 
-const messageBytesMax = 65_535;
+/** A secondary reads a message while the next is made. RFC 5936 section 4 allows 64 KiB. */
+const messageBytesTarget = 16 * 1024;
+/** Type, class, TTL and length (RFC 1035 section 3.2.1). */
+const recordHeadBytes = 10;
 
-export interface Signature extends Signer {
+export interface TransferSignature extends QuerySignature {
   readonly hmac: Hmac;
   readonly nowSeconds: number;
 }
 
-/** The serial that an IXFR query says it has, in the SOA of its authority section. */
-function askedSerial({ authorities }: Message): number | null {
+/** RFC 5936 section 2.2: the SOA, every other record, the SOA. */
+export function* wholeZone(
+  soa: ResourceRecord,
+  records: Iterable<ResourceRecord>,
+): Generator<ResourceRecord> {
+  yield soa;
+  yield* records;
+  yield soa;
+}
+
+/**
+ * RFC 1995 section 4: the new SOA; for each delta the SOA before it with the removed records and
+ * the SOA after it with the added records; the new SOA again.
+ */
+export function* changedRecords(
+  soa: ResourceRecord,
+  deltas: readonly ZoneDelta[],
+): Generator<ResourceRecord> {
+  yield soa;
+  for (const { soaBefore, removed, soaAfter, added } of deltas) {
+    yield soaBefore;
+    yield* removed;
+    yield soaAfter;
+    yield* added;
+  }
+  yield soa;
+}
+
+function* transferRecords(query: Message, zone: TransferredZone): Generator<ResourceRecord> {
+  const serial = query.questions[0]?.type === typeCodes.IXFR ? serialOfQuery(query) : null;
+  if (serial === zone.serial) {
+    // RFC 1995 section 2: the SOA alone says that the secondary is up to date.
+    yield zone.soa;
+    return;
+  }
+  const deltas = serial === null ? null : zone.since(serial);
+  // A copy, because the zone can change while a slow secondary takes the messages.
+  if (deltas === null) yield* wholeZone(zone.soa, [...zone.records()]);
+  else yield* changedRecords(zone.soa, deltas);
+}
+
+/** The serial of the secondary: IXFR has it in an SOA in the authority section. */
+function serialOfQuery({ authorities }: Message): number | null {
   const soa = authorities.find(({ type }) => type === typeCodes.SOA);
   if (soa === undefined) return null;
   const reader = new Reader(soa.data);
@@ -27,29 +75,51 @@ function askedSerial({ authorities }: Message): number | null {
   return reader.uint32();
 }
 
-function* records(query: Message, zone: TransferredZone) {
-  const serial = query.questions[0]?.type === typeCodes.IXFR ? askedSerial(query) : null;
-  if (serial === zone.serial) {
-    // RFC 1995 section 2: nothing newer is said by the SOA alone.
-    yield zone.soa;
-    return;
+/** Only the first message repeats the question (RFC 5936 section 2.2.1). */
+export function* transferMessages(
+  query: Message,
+  records: Iterable<ResourceRecord>,
+): Generator<Message> {
+  let { questions } = query;
+  let answers: ResourceRecord[] = [];
+  let bytes = 0;
+  const message = (): Message => ({
+    ...query,
+    response: true,
+    authoritative: true,
+    truncated: false,
+    recursionAvailable: false,
+    authenticData: false,
+    rcode: 0,
+    questions,
+    answers,
+    authorities: [],
+    additionals: [],
+    edns: null,
+    tsig: null,
+  });
+  for (const record of records) {
+    const length = encodeName(record.name).length + recordHeadBytes + record.data.length;
+    if (answers.length > 0 && bytes + length > messageBytesTarget) {
+      yield message();
+      [questions, answers, bytes] = [[], [], 0];
+    }
+    answers.push(record);
+    bytes += length;
   }
-  const deltas = serial === null ? null : zone.since(serial);
-  // A list: the zone may change while a slow secondary takes one message after the other.
-  if (deltas === null) yield* wholeZone(zone.soa, [...zone.records()]);
-  else yield* changedRecords(zone.soa, deltas);
+  yield message();
 }
 
-/** Throws WireError when the SOA of the query is none. */
+/** Throws WireError when the SOA of an IXFR query is malformed. */
 export function* transferOctets(
   query: Message,
   zone: TransferredZone,
-  signature: Signature | null,
+  signature: TransferSignature | null,
 ): Generator<Uint8Array> {
   const reserved = signature === null ? 0 : tsigBytes(signature.key);
   let priorMac = signature?.mac;
   let timersOnly = false;
-  for (const message of transferMessages(query, records(query, zone))) {
+  for (const message of transferMessages(query, transferRecords(query, zone))) {
     const bytes = encodeMessage(message, { bytesMax: messageBytesMax - reserved });
     if (signature === null || priorMac === undefined) {
       yield bytes;

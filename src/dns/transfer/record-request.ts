@@ -1,5 +1,5 @@
-/** A record from the wire as a request of the record API. */
-import type { ResourceRecord } from "../wire/message.ts";
+/** A transferred record as a request of the record API. */
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { recordTypes } from "../record/registry.ts";
 import type { RecordType } from "../record/record-type.ts";
 
@@ -16,11 +16,11 @@ const typesByCode = new Map<number, RecordType>(
   [...recordTypes.values()].map((type) => [type.code, type]),
 );
 
-/** `null` for a type that the API does not have. */
+/** `null` for a type that the API does not support. */
 export function toRecordRequest(record: ResourceRecord): TransferredRequest | null {
   const type = typesByCode.get(record.type);
   if (type === undefined) return null;
-  const rdata = type.take(record.data);
+  const rdata = type.read(record.data);
   const { priority } = rdata;
   const data = type.data(rdata);
   return {

@@ -1,16 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blankMessage } from "../wire/blank-message.ts";
-import {
-  decodeMessage,
-  encodeMessage,
-  type Message,
-  type ResourceRecord,
-} from "../wire/message.ts";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";
-import { difference } from "./difference.ts";
-import { ZoneJournal, type ZoneDelta } from "./journal.ts";
-import { changedRecords, transferMessages, wholeZone } from "./sequence.ts";
+import { compareRecords, ZoneJournal, type ZoneDelta } from "./journal.ts";
+import { changedRecords, transferMessages, wholeZone } from "./outgoing.ts";
 
 function record(name: string, data: number, ttlSeconds = 300): ResourceRecord {
   return {
@@ -40,7 +34,7 @@ const query: Message = {
 };
 
 describe("ZoneJournal", () => {
-  it("gives the deltas from a serial to the last", () => {
+  it("returns the deltas from a serial to the last", () => {
     const journal = new ZoneJournal({ recordsMax: 100 });
     for (const from of [1, 2, 3]) journal.append(delta(from));
     expect(journal.since(2)?.map(({ from }) => from)).toEqual([2, 3]);
@@ -48,7 +42,7 @@ describe("ZoneJournal", () => {
     expect(journal.since(0)).toBeNull();
   });
 
-  it("lets the oldest go when it is full, even all of them", () => {
+  it("drops the oldest deltas when it is full, even all of them", () => {
     const journal = new ZoneJournal({ recordsMax: 10 });
     for (const from of [1, 2, 3]) journal.append(delta(from, 3));
     expect(journal.since(1)).toBeNull();
@@ -57,7 +51,7 @@ describe("ZoneJournal", () => {
     expect(journal.since(4)).toBeNull();
   });
 
-  it("forgets what a gap in the serials cuts off", () => {
+  it("drops the deltas before a gap in the serials", () => {
     const journal = new ZoneJournal({ recordsMax: 100 });
     journal.append(delta(1));
     journal.append(delta(5));
@@ -66,26 +60,26 @@ describe("ZoneJournal", () => {
   });
 });
 
-describe("difference()", () => {
-  it("takes a new TTL for a removal and an addition", () => {
-    expect(difference([record("a", 1, 60)], [record("a", 1, 61)])).toEqual({
+describe("compareRecords()", () => {
+  it("removes and adds a record whose TTL changed", () => {
+    expect(compareRecords([record("a", 1, 60)], [record("a", 1, 61)])).toEqual({
       removed: [record("a", 1, 60)],
       added: [record("a", 1, 61)],
     });
   });
 
-  it("takes names for equal whatever their case", () => {
-    expect(difference([record("A.example", 1)], [record("a.EXAMPLE", 1)])).toEqual({
+  it("ignores the case of names", () => {
+    expect(compareRecords([record("A.example", 1)], [record("a.EXAMPLE", 1)])).toEqual({
       removed: [],
       added: [],
     });
   });
 
-  it("makes one list of the other", () => {
+  it("returns the changes that lead from one list to the other", () => {
     const lists = fc.uniqueArray(fc.nat(30)).map((data) => data.map((octet) => record("a", octet)));
     fc.assert(
       fc.property(lists, lists, (before, after) => {
-        const { removed, added } = difference(before, after);
+        const { removed, added } = compareRecords(before, after);
         const left = before.filter((each) => !removed.includes(each));
         const made = [...left, ...added].map(({ data }) => data[3]!).sort((a, b) => a - b);
         expect(made).toEqual(after.map(({ data }) => data[3]!).sort((a, b) => a - b));
@@ -99,7 +93,7 @@ describe("difference()", () => {
   });
 });
 
-/** Serials of SOAs, and the last octet of other records. */
+/** The serials of SOA records and the last octets of others. */
 const serials = (records: readonly ResourceRecord[]) =>
   records.map(({ type, data }) => (type === typeCodes.SOA ? `SOA ${data[5]}` : data[3]));
 
@@ -110,7 +104,7 @@ describe("transferMessages()", () => {
     expect(message).toMatchObject({ id: 7, response: true, authoritative: true, rcode: 0 });
   });
 
-  it("puts what is removed after the old SOA and what is added after the new one", () => {
+  it("puts removed records after the old SOA and added records after the new one", () => {
     const deltas = [delta(1), { ...delta(2, 0), added: [record("b", 8)] }];
     const [message] = [...transferMessages(query, changedRecords(soa(3), deltas))];
     expect(serials(message!.answers)).toEqual([
@@ -125,7 +119,7 @@ describe("transferMessages()", () => {
     ]);
   });
 
-  it("divides a long one into messages that fit, with the question in the first alone", () => {
+  it("divides a long transfer into messages, with the question in the first only", () => {
     const records = Array.from({ length: 5000 }, (_, index) =>
       record(`${"n".repeat(50)}${index}.example.org`, index % 256),
     );

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ResourceRecord } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { ExternalAddressCache } from "../answer/external-addresses.ts";
-import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/served-zone.ts";
+import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/zone-data.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
-import { outsideQuestions, TransferredZone } from "./transferred-zone.ts";
+import { externalQuestions, TransferredZone } from "./transferred-zone.ts";
 
 const head: ZoneHead = {
   nameServers: ["ns1.example.net"],
@@ -32,13 +32,13 @@ function record(id: number, part: Partial<ServedRecord> = {}): ServedRecord {
 
 function start(records: readonly ServedRecord[]) {
   const zones = new ServedZones({ platformAddresses: ["198.18.0.1", "2001:2::1"] });
-  const outside = new ExternalAddressCache();
+  const external = new ExternalAddressCache();
   zones.put({ id: "zone", name: "example.org", serial: 1, records, ...head });
-  const context = () => ({ zones, outside, nowSeconds: 1000 });
+  const context = () => ({ zones, external, nowSeconds: 1000 });
   const copy = new TransferredZone(zones.get("zone")!, context());
   return {
     copy,
-    outside,
+    external,
     context,
     zone: () => zones.get("zone")!,
     fresh: () => new TransferredZone(zones.get("zone")!, context()),
@@ -51,7 +51,7 @@ function start(records: readonly ServedRecord[]) {
   };
 }
 
-/** In an order of its own, as text. */
+/** The records as sorted text. */
 function texts(records: Iterable<ResourceRecord>): string[] {
   return [...records]
     .map(({ name, type, ttlSeconds, data }) => `${name} ${ttlSeconds} ${type} ${data.join(".")}`)
@@ -59,7 +59,7 @@ function texts(records: Iterable<ResourceRecord>): string[] {
 }
 
 describe("TransferredZone", () => {
-  it("writes out what is made up while answering", () => {
+  it("writes out the records that are made while answering", () => {
     const { copy } = start([
       record(1, { name: "example.org", proxied: true }),
       record(2, {
@@ -86,7 +86,7 @@ describe("TransferredZone", () => {
     );
   });
 
-  it("follows the target of a flattened name", () => {
+  it("changes a flattened name with its target", () => {
     const zone = start([
       record(1),
       record(2, {
@@ -105,22 +105,22 @@ describe("TransferredZone", () => {
     expect(delta?.added.map(({ data }) => data[3])).toEqual([9, 9]);
   });
 
-  it("asks for targets elsewhere, and leaves the alias where nobody knows", () => {
+  it("needs external targets, and keeps the CNAME while they are unknown", () => {
     const flat = record(2, {
       name: "flat.example.org",
       type: "CNAME",
       content: "host.example.net",
       settings: { flatten_cname: true },
     });
-    const { zone, context, outside, fresh } = start([flat]);
-    expect(outsideQuestions(zone(), context())).toEqual([
+    const { zone, context, external, fresh } = start([flat]);
+    expect(externalQuestions(zone(), context())).toEqual([
       { name: "host.example.net", type: "A" },
       { name: "host.example.net", type: "AAAA" },
     ]);
     const typesAt = (name: string) =>
       [...fresh().records()].filter((each) => each.name === name).map(({ type }) => type);
     expect(typesAt("flat.example.org")).toEqual([typeCodes.CNAME]);
-    outside.put(
+    external.put(
       { name: "host.example.net", type: "A" },
       { addresses: ["192.0.2.7"], ttlSeconds: 60 },
       1000,
@@ -128,7 +128,7 @@ describe("TransferredZone", () => {
     expect(typesAt("flat.example.org")).toEqual([typeCodes.A]);
   });
 
-  it("gives those who follow the journal what a whole transfer gives, from every serial", () => {
+  it("leads by the journal to the same zone as a whole transfer, from every serial", () => {
     const names = [
       "example.org",
       "a.example.org",

@@ -12,7 +12,7 @@ export function encodeBase64(bytes: Uint8Array): string {
   return text;
 }
 
-/** RFC 4648 section 4, padded; `null` when the text is anything else. */
+/** RFC 4648 section 4, with padding; `null` when the text is not base64. */
 export function decodeBase64(text: string): Uint8Array | null {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
   const digits = text.replace(/=+$/, "");

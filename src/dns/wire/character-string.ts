@@ -1,9 +1,8 @@
 /**
- * Text form of a run of octets (RFC 1035 section 5.1): `"` and `\` are escaped, what cannot be
- * printed is `\DDD`, everything else stands for itself as UTF-8.
+ * The text form of a character-string (RFC 1035 section 5.1): `"` and `\` are escaped, octets that
+ * are not printable become `\DDD`, and all other characters are written as UTF-8.
  */
-import { concatBytes } from "./bytes.ts";
-import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
+import { concatBytes, decodeUtf8, encodeUtf8 } from "./bytes.ts";
 
 export const characterStringBytesMax = 255;
 
@@ -13,7 +12,7 @@ function escapeAscii(byte: number): string {
   return `\\${String(byte).padStart(3, "0")}`;
 }
 
-/** A C1 control or a line separator would break the line it is written on. */
+/** C1 controls and line separators are not printable: they would break a line of a zone file. */
 function isPrintable(character: string): boolean {
   return /^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]$/u.test(character);
 }
@@ -32,7 +31,7 @@ export function quoteBytes(bytes: Uint8Array): string {
   return `"${text}"`;
 }
 
-/** Resolves the escapes between two quotation marks; `null` when an escape is broken. */
+/** Resolves the escapes between two quotation marks; `null` when an escape is malformed. */
 export function unescapeBytes(text: string): Uint8Array | null {
   const parts: Uint8Array[] = [];
   for (const piece of text.match(/[^\\]+|\\\d{3}|\\[^]?/gu) ?? []) {

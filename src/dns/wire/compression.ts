@@ -1,8 +1,8 @@
 /**
- * Which names a message under construction already holds, so that later ones can point to them
- * (RFC 1035 section 4.1.4). A table of offsets, found by a hash of the name from that label on and
- * confirmed by the message itself: nothing is allocated, however many names are written. A full
- * table only means longer messages.
+ * The names that a message under construction already holds, so that later names can point to them
+ * (RFC 1035 section 4.1.4). The table maps the hash of a name suffix to its offset in the message;
+ * a comparison with the octets at that offset confirms each match. Writing a name allocates
+ * nothing. When the table is full, later names are written in full.
  */
 import { lowerCase } from "./name-key.ts";
 import { nameWireBytesMax } from "./name.ts";
@@ -10,7 +10,7 @@ import { nameWireBytesMax } from "./name.ts";
 const slots = 4096;
 const entriesMax = (slots * 3) / 4;
 const probesMax = 16;
-/** A pointer has fourteen bits. */
+/** A compression pointer has 14 bits. */
 const pointerTargetMax = 0x3fff;
 
 function isSameName(message: Uint8Array, offset: number, name: Uint8Array, at: number): boolean {
@@ -37,7 +37,7 @@ export class CompressionTable {
   /** Slots in the order in which they were filled. */
   readonly #filled = new Uint16Array(entriesMax);
   #count = 0;
-  /** Where the labels of the name at hand begin, and the hash of the name from there on. */
+  /** For each label of the current name: its start, and the hash of the name from that label on. */
   readonly #starts = new Uint8Array(nameWireBytesMax);
   readonly #hashes = new Int32Array(nameWireBytesMax);
 
@@ -45,12 +45,12 @@ export class CompressionTable {
     return this.#count;
   }
 
-  /** Forgets the names added since there were `count`: the last in are the first out. */
+  /** Removes the newest entries until `count` are left. */
   restore(count: number): void {
     while (this.#count > count) this.#offsets[this.#filled[--this.#count]!] = 0;
   }
 
-  /** Appends a name at `length`, as short as it can be; returns the new length. */
+  /** Writes a name at `length`, compressed where possible; returns the new length. */
   append(message: Uint8Array, length: number, name: Uint8Array): number {
     const labels = this.#measure(name);
     for (let label = 0; label < labels; label++) {

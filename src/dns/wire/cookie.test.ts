@@ -5,7 +5,7 @@ import { sipHash } from "./siphash.ts";
 
 const octets = (hex: string) => decodeHex(hex)!;
 
-// From the table of the reference implementation; the input counts up.
+// From the table of the reference implementation, with the octets 0, 1, 2, … as input.
 test.each([
   [0, "310e0edd47db6f72"],
   [7, "37d1018bf50002ab"],
@@ -21,7 +21,7 @@ test.each([
 const secret = octets("e5e973e5a6b2a43f48e7dc849e37bfcf");
 const address = Uint8Array.of(198, 51, 100, 100);
 
-test("makeCookie() makes the cookie of RFC 9018 appendix A.1", () => {
+test("makeCookie() returns the cookie of RFC 9018 appendix A.1", () => {
   const cookie = makeCookie(octets("2464c4abcf10c957"), {
     address,
     secret,
@@ -30,13 +30,13 @@ test("makeCookie() makes the cookie of RFC 9018 appendix A.1", () => {
   expect(encodeHex(cookie)).toBe("2464c4abcf10c957010000005cf79f111f8130c3eee29480");
 });
 
-test("makeCookie() makes another cookie for another client", () => {
+test("makeCookie() returns different cookies for different clients", () => {
   const made = (from: Uint8Array) =>
     encodeHex(makeCookie(octets("2464c4abcf10c957"), { address: from, secret, nowSeconds: 1 }));
   expect(made(octets("20010db8000000000000000000000001"))).not.toBe(made(address));
 });
 
-test("isValidCookie() takes a cookie for an hour, from the same client, with the same secret", () => {
+test("isValidCookie() accepts a cookie for an hour, from the same client, with the same secret", () => {
   const nowSeconds = 1_559_731_985;
   const context = { address, secret, nowSeconds };
   const cookie = makeCookie(octets("2464c4abcf10c957"), context);
@@ -56,7 +56,7 @@ test("isValidCookie() takes a cookie for an hour, from the same client, with the
   expect(isValidCookie(cookie.slice(0, 8), context)).toBe(false);
 });
 
-test("isCookieLength() knows the lengths of RFC 7873", () => {
+test("isCookieLength() is true for the lengths of RFC 7873", () => {
   const good = Array.from({ length: 60 }, (_, length) => length).filter(isCookieLength);
   expect(good).toEqual([8, ...Array.from({ length: 25 }, (_, index) => 16 + index)]);
 });

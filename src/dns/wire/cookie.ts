@@ -1,9 +1,10 @@
 /**
- * DNS cookies (RFC 7873) in the form that servers of different makes agree on (RFC 9018): what the
- * server adds to the client's eight octets can be checked without having been remembered.
+ * DNS cookies (RFC 7873) in the interoperable form of RFC 9018. The server appends a hash to the
+ * client's eight octets, so that it can verify a cookie without storing it.
  *
  *     client cookie (8) | version (1) | reserved (3) | time (4) | hash (8)
  */
+import { isSameSecret } from "./bytes.ts";
 import { sipHash } from "./siphash.ts";
 
 const clientCookieBytes = 8;
@@ -39,11 +40,11 @@ export interface CookieContext {
   readonly nowSeconds: number;
 }
 
-/** The option's data for a response to someone who sent this cookie. */
-export function makeCookie(asked: Uint8Array, context: CookieContext): Uint8Array {
+/** The data of the COOKIE option in the response to a request with this cookie. */
+export function makeCookie(requestCookie: Uint8Array, context: CookieContext): Uint8Array {
   const { address, secret, nowSeconds } = context;
   const cookie = new Uint8Array(cookieBytes);
-  cookie.set(asked.subarray(0, clientCookieBytes));
+  cookie.set(requestCookie.subarray(0, clientCookieBytes));
   cookie[clientCookieBytes] = version;
   for (let index = 0; index < 4; index++)
     cookie[timeOffset + index] = nowSeconds >>> (24 - 8 * index);
@@ -51,19 +52,14 @@ export function makeCookie(asked: Uint8Array, context: CookieContext): Uint8Arra
   return cookie;
 }
 
-/** Whether the server's part was made here, for this client, and lately. */
+/** Whether this server issued the cookie to this address and the cookie has not expired. */
 export function isValidCookie(cookie: Uint8Array, context: CookieContext): boolean {
   if (cookie.length !== cookieBytes || cookie[clientCookieBytes] !== version) return false;
   const { address, secret, nowSeconds } = context;
   let time = 0;
   for (let index = 0; index < 4; index++) time = time * 256 + cookie[timeOffset + index]!;
-  // RFC 1982: the difference of two times of 32 bits.
+  // Serial number arithmetic (RFC 1982): both times have 32 bits.
   const age = (nowSeconds - time) | 0;
   if (age > ageSecondsMax || age < -futureSecondsMax) return false;
-  const expected = hash(cookie, address, secret);
-  let difference = 0;
-  for (let index = 0; index < expected.length; index++) {
-    difference |= expected[index]! ^ cookie[hashOffset + index]!;
-  }
-  return difference === 0;
+  return isSameSecret(hash(cookie, address, secret), cookie.subarray(hashOffset));
 }

@@ -1,7 +1,8 @@
 /** EDNS(0): the OPT pseudo-record (RFC 6891 section 6.1). */
 import { typeCodes } from "./numbers.ts";
 import { Reader } from "./reader.ts";
-import { WireError } from "./wire-error.ts";
+import type { ResourceRecord } from "./resource-record.ts";
+import { WireError } from "./bytes.ts";
 import { Writer } from "./writer.ts";
 
 export const optionCodes = { NSID: 3, COOKIE: 10 } as const;
@@ -14,40 +15,34 @@ interface EdnsOption {
 }
 
 export interface Edns {
-  /** The largest UDP payload that the sender takes. */
+  /** The largest UDP payload that the sender accepts. */
   readonly udpBytesMax: number;
   readonly version: number;
-  /** DO (RFC 3225). */
+  /** The DO bit (RFC 3225). */
   readonly dnssecOk: boolean;
   readonly options: readonly EdnsOption[];
 }
 
-/** The fields of OPT, which stand where other records have class and TTL. */
-export interface OptFields {
-  readonly owner: string;
-  readonly class: number;
-  readonly ttl: number;
-  readonly data: Uint8Array;
-}
-
-export function decodeOpt(fields: OptFields): { edns: Edns; extendedRcode: number } {
-  if (fields.owner !== ".") throw new WireError("The owner of OPT is not the root");
+/** OPT has its fields in the places of class and TTL. */
+export function decodeOpt(record: ResourceRecord): { edns: Edns; extendedRcode: number } {
+  const { ttlSeconds: fields } = record;
+  if (record.name !== ".") throw new WireError("The owner of OPT is not the root");
   const options: EdnsOption[] = [];
-  const reader = new Reader(fields.data);
+  const reader = new Reader(record.data);
   while (reader.remaining > 0) {
     const code = reader.uint16();
     options.push({ code, data: reader.bytes(reader.uint16()) });
   }
   const edns = {
-    udpBytesMax: fields.class,
-    version: (fields.ttl >>> 16) & 0xff,
-    dnssecOk: (fields.ttl & dnssecOkFlag) !== 0,
+    udpBytesMax: record.class,
+    version: (fields >>> 16) & 0xff,
+    dnssecOk: (fields & dnssecOkFlag) !== 0,
     options,
   };
-  return { edns, extendedRcode: fields.ttl >>> 24 };
+  return { edns, extendedRcode: fields >>> 24 };
 }
 
-/** The whole record. */
+/** Returns the whole record, owner included. */
 export function encodeOpt(edns: Edns, rcode: number): Uint8Array {
   const writer = new Writer();
   writer.uint8(0);

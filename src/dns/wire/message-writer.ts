@@ -1,16 +1,16 @@
 /**
- * Writes a message into a buffer that is used again for the next one. Sets of records go in whole
- * or not at all; what must have its place at the end (OPT, TSIG) is reserved beforehand.
+ * Writes one message after another into the same buffer. A record set is written whole or not at
+ * all. The caller reserves room for the records at the end of a message (OPT, TSIG).
  */
 import { CompressionTable } from "./compression.ts";
 import { classCodes } from "./numbers.ts";
-import { nameLayout } from "./record-names.ts";
-import type { RecordSet } from "./record-set.ts";
+import { nameLayouts } from "./rdata-names.ts";
+import type { RecordSet } from "./resource-record.ts";
 
 export const headerBytes = 12;
-/** A length of sixteen bits goes before a message on TCP. */
+/** TCP frames a message with a length of 16 bits. */
 export const messageBytesMax = 65_535;
-/** Room for a set to run over before it is taken back: a name and the fixed fields of a record. */
+/** Room past the limit: a name and the fixed fields of a record precede the check. */
 const overrunBytes = 512;
 
 export type Section = "answer" | "authority" | "additional";
@@ -27,7 +27,7 @@ export class MessageWriter {
     this.#limit = capacityBytes;
   }
 
-  /** Begins a message of at most `bytesMax` octets, with `reserved` of them kept for its end. */
+  /** Begins a message of at most `bytesMax` octets, with `reserved` of them kept for the end. */
   begin(bytesMax: number, reserved: number): void {
     this.length = headerBytes;
     this.#limit = Math.min(bytesMax, this.bytes.length - overrunBytes) - reserved;
@@ -35,7 +35,7 @@ export class MessageWriter {
     this.bytes.fill(0, 0, headerBytes);
   }
 
-  /** The reserved octets may be used from here on. */
+  /** Makes the reserved octets available. */
   release(reserved: number): void {
     this.#limit += reserved;
   }
@@ -44,7 +44,7 @@ export class MessageWriter {
     this.#put16(0, id);
   }
 
-  /** The second sixteen bits of the header. */
+  /** Writes the second 16 bits of the header. */
   flags(flags: number): void {
     this.#put16(2, flags);
   }
@@ -70,7 +70,7 @@ export class MessageWriter {
     return true;
   }
 
-  /** False when the set does not fit; nothing of it is left then. */
+  /** Returns false, and leaves the message unchanged, when the set does not fit. */
   recordSet(section: Section, set: RecordSet, recordClass: number = classCodes.IN): boolean {
     const { length } = this;
     const names = this.#names.count;
@@ -86,7 +86,7 @@ export class MessageWriter {
   }
 
   #record({ owner, type, ttlSeconds }: RecordSet, recordClass: number, data: Uint8Array): boolean {
-    // Before compression: a name runs over by no more than its own length.
+    // The owner may pass the limit; `overrunBytes` has room for a name without compression.
     if (this.length > this.#limit) return false;
     const at = this.#names.append(this.bytes, this.length, owner);
     this.#put16(at, type);
@@ -102,7 +102,7 @@ export class MessageWriter {
   }
 
   #data(type: number, data: Uint8Array, start: number): number {
-    const layout = nameLayout(type);
+    const layout = nameLayouts.get(type);
     if (layout === undefined || !layout.compressed || data.length === 0) {
       if (start + data.length > this.#limit) return 0;
       this.bytes.set(data, start);
@@ -115,7 +115,7 @@ export class MessageWriter {
       const nameStart = from;
       while (data[from]! > 0) from += data[from]! + 1;
       from += 1;
-      // With 255 octets a name, the names of one record could leave the overrun otherwise.
+      // Two names of 255 octets would not fit in `overrunBytes`, so each name is checked.
       if (at > this.#limit) return 0;
       at = this.#names.append(this.bytes, at, data.subarray(nameStart, from));
     }
@@ -124,7 +124,7 @@ export class MessageWriter {
     return at + data.length - from;
   }
 
-  /** A pseudo-record that is complete, its owner and all. */
+  /** Appends a complete pseudo-record, owner included. */
   rawRecord(record: Uint8Array): boolean {
     if (this.length + record.length > this.#limit) return false;
     this.bytes.set(record, this.length);

@@ -1,19 +1,18 @@
 /**
- * A DNS message (RFC 1035 section 4) as plain data. Names are text in presentation form without
- * the final dot, the root is "."; the data of records is octets in which no name is compressed, so
- * that it means the same outside of its message. OPT and TSIG are no records of anybody's zone:
- * they stand in fields of their own.
+ * A DNS message (RFC 1035 section 4) as plain data. Names are text in presentation form without the
+ * final dot; the root is ".". Record data has no compressed names, so that it is valid outside of
+ * its message. OPT and TSIG belong to the message and not to a zone: `edns` and `tsig` hold them.
  */
 import { decodeOpt, encodeOpt, type Edns } from "./edns.ts";
 import { messageBytesMax, MessageWriter, type Section } from "./message-writer.ts";
 import { isAtOrBelow, nameKey, textKey } from "./name-key.ts";
 import { encodeName } from "./name.ts";
-import { typeCodes } from "./numbers.ts";
+import { opcodes, rcodes, typeCodes } from "./numbers.ts";
 import { Reader } from "./reader.ts";
-import { expandData } from "./record-names.ts";
-import type { RecordSet } from "./record-set.ts";
+import { expandData } from "./rdata-names.ts";
+import type { RecordSet, ResourceRecord } from "./resource-record.ts";
 import { decodeTsig, encodeTsig, type Tsig } from "./tsig.ts";
-import { WireError } from "./wire-error.ts";
+import { WireError } from "./bytes.ts";
 
 interface Question {
   readonly name: string;
@@ -21,17 +20,9 @@ interface Question {
   readonly class: number;
 }
 
-export interface ResourceRecord {
-  readonly name: string;
-  readonly type: number;
-  readonly class: number;
-  readonly ttlSeconds: number;
-  readonly data: Uint8Array;
-}
-
 export interface Message {
   readonly id: number;
-  /** QR: this is a response. */
+  /** The QR bit. */
   readonly response: boolean;
   readonly opcode: number;
   readonly authoritative: boolean;
@@ -40,7 +31,7 @@ export interface Message {
   readonly recursionAvailable: boolean;
   readonly authenticData: boolean;
   readonly checkingDisabled: boolean;
-  /** All twelve bits: the upper eight come from OPT (RFC 6891 section 6.1.3). */
+  /** All 12 bits; the upper 8 come from OPT (RFC 6891 section 6.1.3). */
   readonly rcode: number;
   readonly questions: readonly Question[];
   readonly answers: readonly ResourceRecord[];
@@ -51,9 +42,28 @@ export interface Message {
   readonly tsig: Tsig | null;
 }
 
-/** A message, and where the TSIG record begins that signs the octets before it. */
+export const blankMessage: Message = {
+  id: 0,
+  response: false,
+  opcode: opcodes.QUERY,
+  authoritative: false,
+  truncated: false,
+  recursionDesired: false,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
+  rcode: rcodes.NOERROR,
+  questions: [],
+  answers: [],
+  authorities: [],
+  additionals: [],
+  edns: null,
+  tsig: null,
+};
+
 export interface ParsedMessage {
   readonly message: Message;
+  /** The start of the TSIG record, which signs the octets before it. */
   readonly tsigOffset: number | null;
 }
 
@@ -67,16 +77,11 @@ const flag = {
   checkingDisabled: 0x0010,
 } as const;
 
-interface RawRecord extends ResourceRecord {
-  readonly start: number;
-}
-
-function takeQuestion(reader: Reader): Question {
+function readQuestion(reader: Reader): Question {
   return { name: reader.name(), type: reader.uint16(), class: reader.uint16() };
 }
 
-function takeRecord(reader: Reader, bytes: Uint8Array): RawRecord {
-  const start = reader.offset;
+function readRecord(reader: Reader, bytes: Uint8Array): ResourceRecord {
   const name = reader.name();
   const type = reader.uint16();
   const recordClass = reader.uint16();
@@ -85,18 +90,14 @@ function takeRecord(reader: Reader, bytes: Uint8Array): RawRecord {
   const dataStart = reader.offset;
   reader.skip(length);
   const data = expandData(type, bytes, { start: dataStart, end: dataStart + length });
-  return { name, type, class: recordClass, ttlSeconds, data, start };
-}
-
-function pseudoFields({ name, class: recordClass, ttlSeconds, data }: RawRecord) {
-  return { owner: name, class: recordClass, ttl: ttlSeconds, data };
+  return { name, type, class: recordClass, ttlSeconds, data };
 }
 
 function isPseudo({ type }: ResourceRecord): boolean {
   return type === typeCodes.OPT || type === typeCodes.TSIG;
 }
 
-/** Throws WireError, and nothing else. A message ends where its last record does. */
+/** Throws no error but WireError; octets after the last record are an error. */
 export function parseMessage(bytes: Uint8Array): ParsedMessage {
   if (bytes.length > messageBytesMax) throw new WireError("A message is longer than 65535 octets");
   const reader = new Reader(bytes);
@@ -104,33 +105,28 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
   const flags = reader.uint16();
   const counts = [reader.uint16(), reader.uint16(), reader.uint16(), reader.uint16()] as const;
   const questions: Question[] = [];
-  const sections: [RawRecord[], RawRecord[], RawRecord[]] = [[], [], []];
-  for (let count = 0; count < counts[0]; count++) questions.push(takeQuestion(reader));
+  const sections: [ResourceRecord[], ResourceRecord[], ResourceRecord[]] = [[], [], []];
+  let lastOffset = 0;
+  for (let count = 0; count < counts[0]; count++) questions.push(readQuestion(reader));
   for (const [index, section] of sections.entries()) {
     for (let count = 0; count < counts[index + 1]!; count++) {
-      section.push(takeRecord(reader, bytes));
+      lastOffset = reader.offset;
+      section.push(readRecord(reader, bytes));
     }
   }
   reader.expectEnd();
   const [answers, authorities, rest] = sections;
   if (answers.some(isPseudo) || authorities.some(isPseudo)) {
-    throw new WireError("OPT and TSIG belong into the additional section");
+    throw new WireError("OPT and TSIG belong in the additional section");
   }
   const opts = rest.filter(({ type }) => type === typeCodes.OPT);
   if (opts.length > 1) throw new WireError("There is more than one OPT");
-  const opt = opts[0] === undefined ? null : decodeOpt(pseudoFields(opts[0]));
+  const opt = opts[0] === undefined ? null : decodeOpt(opts[0]);
   const last = rest.at(-1);
-  const signed = last?.type === typeCodes.TSIG ? last : null;
-  if (rest.some((record) => record.type === typeCodes.TSIG && record !== signed)) {
+  const tsig = last?.type === typeCodes.TSIG ? last : null;
+  if (rest.some((record) => record.type === typeCodes.TSIG && record !== tsig)) {
     throw new WireError("TSIG is not the last record");
   }
-  const plain = ({ name, type, class: recordClass, ttlSeconds, data }: RawRecord) => ({
-    name,
-    type,
-    class: recordClass,
-    ttlSeconds,
-    data,
-  });
   const message: Message = {
     id,
     response: (flags & flag.response) !== 0,
@@ -143,16 +139,16 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
     checkingDisabled: (flags & flag.checkingDisabled) !== 0,
     rcode: ((opt?.extendedRcode ?? 0) << 4) | (flags & 0xf),
     questions,
-    answers: answers.map(plain),
-    authorities: authorities.map(plain),
-    additionals: rest.filter((record) => !isPseudo(record)).map(plain),
+    answers,
+    authorities,
+    additionals: rest.filter((record) => !isPseudo(record)),
     edns: opt?.edns ?? null,
-    tsig: signed === null ? null : decodeTsig(pseudoFields(signed)),
+    tsig: tsig === null ? null : decodeTsig(tsig),
   };
-  return { message, tsigOffset: signed?.start ?? null };
+  return { message, tsigOffset: tsig === null ? null : lastOffset };
 }
 
-/** Throws WireError, and nothing else. */
+/** Throws no error but WireError. */
 export function decodeMessage(bytes: Uint8Array): Message {
   return parseMessage(bytes).message;
 }
@@ -170,7 +166,7 @@ interface ClassedSet extends RecordSet {
   readonly name: string;
 }
 
-/** Neighbours of one owner, type and class are a set. */
+/** Adjacent records of one owner, type, class and TTL form a set. */
 function groupSets(records: readonly ResourceRecord[]): ClassedSet[] {
   const sets: (ClassedSet & { data: Uint8Array[] })[] = [];
   for (const { name, type, class: recordClass, ttlSeconds, data } of records) {
@@ -191,7 +187,7 @@ function groupSets(records: readonly ResourceRecord[]): ClassedSet[] {
   return sets;
 }
 
-/** RFC 9471: a referral is of no use without the addresses of servers below its own name. */
+/** RFC 9471: a referral needs the addresses of name servers at or below the delegated name. */
 function isNeededGlue(set: ClassedSet, { answers, authorities }: Message): boolean {
   if (answers.length > 0 || (set.type !== typeCodes.A && set.type !== typeCodes.AAAA)) return false;
   const key = nameKey(set.owner);
@@ -201,18 +197,17 @@ function isNeededGlue(set: ClassedSet, { answers, authorities }: Message): boole
 }
 
 /**
- * Whole sets of records that do not fit are left out, with TC when an answer, an authority or glue
- * that is needed is among them (RFC 2181 section 9, RFC 9471). Throws WireError when there is no
- * room even for the questions.
+ * Leaves out whole record sets that do not fit, and sets TC when an answer, an authority or needed
+ * glue is left out (RFC 2181 section 9, RFC 9471). Throws WireError when the questions do not fit.
  */
 export function encodeMessage(message: Message, limit: { readonly bytesMax: number }): Uint8Array {
   if (message.rcode > 0xf && message.edns === null) {
     throw new WireError("An extended RCODE needs EDNS");
   }
-  const ends: Uint8Array[] = [];
-  if (message.edns !== null) ends.push(encodeOpt(message.edns, message.rcode));
-  if (message.tsig !== null) ends.push(encodeTsig(message.tsig));
-  const reserved = ends.reduce((sum, { length }) => sum + length, 0);
+  const pseudoRecords: Uint8Array[] = [];
+  if (message.edns !== null) pseudoRecords.push(encodeOpt(message.edns, message.rcode));
+  if (message.tsig !== null) pseudoRecords.push(encodeTsig(message.tsig));
+  const reserved = pseudoRecords.reduce((sum, { length }) => sum + length, 0);
   const bytesMax = Math.min(limit.bytesMax, messageBytesMax);
   const writer = new MessageWriter(bytesMax);
   writer.begin(bytesMax, reserved);
@@ -233,7 +228,7 @@ export function encodeMessage(message: Message, limit: { readonly bytesMax: numb
   put("authority", groupSets(message.authorities));
   put("additional", groupSets(message.additionals));
   writer.release(reserved);
-  for (const record of ends) writer.rawRecord(record);
+  for (const record of pseudoRecords) writer.rawRecord(record);
   writer.id(message.id);
   writer.flags(composeFlags(message) | (truncated ? flag.truncated : 0));
   return writer.bytes.slice(0, writer.length);

@@ -1,5 +1,4 @@
-import { encodeUtf8 } from "./utf8.ts";
-import { WireError } from "./wire-error.ts";
+import { encodeUtf8, WireError } from "./bytes.ts";
 
 /** RFC 1035 section 2.3.4. */
 export const labelBytesMax = 63;
@@ -8,7 +7,7 @@ export const nameWireBytesMax = 255;
 const dot = 0x2e;
 const backslash = 0x5c;
 
-/** RFC 1035 section 5.1: what a label needs so that it can be read back from text. */
+/** RFC 1035 section 5.1: escapes the octets that a parser would not read back. */
 export function escapeLabel(label: Uint8Array): string {
   let text = "";
   for (const byte of label) {
@@ -19,7 +18,7 @@ export function escapeLabel(label: Uint8Array): string {
   return text;
 }
 
-/** Splits at the dots that are not escaped and resolves the escapes; a final dot is ignored. */
+/** Splits at unescaped dots and resolves escapes; a final dot is ignored. */
 function splitLabels(name: string): Uint8Array[] {
   if (name === "" || name === ".") return [];
   const labels: Uint8Array[] = [];
@@ -66,7 +65,7 @@ export function encodeName(name: string): Uint8Array {
   return bytes;
 }
 
-/** The text of a name that is not compressed, without the final dot; the root is ".". */
+/** The text of an uncompressed name, without the final dot; the root is ".". */
 export function formatName(wire: Uint8Array): string {
   const labels: string[] = [];
   for (let at = 0; wire[at]! > 0; at += wire[at]! + 1) {

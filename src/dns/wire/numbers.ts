@@ -1,4 +1,4 @@
-/** Numbers of the IANA registries "Domain Name System Parameters" that the code speaks of by name. */
+/** Numbers of the IANA registry "Domain Name System (DNS) Parameters". */
 export const typeCodes = {
   A: 1,
   NS: 2,
@@ -19,7 +19,7 @@ export const typeCodes = {
   ANY: 255,
 } as const;
 
-/** RFC 6895 section 3.1: numbers of questions and pseudo-records, which no zone can hold. */
+/** RFC 6895 section 3.1: types of questions and pseudo-records, which a zone cannot hold. */
 export function isMetaType(type: number): boolean {
   return type === typeCodes.OPT || (type >= 128 && type <= 255);
 }
@@ -43,7 +43,7 @@ export const rcodes = {
   BADCOOKIE: 23,
 } as const;
 
-/** RFC 8945 section 3: as a TSIG error, 16 is no version. */
+/** BADSIG (RFC 8945 section 3): TSIG gives the number of BADVERS a second meaning. */
 export const badSignature = 16;
 
 const rcodeNames = new Map<number, string>(

@@ -2,14 +2,14 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeName, escapeLabel } from "./name.ts";
 import { Reader } from "./reader.ts";
-import { WireError } from "./wire-error.ts";
+import { WireError } from "./bytes.ts";
 import { Writer } from "./writer.ts";
 
 function uint(bits: number): fc.Arbitrary<number> {
   return fc.integer({ min: 0, max: 2 ** bits - 1 });
 }
 
-test("Reader reads back what Writer wrote", () => {
+test("Reader reads the fields that Writer wrote", () => {
   const label = fc.uint8Array({ minLength: 1, maxLength: 20 }).map(escapeLabel);
   const name = fc.array(label, { minLength: 1, maxLength: 8 }).map((labels) => labels.join("."));
   fc.assert(
@@ -36,7 +36,7 @@ test("Reader reads back what Writer wrote", () => {
   );
 });
 
-test("Reader follows compression pointers backwards only", () => {
+test("Reader follows compression pointers only backwards", () => {
   const name = encodeName("a.example.org");
   const message = Uint8Array.of(...name, 1, 0x62, 0xc0, 2);
   const reader = new Reader(message, name.length);
@@ -47,7 +47,7 @@ test("Reader follows compression pointers backwards only", () => {
   }
 });
 
-test("encodeName() refuses what a message cannot hold", () => {
+test("encodeName() refuses names that a message cannot hold", () => {
   for (const name of ["a".repeat(64), "a..b", `${"a".repeat(60)}.`.repeat(5), "a\\", "\\999"]) {
     expect(() => encodeName(name)).toThrow(WireError);
   }

@@ -1,12 +1,12 @@
 import { formatName, nameWireBytesMax } from "./name.ts";
-import { WireError } from "./wire-error.ts";
+import { WireError } from "./bytes.ts";
 
-/** A name has at most 127 labels, and a pointer between any two of them is already odd. */
+/** A name has at most 127 labels; no reasonable encoder writes more pointers than labels. */
 const pointersMax = 127;
 
 /**
- * Reads big-endian fields from a message. A reader sees the octets from `offset` to `end`, while
- * compression pointers (RFC 1035 section 4.1.4) may go anywhere before the name that holds them.
+ * Reads big-endian fields from the octets of a message between `offset` and `end`. Compression
+ * pointers (RFC 1035 section 4.1.4) may lead to any earlier offset of the message.
  */
 export class Reader {
   readonly #message: Uint8Array;
@@ -70,14 +70,14 @@ export class Reader {
     return formatName(this.nameOctets());
   }
 
-  /** A name as octets, with its compression undone. */
+  /** A name in wire form, decompressed. */
   nameOctets(): Uint8Array {
     const name = new Uint8Array(nameWireBytesMax);
     let length = 0;
     let hops = 0;
     let pointerLimit = this.#offset;
     let cursor = this.#offset;
-    // Until the first pointer a name has to stay in the range of this reader.
+    // The part before the first pointer must end inside this reader's range.
     let end = this.#end;
     for (;;) {
       const labelLength = this.#message[cursor];
@@ -90,7 +90,7 @@ export class Reader {
         hops += 1;
         if (hops > pointersMax) throw new WireError("A name has too many compression pointers");
         cursor = ((labelLength & 0x3f) << 8) | low;
-        // Each pointer must go backwards, so that a loop is impossible.
+        // Each pointer must lead further back, so that a loop is impossible.
         if (cursor >= pointerLimit) throw new WireError("A compression pointer goes forward");
         pointerLimit = cursor;
         end = this.#message.length;
@@ -109,7 +109,7 @@ export class Reader {
     return name.slice(0, length);
   }
 
-  /** Rdata must be used up to its last octet. */
+  /** Throws when octets are left. */
   expectEnd(): void {
     if (this.remaining > 0) throw new WireError(`${this.remaining} octets are left over`);
   }

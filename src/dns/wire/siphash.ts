@@ -1,7 +1,7 @@
 /**
- * SipHash-2-4 with a result of 64 bits (Aumasson and Bernstein, 2012). A word of 64 bits is two
- * variables of 32, low and high: big integers would cost more than the query that a cookie comes
- * with, and so would a state in memory.
+ * SipHash-2-4 with a result of 64 bits (Aumasson and Bernstein, 2012). Two variables of 32 bits
+ * hold each 64-bit word: a lower-case letter for the low half, a capital for the high half. BigInt
+ * or state in a typed array would take longer than the rest of the query.
  */
 const blockBytes = 8;
 
@@ -14,12 +14,12 @@ function word32(bytes: Uint8Array, at: number): number {
   );
 }
 
-/** One when the sum of two words of 32 bits, which is given too, left the 32 bits. */
+/** 1 when a 32-bit addition, of which `sum` is the result, overflowed. */
 function carry(sum: number, term: number): number {
   return sum >>> 0 < term >>> 0 ? 1 : 0;
 }
 
-/** `key` has 16 octets. The result's octets are in little-endian order, as in the reference code. */
+/** `key` has 16 octets. The result is little-endian, as in the reference code. */
 export function sipHash(key: Uint8Array, input: Uint8Array): Uint8Array {
   let a = word32(key, 0) ^ 0x7073_6575;
   let A = word32(key, 4) ^ 0x736f_6d65;
@@ -30,7 +30,7 @@ export function sipHash(key: Uint8Array, input: Uint8Array): Uint8Array {
   let d = word32(key, 8) ^ 0x7974_6573;
   let D = word32(key, 12) ^ 0x7465_6462;
   const blocks = Math.floor(input.length / blockBytes);
-  // One turn a block, the last with the length in its highest octet, and one to finish.
+  // One iteration for each block, the last with the length in its highest octet, and one to finish.
   for (let block = 0; block <= blocks + 1; block++) {
     const isLast = block > blocks;
     const low = isLast ? 0 : word32(input, block * blockBytes);

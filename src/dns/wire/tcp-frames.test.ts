@@ -4,7 +4,7 @@ import { frame, Frames } from "./tcp-frames.ts";
 
 const messages = array(uint8Array({ maxLength: 300 }), { maxLength: 20 });
 
-/** Cuts octets into pieces of these sizes, over and over. */
+/** Splits octets into pieces of these sizes, in turn. */
 function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let from = 0, at = 0; from < bytes.length; at++) {
@@ -16,7 +16,7 @@ function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
 }
 
 describe("Frames", () => {
-  it("finds the messages of a stream however it is cut", () => {
+  it("finds the messages of a stream in pieces of any size", () => {
     const sizes = array(integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 10 });
     assert(
       property(messages, sizes, (sent, cuts) => {
@@ -31,7 +31,7 @@ describe("Frames", () => {
     );
   });
 
-  it("keeps what is unfinished, and says so", () => {
+  it("keeps an incomplete message, and isPartial is true", () => {
     const frames = new Frames();
     expect([...frames.push(Uint8Array.of(0))]).toEqual([]);
     expect(frames.isPartial).toBe(true);

@@ -1,21 +1,20 @@
 /**
- * Messages in a TCP stream, each after its length in two octets (RFC 1035 section 4.2.2). They
- * arrive in pieces that have nothing to do with where messages begin. Of an unfinished one is kept
- * what has arrived, in memory for the length it has announced: no octet is copied twice, however
- * small the pieces.
+ * Messages in a TCP stream, each after a length of two octets (RFC 1035 section 4.2.2). The stream
+ * arrives in pieces of any size. An incomplete message is kept in a buffer of the announced length,
+ * so that no octet is copied twice.
  */
 export class Frames {
-  /** The first octet of a length whose second is still to come. */
+  /** The first octet of a length, until the second octet arrives. */
   #lengthHigh: number | null = null;
   #message: Uint8Array | null = null;
   #filled = 0;
 
-  /** Whether a message has begun that has not ended. */
+  /** Whether the stream ends inside a message so far. */
   get isPartial(): boolean {
     return this.#message !== null || this.#lengthHigh !== null;
   }
 
-  /** The messages that this piece completes. They may share memory with it. */
+  /** The messages that this piece completes; they may share memory with the piece. */
   *push(piece: Uint8Array): Generator<Uint8Array, void> {
     let at = 0;
     while (at < piece.length) {
@@ -46,7 +45,7 @@ export class Frames {
   }
 }
 
-/** A message with its length before it. */
+/** Returns the message after its length. */
 export function frame(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(message.length + 2);
   framed[0] = message.length >>> 8;

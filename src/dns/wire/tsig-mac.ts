@@ -1,18 +1,17 @@
 /**
- * Signing and verifying (RFC 8945 sections 4.3, 5). The MAC covers the message as it was before
- * TSIG was added, what TSIG says besides, and the MAC of the message before: of the request in
- * a response, of the last signed message in a stream. The HMAC itself is handed in.
+ * Signs messages with TSIG and verifies them (RFC 8945 sections 4.3, 5). The MAC covers the message
+ * without TSIG, the other fields of TSIG, and the preceding MAC: the MAC of the request in a
+ * response, the MAC of the last signed message in a stream. The caller provides the HMAC function.
  */
-import { concatBytes } from "./bytes.ts";
+import { concatBytes, isSameSecret, WireError } from "./bytes.ts";
 import { parseMessage, type Message } from "./message.ts";
-import { nameKey } from "./name-key.ts";
+import { keyOctets, textKey } from "./name-key.ts";
 import { encodeName } from "./name.ts";
 import { badSignature, classCodes, rcodes } from "./numbers.ts";
 import { encodeTsig, writeTime, type Tsig } from "./tsig.ts";
-import { WireError } from "./wire-error.ts";
 import { Writer } from "./writer.ts";
 
-/** RFC 8945 section 6: octets of a whole MAC. */
+/** RFC 8945 section 6: the octets of a full MAC. */
 const macBytesByAlgorithm = {
   "hmac-sha1": 20,
   "hmac-sha256": 32,
@@ -40,7 +39,7 @@ export function isTsigAlgorithm(name: string): name is TsigAlgorithm {
 
 interface MacInput {
   readonly tsig: Omit<Tsig, "mac">;
-  /** Without TSIG, and with the identifier that was signed. */
+  /** The message without TSIG and with the identifier that was signed. */
   readonly unsigned: Uint8Array;
   readonly priorMac: Uint8Array | null;
   /** RFC 8945 section 5.3.1: later messages of a stream sign only the timers. */
@@ -48,7 +47,7 @@ interface MacInput {
 }
 
 function canonicalName(name: string): Uint8Array {
-  return Uint8Array.from(nameKey(encodeName(name)), (character) => character.charCodeAt(0));
+  return keyOctets(textKey(name));
 }
 
 function macInput({ tsig, unsigned, priorMac, timersOnly }: MacInput): Uint8Array {
@@ -81,17 +80,11 @@ export interface SignOptions {
   readonly priorMac?: Uint8Array;
   readonly timersOnly?: boolean;
   readonly error?: number;
-  /** BADTIME: the time here goes along. */
+  /** For BADTIME: the response carries the server's time. */
   readonly tellTime?: boolean;
 }
 
-function timeOctets(seconds: number): Uint8Array {
-  const writer = new Writer();
-  writeTime(writer, seconds);
-  return writer.finish();
-}
-
-/** How many octets signing adds to a message. */
+/** The number of octets that signing adds to a message. */
 export function tsigBytes(key: TsigKey): number {
   const names = encodeName(key.name).length + encodeName(key.algorithm).length;
   return names + 26 + macBytesByAlgorithm[key.algorithm];
@@ -105,12 +98,14 @@ function appendRecord(message: Uint8Array, record: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** The message with TSIG at its end, and the MAC, which the next one builds on. */
+/** Returns the message with TSIG at the end, and the MAC, which the next message signs as well. */
 export function signMessage(
   message: Uint8Array,
   options: SignOptions,
 ): { readonly bytes: Uint8Array; readonly mac: Uint8Array } {
   const { key, hmac, nowSeconds, priorMac = null, timersOnly = false } = options;
+  const other = new Writer();
+  if (options.tellTime === true) writeTime(other, nowSeconds);
   const tsig = {
     keyName: key.name,
     algorithm: key.algorithm,
@@ -118,17 +113,17 @@ export function signMessage(
     fudgeSeconds: fudgeSecondsDefault,
     originalId: (message[0]! << 8) | message[1]!,
     error: options.error ?? 0,
-    other: options.tellTime === true ? timeOctets(nowSeconds) : new Uint8Array(),
+    other: other.finish(),
   };
   const input = macInput({ tsig, unsigned: message, priorMac, timersOnly });
   const mac = hmac(key.algorithm, key.secret, input);
   return { bytes: appendRecord(message, encodeTsig({ ...tsig, mac })), mac };
 }
 
-/** RFC 8945 section 5.3.2: a key or a signature that is not good is told without a signature. */
-export function refuseSignature(message: Uint8Array, asked: Tsig, error: number): Uint8Array {
+/** RFC 8945 section 5.3.2: the response to an unknown key or a bad signature is not signed. */
+export function refuseSignature(message: Uint8Array, requested: Tsig, error: number): Uint8Array {
   const none = new Uint8Array();
-  return appendRecord(message, encodeTsig({ ...asked, mac: none, error, other: none }));
+  return appendRecord(message, encodeTsig({ ...requested, mac: none, error, other: none }));
 }
 
 export type Verdict =
@@ -144,7 +139,7 @@ export type Verdict =
       readonly message: Message;
       /** BADKEY, BADSIG, BADTIME or BADTRUNC; the RCODE is NOTAUTH. */
       readonly error: number;
-      /** Known for BADTIME, which is answered with a signature. */
+      /** Present for BADTIME: that response is signed. */
       readonly key: TsigKey | null;
     };
 
@@ -154,15 +149,8 @@ export interface VerifyOptions {
   readonly nowSeconds: number;
   readonly priorMac?: Uint8Array;
   readonly timersOnly?: boolean;
-  /** RFC 8945 section 5.3.1: messages of a stream without a signature since the last with one. */
+  /** RFC 8945 section 5.3.1: the unsigned messages of a stream since the last signed message. */
   readonly before?: readonly Uint8Array[];
-}
-
-/** Compares all of both, so that the time tells nothing. */
-function isSameMac(one: Uint8Array, other: Uint8Array): boolean {
-  let difference = one.length ^ other.length;
-  for (let index = 0; index < one.length; index++) difference |= one[index]! ^ (other[index] ?? 0);
-  return difference === 0;
 }
 
 function withoutTsig(bytes: Uint8Array, offset: number, originalId: number): Uint8Array {
@@ -173,7 +161,7 @@ function withoutTsig(bytes: Uint8Array, offset: number, originalId: number): Uin
   return unsigned;
 }
 
-/** Throws WireError when the octets are no message or the MAC is too short (FORMERR). */
+/** Throws WireError (FORMERR) when the message is malformed or the MAC has a forbidden length. */
 export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdict {
   const { message, tsigOffset } = parseMessage(bytes);
   const { tsig } = message;
@@ -199,11 +187,11 @@ export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdic
     timersOnly: options.timersOnly === true,
   });
   const expected = options.hmac(key.algorithm, key.secret, input);
-  if (!isSameMac(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(badSignature);
+  if (!isSameSecret(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(badSignature);
   if (Math.abs(options.nowSeconds - tsig.timeSignedSeconds) > tsig.fudgeSeconds) {
     return bad(rcodes.BADTIME, key);
   }
-  // A cut MAC is allowed by agreement only, and nobody has agreed to one here.
+  // RFC 8945 section 5.2.2.1: a truncated MAC needs a local policy; this server has none.
   if (tsig.mac.length < macBytes) return bad(rcodes.BADTRUNC);
   return { kind: "good", message, key, mac: tsig.mac };
 }

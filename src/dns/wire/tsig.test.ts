@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { decodeHex, encodeHex } from "../../base/hex.ts";
-import { encodeMessage, type Message } from "./message.ts";
+import { blankMessage, encodeMessage } from "./message.ts";
+import { typeCodes } from "./numbers.ts";
 import {
   refuseSignature,
   signMessage,
@@ -11,7 +12,7 @@ import {
   type Hmac,
   type TsigKey,
 } from "./tsig-mac.ts";
-import { WireError } from "./wire-error.ts";
+import { WireError } from "./bytes.ts";
 
 const hmac: Hmac = (algorithm, secret, data) =>
   new Uint8Array(createHmac(algorithm.slice("hmac-".length), secret).update(data).digest());
@@ -24,23 +25,10 @@ const key: TsigKey = {
 const findKey = (name: string) => (name === key.name ? key : undefined);
 const nowSeconds = 1_700_000_000;
 
-const query: Message = {
+const query = {
+  ...blankMessage,
   id: 0x1234,
-  response: false,
-  opcode: 0,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
-  rcode: 0,
-  questions: [{ name: "example.org", type: 252, class: 1 }],
-  answers: [],
-  authorities: [],
-  additionals: [],
-  edns: null,
-  tsig: null,
+  questions: [{ name: "example.org", type: typeCodes.AXFR, class: 1 }],
 };
 const plain = encodeMessage(query, { bytesMax: 512 });
 const options = { findKey, hmac, nowSeconds };
@@ -60,7 +48,7 @@ const cut = (length: number) => {
   return encodeMessage({ ...query, tsig }, { bytesMax: 512 });
 };
 
-/** A message that is none any more is as bad as one with a wrong signature. */
+/** A malformed message counts as a bad signature. */
 function verdictOn(bytes: Uint8Array): string {
   try {
     return verifyMessage(bytes, options).kind;
@@ -82,16 +70,16 @@ describe("signMessage() and verifyMessage()", () => {
     },
   );
 
-  test("sign what RFC 8945 section 4.3.3 says, octet by octet", () => {
+  test("sign the octets of RFC 8945 section 4.3.3", () => {
     const { mac } = signMessage(plain, { key, hmac, nowSeconds });
     const wireName = "087472616e73666572076578616d706c65036f726700";
     const algorithm = "0b686d61632d73686132353600";
-    // Class and TTL; then time, fudge, error and the length of nothing.
+    // Class and TTL; then time, fudge, error and the length of no other data.
     const signed = `${encodeHex(plain)}${wireName}00ff00000000${algorithm}00006553f100012c00000000`;
     expect(mac).toEqual(hmac("hmac-sha256", key.secret, decodeHex(signed)!));
   });
 
-  test("a response builds on the request's MAC", () => {
+  test("sign the MAC of the request in a response", () => {
     const request = signMessage(plain, { key, hmac, nowSeconds });
     const response = signMessage(plain, { key, hmac, nowSeconds, priorMac: request.mac });
     const good = { ...options, priorMac: request.mac };
@@ -99,7 +87,7 @@ describe("signMessage() and verifyMessage()", () => {
     expect(verifyMessage(response.bytes, options)).toMatchObject({ kind: "bad", error: 16 });
   });
 
-  test("later messages of a stream sign their timers, and messages without a signature between", () => {
+  test("sign the timers in later messages of a stream, and the unsigned messages before them", () => {
     const first = signMessage(plain, { key, hmac, nowSeconds });
     const chained = { priorMac: first.mac, timersOnly: true };
     const next = signMessage(plain, { key, hmac, nowSeconds, ...chained });
@@ -108,7 +96,7 @@ describe("signMessage() and verifyMessage()", () => {
     expect(verifyMessage(next.bytes, between)).toMatchObject({ kind: "bad" });
   });
 
-  test("the identifier may change on the way; nothing else may", () => {
+  test("allow a changed identifier and no other change", () => {
     const { bytes } = signMessage(plain, { key, hmac, nowSeconds });
     const forwarded = bytes.slice();
     forwarded[0] = 0x99;
@@ -120,7 +108,7 @@ describe("signMessage() and verifyMessage()", () => {
     }
   });
 
-  test("tell what is wrong: key, algorithm, secret, time", () => {
+  test("report the error: key, algorithm, secret, time", () => {
     const { bytes } = signMessage(plain, { key, hmac, nowSeconds });
     const verify = (changes: object) => verifyMessage(bytes, { ...options, ...changes });
     expect(verify({ findKey: () => undefined })).toMatchObject({
@@ -137,13 +125,13 @@ describe("signMessage() and verifyMessage()", () => {
     expect(verifyMessage(plain, options).kind).toBe("unsigned");
   });
 
-  test("a MAC that was cut is not taken", () => {
+  test("refuse a truncated MAC", () => {
     expect(verifyMessage(cut(32), options).kind).toBe("good");
     expect(verifyMessage(cut(16), options)).toMatchObject({ kind: "bad", error: 22 });
     expect(() => verifyMessage(cut(15), options)).toThrow(WireError);
   });
 
-  test("a refusal has no MAC", () => {
+  test("refuse without a MAC", () => {
     const { bytes } = signMessage(plain, { key, hmac, nowSeconds });
     const { tsig } = verifyMessage(bytes, options).message;
     const unknown = { ...options, findKey: () => undefined };
@@ -156,7 +144,7 @@ describe("signMessage() and verifyMessage()", () => {
   });
 });
 
-test("isTsigAlgorithm() knows the names", () => {
+test("isTsigAlgorithm() is true for the supported algorithms", () => {
   expect(["hmac-sha256", "hmac-md5", "toString"].map(isTsigAlgorithm)).toEqual([
     true,
     false,

@@ -1,12 +1,13 @@
-/** The TSIG pseudo-record (RFC 8945 section 4.2), always the last of a message. */
+/** The TSIG pseudo-record (RFC 8945 section 4.2), always the last record of a message. */
 import { classCodes, typeCodes } from "./numbers.ts";
 import { Reader } from "./reader.ts";
-import { WireError } from "./wire-error.ts";
+import type { ResourceRecord } from "./resource-record.ts";
+import { WireError } from "./bytes.ts";
 import { Writer } from "./writer.ts";
 
 export interface Tsig {
   readonly keyName: string;
-  /** As on the wire: hmac-sha256. */
+  /** The name on the wire, e.g. hmac-sha256. */
   readonly algorithm: string;
   readonly timeSignedSeconds: number;
   readonly fudgeSeconds: number;
@@ -16,45 +17,32 @@ export interface Tsig {
   readonly other: Uint8Array;
 }
 
-/** Forty-eight bits. */
+/** TSIG times have 48 bits. */
 export function writeTime(writer: Writer, seconds: number): void {
   writer.uint16(Math.floor(seconds / 2 ** 32) & 0xffff);
   writer.uint32(seconds % 2 ** 32);
 }
 
-export interface TsigFields {
-  readonly owner: string;
-  readonly class: number;
-  readonly ttl: number;
-  readonly data: Uint8Array;
-}
-
-export function decodeTsig(fields: TsigFields): Tsig {
-  if (fields.class !== classCodes.ANY || fields.ttl !== 0) {
+export function decodeTsig(record: ResourceRecord): Tsig {
+  if (record.class !== classCodes.ANY || record.ttlSeconds !== 0) {
     throw new WireError("TSIG has class ANY and TTL 0");
   }
-  const reader = new Reader(fields.data);
-  const algorithm = reader.name();
-  const timeSignedSeconds = reader.uint16() * 2 ** 32 + reader.uint32();
-  const fudgeSeconds = reader.uint16();
-  const mac = reader.bytes(reader.uint16());
-  const originalId = reader.uint16();
-  const error = reader.uint16();
-  const other = reader.bytes(reader.uint16());
-  reader.expectEnd();
-  return {
-    keyName: fields.owner,
-    algorithm,
-    timeSignedSeconds,
-    fudgeSeconds,
-    mac,
-    originalId,
-    error,
-    other,
+  const reader = new Reader(record.data);
+  const tsig = {
+    keyName: record.name,
+    algorithm: reader.name(),
+    timeSignedSeconds: reader.uint16() * 2 ** 32 + reader.uint32(),
+    fudgeSeconds: reader.uint16(),
+    mac: reader.bytes(reader.uint16()),
+    originalId: reader.uint16(),
+    error: reader.uint16(),
+    other: reader.bytes(reader.uint16()),
   };
+  reader.expectEnd();
+  return tsig;
 }
 
-/** The whole record; no name in it is compressed. */
+/** Returns the whole record, without compressed names. */
 export function encodeTsig(tsig: Tsig): Uint8Array {
   const data = new Writer();
   data.name(tsig.algorithm);

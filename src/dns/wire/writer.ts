@@ -2,7 +2,7 @@ import { encodeName } from "./name.ts";
 
 const initialCapacityBytes = 64;
 
-/** Appends big-endian fields to a buffer that grows. Names are written uncompressed (RFC 3597 section 4). */
+/** Appends big-endian fields to a growing buffer. Names are not compressed (RFC 3597 section 4). */
 export class Writer {
   #bytes = new Uint8Array(initialCapacityBytes);
   #length = 0;

@@ -1,8 +1,8 @@
 import type { RecordDraft } from "../record/zone-record.ts";
 import { recordType } from "../record/registry.ts";
-import { composeNote } from "./line-comment.ts";
+import { composeLineComment } from "./line-comment.ts";
 
-export interface ZoneHead {
+export interface ZoneFileHead {
   readonly zoneName: string;
   readonly nameServers: readonly string[];
   readonly nsTtlSeconds: number;
@@ -15,13 +15,13 @@ export interface ZoneHead {
 export function composeLine(record: RecordDraft): string {
   const type = recordType(record.type);
   const rdata = type.compose(type.parseContent(record.content, record.priority));
-  const note = composeNote(record);
+  const comment = composeLineComment(record);
   const line = `${record.name}.\t${record.ttl}\tIN\t${record.type}\t${rdata}`;
-  return note === "" ? line : `${line} ; ${note}`;
+  return comment === "" ? line : `${line} ; ${comment}`;
 }
 
-/** Records grouped by type, each group under a heading; TTL 1 stands for Auto. */
-export function composeZoneFile(head: ZoneHead, records: readonly RecordDraft[]): string {
+/** Groups the records by type, with a heading for each group; TTL 1 means Auto. */
+export function composeZoneFile(head: ZoneFileHead, records: readonly RecordDraft[]): string {
   const lines = [
     `;; Domain:     ${head.zoneName}.`,
     `;; Exported:   ${head.exportedOn}`,

@@ -1,4 +1,6 @@
-/** $GENERATE as BIND has it: `start-stop[/step]`, and `$` or `${offset[,width[,base]]}` in the words. */
+/** $GENERATE of BIND: a range `start-stop[/step]`, and words with `$` or `${offset[,width[,base]]}`. */
+
+/** A limit of our own for the records of one directive. */
 const generatedMax = 65_536;
 
 export interface GenerateRange {
@@ -16,7 +18,7 @@ export function parseRange(word: string): GenerateRange | null {
 }
 
 function format(value: number, width: number, base: string): string {
-  // n and N write the digits backwards with dots between, for ip6.arpa.
+  // n and N reverse the digits and separate them with dots, for ip6.arpa.
   if (base === "n" || base === "N") {
     const digits = value.toString(16).padStart(Math.ceil(width / 2), "0");
     const nibbles = digits.split("").toReversed().join(".");
@@ -27,7 +29,7 @@ function format(value: number, width: number, base: string): string {
   return base === "X" ? digits.toUpperCase() : digits;
 }
 
-/** `null` when a `${…}` cannot be read or comes to less than zero. */
+/** `null` when a `${…}` is malformed or its value is negative. */
 export function substitute(template: string, value: number): string | null {
   let broken = false;
   const text = template.replaceAll(

@@ -1,14 +1,13 @@
 /**
- * A zone file into record requests (RFC 1035 section 5, RFC 2308 section 4 for $TTL). Nothing is
- * written: each request then goes the way of a POST, so that a file can do no more than the API.
+ * Turns a zone file into record requests (RFC 1035 section 5; RFC 2308 section 4 for $TTL). The API
+ * validates each request like a POST, so that a zone file has no abilities beyond the API.
  */
 import { atLine, problem, ZoneError } from "../record/problem.ts";
 import type { RecordRequest } from "../rules/accept-record.ts";
 import { recordTypes } from "../record/registry.ts";
 import { parseRange, substitute } from "./generate.ts";
-import { parseNote } from "./line-comment.ts";
-import { ScanError, scanLines, type LogicalLine, type Token } from "./scan.ts";
-import { parseTtl } from "./ttl-units.ts";
+import { parseLineComment } from "./line-comment.ts";
+import { ScanError, scanLines, type LogicalLine, type Token } from "../record/tokens.ts";
 
 export interface ParsedRecord {
   readonly request: RecordRequest;
@@ -17,11 +16,11 @@ export interface ParsedRecord {
 
 interface ParseOptions {
   readonly zoneName: string;
-  /** For records whose line does not say. */
+  /** The value for lines that do not specify it. */
   readonly proxied: boolean;
 }
 
-interface State {
+interface ParserState {
   origin: string;
   ttl: number | undefined;
   owner: string | undefined;
@@ -31,15 +30,31 @@ function refuse(line: number, reason: string): never {
   throw new ZoneError([problem.zoneFile(line, reason)]);
 }
 
-/** A full name without the final dot. */
-function absolute(word: string, origin: string): string {
+const ttlUnitSeconds = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+
+/** The TTL forms of BIND: `3600`, `1h`, `1h30m`; `null` when the word is not a TTL. */
+function parseTtl(word: string): number | null {
+  if (/^\d{1,10}$/.test(word)) return Number(word);
+  if (!/^(?:\d{1,10}[smhdw])+$/i.test(word)) return null;
+  let total = 0;
+  for (const [, count, unit] of word.toLowerCase().matchAll(/(\d+)([smhdw])/g)) {
+    total += Number(count) * ttlUnitSeconds[unit as keyof typeof ttlUnitSeconds];
+  }
+  return total;
+}
+
+/** Returns the full name without the final dot. */
+function toAbsoluteName(word: string, origin: string): string {
   if (word === "@") return origin;
   if (word.endsWith(".")) return word.slice(0, -1);
   return origin === "" ? word : `${word}.${origin}`;
 }
 
-/** TTL and class may come in either order before the type. */
-function takeHead(words: readonly Token[], line: number): { ttl?: number; rest: readonly Token[] } {
+/** TTL and class may precede the type in either order. */
+function parseTtlAndClass(
+  words: readonly Token[],
+  line: number,
+): { ttl?: number; rest: readonly Token[] } {
   let ttl: number | undefined;
   let at = 0;
   for (; at < 2 && at < words.length; at++) {
@@ -55,31 +70,35 @@ function takeHead(words: readonly Token[], line: number): { ttl?: number; rest: 
   return ttl === undefined ? { rest } : { ttl, rest };
 }
 
-function parseRecord(line: LogicalLine, state: State, options: ParseOptions): ParsedRecord | null {
+function parseRecord(
+  line: LogicalLine,
+  state: ParserState,
+  options: ParseOptions,
+): ParsedRecord | null {
   const words = [...line.tokens];
-  if (!line.startsBlank) state.owner = absolute(words.shift()!.text, state.origin);
+  if (!line.startsBlank) state.owner = toAbsoluteName(words.shift()!.text, state.origin);
   if (state.owner === undefined) refuse(line.number, "the first record has no owner");
-  const { ttl = state.ttl, rest } = takeHead(words, line.number);
+  const { ttl = state.ttl, rest } = parseTtlAndClass(words, line.number);
   const name = rest[0]?.text.toUpperCase() ?? "";
   const type = recordTypes.get(name);
   if (type === undefined) {
     throw new ZoneError([atLine(problem.typeUnknown(JSON.stringify(name)), line.number)]);
   }
-  // The zone has its own SOA; a file that brings one along is not wrong.
+  // The zone has a SOA of its own and ignores that of the file.
   if (type.managedBy !== null) return null;
   const rdata = type.parse(rest.slice(1), state.origin);
   if (rdata === null)
     refuse(line.number, `the data of a ${type.type} record is incomplete or too long`);
-  const note = parseNote(line.comment);
+  const { comment, tags, proxied, settings } = parseLineComment(line.comment);
   const request = {
     type: type.type,
     name: `${state.owner}.`,
     ...rdata,
     ttl,
-    proxied: type.proxiable ? (note.proxied ?? options.proxied) : false,
-    comment: note.comment,
-    tags: note.tags,
-    settings: note.settings,
+    proxied: type.proxiable ? (proxied ?? options.proxied) : false,
+    comment,
+    tags,
+    settings,
   };
   return { request, line: line.number };
 }
@@ -98,11 +117,11 @@ function* generateLines(line: LogicalLine): Generator<LogicalLine> {
   }
 }
 
-function obeyDirective(directive: string, line: LogicalLine, state: State): void {
+function applyDirective(directive: string, line: LogicalLine, state: ParserState): void {
   const word = line.tokens[1]?.text;
   if (word === undefined) refuse(line.number, `${directive} needs a value`);
   if (directive === "$ORIGIN") {
-    state.origin = absolute(word.toLowerCase(), state.origin);
+    state.origin = toAbsoluteName(word.toLowerCase(), state.origin);
   } else if (directive === "$TTL") {
     state.ttl = parseTtl(word) ?? refuse(line.number, `${word} is not a TTL`);
   } else if (directive === "$INCLUDE") {
@@ -112,13 +131,13 @@ function obeyDirective(directive: string, line: LogicalLine, state: State): void
   }
 }
 
-/** Stops at the first line that cannot be read; `recordsMax` bounds what $GENERATE can make. */
+/** Throws at the first malformed line; `recordsMax` limits the records of $GENERATE as well. */
 export function parseZoneFile(
   text: string,
   options: ParseOptions & { readonly recordsMax: number },
 ): ParsedRecord[] {
   const records: ParsedRecord[] = [];
-  const state: State = { origin: options.zoneName, ttl: undefined, owner: undefined };
+  const state: ParserState = { origin: options.zoneName, ttl: undefined, owner: undefined };
   const add = (line: LogicalLine) => {
     if (line.tokens.length === 0) refuse(line.number, "a record is missing");
     const record = parseRecord(line, state, options);
@@ -129,8 +148,8 @@ export function parseZoneFile(
   try {
     for (const line of scanLines(text)) {
       const directive = line.startsBlank ? "" : line.tokens[0]!.text.toUpperCase();
-      if (directive === "$GENERATE") for (const made of generateLines(line)) add(made);
-      else if (directive.startsWith("$")) obeyDirective(directive, line, state);
+      if (directive === "$GENERATE") for (const generated of generateLines(line)) add(generated);
+      else if (directive.startsWith("$")) applyDirective(directive, line, state);
       else add(line);
     }
   } catch (error) {

@@ -1,9 +1,9 @@
 /**
- * What the platform does with arguments before a method sees them: how it converts them, what it
- * refuses, and the words it uses. (Web IDL conversions, as workerd's own bindings apply them.)
+ * The platform's conversions and checks of arguments, with the platform's error messages: Web IDL
+ * conversions, as workerd's own bindings apply them.
  */
 
-/** @throws TypeError when fewer arguments were given than the method needs */
+/** @throws TypeError when the call has fewer arguments than the method needs */
 export function requireArguments(
   given: IArguments,
   method: string,
@@ -13,7 +13,7 @@ export function requireArguments(
   if (missing !== undefined) throw argumentError(method, given.length + 1, missing);
 }
 
-/** @param method the class and the method: `StoreBucket.head` */
+/** @param method with its class: `StoreBucket.head` */
 export function argumentError(method: string, position: number, type: string): TypeError {
   const [owner, name] = method.split(".");
   return new TypeError(
@@ -28,15 +28,15 @@ export function fieldError(struct: string, field: string, type: string): TypeErr
   );
 }
 
-/** Text as a DOMString without lone surrogates. A symbol throws, as everywhere in the language. */
+/** A `USVString`. A symbol throws, as in every implicit conversion. */
 export function toText(value: unknown): string {
   // oxlint-disable-next-line typescript/no-unnecessary-template-expression -- String() takes symbols
   return `${value as string}`.toWellFormed();
 }
 
-/** A number, as the language converts to one. A symbol and a BigInt throw. */
+/** A number, by implicit conversion. A symbol and a BigInt throw. */
 export function toNumber(value: unknown): number {
-  // Not `Number(value)`, which takes a BigInt.
+  // `Number(value)` would take a BigInt.
   return +(value as object);
 }
 
@@ -51,7 +51,7 @@ export function toInteger(value: unknown): number {
   return Number.isFinite(number) ? number + 0 : 0;
 }
 
-/** Options: an object, or nothing. */
+/** Options: an object, `null` or `undefined`. */
 export function toOptions(
   value: unknown,
   method: string,
@@ -67,12 +67,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-/** In Node there are several classes of this name: its own, and those that libraries bring. */
+/** Node has several `Headers` classes: its own, and those of libraries such as Miniflare's undici. */
 export function isHeaders(value: unknown): value is Headers {
   return value instanceof Headers || Object.prototype.toString.call(value) === "[object Headers]";
 }
 
-/** Text that must be given as text. */
+/** A field that must be a string. */
 export function textField(
   options: Record<string, unknown>,
   struct: string,
@@ -84,7 +84,7 @@ export function textField(
   return value.toWellFormed();
 }
 
-/** A date, or a number of milliseconds since the epoch. */
+/** A field that must be a date, or a number of milliseconds since the epoch. */
 export function dateField(
   options: Record<string, unknown>,
   struct: string,

@@ -1,4 +1,4 @@
-/** What can be read of an object, once: the part of `Response` that objects have too. */
+/** The part of `Response` that reads the content of an object, once. */
 export interface Body {
   readonly body: ReadableStream | null;
   readonly bodyUsed: boolean;
@@ -9,8 +9,8 @@ export interface Body {
 const decoder = new TextDecoder();
 
 /**
- * Bytes that are here already. Most are read whole, and handing them out as they are takes a
- * fraction of what a stream around them would; there is one as soon as somebody asks for it.
+ * A body whose bytes are in memory. Most scripts read the whole body, and returning the bytes takes
+ * a fraction of the time of a stream. A stream is made only when the script asks for `body`.
  */
 export class BytesBody implements Body {
   #bytes: ArrayBuffer;
@@ -24,7 +24,7 @@ export class BytesBody implements Body {
   get body(): ReadableStream | null {
     if (this.#response === undefined) {
       this.#response = new Response(this.#bytes);
-      // What was handed out has been read, and the stream has to show it.
+      // The bytes have been read, so the stream has to be disturbed.
       if (this.#used) void this.#response.arrayBuffer();
     }
     return this.#response.body;

@@ -1,15 +1,15 @@
 /**
- * The module behind a binding: workerd calls the default export with the inner bindings, once for
- * each script, before the script runs. There is no I/O, no randomness and no time here.
+ * The module of a wrapped binding. workerd calls the default export with the inner bindings, once
+ * for each script, in global scope: without I/O, randomness or time.
  */
-import type { BucketObject } from "../bucket/bucket-object.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
-import { answeringRemote } from "./remote.ts";
-import type { BucketSettings } from "./settings.ts";
+import type { BucketNamespace } from "../transport/bucket-service.ts";
+import { defineHiddenProperties } from "./hidden-properties.ts";
+import type { BucketSettings } from "./invocation.ts";
 import { StoreBucket } from "./store-bucket.ts";
 
 interface InnerBindings {
-  readonly buckets: DurableObjectNamespace<BucketObject>;
+  readonly buckets: BucketNamespace;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
   readonly bucket: Pick<BucketAccess, "bucketName" | "runId" | "rpc" | "latencyMilliseconds">;
@@ -19,5 +19,5 @@ interface InnerBindings {
 export default function createBinding(inner: InnerBindings): StoreBucket {
   const { buckets, blobs, joiner, bucket, settings } = inner;
   const client = new BucketClient({ buckets, blobs, joiner, ...bucket });
-  return answeringRemote(new StoreBucket(client, settings), client, bucket.bucketName);
+  return defineHiddenProperties(new StoreBucket(client, settings), client, bucket.bucketName);
 }

@@ -1,4 +1,4 @@
-/** Options of the binding's methods, from what a script gives to what the bucket takes. */
+/** The options of the binding's methods: from the script's objects to the bucket's requests. */
 import { validateRange, type RangeRequest } from "../core/byte-range.ts";
 import {
   checksumAlgorithms,
@@ -61,7 +61,7 @@ function conditionalFromHeaders(headers: Headers): Conditional {
   };
 }
 
-/** Deviation: a date that is no date is passed over (RFC 7232 sections 3.3 and 3.4). */
+/** Deviation: an invalid date is ignored (RFC 7232 sections 3.3 and 3.4). */
 function dateHeader(headers: Headers, name: string): number | undefined {
   const time = Date.parse(headers.get(name) ?? "");
   return Number.isNaN(time) ? undefined : time;
@@ -138,7 +138,7 @@ function customMetadataOption(options: Options, struct: string): CustomMetadata 
   );
 }
 
-/** Deviation: a class that is none is refused. */
+/** Deviation: an unknown storage class is refused. */
 function storageClassOption(options: Options): StorageClass | undefined {
   const { storageClass } = options;
   if (storageClass === undefined) return undefined;
@@ -149,7 +149,7 @@ function storageClassOption(options: Options): StorageClass | undefined {
   );
 }
 
-/** What put and createMultipartUpload share. */
+/** The options that put and createMultipartUpload share. */
 export function descriptionOptions(
   options: Options,
   struct: string,

@@ -1,12 +1,12 @@
 /**
- * `env.<binding>`: a bucket as scripts see it.
+ * `env.<binding>`: a bucket as scripts see it, in the script's isolate.
  *
- * It runs in the script's own isolate. Its methods turn arguments into operations, the client
- * carries them out, and the results become the classes that the interface names.
+ * The methods turn arguments into operations, a `BucketCalls` executes the operations, and the
+ * results become the classes of the interface (`types/store.ts`).
  */
 import type { BucketCalls, GetRequest, PutRequest } from "../client/bucket-calls.ts";
 import { presentPrefix } from "../core/list-page.ts";
-import { decodeObject, decodeObjects } from "../core/object-text.ts";
+import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import { listLimitMax } from "../core/limits.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 import type { HttpMetadata } from "../core/http-metadata.ts";
@@ -20,8 +20,7 @@ import {
   toOptions,
   toText,
 } from "./arguments.ts";
-import { requireOwner } from "./illegal-invocation.ts";
-import { invokeBy, type Invoke } from "./invoke.ts";
+import { invokeBy, requireOwner, type BucketSettings, type Invoke } from "./invocation.ts";
 import {
   checksumOption,
   conditionalOption,
@@ -29,7 +28,6 @@ import {
   httpMetadataOption,
   rangeOption,
 } from "./options.ts";
-import type { BucketSettings } from "./settings.ts";
 import { StoreMultipartUpload } from "./store-multipart-upload.ts";
 import { StoreObject, StoreObjectBody } from "./store-object.ts";
 import { toValue, valueTypes } from "./value.ts";
@@ -139,8 +137,8 @@ export class StoreBucket implements types.StoreBucket {
     return this.#upload(toText(key), toText(uploadId));
   }
 
-  static isBucket(value: object): value is StoreBucket {
-    return #bucket in value;
+  static isBucket(value: object | undefined): boolean {
+    return value !== undefined && #bucket in value;
   }
 
   #head(key: string): Promise<StoreObject | null> {
@@ -167,8 +165,8 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   /**
-   * Options are looked at before the value, and a stream that is not going to be read is
-   * cancelled, so that whoever writes to it does not wait for ever.
+   * Checks the options before the value. A bad option cancels a stream value, so that the writer of
+   * the stream does not wait forever.
    */
   #put(
     key: string,
@@ -249,7 +247,7 @@ export class StoreBucket implements types.StoreBucket {
 }
 
 function requireBucket(value: StoreBucket): StoreBucket {
-  requireOwner(value !== undefined && StoreBucket.isBucket(value));
+  requireOwner(StoreBucket.isBucket(value));
   return value;
 }
 

@@ -1,13 +1,11 @@
 import type { BucketCalls } from "../client/bucket-calls.ts";
 import { validatePartNumber, type PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-text.ts";
+import { decodeObject } from "../core/object-encoding.ts";
 import type { UploadReference } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import { argumentError, isObject, requireArguments, toInteger, toText } from "./arguments.ts";
 import { StoreObject } from "./store-object.ts";
-import { requireOwner } from "./illegal-invocation.ts";
-import { invokeBy, type Invoke } from "./invoke.ts";
-import type { BucketSettings } from "./settings.ts";
+import { invokeBy, requireOwner, type BucketSettings, type Invoke } from "./invocation.ts";
 import { toValue, valueTypes } from "./value.ts";
 
 export class StoreMultipartUpload implements types.StoreMultipartUpload {
@@ -27,7 +25,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
 
   uploadPart(partNumber: number, value: types.StoreValue): Promise<types.StoreUploadedPart> {
     const given = arguments;
-    requireOwner(isUpload(this));
+    requireOwner(StoreMultipartUpload.isUpload(this));
     return this.#invoke(() => {
       const method = "StoreMultipartUpload.uploadPart";
       requireArguments(given, method, ["integer", valueTypes]);
@@ -42,12 +40,12 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   }
 
   abort(): Promise<void> {
-    requireOwner(isUpload(this));
+    requireOwner(StoreMultipartUpload.isUpload(this));
     return this.#abort();
   }
 
-  static isUpload(value: object): value is StoreMultipartUpload {
-    return #bucket in value;
+  static isUpload(value: object | undefined): boolean {
+    return value !== undefined && #bucket in value;
   }
 
   #abort(): Promise<void> {
@@ -56,7 +54,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
 
   complete(uploadedParts: types.StoreUploadedPart[]): Promise<StoreObject> {
     const given = arguments;
-    requireOwner(isUpload(this));
+    requireOwner(StoreMultipartUpload.isUpload(this));
     return this.#invoke(() => {
       requireArguments(given, "StoreMultipartUpload.complete", ["Array"]);
       return this.#complete(toParts(uploadedParts));
@@ -73,10 +71,6 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   #reference(): UploadReference {
     return { key: this.key, uploadId: this.uploadId };
   }
-}
-
-function isUpload(value: StoreMultipartUpload): boolean {
-  return value !== undefined && StoreMultipartUpload.isUpload(value);
 }
 
 function toParts(value: unknown): PartReference[] {

@@ -1,5 +1,6 @@
-/** Objects as scripts see them. */
-import { fromHex, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
+/** The classes of objects that scripts see. */
+import { decodeHex } from "../../base/hex.ts";
+import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
 import {
   httpMetadataFields,
   httpMetadataHeaders,
@@ -11,7 +12,7 @@ import type { ObjectRecord } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import { argumentError, isHeaders } from "./arguments.ts";
 import { BytesBody, type Body } from "./body.ts";
-import { requireOwner } from "./illegal-invocation.ts";
+import { requireOwner } from "./invocation.ts";
 
 export class StoreObject implements types.StoreObject {
   readonly key: string;
@@ -101,7 +102,7 @@ export class StoreObjectBody extends StoreObject implements types.StoreObjectBod
   }
 }
 
-/** Few look at the hashes of an object, and none at those of a whole page: they are made when asked for. */
+/** The hashes of an object. Few scripts read them, so each buffer is made when it is read. */
 class StoreChecksums {
   readonly #hex: Checksums;
   #buffers: Partial<Record<ChecksumAlgorithm, ArrayBuffer>> | undefined;
@@ -138,7 +139,7 @@ class StoreChecksums {
     const hex = this.#hex[algorithm];
     if (hex === undefined) return undefined;
     const buffers = (this.#buffers ??= {});
-    return (buffers[algorithm] ??= fromHex(hex).buffer);
+    return (buffers[algorithm] ??= decodeHex(hex)!.buffer);
   }
 }
 

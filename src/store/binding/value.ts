@@ -1,18 +1,17 @@
-/** Values to store: every kind that put and uploadPart take. */
-import type { Value } from "../client/bucket-calls.ts";
+/** Values to store, of every type that put and uploadPart take. */
+import type { Value } from "../content/content-value.ts";
 import { argumentError } from "./arguments.ts";
-import type { BucketSettings } from "./settings.ts";
-import { streamLength } from "./stream-length.ts";
+import type { BucketSettings } from "./invocation.ts";
 
-/** How the platform names the types of a value. */
+/** The types of a value, in the platform's error messages. */
 export const valueTypes = "ReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";
 
 const encoder = new TextEncoder();
 
 /**
- * Takes a value as it is now: bytes that the script changes later are not stored.
+ * Copies the bytes of a value, so that later changes by the script are not stored.
  *
- * @throws TypeError for anything that cannot be stored
+ * @throws TypeError for a value that cannot be stored
  */
 export function toValue(
   value: unknown,
@@ -44,7 +43,23 @@ export function toValue(
   throw argumentError(method, 2, valueTypes);
 }
 
-/** Whether something has been read from it. Only a body tells. */
+/**
+ * The length of a stream, or `null` where the runtime does not know it.
+ *
+ * The runtime has no API for the length. It shows the length to its inspector through a symbol on
+ * `ReadableStream.prototype`, and this function reads that symbol.
+ */
+function streamLength(stream: ReadableStream): number | null {
+  if (lengthSymbol === undefined) return null;
+  const length = (stream as unknown as Record<symbol, bigint | undefined>)[lengthSymbol];
+  return length === undefined ? null : Number(length);
+}
+
+const lengthSymbol = Object.getOwnPropertySymbols(ReadableStream.prototype).find(
+  (symbol) => symbol.description === "length",
+);
+
+/** Whether bytes of the stream have been read. Only a `Response` tells. */
 function isDisturbed(stream: ReadableStream): boolean {
   try {
     return new Response(stream).bodyUsed;
@@ -53,7 +68,7 @@ function isDisturbed(stream: ReadableStream): boolean {
   }
 }
 
-/** Deviation: a detached buffer is refused, and not taken for no bytes. */
+/** Deviation: a detached buffer is refused. The platform stores it as an empty value. */
 function requireAttached(buffer: ArrayBufferLike, method: string): void {
   if (!("detached" in buffer) || !buffer.detached) return;
   const [owner, name] = method.split(".");

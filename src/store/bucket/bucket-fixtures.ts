@@ -1,18 +1,15 @@
-/**
- * A bucket as tests fill it and look at it: all at once, and past what concerns scripts (faults,
- * and the list of calls).
- */
+/** Fills a bucket for a test, and reads all of it, without faults and without recorded calls. */
 import { BlobDirectory } from "../content/blob-directory.ts";
 import { openSlice } from "../content/content-reader.ts";
 import { ContentWriter } from "../content/content-writer.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
-import { listLimitMax } from "../core/limits.ts";
-import { decodeObject, decodeObjects } from "../core/object-text.ts";
-import type { Operation, Outcome, Result } from "../core/operations.ts";
 import type { FixtureObject, SeedObject } from "../core/fixture.ts";
+import { listLimitMax } from "../core/limits.ts";
+import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
+import type { ContentSlice, Operation, Outcome, Result } from "../core/operations.ts";
 import type { BucketObject } from "./bucket-object.ts";
 
-/** An RPC carries 32 MiB; values that are not in files are at most 128 KiB each. */
+/** An RPC carries 32 MiB, and a value that is not in a file has at most 128 KiB. */
 const operationsMax = 100;
 
 export class BucketFixtures {
@@ -31,7 +28,7 @@ export class BucketFixtures {
     this.#writer = new ContentWriter(this.#blobs, access.runId);
   }
 
-  /** Returns what is wrong, if anything is: an exception would be logged on its way, too. */
+  /** Returns the text of an error, or `null`: the runtime would also log an exception. */
   async seed(objects: readonly SeedObject[]): Promise<string | null> {
     const puts = await Promise.all(
       objects.map(async ({ key, bytes, http = {}, custom = {}, storageClass = "Standard" }) => ({
@@ -51,9 +48,9 @@ export class BucketFixtures {
     return null;
   }
 
-  /** In the order of their keys. */
+  /** The objects in the order of their keys. */
   async contents(prefix: string): Promise<FixtureObject[]> {
-    const kept: FixtureObject[] = [];
+    const objects: FixtureObject[] = [];
     for (let cursor: string | undefined; ;) {
       const [listed] = (await this.#execute([
         {
@@ -76,14 +73,14 @@ export class BucketFixtures {
         const found = outcome.ok ? (outcome.value as Result<"get">) : null;
         if (found?.status !== "found") continue;
         const { http, custom } = decodeObject(key, found.object);
-        kept.push({ key, bytes: await this.#read(found.content), http, custom });
+        objects.push({ key, bytes: await this.#read(found.content), http, custom });
       }
       ({ cursor } = listed.value);
-      if (cursor === undefined) return kept;
+      if (cursor === undefined) return objects;
     }
   }
 
-  async #read(content: Extract<Result<"get">, { status: "found" }>["content"]) {
+  async #read(content: readonly ContentSlice[]): Promise<Uint8Array> {
     const parts = await Promise.all(
       content.map(async (slice) => new Response(await openSlice(this.#blobs, slice)).bytes()),
     );
@@ -93,8 +90,8 @@ export class BucketFixtures {
   async #execute(operations: Operation[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (let start = 0; start < operations.length; start += operationsMax) {
-      const some = operations.slice(start, start + operationsMax);
-      outcomes.push(...((await this.#bucket.keep(some)) as Outcome[]));
+      const batch = operations.slice(start, start + operationsMax);
+      outcomes.push(...((await this.#bucket.executeUnobserved(batch)) as Outcome[]));
     }
     return outcomes;
   }

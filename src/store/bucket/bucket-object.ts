@@ -1,90 +1,105 @@
 /**
- * The Durable Object of a bucket: a `Bucket` on the object's own database, and its housekeeping.
+ * The Durable Object of a bucket: a `Bucket` on the object's database, and its housekeeping.
  *
- * Housekeeping happens when the object wakes for the first time in a runtime, when an upload's
- * seven days are over, and a minute after use. The last is there for the next start: alarms
- * outlive the process, so a runtime that was killed while the bucket was in use wakes it again
- * when it starts, and what the crash left is collected even if no script asks for the bucket.
+ * Housekeeping happens when the object wakes for the first time in a runtime, when an upload
+ * reaches its deadline, and a minute after use. The last is for the next start: alarms are
+ * persistent, so after a runtime was killed while the bucket was in use, the next runtime wakes the
+ * bucket and collects the files that the crash left, even if no script calls the bucket.
  */
 import { DurableObject } from "cloudflare:workers";
 import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
-import { decodeFrame, encodeFrame } from "../client/frame.ts";
 import { isAbandoned } from "../core/blob-name.ts";
-import { toHex } from "../core/checksum.ts";
+import { encodeHex } from "../../base/hex.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
-import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
-import { UndoJournal } from "../../base/workerd/undo-journal.ts";
-import { Bucket, writesNothing } from "./bucket.ts";
-import { MovableClock } from "./clock.ts";
-import { TestSession } from "./test-session.ts";
+import { operationOf, type ShortCall } from "../core/short-form.ts";
+import { UndoJournal } from "../../base/undo-journal.ts";
+import {
+  shortMessage,
+  type BucketService,
+  type ShortMessage,
+} from "../transport/bucket-service.ts";
+import { decodeFrame, encodeFrame } from "../transport/frame.ts";
+import {
+  inLayer,
+  operationIn,
+  operationsIn,
+  type OperationMessage,
+  type OutcomeMessage,
+} from "../transport/message.ts";
+import { areReads, Bucket } from "./bucket.ts";
+import { storeClock } from "./clock.ts";
+import { storeTestSession } from "./test-session.ts";
 
 export interface BucketEnv {
-  /** The folder that holds each bucket's blobs in a folder of its name. */
+  /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
-  /** The folder with the notes of the runs that use the store (`base/run-record.ts`). */
+  /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
   readonly runs: Fetcher;
 }
 
-export const clock = new MovableClock();
-
-/** What tests do to the store. */
-export const testSession = new TestSession(clock);
-
-/** Buckets that are awake in this runtime: the ones to tell when the clock moves. */
+/** The buckets that are awake in this runtime: a test that moves the clock calls them. */
 export const awakeBuckets = new Set<string>();
 
 const wakeAfterUseMilliseconds = 60_000;
 const sweepChunk = 1000;
 
-/** What a database of an empty bucket may have taken in before it is worth a new one. */
+/** An empty bucket to whose database more than this was written gets a new database. */
 const emptyBytesMax = 1024 * 1024;
-/** After a delete; more often than once in that time, nobody looks whether it was the last. */
+/** How long after a delete the bucket checks whether it is empty. */
 const reclaimMilliseconds = 100;
 
-export class BucketObject extends DurableObject<BucketEnv> {
+export class BucketObject extends DurableObject<BucketEnv> implements BucketService {
   #bucket: Bucket;
   readonly #name: string;
   readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
-  /** The machine's time of the alarm that is set, if this run of the object has set one. */
+  /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
-  /** The deadline that the alarm takes into account. */
+  /** The upload deadline for which the alarm is set. */
   #alarmDeadline: number | null = null;
   #usedSinceAlarm = false;
   #swept: Promise<void> | undefined;
-  /** Whether somebody is going to look if the bucket is empty. */
+  /** Whether a check for an empty bucket is scheduled. */
   #reclaiming = false;
 
   constructor(ctx: DurableObjectState, env: BucketEnv) {
     super(ctx, env);
     const name = ctx.id.name;
-    if (name === undefined) throw new Error("A bucket is addressed by its name");
+    if (name === undefined) throw new Error("A bucket object must be addressed by name");
     awakeBuckets.add(name);
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
-    this.#journal.recover(testSession.run);
+    this.#journal.recover(storeTestSession.run);
     this.#bucket = this.#openBucket();
   }
 
   #openBucket(): Bucket {
-    return new Bucket({ storage: this.ctx.storage, clock, randomHex });
+    return new Bucket({ storage: this.ctx.storage, clock: storeClock, randomHex });
   }
 
-  /** Executes operations in order. Each is refused alone; what they wrote is durable on return. */
-  execute(operations: Operation[]): Outcome[] | Promise<Outcome[]> {
-    if (testSession.active && !testSession.leavesAlone(operations))
-      return this.#executeInTest(operations);
+  execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
+    if (storeTestSession.active && storeTestSession.concerns(messages))
+      return this.#executeInTest(messages);
+    return this.#executeInLayer(operationsIn(messages));
+  }
+
+  executeShort(
+    layer: number | undefined,
+    ...call: ShortCall
+  ): ShortMessage | Promise<ShortMessage> {
+    const answers = this.execute([inLayer(operationOf(call), layer)]);
+    return answers instanceof Promise ? answers.then(shortMessage) : shortMessage(answers);
+  }
+
+  /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
+  async executeUnobserved(operations: Operation[]): Promise<Outcome[]> {
+    return this.#executeInLayer(operations);
+  }
+
+  #executeInLayer(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
     this.#enterLayer(operations);
     return this.#execute(operations);
-  }
-
-  /** `execute`, for one operation in its short form. */
-  executeShort(...call: ShortCall): ShortAnswer | Promise<ShortAnswer> {
-    const executed = this.execute([operationOf(call)]);
-    return executed instanceof Promise
-      ? executed.then(([outcome]) => shortAnswer(outcome as Outcome))
-      : shortAnswer(executed[0] as Outcome);
   }
 
   #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
@@ -95,69 +110,63 @@ export class BucketObject extends DurableObject<BucketEnv> {
       this.#setAlarm();
     }
     this.#swept ??= this.#startSweep();
-    if (this.#bucket.bytesTaken > emptyBytesMax && operations.some(isDelete)) {
+    if (this.#bucket.bytesWritten > emptyBytesMax && operations.some(isDelete)) {
       this.#startReclaim();
     }
-    // Most calls leave nothing to remove, and then there is nothing to wait for.
+    // Most calls release no file, and return without a promise.
     if (expired.length + released.length === 0) return outcomes;
     return this.#remove([...expired, ...released]).then(() => outcomes);
   }
 
-  /** `execute`, in a test: undone with its layer, with faults, and noted. */
-  async #executeInTest(operations: readonly Operation[]): Promise<Outcome[]> {
-    const verdicts = operations.map((operation) => testSession.judge(this.#name, operation));
-    const executed = operations.filter((_, index) => verdicts[index]?.execute);
-    this.#enterLayer(executed);
-    const answers = Iterator.from(executed.length === 0 ? [] : await this.#execute(executed));
-    return verdicts.map(({ execute, instead, answerFault }, index) => {
-      const answer = execute ? (answers.next().value as Outcome) : undefined;
-      const outcome = {
-        ...((instead ?? answer) as Outcome),
-        ...(answerFault !== undefined && { answerFault }),
-      };
-      testSession.record(this.#name, operations[index] as Operation, outcome);
-      return outcome;
+  /** `execute`, with the faults of the test session, and with recorded calls. */
+  async #executeInTest(messages: readonly OperationMessage[]): Promise<OutcomeMessage[]> {
+    const operations = messages.map(operationIn);
+    const decisions = messages.map((message) => storeTestSession.decide(this.#name, message));
+    const executed = operations.filter((_, index) => decisions[index]?.execute);
+    const outcomes = Iterator.from(
+      executed.length === 0 ? [] : await this.#executeInLayer(executed),
+    );
+    return decisions.map(({ execute, replacement, fault }, index) => {
+      const executedOutcome = execute ? outcomes.next().value : undefined;
+      const outcome = (replacement ?? executedOutcome) as Outcome;
+      if (!fault?.late) {
+        storeTestSession.record(this.#name, operations[index] as Operation, outcome);
+      }
+      return fault === undefined ? outcome : { fault, outcome };
     });
   }
 
-  /** `execute`, for tests that fill a bucket or look at it: no fault meets it, nobody notes it. */
-  async keep(operations: Operation[]): Promise<Outcome[]> {
-    this.#enterLayer(operations);
-    return this.#execute(operations);
-  }
-
-  /** Before anything is written. A test that only reads leaves nothing to undo. */
+  /** Called before a write: writes belong to the open layer. Reads leave nothing to undo. */
   #enterLayer(operations?: readonly Operation[]): void {
-    if (!testSession.active || (operations !== undefined && writesNothing(operations))) return;
-    testSession.touch(this.#name);
-    this.#journal.enter(testSession.layer, testSession.run);
+    if (!storeTestSession.active || (operations !== undefined && areReads(operations))) return;
+    storeTestSession.touch(this.#name);
+    this.#journal.enter(storeTestSession.layer, storeTestSession.run);
   }
 
-  /** Undoes what was written in a layer, and in those above it. */
+  /** Undoes the writes of a layer and of the layers above it. */
   async leaveLayer(layer: number): Promise<void> {
-    const made = this.#journal.added("blobs", layer);
-    this.#journal.leave(layer, testSession.run);
+    const added = this.#journal.added("blobs", layer);
+    this.#journal.leave(layer, storeTestSession.run);
     this.#bucket.reread();
     this.#setAlarm();
-    await this.#remove(made);
+    await this.#remove(added);
   }
 
-  /** `execute`, for scripts whose compatibility date is from before RPC. */
   override async fetch(request: Request): Promise<Response> {
-    const operations = decodeFrame<Operation[]>(await request.arrayBuffer());
-    return new Response(encodeFrame(await this.execute(operations)));
+    const messages = decodeFrame<OperationMessage[]>(await request.arrayBuffer());
+    return new Response(encodeFrame(await this.execute(messages)));
   }
 
-  /** Does what is due by the clock. Called when a test has moved it, too. */
+  /** Expires uploads. Also called when a test has moved the clock. */
   async housekeep(): Promise<void> {
     const expired = this.#expireUploads();
     this.#setAlarm();
     await this.#remove(expired);
   }
 
-  /** Removes files that nothing refers to and whose writer is gone. Returns how many. */
+  /** Removes files to which no row refers and whose writer has ended. Returns their number. */
   async collectGarbage(): Promise<number> {
-    // In this order: see `core/blob-name.ts`.
+    // The order matters: see `core/blob-name.ts`.
     const files = await this.#blobs.fileNames();
     const activeRuns = await fileNames(this.env.runs, "http://runs/");
     const abandoned = files.filter((fileName) => isAbandoned(fileName, activeRuns));
@@ -184,9 +193,9 @@ export class BucketObject extends DurableObject<BucketEnv> {
   }
 
   /**
-   * Gives the disk back what an emptied bucket has taken. SQLite keeps the pages of what was
-   * deleted for what comes next, and an object may not have it vacuum; but it may start anew. No
-   * other runtime has the file open, for one at a time is the host of the folder.
+   * Returns the disk space of an empty bucket. SQLite keeps deleted pages for later writes, and a
+   * Durable Object may not run `VACUUM`, but it may delete its database and create another. No
+   * other runtime has the file open, because a folder has one owner.
    */
   async #reclaim(): Promise<void> {
     if (!this.#bucket.isEmpty()) return;
@@ -218,10 +227,10 @@ export class BucketObject extends DurableObject<BucketEnv> {
     return sweep;
   }
 
-  /** Costs one look into an index, and nothing more unless something is due. */
+  /** Costs one comparison unless an upload has expired. */
   #expireUploads(): readonly string[] {
     const deadline = this.#bucket.nextDeadline();
-    if (deadline === null || deadline > clock.now()) return [];
+    if (deadline === null || deadline > storeClock.now()) return [];
     this.#enterLayer();
     return this.#bucket.expireUploads();
   }
@@ -230,24 +239,24 @@ export class BucketObject extends DurableObject<BucketEnv> {
     const deadline = this.#bucket.nextDeadline();
     this.#alarmDeadline = deadline;
     const time = Math.min(
-      deadline === null ? Infinity : clock.machineTime(deadline),
+      deadline === null ? Infinity : storeClock.machineTime(deadline),
       this.#usedSinceAlarm ? Date.now() + wakeAfterUseMilliseconds : Infinity,
     );
-    // Only ever earlier: waking too soon does no harm, and most calls need no write.
+    // The alarm only moves to an earlier time: an early alarm is harmless, and setting it is a write.
     if (time >= this.#alarmTime) return;
     this.#alarmTime = time;
     void this.ctx.storage.setAlarm(time);
   }
 
   /**
-   * Outgoing requests wait until the writes before them are durable, so no live file is removed.
-   * A file that cannot be removed is no reason to fail what has been committed.
+   * Outgoing requests wait until earlier writes are durable, so no referenced file is removed. A
+   * file that cannot be removed does not fail operations that are committed.
    */
   async #remove(files: readonly string[]): Promise<void> {
-    const kept = testSession.active ? this.#journal.keeps("blobs", files) : undefined;
+    const restorable = storeTestSession.active ? this.#journal.keeps("blobs", files) : undefined;
     const removals = files.map(async (fileName) => {
-      // A test has replaced what it refers to, and will give it back.
-      if (kept?.has(fileName)) return;
+      // A layer has deleted the row of this file, and restores the row when it is closed.
+      if (restorable?.has(fileName)) return;
       try {
         await this.#blobs.remove(fileName);
       } catch (error) {
@@ -263,5 +272,5 @@ function isDelete({ method }: Operation): boolean {
 }
 
 function randomHex(bytes: number): string {
-  return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
+  return encodeHex(crypto.getRandomValues(new Uint8Array(bytes)));
 }

@@ -1,88 +1,67 @@
 /**
- * A bucket's operations, on its tables.
+ * The operations of a bucket, on its tables.
  *
- * Every method is synchronous: nothing else runs between its check and its write, which makes
- * each operation atomic and every condition exact. Each checks all it can before it writes.
+ * Every method is synchronous: no other code runs between a check and the write that follows it, so
+ * each operation is atomic and every condition is exact. An operation checks all it can before it
+ * writes.
  *
- * An operation may leave files that nothing refers to any more; `execute` hands their names back,
- * and they may be removed once the writes are durable.
+ * An operation may leave files to which no row refers. `execute` returns their names; they may be
+ * removed once the writes are durable.
  */
 import { resolveRange } from "../core/byte-range.ts";
 import { conditionHolds } from "../core/conditional.ts";
 import { decodeCursor } from "../core/cursor.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
-import { prefixEnd, validateKey } from "../core/key.ts";
+import { validateKey } from "../core/key.ts";
 import { deleteKeysMax, listLimitMax, listPageBytesMax } from "../core/limits.ts";
 import { listPage, listRun, type ListQuery, type ScanRows } from "../core/list-page.ts";
-import {
-  multipartEtag,
-  selectParts,
-  uploadDeadline,
-  validatePartNumber,
-} from "../core/multipart.ts";
-import { decodeObject } from "../core/object-text.ts";
-import type {
-  Method,
-  ObjectRecord,
-  Operation,
-  Outcome,
-  Request,
-  Result,
-  UploadReference,
-} from "../core/operations.ts";
-import type { Clock } from "./clock.ts";
+import type { Method } from "../core/methods.ts";
+import { decodeObject } from "../core/object-encoding.ts";
+import type { ObjectRecord, Operation, Outcome, Request, Result } from "../core/operations.ts";
 import { checkContent, ContentTable } from "./content-table.ts";
 import { openTables } from "./migration.ts";
-import { isEmpty } from "./schema.ts";
-import { ObjectStore } from "./object-store.ts";
+import { MultipartUploads } from "./multipart-uploads.ts";
+import { ObjectRepository } from "./object-repository.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
-import { UploadTable, type StoredUpload } from "./upload-table.ts";
+import { newVersion, type BucketPlatform } from "./platform.ts";
+import { isEmpty } from "./schema.ts";
 
-export interface BucketHost {
-  readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
-  readonly clock: Clock;
-  /** As many random bytes as asked for, in hexadecimal. */
-  readonly randomHex: (bytes: number) => string;
-}
-
-export interface Executed {
-  /** One for each operation */
+export interface ExecutedBatch {
+  /** One outcome for each operation */
   readonly outcomes: Outcome[];
   /** Files that may be removed */
   readonly released: readonly string[];
 }
 
 export class Bucket {
-  readonly #host: BucketHost;
-  readonly #objects: ObjectTable;
+  readonly #platform: BucketPlatform;
+  readonly #table: ObjectTable;
   readonly #contents: ContentTable;
-  readonly #uploads: UploadTable;
-  readonly #store: ObjectStore;
-  /** Asked for with every call, so looked up only after the uploads have changed. */
-  #deadline: { readonly time: number | null } | undefined;
+  readonly #objects: ObjectRepository;
+  readonly #uploads: MultipartUploads;
 
-  constructor(host: BucketHost) {
-    const { sql } = host.storage;
-    openTables(host.storage);
-    this.#host = host;
-    this.#objects = new ObjectTable(sql);
-    this.#contents = new ContentTable(sql);
-    this.#uploads = new UploadTable(sql);
-    this.#store = new ObjectStore(this.#objects, this.#contents, (write) =>
-      host.storage.transactionSync(write),
+  constructor(platform: BucketPlatform) {
+    const { storage } = platform;
+    openTables(storage);
+    this.#platform = platform;
+    this.#table = new ObjectTable(storage.sql);
+    this.#contents = new ContentTable(storage.sql);
+    this.#objects = new ObjectRepository(this.#table, this.#contents, (write) =>
+      storage.transactionSync(write),
     );
+    this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects);
   }
 
   /**
-   * Executes operations in order, in one transaction. Each is refused alone, before it has written
-   * anything; if something breaks that nobody foresaw, none of them has happened.
+   * Executes operations in order, in one transaction. An operation is refused by itself, before it
+   * has written anything. An unexpected error undoes the whole batch.
    */
-  execute(operations: readonly Operation[]): Executed {
+  execute(operations: readonly Operation[]): ExecutedBatch {
     const attempt = (): Outcome[] => operations.map((operation) => this.#attempt(operation));
     try {
       const outcomes = needTransaction(operations) ? this.#transact(attempt) : this.#guard(attempt);
-      return { outcomes, released: this.#store.takeReleased() };
+      return { outcomes, released: this.#objects.takeReleased() };
     } catch (error) {
       console.error("Cannot execute a batch of operations:", error);
       const { code, message } = new StoreError(10001);
@@ -91,15 +70,15 @@ export class Bucket {
   }
 
   #transact<T>(write: () => T): T {
-    return this.#guard(() => this.#host.storage.transactionSync(write));
+    return this.#guard(() => this.#platform.storage.transactionSync(write));
   }
 
-  /** What breaks on the way is not remembered. */
+  /** Discards the state in memory when `write` fails. */
   #guard<T>(write: () => T): T {
     try {
       return write();
     } catch (error) {
-      this.#store.rollBack();
+      this.#objects.rollBack();
       throw error;
     }
   }
@@ -114,44 +93,37 @@ export class Bucket {
   }
 
   /**
-   * Ends the uploads whose seven days are over, and forgets finished ones.
+   * Aborts the uploads that have reached their deadline, and deletes the finished ones.
    *
    * @returns files that may be removed
    */
   expireUploads(): readonly string[] {
-    const now = this.#host.clock.now();
-    this.#transact(() => {
-      for (const { uploadId, state } of this.#uploads.due(now)) {
-        if (state === "in progress") this.#abort(uploadId);
-        else this.#uploads.forget(uploadId);
-      }
-    });
-    this.#deadline = undefined;
-    return this.#store.takeReleased();
+    this.#transact(() => this.#uploads.expire());
+    return this.#objects.takeReleased();
   }
 
-  /** The tables have been given another state: what is in memory was true of the one before. */
+  /** The tables have been restored to another state, so the state in memory is discarded. */
   reread(): void {
-    this.#store.rollBack();
-    this.#deadline = undefined;
+    this.#objects.rollBack();
+    this.#uploads.forgetDeadline();
   }
 
-  /** When `expireUploads` next has something to do, by the store's clock. */
+  /** The time, by the store's clock, at which `expireUploads` next has an upload to expire. */
   nextDeadline(): number | null {
-    return (this.#deadline ??= { time: this.#uploads.nextDeadline() }).time;
+    return this.#uploads.nextDeadline();
   }
 
-  /** About how many bytes the database has taken in since it was new; `Infinity` if long ago. */
-  get bytesTaken(): number {
-    return this.#store.bytesTaken;
+  /** About how many bytes were written since the database was new; `Infinity` if not known. */
+  get bytesWritten(): number {
+    return this.#contents.bytesWritten;
   }
 
-  /** Whether a new database would be as good as this one. */
+  /** Whether a new database would hold the same. */
   isEmpty(): boolean {
-    return isEmpty(this.#host.storage.sql);
+    return isEmpty(this.#platform.storage.sql);
   }
 
-  /** Which of these files no row refers to. */
+  /** Those of the files to which no row refers. */
   unreferenced(fileNames: readonly string[]): string[] {
     return this.#contents.unreferenced(fileNames);
   }
@@ -167,32 +139,35 @@ export class Bucket {
       case "delete":
         return this.#delete(operation);
       case "list":
+        validateLimit(operation.limit);
         return this.#list(operation);
       case "createUpload":
-        return this.#createUpload(operation);
+        return this.#uploads.create(operation);
       case "uploadPart":
-        return this.#uploadPart(operation);
+        return this.#uploads.uploadPart(operation);
       case "completeUpload":
-        return this.#completeUpload(operation);
+        return this.#uploads.complete(operation);
       case "abortUpload":
-        return this.#abortUpload(operation);
+        return this.#uploads.abort(operation);
       case "listUploads":
-        return this.#listUploads(operation);
+        validateLimit(operation.limit);
+        return this.#uploads.list(operation);
       case "listParts":
-        return this.#listParts(operation);
+        validateLimit(operation.limit);
+        return this.#uploads.listParts(operation);
       case "stats":
-        return { ...this.#objects.stats(), uploads: this.#uploads.countInProgress() };
+        return { ...this.#table.stats(), uploads: this.#uploads.countInProgress() };
     }
   }
 
   #head({ key }: Request<"head">): Result<"head"> {
     validateKey(key);
-    return this.#store.text(key);
+    return this.#objects.text(key);
   }
 
   #get({ key, range, onlyIf }: Request<"get">): Result<"get"> {
     validateKey(key);
-    const found = this.#store.find(key);
+    const found = this.#objects.find(key);
     if (found === null) return null;
     const { text, bytes } = found;
     if (range === undefined && onlyIf === undefined && bytes !== null) {
@@ -208,7 +183,7 @@ export class Bucket {
       status: "found",
       object: text,
       range: resolved,
-      content: this.#store.read(found, resolved),
+      content: this.#objects.read(found, resolved),
     };
   }
 
@@ -217,12 +192,12 @@ export class Bucket {
     validateMetadata(description.http, description.custom);
     const checked = checkContent(content, checksum);
     if (onlyIf !== undefined) {
-      const text = this.#store.text(key);
+      const text = this.#objects.text(key);
       if (!conditionHolds(onlyIf, text === null ? null : decodeObject(key, text))) return null;
     }
     const { size, checksums } = checked;
     const record: Required<ObjectRecord> = {
-      ...this.#newVersion(key),
+      ...newVersion(this.#platform, key),
       size,
       etag: checksums.md5 as string,
       checksums,
@@ -230,19 +205,18 @@ export class Bucket {
       http: description.http,
       custom: description.custom,
     };
-    return this.#store.put(record, checked);
+    return this.#objects.put(record, checked);
   }
 
   #delete({ keys }: Request<"delete">): Result<"delete"> {
     if (keys.length < 1 || keys.length > deleteKeysMax) throw new StoreError(10027);
     for (const key of keys) validateKey(key);
-    this.#store.remove(keys);
+    this.#objects.remove(keys);
     return null;
   }
 
   #list(request: Request<"list">): Result<"list"> {
-    const { limit, cursor, includeHttp, includeCustom } = request;
-    validateLimit(limit);
+    const { cursor, includeHttp, includeCustom } = request;
     const include = { http: includeHttp, custom: includeCustom };
     const query: ListQuery = {
       ...request,
@@ -250,8 +224,8 @@ export class Bucket {
       weightMax: includeHttp || includeCustom ? listPageBytesMax : Infinity,
     };
     const scan: ScanRows<RowText> = (bounds, rowsExpected) =>
-      this.#objects.scan(bounds, { include, rowsExpected });
-    const run = listRun(query, (bounds, most) => this.#objects.run(bounds, include, most), scan);
+      this.#table.scan(bounds, { include, rowsExpected });
+    const run = listRun(query, (bounds, most) => this.#table.run(bounds, include, most), scan);
     if (run !== null) {
       const { json, ...rest } = run;
       return { objectsJson: `[${json}]`, prefixes: [], ...rest };
@@ -263,125 +237,20 @@ export class Bucket {
       ...(page.cursor !== undefined && { cursor: page.cursor }),
     };
   }
-
-  #createUpload({ key, ...description }: Request<"createUpload">): Result<"createUpload"> {
-    validateKey(key);
-    validateMetadata(description.http, description.custom);
-    const uploadId = this.#host.randomHex(64);
-    this.#uploads.add({ key, uploadId }, this.#host.clock.now(), description);
-    this.#deadline = undefined;
-    return { uploadId };
-  }
-
-  #uploadPart({ partNumber, content, ...upload }: Request<"uploadPart">): Result<"uploadPart"> {
-    validateKey(upload.key);
-    validatePartNumber(partNumber);
-    this.#requireInProgress(upload);
-    const checked = checkContent(content);
-    const etag = checked.checksums.md5 as string;
-    const { size, place } = this.#contents.add(checked);
-    const replaced = this.#uploads.putPart(upload.uploadId, { partNumber, size, etag, place });
-    if (replaced !== null) this.#store.release([[replaced]]);
-    return { partNumber, etag };
-  }
-
-  #completeUpload({ parts, ...upload }: Request<"completeUpload">): Result<"completeUpload"> {
-    validateKey(upload.key);
-    for (const { partNumber } of parts) validatePartNumber(partNumber);
-    const { description } = this.#requireInProgress(upload);
-    const stored = new Map(
-      Iterator.from(this.#uploads.parts(upload.uploadId)).map((part) => [part.partNumber, part]),
-    );
-    const selected = selectParts(parts, stored);
-    this.#uploads.finish(upload.uploadId, "completed", this.#host.clock.now());
-    this.#deadline = undefined;
-    for (const { partNumber } of selected) stored.delete(partNumber);
-    this.#store.release([[...stored.values()]]);
-    const record: Required<ObjectRecord> = {
-      ...this.#newVersion(upload.key),
-      size: selected.reduce((sum, part) => sum + part.size, 0),
-      etag: multipartEtag(selected),
-      checksums: {},
-      storageClass: description.storageClass,
-      http: description.http,
-      custom: description.custom,
-    };
-    return this.#store.putSegments(record, selected);
-  }
-
-  #abortUpload(upload: Request<"abortUpload">): Result<"abortUpload"> {
-    validateKey(upload.key);
-    const found = this.#uploads.find(upload);
-    if (found === null) throw new StoreError(10024);
-    if (found.state === "in progress") this.#abort(upload.uploadId);
-    return null;
-  }
-
-  #listUploads({ prefix, after, limit }: Request<"listUploads">): Result<"listUploads"> {
-    validateLimit(limit);
-    const now = this.#host.clock.now();
-    const uploads = Iterator.from(
-      this.#uploads.inProgress({
-        prefix,
-        end: prefixEnd(prefix),
-        ...(after !== undefined && { after }),
-      }),
-    )
-      .filter((upload) => uploadDeadline(upload.created) > now)
-      .take(limit + 1)
-      .toArray();
-    return { uploads: uploads.slice(0, limit), truncated: uploads.length > limit };
-  }
-
-  #listParts({ afterPartNumber, limit, ...upload }: Request<"listParts">): Result<"listParts"> {
-    validateLimit(limit);
-    this.#requireInProgress(upload);
-    const parts = Iterator.from(this.#uploads.parts(upload.uploadId, afterPartNumber))
-      .map(({ partNumber, size, etag }) => ({ partNumber, size, etag }))
-      .take(limit + 1)
-      .toArray();
-    return { parts: parts.slice(0, limit), truncated: parts.length > limit };
-  }
-
-  #newVersion(key: string): Pick<ObjectRecord, "key" | "version" | "uploaded"> {
-    return { key, version: this.#host.randomHex(16), uploaded: this.#host.clock.now() };
-  }
-
-  /**
-   * The upload, if it can still be used. One whose time is over ends here and now.
-   *
-   * @throws StoreError 10024
-   */
-  #requireInProgress(upload: UploadReference): StoredUpload {
-    const found = this.#uploads.find(upload);
-    if (
-      found === null ||
-      found.state !== "in progress" ||
-      uploadDeadline(found.since) <= this.#host.clock.now()
-    ) {
-      throw new StoreError(10024);
-    }
-    return found;
-  }
-
-  #abort(uploadId: string): void {
-    this.#deadline = undefined;
-    this.#store.release([this.#uploads.finish(uploadId, "aborted", this.#host.clock.now())]);
-  }
 }
 
-/** Reads need none, and a put is safe by the order of its steps (`object-store.ts`). */
+/** Reads need none, and the order of its writes makes a put safe (`object-repository.ts`). */
 function needTransaction(operations: readonly Operation[]): boolean {
-  const alone = operations.length === 1 && operations[0]?.method === "put";
-  return !alone && !writesNothing(operations);
+  const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
+  return !isSinglePut && !areReads(operations);
 }
 
-/** Whether there is nothing to undo in operations. */
-export function writesNothing(operations: readonly Operation[]): boolean {
-  return operations.every(({ method }) => reads.has(method));
+/** Whether no operation writes. */
+export function areReads(operations: readonly Operation[]): boolean {
+  return operations.every(({ method }) => readMethods.has(method));
 }
 
-const reads: ReadonlySet<Method> = new Set([
+const readMethods: ReadonlySet<Method> = new Set([
   "head",
   "get",
   "list",

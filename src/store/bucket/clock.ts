@@ -1,7 +1,7 @@
 /**
- * The store's clock: the machine's, moved by as much as a test asks for.
+ * The store's clock: the machine's time, plus an offset that a test sets.
  *
- * All buckets of a runtime live in one isolate, so this one value is the time of all of them.
+ * All buckets of a runtime live in one isolate and share one clock.
  */
 export interface Clock {
   /** Milliseconds since the epoch */
@@ -9,23 +9,25 @@ export interface Clock {
 }
 
 export class MovableClock implements Clock {
-  /** Milliseconds by which it is ahead of the machine's. */
-  offset = 0;
+  /** How far this clock is ahead of the machine's. */
+  offsetMilliseconds = 0;
 
   now(): number {
-    return Date.now() + this.offset;
+    return Date.now() + this.offsetMilliseconds;
   }
 
   advance(milliseconds: number): void {
-    this.offset += milliseconds;
+    this.offsetMilliseconds += milliseconds;
   }
 
   reset(): void {
-    this.offset = 0;
+    this.offsetMilliseconds = 0;
   }
 
-  /** The machine's time at which this clock will show `time`. */
+  /** The machine's time at which this clock shows `time`. */
   machineTime(time: number): number {
-    return time - this.offset;
+    return time - this.offsetMilliseconds;
   }
 }
+
+export const storeClock = new MovableClock();

@@ -1,16 +1,15 @@
 /**
- * Puts the slices of a multipart object together.
+ * Joins the slices of a multipart object into one stream.
  *
- * A stream that a script makes cannot be piped into every other: workerd does not connect two
- * transform streams. The body of a response can. So the joining is done here, in a service, and
- * the script gets a response's body.
+ * workerd cannot pipe one transform stream into another, but it can pipe the body of a response. So
+ * this service joins the slices, and the script receives the body of a response.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
 import { StreamSource } from "../content/byte-source.ts";
 import { openSlice, type JoinRequest } from "../content/content-reader.ts";
-import { decodeFrame } from "../client/frame.ts";
 import type { ContentSlice } from "../core/operations.ts";
+import { decodeFrame } from "../transport/frame.ts";
 
 const copyBytes = 256 * 1024;
 
@@ -28,7 +27,7 @@ export class ContentJoiner extends WorkerEntrypoint<{ readonly blobs: Fetcher }>
     }
     const length = content.reduce((sum, slice) => sum + sliceLength(slice), 0);
     const { readable, writable } = new FixedLengthStream(length);
-    // Whoever reads the other end sees a failure there; there is nobody else to tell.
+    // A failure reaches the reader of the stream.
     this.ctx.waitUntil(join(blobs, start, others, writable).catch(() => {}));
     return new Response(readable);
   }

@@ -1,12 +1,12 @@
-/** Content of objects and parts: rows for small values, names of files for large ones. */
+/** The content of objects and parts: rows for small values, names of files for large ones. */
 import { verifyChecksum, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content, ContentSlice } from "../core/operations.ts";
-import type { Segment, SegmentSlice } from "../core/segment.ts";
+import type { Segment, SegmentSlice } from "../core/content-segment.ts";
 import { onlyRow } from "./rows.ts";
 
-/** Content whose size and hashes have been found good. */
+/** Content whose size and hash are valid. */
 export interface CheckedContent {
   readonly content: Content;
   readonly size: number;
@@ -16,13 +16,14 @@ export interface CheckedContent {
 /**
  * Checks content before anything is written.
  *
- * @throws StoreError 10037 when it does not have the hash that was given, 100100 when it is too large
+ * @throws StoreError 10037 when the content has another hash than expected, 100100 when it is too
+ *   large
  */
 export function checkContent(content: Content, expected?: ExpectedChecksum): CheckedContent {
   const { checksums } = content;
   const size = "blob" in content ? content.size : content.bytes.length;
   if ("bytes" in content && size > inlineBytesMax) {
-    throw new Error(`Cannot keep ${size} bytes in the database: write a blob first`);
+    throw new Error(`Cannot store ${size} bytes in the database: write a blob first`);
   }
   validateUploadSize(size);
   verifyChecksum(expected, checksums);
@@ -31,29 +32,29 @@ export function checkContent(content: Content, expected?: ExpectedChecksum): Che
 
 export class ContentTable {
   readonly #sql: SqlStorage;
-  /** Counted here: having SQLite say which id it chose costs more than the insert. */
+  /** Counted here: reading the id that SQLite chooses costs more than the insert. */
   #lastId: number;
-  /** Of bodies, since the table was empty; what was there before is not counted, but known of. */
-  bytesTaken: number;
+  /** Written to bodies since the table was empty; `Infinity` if it was not empty when opened. */
+  bytesWritten: number;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     const [lastId] = onlyRow<[number | null]>(sql.exec("SELECT max(id) FROM bodies"));
     this.#lastId = lastId ?? 0;
-    this.bytesTaken = lastId === null ? 0 : Infinity;
+    this.bytesWritten = lastId === null ? 0 : Infinity;
   }
 
-  /** Keeps a body, and returns its id. */
+  /** Inserts a body and returns its id. */
   addBody(bytes: Uint8Array): number {
     const id = ++this.#lastId;
-    this.bytesTaken += bytes.length;
+    this.bytesWritten += bytes.length;
     this.#sql.exec("INSERT INTO bodies (id, bytes) VALUES (?, ?)", id, bytes);
     return id;
   }
 
-  /** Keeps a body in place of another. */
+  /** Overwrites a body. */
   replaceBody(id: number, bytes: Uint8Array): void {
-    this.bytesTaken += bytes.length;
+    this.bytesWritten += bytes.length;
     this.#sql.exec("UPDATE bodies SET bytes = ? WHERE id = ?", bytes, id);
   }
 
@@ -61,7 +62,7 @@ export class ContentTable {
     this.#sql.exec("INSERT INTO blobs (name) VALUES (?)", name);
   }
 
-  /** Keeps content as one segment. */
+  /** Stores content as one segment. */
   add({ content, size }: CheckedContent): Segment {
     if ("blob" in content) {
       this.addBlob(content.blob);
@@ -70,7 +71,7 @@ export class ContentTable {
     return { size, place: this.addBody(content.bytes) };
   }
 
-  /** Forgets content. Returns the files that nothing refers to any more, to be removed. */
+  /** Deletes content. Returns the files to remove. */
   release(places: readonly Segment["place"][]): string[] {
     const ids = places.filter((place) => typeof place === "number");
     const names = places.filter((place) => typeof place === "string");
@@ -92,7 +93,7 @@ export class ContentTable {
   read({ segment, offset, length }: SegmentSlice): ContentSlice {
     const { size, place } = segment;
     if (typeof place === "string") return { blob: place, blobSize: size, offset, length };
-    // SQLite counts from 1.
+    // `substr` counts from 1.
     const cursor =
       length === size
         ? this.#sql.exec("SELECT bytes FROM bodies WHERE id = ?", place)
@@ -106,7 +107,7 @@ export class ContentTable {
     return { bytes };
   }
 
-  /** Which of these files no row refers to. */
+  /** Those of the files to which no row refers. */
   unreferenced(fileNames: readonly string[]): string[] {
     const rows = this.#sql.exec(
       "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM blobs)",

@@ -1,4 +1,4 @@
-/** The store's service: bucket objects, their control, what serves content, and the endpoint. */
+/** The store's worker: the bucket objects, the store control, the content joiner, the endpoint. */
 export { BucketObject } from "./bucket-object.ts";
 export { OwnerBucket } from "./owner-bucket.ts";
 export { ContentJoiner } from "./content-joiner.ts";

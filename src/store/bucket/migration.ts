@@ -1,10 +1,10 @@
-/** Opens a bucket's database, whichever version of the store has written it. */
+/** Opens the database of a bucket, and migrates a database of an older format. */
 import { createTables, formatVersion } from "./schema.ts";
 import { firstRow } from "./rows.ts";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
 
-/** @throws Error when the database is of a version that is not known yet */
+/** @throws Error when the format of the database is newer than this version of the store */
 export function openTables(storage: Storage): void {
   const { sql } = storage;
   const version = currentVersion(sql);
@@ -15,14 +15,14 @@ export function openTables(storage: Storage): void {
         `knows formats up to ${formatVersion}. Use the version that wrote it, or another folder.`,
     );
   }
-  // All or nothing: a crash in between leaves the database as it was.
+  // One transaction: a crash leaves the database unchanged.
   storage.transactionSync(() => {
     if (version === 0) createTables(sql);
     else migrateFirst(sql);
   });
 }
 
-/** 0 for an empty database. The first format had no table to say so. */
+/** 0 for an empty database. Format 1 has no `format` table. */
 function currentVersion(sql: SqlStorage): number {
   const tables = sql.exec("SELECT name FROM sqlite_master WHERE name IN ('format', 'objects')");
   const names = new Set(Array.from(tables.raw<[string]>(), ([name]) => name));
@@ -35,7 +35,7 @@ const firstTables = ["objects", "bodies", "blobs", "uploads", "parts"];
 const oneBody =
   "json_array_length(segments) = 1 AND json_type(segments, '$[0][1]') IN ('integer', 'real')";
 
-/** Columns for each field have become text, and segments of one body its id. */
+/** Format 2 has text instead of a column for each field, and `body` instead of one segment. */
 function migrateFirst(sql: SqlStorage): void {
   sql.exec("DROP INDEX uploads_by_since");
   sql.exec("DROP INDEX uploads_by_key");

@@ -1,39 +1,40 @@
-/** The objects of a bucket, by key. */
+/** The table of the objects of a bucket, by key. */
 import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
-import type { Include, ObjectText } from "../core/object-text.ts";
-import { decodeSegments, encodeSegments, type Segment } from "../core/segment.ts";
+import type { Include } from "../core/object-encoding.ts";
+import type { EncodedObject } from "../core/operations.ts";
+import { decodeSegments, encodeSegments, type Segment } from "../core/content-segment.ts";
 import { firstRow, onlyRow } from "./rows.ts";
 
-/** Where an object's content is: one body, or segments. */
-export type Place = number | readonly Segment[];
+/** Where the content of an object is: the id of one body, or segments. */
+export type ContentLocation = number | readonly Segment[];
 
-/** An object to be stored. */
+/** An object to store. */
 export interface ObjectRow {
   readonly key: string;
   readonly fields: string;
   readonly metadata: string | null;
-  readonly place: Place;
-  /** The end of a body that is not in its row. */
+  readonly location: ContentLocation;
+  /** The end of the body, if it is not in the row of the body (`core/page-fit.ts`). */
   readonly tail: Uint8Array | null;
 }
 
 export interface StoredObject {
-  readonly text: ObjectText;
-  readonly place: Place;
-  /** All of the content where that is one body: most are, and then it comes with the row. */
+  readonly text: EncodedObject;
+  readonly location: ContentLocation;
+  /** The content, if it is one body: then the query for the row returns it. */
   readonly bytes: ArrayBuffer | null;
 }
 
-/** A row of a listing, as text (`core/object-text.ts`). */
+/** A row of a listing, as text (`core/object-encoding.ts`). */
 export interface RowText extends ListedRow {
   readonly json: string;
 }
 
-// A column costs its name as well as its value, for every query: the names are short.
+// SQLite returns the name of a column with every query, so the names are short.
 const text = "'[' || fields || ',' || coalesce(metadata, 'null') || ']' AS t";
 
-/** The longest run of rows that is read at once. */
+/** The most rows that one query of `scan` reads. */
 const rowsRunMax = listLimitMax + 1;
 
 export class ObjectTable {
@@ -43,7 +44,7 @@ export class ObjectTable {
     this.#sql = sql;
   }
 
-  text(key: string): ObjectText | null {
+  text(key: string): EncodedObject | null {
     const row = firstRow<[string]>(
       this.#sql.exec(`SELECT ${text} FROM objects WHERE key = ?`, key),
     );
@@ -51,7 +52,7 @@ export class ObjectTable {
   }
 
   find(key: string): StoredObject | null {
-    const row = firstRow<[string, ArrayBuffer | null, ArrayBuffer | null, ...PlaceColumns]>(
+    const row = firstRow<[string, ArrayBuffer | null, ArrayBuffer | null, ...LocationColumns]>(
       this.#sql.exec(
         `SELECT ${text}, bytes AS b, tail AS e, body AS i, segments AS s FROM objects ` +
           "LEFT JOIN bodies ON bodies.id = body WHERE key = ?",
@@ -59,53 +60,53 @@ export class ObjectTable {
       ),
     );
     if (row === undefined) return null;
-    const [found, body, tail, ...place] = row;
+    const [found, body, tail, ...location] = row;
     return {
       text: found,
-      place: placeOf(place),
+      location: locationOf(location),
       bytes: body !== null && tail !== null ? joinBuffers(body, tail) : body,
     };
   }
 
-  /** Stores an object if there is none of its key; says whether it did. */
-  insert({ key, fields, metadata, place, tail }: ObjectRow): boolean {
-    // The number of rows written would count those of triggers, too.
+  /** Stores an object if its key does not exist. Returns whether it did. */
+  insert({ key, fields, metadata, location, tail }: ObjectRow): boolean {
+    // `rowsWritten` of the cursor would count the rows that triggers write.
     const inserted = this.#sql.exec(
       "INSERT INTO objects (key, fields, metadata, body, tail, segments) " +
         "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1",
       key,
       fields,
       metadata,
-      bodyOf(place),
+      bodyOf(location),
       tail,
-      segmentsOf(place),
+      segmentsOf(location),
     );
     return inserted.toArray().length > 0;
   }
 
-  /** Stores an object in place of the one of its key. */
-  update({ key, fields, metadata, place, tail }: ObjectRow): void {
+  /** Overwrites the object with the same key. */
+  update({ key, fields, metadata, location, tail }: ObjectRow): void {
     this.#sql.exec(
       "UPDATE objects SET fields = ?, metadata = ?, body = ?, tail = ?, segments = ? WHERE key = ?",
       fields,
       metadata,
-      bodyOf(place),
+      bodyOf(location),
       tail,
-      segmentsOf(place),
+      segmentsOf(location),
       key,
     );
   }
 
-  /** Where the content of an object is; `null` without one. */
-  place(key: string): Place | null {
-    const row = firstRow<PlaceColumns>(
+  /** Where the content of an object is; `null` if the object does not exist. */
+  location(key: string): ContentLocation | null {
+    const row = firstRow<LocationColumns>(
       this.#sql.exec("SELECT body, segments FROM objects WHERE key = ?", key),
     );
-    return row === undefined ? null : placeOf(row);
+    return row === undefined ? null : locationOf(row);
   }
 
-  /** Removes objects and returns where their content was. */
-  remove(keys: readonly string[]): Place[] {
+  /** Removes objects. Returns where their content is. */
+  remove(keys: readonly string[]): ContentLocation[] {
     const [first, second] = keys;
     const rows =
       second === undefined
@@ -115,12 +116,12 @@ export class ObjectTable {
               "RETURNING body, segments",
             JSON.stringify(keys),
           );
-    return Array.from(rows.raw<PlaceColumns>(), placeOf);
+    return Array.from(rows.raw<LocationColumns>(), locationOf);
   }
 
   /**
-   * Up to `limit` rows in key order, put together by SQLite: handing out a row costs more than
-   * reading it. `null` when all together are longer than SQLite lets a value be.
+   * Up to `limit` rows in key order, concatenated by SQLite: returning a row costs more than
+   * reading it. `null` when the text is longer than the longest value of SQLite.
    */
   run({ from, end }: Bounds, include: Include, limit: number): ListedRun | null {
     const query =
@@ -138,11 +139,11 @@ export class ObjectTable {
   }
 
   /**
-   * Rows in key order, read as they are asked for.
+   * Rows in key order, read as the caller iterates.
    *
-   * A query that is left before its end keeps its statement busy, and the next has to be prepared
-   * anew, which costs more than reading rows. So rows are read in runs, each to its end: the first
-   * as long as the caller expects to need, the others longer and longer.
+   * A query that is not read to its end keeps its statement busy, and SQLite prepares another for
+   * the next query, which costs more than reading rows. So rows are read in runs, each to its end:
+   * the first run has as many rows as the caller expects to need, and each later run has more.
    */
   *scan(
     { from, end }: Bounds,
@@ -179,7 +180,7 @@ interface Bounds {
   readonly end: string | null;
 }
 
-/** `[key, fields, metadata]`, beside the key itself. */
+/** Two columns: the key, and the text `[key, fields, metadata]`. */
 function rowText(include: Include): string {
   return `key, '[' || json_quote(key) || ',' || fields || ',' || ${metadataText(include)} || ']' AS t`;
 }
@@ -191,7 +192,7 @@ function metadataText({ http, custom }: Include): string {
   return "'null'";
 }
 
-/** The plus hides the limit from SQLite, which would prepare the statement anew for every value. */
+/** The plus hides the limit from SQLite, which would prepare the statement again for each value. */
 function inBounds(from: Bound, end: string | null): string {
   return (
     `FROM objects WHERE key ${from.inclusive ? ">=" : ">"} ? ` +
@@ -203,21 +204,21 @@ function boundValues(from: Bound, end: string | null): string[] {
   return end === null ? [from.key] : [from.key, end];
 }
 
-type PlaceColumns = [body: number | null, segments: string | null];
+type LocationColumns = [body: number | null, segments: string | null];
 
-function bodyOf(place: Place): number | null {
-  return typeof place === "number" ? place : null;
+function bodyOf(location: ContentLocation): number | null {
+  return typeof location === "number" ? location : null;
 }
 
-function segmentsOf(place: Place): string | null {
-  return typeof place === "number" ? null : encodeSegments(place);
+function segmentsOf(location: ContentLocation): string | null {
+  return typeof location === "number" ? null : encodeSegments(location);
 }
 
-function placeOf([body, segments]: PlaceColumns): Place {
+function locationOf([body, segments]: LocationColumns): ContentLocation {
   return body ?? decodeSegments(segments as string);
 }
 
-/** Here and not in SQL, where the longest bodies would be copied for the sake of the shortest. */
+/** Joined here and not in SQL, where the longest bodies would be copied as well. */
 function joinBuffers(body: ArrayBuffer, tail: ArrayBuffer): ArrayBuffer {
   const bytes = new Uint8Array(body.byteLength + tail.byteLength);
   bytes.set(new Uint8Array(body));

@@ -1,58 +1,70 @@
 /**
- * A bucket in a guest: another runtime on the same folder is the host and has the database, so
- * every batch goes to that one, through its endpoint (`store/endpoint`). Files are the same for both.
+ * A bucket in the runtime of a client process. Another process owns the folder and has the
+ * databases open, so every batch goes to the endpoint of that owner (`store/endpoint`). Both
+ * runtimes read and write the files themselves.
  */
 import { DurableObject } from "cloudflare:workers";
-import { decodeFrame, encodeFrame } from "../client/frame.ts";
-import type { Method, Operation, Outcome } from "../core/operations.ts";
-import { operationOf, shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
+import type { Method } from "../core/methods.ts";
+import { operationOf, type ShortCall } from "../core/short-form.ts";
+import {
+  shortMessage,
+  type BucketService,
+  type ShortMessage,
+} from "../transport/bucket-service.ts";
+import { decodeFrame, encodeFrame } from "../transport/frame.ts";
+import {
+  inLayer,
+  operationIn,
+  type OperationMessage,
+  type OutcomeMessage,
+} from "../transport/message.ts";
 
 interface OwnerBucketEnv {
-  /** The host's endpoint. */
-  readonly host: Fetcher;
+  /** The owner's endpoint. */
+  readonly owner: Fetcher;
   readonly secret: string;
 }
 
-/** A host that restarts is back within this time. */
-const attempts = 50;
+/** An owner that restarts answers again within this time. */
+const attemptsMax = 50;
 const attemptMilliseconds = 100;
 
-export class OwnerBucket extends DurableObject<OwnerBucketEnv> {
-  async execute(operations: Operation[]): Promise<Outcome[]> {
-    const response = await this.#ask("execute", encodeFrame(operations), isRepeatable(operations));
+export class OwnerBucket extends DurableObject<OwnerBucketEnv> implements BucketService {
+  async execute(messages: OperationMessage[]): Promise<OutcomeMessage[]> {
+    const body = encodeFrame(messages);
+    const response = await this.#request("execute", body, messages.every(isRepeatable));
     return decodeFrame(await response.arrayBuffer());
   }
 
-  async executeShort(...call: ShortCall): Promise<ShortAnswer> {
-    const [outcome] = await this.execute([operationOf(call)]);
-    return shortAnswer(outcome as Outcome);
+  async executeShort(layer: number | undefined, ...call: ShortCall): Promise<ShortMessage> {
+    return shortMessage(await this.execute([inLayer(operationOf(call), layer)]));
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const operations = decodeFrame<Operation[]>(await request.arrayBuffer());
-    return new Response(encodeFrame(await this.execute(operations)));
+    const messages = decodeFrame<OperationMessage[]>(await request.arrayBuffer());
+    return new Response(encodeFrame(await this.execute(messages)));
   }
 
-  /** The host keeps the bucket's time. */
+  /** The owner does the housekeeping of the bucket. */
   async housekeep(): Promise<void> {}
 
   async collectGarbage(): Promise<number> {
-    return (await this.#ask("collect", null, true)).json();
+    return (await this.#request("collect", null, true)).json();
   }
 
-  async #ask(action: string, body: Blob | null, repeatable: boolean): Promise<Response> {
-    const url = `http://host/${action}/${this.ctx.id.name}`;
+  async #request(action: string, body: Blob | null, repeatable: boolean): Promise<Response> {
+    const url = `http://owner/${action}/${this.ctx.id.name}`;
     const headers = { authorization: `Bearer ${this.env.secret}` };
     for (let attempt = 1; ; attempt++) {
       try {
-        const response = await this.env.host.fetch(url, { method: "POST", body, headers });
+        const response = await this.env.owner.fetch(url, { method: "POST", body, headers });
         if (response.ok) return response;
-        throw new Error(`The host of the store answered ${response.status}`);
+        throw new Error(`The owner of the store answered ${response.status}`);
       } catch (error) {
-        if (!repeatable || attempt === attempts) {
+        if (!repeatable || attempt === attemptsMax) {
           console.error(
-            "The runtime that has the databases of the store does not answer. " +
-              "If it has ended, restart this one.",
+            "The process that owns the store's folder does not answer. " +
+              "If that process has ended, restart this one.",
           );
           throw error;
         }
@@ -62,16 +74,19 @@ export class OwnerBucket extends DurableObject<OwnerBucketEnv> {
   }
 }
 
-/** Whether doing it all twice is the same as once: nobody knows what a lost answer said. */
-function isRepeatable(operations: readonly Operation[]): boolean {
-  return operations.every(
-    (operation) =>
-      !changesUploads.has(operation.method) &&
-      !(operation.method === "put" && operation.onlyIf !== undefined),
+/**
+ * Whether executing an operation twice has the same result as executing it once: after a lost
+ * answer, it is not known whether the owner has executed the operation.
+ */
+function isRepeatable(message: OperationMessage): boolean {
+  const operation = operationIn(message);
+  return (
+    !uploadChanges.has(operation.method) &&
+    !(operation.method === "put" && operation.onlyIf !== undefined)
   );
 }
 
-const changesUploads: ReadonlySet<Method> = new Set([
+const uploadChanges: ReadonlySet<Method> = new Set([
   "createUpload",
   "uploadPart",
   "completeUpload",

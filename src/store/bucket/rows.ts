@@ -1,4 +1,4 @@
-/** The first row of a query, as the tuple of its columns. */
+/** The first row of a query, as a tuple of its columns. */
 export function firstRow<Row extends SqlStorageValue[]>(
   cursor: SqlStorageCursor<Record<string, SqlStorageValue>>,
 ): Row | undefined {
@@ -10,6 +10,6 @@ export function onlyRow<Row extends SqlStorageValue[]>(
   cursor: SqlStorageCursor<Record<string, SqlStorageValue>>,
 ): Row {
   const row = firstRow<Row>(cursor);
-  if (row === undefined) throw new Error("Cannot read a row that must be there");
+  if (row === undefined) throw new Error("The query returned no row");
   return row;
 }

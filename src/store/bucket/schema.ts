@@ -1,16 +1,16 @@
 /**
- * The bucket's tables.
+ * The tables of a bucket.
  *
- * `objects` is keyed by the key itself (`WITHOUT ROWID`), so a listing is a walk along the
- * primary key; what makes rows long, the content, stays out of it. What is known of an object is
- * text that nobody takes apart in here (`core/object-text.ts`).
+ * The primary key of `objects` is the key of the object (`WITHOUT ROWID`), so a listing is a scan
+ * of the primary key; content, which would make the rows long, is in another table. The properties
+ * of an object are text that SQL does not parse (`core/object-encoding.ts`).
  *
- * Content up to the inline limit is in `bodies`, and `body` is its id; but for a short `tail` that
- * would not fit a page (`core/body-split.ts`). Larger content is in files, and so may be what was
- * uploaded in parts: then there are `segments` instead. `blobs` names every file that some row
- * refers to: a file that is not in it is garbage.
+ * Content up to the inline limit is in `bodies`, and `body` is its id, except for a short `tail`
+ * that does not fit in a page (`core/page-fit.ts`). Larger content is in files, and content that
+ * was uploaded in parts may be in rows and files: then the object has `segments` instead. `blobs`
+ * names every file to which a row refers; a file that is not in `blobs` is garbage.
  *
- * Text compares by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
+ * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
 const statements = [
   `CREATE TABLE format (version INTEGER NOT NULL PRIMARY KEY) STRICT`,
@@ -33,9 +33,9 @@ const statements = [
     http TEXT NOT NULL,
     custom TEXT NOT NULL
   ) WITHOUT ROWID, STRICT`,
-  // The next deadline, and all that have passed.
+  // For the next deadline, and for those that have passed.
   `CREATE INDEX uploads_by_since ON uploads (since)`,
-  // Listings of uploads.
+  // For listings of uploads.
   `CREATE INDEX uploads_by_key ON uploads (key, since, upload_id)
     WHERE state = 'in progress'`,
   `CREATE TABLE parts (
@@ -48,7 +48,7 @@ const statements = [
   ) WITHOUT ROWID, STRICT`,
 ];
 
-/** Counts up whenever a table changes; `migration.ts` knows the way from the ones before. */
+/** Increases with every change of a table; `migration.ts` migrates from older formats. */
 export const formatVersion = 2;
 
 /** @param sql a database without any of the tables */
@@ -57,7 +57,7 @@ export function createTables(sql: Pick<SqlStorage, "exec">): void {
   sql.exec(`INSERT INTO format (version) VALUES (${formatVersion})`);
 }
 
-/** Whether nothing is stored: no row in any table, and no table but ours. */
+/** Whether no table has a row, and there are no other tables (those of the undo journal). */
 export function isEmpty(sql: SqlStorage): boolean {
   const { used } = sql
     .exec<{ used: number }>(

@@ -1,19 +1,22 @@
 /**
- * What tests may do to a store: its clock, layers of isolation, faults, calls, and objects put
- * there and looked at without the script. A binding of type `store_control` leads here.
+ * The interface through which tests control a store: its clock, layers of isolation, faults,
+ * recorded calls, and objects that tests put and read without a script. A binding of type
+ * `store_control` leads to this entrypoint.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import type { Call } from "../core/recorded-call.ts";
-import type { Fault, Injection } from "../core/injected-fault.ts";
-import { awakeBuckets, clock, testSession, type BucketObject } from "./bucket-object.ts";
 import type { FixtureObject, SeedObject } from "../core/fixture.ts";
+import type { StoreFault, InjectedFault } from "../core/store-fault.ts";
+import type { Call } from "../core/recorded-call.ts";
 import { BucketFixtures } from "./bucket-fixtures.ts";
-import { filesBelow, readFiles } from "./seed-files.ts";
+import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
+import { storeClock } from "./clock.ts";
+import { listProjectFiles, readProjectFiles } from "./project-files.ts";
+import { storeTestSession } from "./test-session.ts";
 
 interface ControlEnv {
   readonly buckets: DurableObjectNamespace<BucketObject>;
   readonly blobs: Fetcher;
-  /** The project's folder, where the binding was given one, and the types of its files */
+  /** The project's folder, if the binding has one, and the content types of its files */
   readonly project?: Fetcher;
   readonly contentTypes?: Readonly<Record<string, string>>;
   readonly runId: string;
@@ -22,85 +25,85 @@ interface ControlEnv {
 export class StoreControl extends WorkerEntrypoint<ControlEnv> {
   /** The store's time, in milliseconds since the epoch. */
   now(): number {
-    return clock.now();
+    return storeClock.now();
   }
 
-  /** Moves the clock of every bucket, and does what becomes due. */
+  /** Moves the clock of all buckets, and does the housekeeping that becomes due. */
   async advance(milliseconds: number): Promise<void> {
     if (!Number.isFinite(milliseconds)) {
       throw new TypeError(`Cannot advance the clock by ${milliseconds}: give milliseconds.`);
     }
-    clock.advance(milliseconds);
+    storeClock.advance(milliseconds);
     await this.#housekeep();
   }
 
-  /** Sets the clock to the machine's time again. */
+  /** Sets the clock to the machine's time. */
   async resetClock(): Promise<void> {
-    clock.reset();
+    storeClock.reset();
     await this.#housekeep();
   }
 
-  /** Opens a layer: what is written from now on is undone when it is closed. */
+  /** Opens a layer: writes from now on are undone when the layer is closed. */
   openLayer(layer: number, snapshot = false): void {
-    testSession.open(layer, snapshot);
+    storeTestSession.open(layer, snapshot);
   }
 
   /**
-   * Closes a layer and those above it, and undoes what was written in them.
+   * Closes a layer and the layers above it, and undoes their writes.
    *
-   * @param next a layer to open then
+   * @param next a layer to open afterwards
    */
   async closeLayer(layer: number, next?: number): Promise<void> {
-    const buckets = testSession.close(layer);
+    const buckets = storeTestSession.close(layer);
     await Promise.all(buckets.map((name) => this.env.buckets.getByName(name).leaveLayer(layer)));
-    if (next !== undefined) testSession.open(next, false);
+    if (next !== undefined) storeTestSession.open(next, false);
   }
 
-  armFault(fault: Fault): void {
-    testSession.arm(fault);
+  armFault(fault: StoreFault): void {
+    storeTestSession.arm(fault);
   }
 
   disarmFaults(): void {
-    testSession.disarm();
+    storeTestSession.disarm();
   }
 
-  /** What faults did to calls, in the layer that is open. */
-  injections(): readonly Injection[] {
-    return testSession.injections;
+  /** The faults that were injected in the open layer. */
+  injectedFaults(): readonly InjectedFault[] {
+    return storeTestSession.injectedFaults;
   }
 
-  /** From now on calls are listed, if they were not. */
+  /** Records calls from now on. */
   watchCalls(): void {
-    testSession.watch();
+    storeTestSession.recordCalls();
   }
 
   calls(): readonly Call[] {
-    return testSession.calls;
+    return storeTestSession.calls;
   }
 
   /**
-   * Puts objects into a bucket. No call of a script: no fault meets it, and it is not listed.
+   * Puts objects into a bucket, without faults and without a recorded call.
    *
-   * @returns what is wrong, if anything is
+   * @returns the text of an error, or `null`
    */
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null> {
-    return this.#keeper(bucketName).seed(objects);
+    return this.#fixtures(bucketName).seed(objects);
   }
 
-  /** Puts the files of a folder of the project into a bucket. Returns what is wrong. */
+  /** `seed`, with the files of a folder of the project. */
   async seedFolder(bucketName: string, path: string): Promise<string | null> {
     const { project, contentTypes = {} } = this.env;
     if (project === undefined) {
-      return `Cannot read "${path}": this runtime was not given a project's folder.`;
+      return `Cannot read "${path}": this runtime has no access to a project's folder.`;
     }
-    const keys = await filesBelow(project, path);
+    const keys = await listProjectFiles(project, path);
     if (keys === null) {
       return (
-        `Cannot seed a bucket from "${path}": there is no such folder in the project's. ` +
-        "Give a path from the folder of the configuration file."
+        `Cannot seed a bucket from "${path}": the project has no such folder. ` +
+        "Give a path relative to the folder of the configuration file."
       );
     }
-    for await (const objects of readFiles({ disk: project, contentTypes }, path, keys)) {
+    for await (const objects of readProjectFiles({ disk: project, contentTypes }, path, keys)) {
       const problem = await this.seed(bucketName, objects);
       if (problem !== null) return problem;
     }
@@ -108,10 +111,10 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
   }
 
   contents(bucketName: string, prefix: string): Promise<FixtureObject[]> {
-    return this.#keeper(bucketName).contents(prefix);
+    return this.#fixtures(bucketName).contents(prefix);
   }
 
-  /** Removes what a crash left in a bucket. Returns the number of files. */
+  /** Removes the files that crashes left in a bucket. Returns the number of files. */
   collectGarbage(bucketName: string): Promise<number> {
     return this.env.buckets.getByName(bucketName).collectGarbage();
   }
@@ -122,7 +125,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     );
   }
 
-  #keeper(bucketName: string): BucketFixtures {
+  #fixtures(bucketName: string): BucketFixtures {
     const { buckets, blobs, runId } = this.env;
     return new BucketFixtures({ bucket: buckets.getByName(bucketName), blobs, bucketName, runId });
   }

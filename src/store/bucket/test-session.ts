@@ -1,50 +1,57 @@
 /**
- * What tests do to the store of a runtime: layers of isolation, faults, and the list of calls.
+ * The state that tests give to the store of a runtime: layers of isolation, faults, and the list of
+ * recorded calls.
  *
- * All buckets of a runtime live in one isolate, so this is one object for all of them. A layer is
- * a test or a block of tests; layers nest, and each has faults and calls of its own. A layer that
- * ends takes with it whatever was written in it (`base/workerd/undo-journal.ts`), its faults, and its
- * moves of the clock. Where no test has ever opened one, all of this costs a look at `active`.
+ * All buckets of a runtime live in one isolate and share one session. A layer is a test or a block
+ * of tests; layers nest, and each has its own faults and calls. When a layer is closed, its writes
+ * are undone (`base/undo-journal.ts`), and its faults and its changes of the clock end.
+ * Without tests, a call costs one look at `active`.
  */
-import { describeCall, callMethod, keysOf, type Call } from "../core/recorded-call.ts";
-import { ArmedFault, type Fault, type Injection } from "../core/injected-fault.ts";
-import type { AnswerFault, Operation, Outcome } from "../core/operations.ts";
-import type { MovableClock } from "./clock.ts";
+import { ArmedFault, type StoreFault, type InjectedFault } from "../core/store-fault.ts";
+import type { Operation, Outcome } from "../core/operations.ts";
+import { callMethodOf, describeCall, keysOf, type Call } from "../core/recorded-call.ts";
+import {
+  layerOf,
+  operationIn,
+  type AnswerFault,
+  type OperationMessage,
+} from "../transport/message.ts";
+import { storeClock, type MovableClock } from "./clock.ts";
 
 interface Layer {
   readonly id: number;
-  /** A snapshot is a layer of writes only: faults and calls stay with the test around it. */
+  /** A snapshot is a layer for writes only: faults and calls belong to the test around it. */
   readonly snapshot: boolean;
-  readonly clockOffset: number;
+  readonly clockOffsetMilliseconds: number;
   /** Buckets that may have writes of this layer */
   readonly touched: Set<string>;
   readonly faults: ArmedFault[];
   readonly calls: Call[];
-  readonly injections: Injection[];
+  readonly injectedFaults: InjectedFault[];
 }
 
-/** What is to be done with an operation. */
-interface Verdict {
+/** What the bucket does with an operation. */
+interface Decision {
   readonly execute: boolean;
-  /** Instead of what the bucket says */
-  readonly instead?: Outcome;
-  readonly answerFault?: AnswerFault;
+  /** Replaces the outcome of the bucket. */
+  readonly replacement?: Outcome;
+  readonly fault?: AnswerFault;
 }
 
-export class TestSession {
-  /** Whether layers, faults or calls are looked at, since somebody has asked for one. */
+class TestSession {
+  /** Whether a test has used layers, faults or recorded calls in this runtime. */
   active = false;
-  /** Whether calls are listed. The pool's tests list their own. */
-  #watching = false;
-  /** Tells the layers of this runtime from those that a crashed one left in a database. */
+  /** Whether calls are recorded here. Tests in the pool record theirs in the script's isolate. */
+  #recording = false;
+  /** Tells the layers of this runtime from layers that a crashed runtime left in a database. */
   run = "";
   readonly #clock: MovableClock;
-  /** The outermost is there always, for tests that use faults and calls without layers. */
+  /** The outermost layer always exists, for tests that use faults and calls without layers. */
   readonly #layers: Layer[];
 
   constructor(clock: MovableClock) {
     this.#clock = clock;
-    this.#layers = [newLayer(0, { snapshot: false, clockOffset: 0 })];
+    this.#layers = [newLayer(0, { snapshot: false, clockOffsetMilliseconds: 0 })];
   }
 
   activate(): void {
@@ -53,13 +60,13 @@ export class TestSession {
     this.run = crypto.randomUUID();
   }
 
-  watch(): void {
+  recordCalls(): void {
     this.activate();
-    this.#watching = true;
-    this.#task().calls.length = 0;
+    this.#recording = true;
+    this.#testLayer().calls.length = 0;
   }
 
-  /** The layer that writes belong to; `null` outside of all. */
+  /** The layer that writes belong to; `null` when no layer is open. */
   get layer(): number | null {
     return this.#layers.length === 1 ? null : (this.#layers.at(-1) as Layer).id;
   }
@@ -68,111 +75,117 @@ export class TestSession {
     this.activate();
     const top = this.#layers.at(-1) as Layer;
     if (id <= top.id) throw new Error(`Cannot open layer ${id} above layer ${top.id}`);
-    this.#layers.push(newLayer(id, { snapshot, clockOffset: this.#clock.offset }));
+    this.#layers.push(
+      newLayer(id, { snapshot, clockOffsetMilliseconds: this.#clock.offsetMilliseconds }),
+    );
   }
 
-  /** Closes layers from this one up. Returns the buckets that have writes to undo. */
+  /** Closes a layer and the layers above it. Returns the buckets that have writes to undo. */
   close(id: number): string[] {
     const index = this.#layers.findIndex((layer) => layer.id >= id && layer.id > 0);
     if (index === -1) return [];
-    const [lowest, ...closed] = this.#layers.splice(index) as [Layer, ...Layer[]];
-    if (!lowest.snapshot) this.#clock.offset = lowest.clockOffset;
-    const buckets = [...lowest.touched, ...closed.flatMap(({ touched }) => [...touched])];
+    const [lowest, ...others] = this.#layers.splice(index) as [Layer, ...Layer[]];
+    if (!lowest.snapshot) this.#clock.offsetMilliseconds = lowest.clockOffsetMilliseconds;
+    const buckets = [...lowest.touched, ...others.flatMap(({ touched }) => [...touched])];
     return [...new Set(buckets)];
   }
 
-  /** A bucket is going to write in the layer that is open. */
+  /** A bucket is about to write in the open layer. */
   touch(bucketName: string): void {
     (this.#layers.at(-1) as Layer).touched.add(bucketName);
   }
 
   get calls(): readonly Call[] {
-    return this.#task().calls;
+    return this.#testLayer().calls;
   }
 
-  get injections(): readonly Injection[] {
-    return this.#task().injections;
+  get injectedFaults(): readonly InjectedFault[] {
+    return this.#testLayer().injectedFaults;
   }
 
-  arm(fault: Fault): void {
+  arm(fault: StoreFault): void {
     this.activate();
-    this.#task().faults.push(new ArmedFault(fault));
+    this.#testLayer().faults.push(new ArmedFault(fault));
   }
 
   disarm(): void {
     for (const layer of this.#layers) layer.faults.length = 0;
   }
 
-  /** Whether nothing can happen to operations but what the bucket does with them. */
-  leavesAlone(operations: readonly Operation[]): boolean {
+  /** Whether a fault, the recording of calls or a closed layer concerns these messages. */
+  concerns(messages: readonly OperationMessage[]): boolean {
     return (
-      !this.#watching &&
-      this.#layers.every(({ faults }) => faults.length === 0) &&
-      operations.every(({ layer }) => this.#isOpen(layer))
+      this.#recording ||
+      this.#layers.some(({ faults }) => faults.length > 0) ||
+      messages.some((message) => !this.#isOpen(layerOf(message)))
     );
   }
 
-  /** What faults and the end of tests make of an operation that has arrived. */
-  judge(bucketName: string, operation: Operation): Verdict {
-    if (!this.#isOpen(operation.layer)) {
-      return { execute: false, instead: refusal, answerFault: { late: true } };
+  decide(bucketName: string, message: OperationMessage): Decision {
+    if (!this.#isOpen(layerOf(message))) {
+      return { execute: false, replacement: notExecuted, fault: { late: true } };
     }
-    const injection = this.#meet(bucketName, operation);
+    const operation = operationIn(message);
+    const injection = this.#inject(bucketName, operation);
     if (injection === null) return { execute: true };
     const { effect, when } = injection;
     switch (effect.kind) {
       case "slow":
-        return { execute: true, answerFault: { delayMilliseconds: effect.milliseconds } };
+        return { execute: true, fault: { delayMilliseconds: effect.milliseconds } };
       case "fail": {
-        const instead = { ok: false, code: effect.code, text: effect.text } as Outcome;
-        return { execute: when === "after", instead };
+        const replacement = { ok: false, code: effect.code, text: effect.text } as Outcome;
+        return { execute: when === "after", replacement };
       }
       case "drop":
         if (operation.method === "get") {
-          return { execute: true, answerFault: { lost: { afterBytes: effect.afterBytes ?? -1 } } };
+          return { execute: true, fault: { lost: { afterBytes: effect.afterBytes ?? -1 } } };
         }
         return when === "after"
-          ? { execute: true, answerFault: { lost: "answer" } }
-          : { execute: false, instead: refusal, answerFault: { lost: "answer" } };
+          ? { execute: true, fault: { lost: "answer" } }
+          : { execute: false, replacement: notExecuted, fault: { lost: "answer" } };
     }
   }
 
   record(bucketName: string, operation: Operation, outcome: Outcome): void {
-    if (!this.#watching || outcome.answerFault?.late) return;
+    if (!this.#recording) return;
     const call = describeCall(bucketName, operation, outcome);
-    if (call !== null) this.#task().calls.push(call);
+    if (call !== null) this.#testLayer().calls.push(call);
   }
 
-  #meet(bucket: string, operation: Operation): (Injection & Pick<Fault, "when">) | null {
-    const method = callMethod(operation);
+  /** The first armed fault that applies to an operation, which counts as injected. */
+  #inject(bucket: string, operation: Operation): (InjectedFault & Pick<StoreFault, "when">) | null {
+    const method = callMethodOf(operation);
     if (method === null) return null;
     const keys = keysOf(operation);
     for (const layer of this.#layers) {
       for (const armed of layer.faults) {
-        const count = armed.meets({ bucket, method, keys });
+        const count = armed.hits({ bucket, method, keys });
         if (count === null) continue;
         const { effect, when } = armed.fault;
         const injection = { bucket, method, key: keys[0] ?? "", effect, count };
-        this.#task().injections.push(injection);
+        this.#testLayer().injectedFaults.push(injection);
         return { ...injection, when };
       }
     }
     return null;
   }
 
-  /** What says nothing of a layer belongs to whichever is open. */
+  /** A call without a layer belongs to the layer that is open. */
   #isOpen(layer: number | undefined): boolean {
     return layer === undefined || this.#layers.some(({ id }) => id === layer);
   }
 
-  #task(): Layer {
+  /** The innermost layer that is not a snapshot: faults and calls belong to it. */
+  #testLayer(): Layer {
     return this.#layers.findLast(({ snapshot }) => !snapshot) as Layer;
   }
 }
 
-/** For an operation that was not executed; nobody reads the text. */
-const refusal: Outcome = { ok: false, code: 10001, text: "Not executed" };
+/** The outcome of an operation that is not executed. Its fault hides it from the caller. */
+const notExecuted: Outcome = { ok: false, code: 10001, text: "Not executed" };
 
-function newLayer(id: number, layer: Pick<Layer, "snapshot" | "clockOffset">): Layer {
-  return { id, ...layer, touched: new Set(), faults: [], calls: [], injections: [] };
+function newLayer(id: number, layer: Pick<Layer, "snapshot" | "clockOffsetMilliseconds">): Layer {
+  return { id, ...layer, touched: new Set(), faults: [], calls: [], injectedFaults: [] };
 }
+
+export const storeTestSession = new TestSession(storeClock);

@@ -1,8 +1,8 @@
 /**
- * Multipart uploads and their parts.
+ * The tables of multipart uploads and of their parts.
  *
- * `since` is when an upload entered its state; in either case its deadline follows from it: an
- * upload in progress ends, a finished one is forgotten.
+ * `since` is the time at which an upload entered its state. The deadline is a fixed time after it:
+ * then an upload in progress is aborted, and the row of a finished one is deleted.
  */
 import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
@@ -12,7 +12,7 @@ import type {
   UploadRecord,
   UploadReference,
 } from "../core/operations.ts";
-import type { Segment } from "../core/segment.ts";
+import type { Segment } from "../core/content-segment.ts";
 import { firstRow, onlyRow } from "./rows.ts";
 
 export interface StoredUpload {
@@ -21,7 +21,7 @@ export interface StoredUpload {
   readonly description: ObjectDescription;
 }
 
-/** A part and where its content is. */
+/** A part, and where its content is. */
 export interface UploadedPart extends StoredPart {
   readonly place: Segment["place"];
 }
@@ -64,7 +64,7 @@ export class UploadTable {
     };
   }
 
-  /** Marks an upload as finished and forgets its parts, returning where their content is. */
+  /** Marks an upload as finished and deletes the rows of its parts. Returns the parts. */
   finish(uploadId: string, state: "completed" | "aborted", time: number): UploadedPart[] {
     this.#sql.exec(
       "UPDATE uploads SET state = ?, since = ? WHERE upload_id = ?",
@@ -77,7 +77,7 @@ export class UploadTable {
     return parts;
   }
 
-  /** Uploads whose deadline has passed. */
+  /** The uploads whose deadline has passed. */
   due(now: number): { uploadId: string; state: UploadState }[] {
     const rows = this.#sql.exec(
       "SELECT upload_id, state FROM uploads WHERE since <= ?",
@@ -98,7 +98,7 @@ export class UploadTable {
     return since === null ? null : uploadDeadline(since);
   }
 
-  /** Writes a part and returns the one it replaces. */
+  /** Stores a part. Returns the part that it replaces. */
   putPart(uploadId: string, part: UploadedPart): UploadedPart | null {
     const replaced = this.part(uploadId, part.partNumber);
     this.#sql.exec(
@@ -118,7 +118,7 @@ export class UploadTable {
     return part ?? null;
   }
 
-  /** Parts by number, read as they are asked for. */
+  /** Parts in order of their number, read as the caller iterates. */
   parts(uploadId: string, afterPartNumber = 0): Iterable<UploadedPart> {
     return this.#parts(
       "WHERE upload_id = ? AND part_number > ? ORDER BY part_number",
@@ -127,7 +127,7 @@ export class UploadTable {
     );
   }
 
-  /** Uploads in progress by key and age, read as they are asked for. */
+  /** Uploads in progress in order of key and age, read as the caller iterates. */
   *inProgress({
     prefix,
     end,

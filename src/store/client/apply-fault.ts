@@ -1,50 +1,50 @@
-/** What a test has asked to happen to the answers of a bucket, and to the bodies in them. */
-import type { AnswerFault } from "../core/operations.ts";
+/** Applies the faults that a test injects to the answers of a bucket, and to the bodies in them. */
+import type { AnswerFault } from "../transport/message.ts";
 
-/** Goes through what is to happen before the answer is there. */
+/** Applies the part of a fault that happens before the answer arrives. */
 export async function applyFault({ delayMilliseconds, lost, late }: AnswerFault): Promise<void> {
-  // The test in which the call was made has ended; its code must not go on in the next one. A
-  // promise that nothing can ever settle would have the runtime complain of code that hangs.
-  if (late) for (;;) await new Promise((resolve) => setTimeout(resolve, timeoutMax));
+  // The test that made the call has ended, and its code must not continue during the next test.
+  // The runtime reports a promise that nothing can settle as code that hangs, so a timer waits.
+  if (late) for (;;) await new Promise((resolve) => setTimeout(resolve, timeoutMillisecondsMax));
   if (delayMilliseconds !== undefined) {
     await new Promise((resolve) => setTimeout(resolve, delayMilliseconds));
   }
   if (lost === "answer") throw connectionLost();
 }
 
-/** Of a timer, in milliseconds: 24 days. */
-const timeoutMax = 2 ** 31 - 1;
+/** The longest delay of `setTimeout`: 24 days. */
+const timeoutMillisecondsMax = 2 ** 31 - 1;
 
-/** A body that breaks off. It still knows the length that it should have had. */
+/** A body that fails before its end, and still has the length of the whole body. */
 export function breakContent(
   content: ReadableStream | ArrayBuffer,
   length: number,
   { lost }: AnswerFault,
 ): ReadableStream | ArrayBuffer {
   if (lost === undefined || lost === "answer") return content;
-  const asked = lost.afterBytes < 0 ? Math.floor(length / 2) : lost.afterBytes;
+  const wanted = lost.afterBytes < 0 ? Math.floor(length / 2) : lost.afterBytes;
   const { readable, writable } = new FixedLengthStream(length);
-  void breakOff(content, writable, Math.min(asked, Math.max(0, length - 1)));
+  void copyAndAbort(content, writable, Math.min(wanted, Math.max(0, length - 1)));
   return readable;
 }
 
-async function breakOff(
+async function copyAndAbort(
   content: ReadableStream | ArrayBuffer,
   writable: WritableStream<Uint8Array>,
   bytes: number,
 ): Promise<void> {
   const writer = writable.getWriter();
   try {
-    let left = bytes;
+    let remaining = bytes;
     for await (const chunk of chunksOf(content)) {
-      if (left === 0) break;
-      const part = chunk.subarray(0, left);
+      if (remaining === 0) break;
+      const part = chunk.subarray(0, remaining);
       await writer.write(part);
-      left -= part.length;
+      remaining -= part.length;
     }
     await writer.abort(connectionLost());
   } catch {
-    // Whoever was reading has stopped.
+    // The reader has cancelled the stream.
   }
 }
 
@@ -53,7 +53,7 @@ async function* chunksOf(content: ReadableStream | ArrayBuffer): AsyncGenerator<
   else yield* content as AsyncIterable<Uint8Array>;
 }
 
-/** As the platform words it. */
+/** The error of the platform, with its text. */
 function connectionLost(): Error {
   return Object.assign(new Error("Network connection lost."), { retryable: true });
 }

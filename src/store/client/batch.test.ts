@@ -1,42 +1,44 @@
 import { describe, expect, it } from "vitest";
 import { inlineBytesMax } from "../core/limits.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
+import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
 import { Batch } from "./batch.ts";
 
-/** A bucket that answers when it is told to. */
+/** A bucket that records batches, and answers as the test defines. */
 class Bucket {
-  readonly batches: Operation[][] = [];
+  readonly batches: OperationMessage[][] = [];
   readonly batch = new Batch({
-    send: (operations) => {
-      this.batches.push(operations);
-      return this.answer(operations);
+    send: (messages) => {
+      this.batches.push(messages);
+      return this.answer(messages);
     },
-    sendAlone: (operation, resolve, reject) => {
-      this.batches.push([operation]);
-      this.answer([operation]).then(([outcome]) => resolve(outcome as Outcome), reject);
+    sendOne: (message, resolve, reject) => {
+      this.batches.push([message]);
+      this.answer([message]).then(([answer]) => resolve(answer as OutcomeMessage), reject);
     },
   });
 
-  answer: (operations: Operation[]) => Promise<Outcome[]> = async (operations) =>
-    operations.map(succeed);
+  answer: (messages: OperationMessage[]) => Promise<OutcomeMessage[]> = async (messages) =>
+    messages.map(succeed);
 
   get sizes(): number[] {
-    return this.batches.map((operations) => operations.length);
+    return this.batches.map((messages) => messages.length);
   }
 }
 
-/** Its key tells whose answer it is. */
-function succeed(operation: Operation): Outcome {
+/** The answer contains the key of the operation. */
+function succeed(message: OperationMessage): Outcome {
+  const operation = operationIn(message);
   return { ok: true, value: { uploadId: "key" in operation ? operation.key : "" } };
 }
 
-/** What a caller hears of a batch that was lost. */
+/** The error of a call in a batch that was lost. */
 function internal(cause: Error): Error {
   const message = "head: We encountered an internal error. Please try again. (10001)";
   return new Error(message, { cause });
 }
 
-function asItIs<Value>(value: Value): Value {
+function identity<Value>(value: Value): Value {
   return value;
 }
 
@@ -54,35 +56,44 @@ describe("Batch.call()", () => {
   it("sends the calls of one turn together, in their order", async () => {
     const bucket = new Bucket();
     const answers = await Promise.all(
-      ["a", "b", "c"].map((key) => bucket.batch.call(head(key), asItIs)),
+      ["a", "b", "c"].map((key) => bucket.batch.call(head(key), identity)),
     );
     expect(bucket.batches).toStrictEqual([[head("a"), head("b"), head("c")]]);
     expect(answers).toStrictEqual([head("a"), head("b"), head("c")].map(succeed));
   });
 
-  it("sends nothing before the turn has ended, and waits for nothing after it", async () => {
+  it("sends at the end of the turn, and not before", async () => {
     const bucket = new Bucket();
-    const answer = bucket.batch.call(head("a"), asItIs);
+    const answer = bucket.batch.call(head("a"), identity);
     expect(bucket.sizes).toStrictEqual([]);
     await Promise.resolve();
     expect(bucket.sizes).toStrictEqual([1]);
     await answer;
   });
 
-  it("sends calls of different turns apart, without waiting for answers", async () => {
+  it("puts the layer of a call into an envelope around the operation", async () => {
     const bucket = new Bucket();
-    const answers = Promise.withResolvers<Outcome[]>();
+    await Promise.all([
+      bucket.batch.call(head("a"), identity, 3),
+      bucket.batch.call(head("b"), identity),
+    ]);
+    expect(bucket.batches).toStrictEqual([[{ layer: 3, operation: head("a") }, head("b")]]);
+  });
+
+  it("sends the calls of different turns separately, without waiting for answers", async () => {
+    const bucket = new Bucket();
+    const answers = Promise.withResolvers<OutcomeMessage[]>();
     bucket.answer = () => answers.promise;
-    const calls = [bucket.batch.call(head("a"), asItIs)];
+    const calls = [bucket.batch.call(head("a"), identity)];
     await Promise.resolve();
-    calls.push(bucket.batch.call(head("b"), asItIs));
+    calls.push(bucket.batch.call(head("b"), identity));
     await Promise.resolve();
     expect(bucket.batches).toStrictEqual([[head("a")], [head("b")]]);
     answers.resolve([succeed(head("x"))]);
     await Promise.all(calls);
   });
 
-  it("lets each call fail alone", async () => {
+  it("fails one call without the others", async () => {
     const bucket = new Bucket();
     const failure = { ok: false, code: 10020, text: "No." } as const;
     bucket.answer = async ([first, , third]) => [
@@ -91,69 +102,70 @@ describe("Batch.call()", () => {
       succeed(third as Operation),
     ];
     const answers = await Promise.all(
-      ["a", "", "c"].map((key) => bucket.batch.call(head(key), asItIs)),
+      ["a", "", "c"].map((key) => bucket.batch.call(head(key), identity)),
     );
     expect(answers).toStrictEqual([succeed(head("a")), failure, succeed(head("c"))]);
   });
 
-  it("rejects a call of whose answer nothing can be made, and no other", async () => {
+  it("rejects only the call whose answer cannot be converted", async () => {
     const bucket = new Bucket();
-    const odd = new Error("Cannot read the answer.");
-    const read = (outcome: Outcome): Outcome => {
-      if (outcome.ok && (outcome.value as { uploadId: string }).uploadId === "b") throw odd;
-      return outcome;
+    const unreadable = new Error("Cannot read the answer.");
+    const read = (answer: OutcomeMessage): OutcomeMessage => {
+      const outcome = answer as Extract<Outcome, { ok: true }>;
+      if ((outcome.value as { uploadId: string }).uploadId === "b") throw unreadable;
+      return answer;
     };
     const keys = ["a", "b", "c"];
     const calls = await Promise.allSettled(keys.map((key) => bucket.batch.call(head(key), read)));
     expect(calls).toStrictEqual([
       { status: "fulfilled", value: succeed(head("a")) },
-      { status: "rejected", reason: odd },
+      { status: "rejected", reason: unreadable },
       { status: "fulfilled", value: succeed(head("c")) },
     ]);
-    await expect(bucket.batch.call(head("b"), read)).rejects.toBe(odd);
+    await expect(bucket.batch.call(head("b"), read)).rejects.toBe(unreadable);
   });
 
-  it("rejects all calls of a batch that could not be sent, and none of the next", async () => {
+  it("rejects all calls of a batch that cannot be sent, and no call of the next", async () => {
     const bucket = new Bucket();
     const lost = new Error("Network connection lost.");
     bucket.answer = async () => {
       throw lost;
     };
     const calls = await Promise.allSettled(
-      [head("a"), head("b")].map((call) => bucket.batch.call(call, asItIs)),
+      [head("a"), head("b")].map((call) => bucket.batch.call(call, identity)),
     );
     expect(calls).toStrictEqual([
       { status: "rejected", reason: internal(lost) },
       { status: "rejected", reason: internal(lost) },
     ]);
-    bucket.answer = async (operations) => operations.map(succeed);
-    await expect(bucket.batch.call(head("c"), asItIs)).resolves.toStrictEqual(succeed(head("c")));
+    bucket.answer = async (messages) => messages.map(succeed);
+    await expect(bucket.batch.call(head("c"), identity)).resolves.toStrictEqual(succeed(head("c")));
   });
 
-  it("sends a batch that is full at once, and answers each call of both", async () => {
+  it("sends a full batch immediately, and answers each call of both batches", async () => {
     const bucket = new Bucket();
     const keys = Array.from({ length: 130 }, (_, index) => `${index}`);
-    const calls = keys.map((key) => bucket.batch.call({ method: "get", key }, asItIs));
+    const calls = keys.map((key) => bucket.batch.call({ method: "get", key }, identity));
     expect(bucket.sizes).toStrictEqual([112]);
     const answers = await Promise.all(calls);
     expect(bucket.sizes).toStrictEqual([112, 18]);
-    expect(
-      bucket.batches.flat().map((operation) => "key" in operation && operation.key),
-    ).toStrictEqual(keys);
+    expect(bucket.batches.flat().map((message) => "key" in message && message.key)).toStrictEqual(
+      keys,
+    );
     expect(answers).toStrictEqual(keys.map((key) => succeed(head(key))));
   });
 
-  it.each([1, 2])("rejects %i calls when sending throws on the spot", async (count) => {
+  it.each([1, 2])("rejects %i calls when the sender throws synchronously", async (count) => {
     const lost = new Error("Disallowed operation called within global scope.");
     const refuse = (): never => {
       throw lost;
     };
-    const batch = new Batch({ send: refuse, sendAlone: refuse });
-    const calls = Array.from({ length: count }, () => batch.call(head("a"), asItIs));
+    const batch = new Batch({ send: refuse, sendOne: refuse });
+    const calls = Array.from({ length: count }, () => batch.call(head("a"), identity));
     for (const call of calls) await expect(call).rejects.toStrictEqual(internal(lost));
   });
 
-  // What one operation carries at most, by the limits of the service: see `limits.ts`.
+  // The most bytes that one operation carries, by the limits of the service (`limits.ts`).
   const record = 1024 + 8192;
   const page = 1000 * 1024;
   const list = { prefix: "", delimiter: "", includeHttp: false, includeCustom: false };
@@ -208,5 +220,5 @@ describe("Batch.call()", () => {
 });
 
 async function callTimes(bucket: Bucket, count: number, operation: Operation): Promise<void> {
-  await Promise.all(Array.from({ length: count }, () => bucket.batch.call(operation, asItIs)));
+  await Promise.all(Array.from({ length: count }, () => bucket.batch.call(operation, identity)));
 }

@@ -1,59 +1,45 @@
-/**
- * A bucket, as the faces of the store use it: operations by RPC, content of any size by stream.
- */
+/** The client of a bucket: operations travel by RPC, content of any size by stream. */
 import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
-import type { BucketObject } from "../bucket/bucket-object.ts";
+import { bytesAtHand, openContent } from "../content/content-reader.ts";
+import { ContentWriter } from "../content/content-writer.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
-import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
+import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-text.ts";
-import type {
-  Content,
-  Method,
-  ObjectRecord,
-  Operation,
-  Outcome,
-  Request,
-  Result,
-} from "../core/operations.ts";
+import { decodeObject } from "../core/object-encoding.ts";
+import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
+import type { BucketNamespace } from "../transport/bucket-service.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
+import { applyFault, breakContent } from "./apply-fault.ts";
 import { Batch } from "./batch.ts";
-import { bytesAtHand, openContent } from "../content/content-reader.ts";
-import type {
-  BucketCalls,
-  GetRequest,
-  Opened,
-  PartRequest,
-  PutRequest,
-  Value,
-} from "./bucket-calls.ts";
-import { ContentWriter } from "../content/content-writer.ts";
-import { damagedError, internalError, refusal, settle } from "./failure.ts";
-import { breakContent, applyFault } from "./apply-fault.ts";
+import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
 import { observation } from "./call-observer.ts";
+import { ContentCommitter } from "./content-commit.ts";
+import { damagedError, internalError, settle } from "./failure.ts";
+import type { OpenedObject } from "./opened-object.ts";
 import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
 
 export interface BucketAccess {
-  readonly buckets: DurableObjectNamespace<BucketObject>;
+  readonly buckets: BucketNamespace;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
   readonly bucketName: string;
   readonly runId: string;
-  /** Whether the script that asks may make remote calls, or can only fetch. */
+  /** Whether the script may make remote calls; a script that may not uses `fetch`. */
   readonly rpc: boolean;
-  /** How long each batch is held up before it leaves. */
+  /** The delay before each batch is sent. */
   readonly latencyMilliseconds: number;
 }
 
-/** How often a reader looks again when an object is replaced between its row and its file. */
+/** How often a `get` is repeated when the object is replaced between its row and its file. */
 const readAttemptsMax = 10;
 
 export class BucketClient implements BucketCalls {
   readonly #bucketName: string;
   readonly #batch: Batch;
   readonly #blobs: BlobDirectory;
-  readonly #writer: ContentWriter;
+  readonly #contents: ContentCommitter;
   readonly #joiner: Fetcher;
 
   constructor({
@@ -71,44 +57,50 @@ export class BucketClient implements BucketCalls {
       latencyMilliseconds === 0 ? sender : delayed(sender, latencyMilliseconds),
     );
     this.#blobs = new BlobDirectory(blobs, bucketName);
-    this.#writer = new ContentWriter(this.#blobs, runId);
+    this.#contents = new ContentCommitter(
+      this.#blobs,
+      new ContentWriter(this.#blobs, runId),
+      (request, layer) => this.#send(request, identity, layer),
+    );
     this.#joiner = joiner;
   }
 
-  /** Executes one operation. Failures read as the binding's callers know them. */
+  /** Executes one operation. Failures are errors with the text that callers of the binding know. */
   call<M extends Method, Made>(
     request: Request<M>,
     make: (result: Result<M>) => Made,
   ): Promise<Made> {
     const { method } = request;
-    return this.#send(request, (outcome) => {
-      const { answerFault } = outcome;
-      if (answerFault === undefined) return make(settle(method, outcome));
-      return applyFault(answerFault).then(() => make(settle(method, outcome)));
+    return this.#send(request, (answer) => {
+      if (!("fault" in answer)) return make(settle(method, answer));
+      return applyFault(answer.fault).then(() => make(settle(method, answer.outcome)));
     });
   }
 
-  get<Made>(request: GetRequest, make: (opened: Opened | null) => Made): Promise<Made> {
-    return this.#send({ method: "get", ...request }, (outcome) => {
-      if (outcome.answerFault === undefined) {
-        const opened = openedAtOnce(request.key, settle("get", outcome));
+  get<Made>(request: GetRequest, make: (opened: OpenedObject | null) => Made): Promise<Made> {
+    return this.#send({ method: "get", ...request }, (answer) => {
+      if (!("fault" in answer)) {
+        const opened = openAtOnce(request.key, settle("get", answer));
         if (opened !== undefined) return make(opened);
       }
-      return this.#open(request, outcome).then(make);
+      return this.#open(request, answer).then(make);
     });
   }
 
-  /** Fetches content that has not come with the answer. */
-  async #open(request: GetRequest, answer: Outcome<"get">): Promise<Opened | null> {
-    let outcome = answer;
+  /** Fetches content that did not come with the answer. */
+  async #open(
+    request: GetRequest,
+    firstAnswer: OutcomeMessage<"get">,
+  ): Promise<OpenedObject | null> {
+    let answer = firstAnswer;
     let damaged: { version: string; error: BlobDamagedError } | undefined;
     for (let attempt = 1; ; attempt++) {
-      const { answerFault } = outcome;
-      if (answerFault !== undefined) await applyFault(answerFault);
-      const found = settle("get", outcome);
-      const opened = openedAtOnce(request.key, found);
+      const fault = faultOf(answer);
+      if (fault !== undefined) await applyFault(fault);
+      const found = settle("get", outcomeIn(answer));
+      const opened = openAtOnce(request.key, found);
       if (opened === null || opened?.status === "condition failed") return opened;
-      if (opened !== undefined && answerFault === undefined) return opened;
+      if (opened !== undefined && fault === undefined) return opened;
       const { object: text, range, content } = found as Found;
       const object = decodeObject(request.key, text);
       if (damaged?.version === object.version || attempt > readAttemptsMax) {
@@ -120,34 +112,35 @@ export class BucketClient implements BucketCalls {
           status: "found",
           object,
           range,
-          content:
-            answerFault === undefined ? whole : breakContent(whole, range.length, answerFault),
+          content: fault === undefined ? whole : breakContent(whole, range.length, fault),
         };
       } catch (error) {
         if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
-        // A file that is gone may only mean that the object was replaced a moment ago.
+        // The object may have been replaced since the answer; then its old file is removed.
         damaged = { version: object.version, error };
       }
-      outcome = await this.#send({ method: "get", ...request }, asItIs);
+      answer = await this.#send({ method: "get", ...request }, identity);
     }
   }
 
   async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
-    const text = await this.#store("put", value, {
+    const text = await this.#contents.commit(value, {
+      method: "put",
       algorithms: requiredAlgorithms(description.checksum),
       validate() {
         validateKey(description.key);
         validateMetadata(description.http, description.custom);
       },
       request: (content) => ({ method: "put", content, ...description }),
-      // `null`: the condition did not hold
+      // `null`: the condition does not hold
       keeps: (result) => result !== null,
     });
     return text === null ? null : decodeObject(description.key, text);
   }
 
   async uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
-    return this.#store("uploadPart", value, {
+    return this.#contents.commit(value, {
+      method: "uploadPart",
       algorithms: ["md5"],
       validate: () => validateKey(part.key),
       request: (content) => ({ method: "uploadPart", content, ...part }),
@@ -155,55 +148,25 @@ export class BucketClient implements BucketCalls {
     });
   }
 
-  /** Takes in a value and commits it. Content that the bucket does not keep is removed again. */
-  async #store<M extends "put" | "uploadPart">(
-    method: M,
-    value: Value,
-    step: {
-      algorithms: ReturnType<typeof requiredAlgorithms>;
-      /** What can be known before the value is read */
-      validate: () => void;
-      request: (content: Content) => Request<M>;
-      keeps: (result: Result<M>) => boolean;
-    },
-  ): Promise<Result<M>> {
-    const layer = observation.current?.layer();
-    let content: Content;
-    try {
-      step.validate();
-      content = await this.#writer.write(value, step.algorithms);
-    } catch (error) {
-      await giveUp(value, error);
-      throw error instanceof StoreError ? refusal(method, error) : error;
-    }
-    // If this rejects, nobody knows whether the bucket has committed: then the file must stay,
-    // and is collected on the next start if no row refers to it.
-    const outcome = await this.#send(step.request(content), asItIs, layer);
-    if ("blob" in content && !(outcome.ok && step.keeps(outcome.value))) {
-      await this.#blobs.remove(content.blob);
-    }
-    if (outcome.answerFault !== undefined) await applyFault(outcome.answerFault);
-    return settle(method, outcome);
-  }
-
   #send<M extends Method, Made>(
     request: Request<M>,
-    make: (outcome: Outcome<M>) => Made | Promise<Made>,
+    make: (answer: OutcomeMessage<M>) => Made | Promise<Made>,
     layer = observation.current?.layer(),
   ): Promise<Made> {
     const { current } = observation;
     if (current === undefined) return this.#batch.call(request, make);
-    return this.#batch.call({ ...request, layer }, (outcome) => {
-      current.note(this.#bucketName, request as Operation, outcome);
-      return make(outcome);
-    });
+    const record = (answer: OutcomeMessage<M>): Made | Promise<Made> => {
+      current.record(this.#bucketName, request as Operation, answer);
+      return make(answer);
+    };
+    return this.#batch.call(request, record, layer);
   }
 }
 
 type Found = Extract<Result<"get">, { status: "found" }>;
 
-/** What an answer says, if that is all there is to it; `undefined` if content has to be fetched. */
-function openedAtOnce(key: string, found: Result<"get">): Opened | null | undefined {
+/** The opened object, if all of it came with the answer; `undefined` if content has to be fetched. */
+function openAtOnce(key: string, found: Result<"get">): OpenedObject | null | undefined {
   if (found === null) return null;
   if (found.status === "condition failed") {
     return { status: found.status, object: decodeObject(key, found.object) };
@@ -214,12 +177,6 @@ function openedAtOnce(key: string, found: Result<"get">): Opened | null | undefi
   return { status, object: decodeObject(key, found.object), range, content };
 }
 
-function asItIs<Given>(value: Given): Given {
+function identity<Given>(value: Given): Given {
   return value;
-}
-
-/** Tells the writer of a stream that nobody is going to read it. Node's proxy sees to its own. */
-async function giveUp(value: Value, reason: unknown): Promise<void> {
-  if ("bytes" in value || value.sealed || value.stream.locked) return;
-  await value.stream.cancel(reason).catch(() => {});
 }

@@ -1,13 +1,16 @@
 /**
- * How a test that runs in the script's own isolate follows what the script does to its buckets.
- * One for all bindings of an isolate; outside of tests there is none, and calls only look.
+ * How a test that runs in the script's isolate observes the calls of the script's buckets.
+ *
+ * All bindings of an isolate share one observer. Outside of tests there is none, and a call costs
+ * one look at `current`.
  */
-import type { Operation, Outcome } from "../core/operations.ts";
+import type { Operation } from "../core/operations.ts";
+import type { OutcomeMessage } from "../transport/message.ts";
 
-export interface Observer {
-  /** The layer of isolation to which a call that is made now belongs. */
+export interface CallObserver {
+  /** The layer of isolation of a call that is made now. */
   layer(): number | undefined;
-  note(bucketName: string, operation: Operation, outcome: Outcome): void;
+  record(bucketName: string, operation: Operation, answer: OutcomeMessage): void;
 }
 
-export const observation: { current: Observer | undefined } = { current: undefined };
+export const observation: { current: CallObserver | undefined } = { current: undefined };

@@ -1,6 +1,7 @@
-/** Failures, worded as the binding's callers know them. */
+/** The errors that callers of the binding receive. */
 import { bindingMessage, StoreError } from "../core/errors.ts";
-import type { Method, Outcome, Result } from "../core/operations.ts";
+import type { Method } from "../core/methods.ts";
+import type { Outcome, Result } from "../core/operations.ts";
 
 /** @throws Error when the bucket has refused the operation */
 export function settle<M extends Method>(method: M, outcome: Outcome<M>): Result<M> {
@@ -8,18 +9,18 @@ export function settle<M extends Method>(method: M, outcome: Outcome<M>): Result
   throw new Error(bindingMessage(method, outcome));
 }
 
-/** A rule that was broken before the bucket was asked. */
+/** The error of a rule that was broken before the bucket was called. */
 export function refusal(method: Method, { code, message }: StoreError): Error {
   return new Error(bindingMessage(method, { code, text: message }));
 }
 
-/** Nobody knows whether it was executed, or what the answer would have been. */
+/** The error of a lost call: it is not known whether the bucket has executed the operation. */
 export function internalError(method: Method, cause: unknown): Error {
   const { code, message } = new StoreError(10001);
   return new Error(bindingMessage(method, { code, text: message }), { cause });
 }
 
-/** The object's row is there and its file is not, or not whole. It says so, and what to do. */
+/** The error of an object whose file is missing or has another size. */
 export function damagedError(key: string, cause: Error | undefined): Error {
   const text =
     `Cannot read the content of "${key}": ${cause?.message}. ` +

@@ -1,60 +1,80 @@
-/** The ways that operations take to a bucket. */
-import type { BucketObject } from "../bucket/bucket-object.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
-import { outcomeOf, shortCall, type ShortAnswer } from "../core/short-form.ts";
-import type { Sender } from "./batch.ts";
-import { decodeFrame, encodeFrame } from "./frame.ts";
+/** How messages travel to a bucket: by RPC, by `fetch`, and with a latency. */
+import type { Outcome } from "../core/operations.ts";
+import { outcomeOf, shortCall } from "../core/short-form.ts";
+import type { BucketNamespace, BucketService, ShortMessage } from "../transport/bucket-service.ts";
+import { decodeFrame, encodeFrame } from "../transport/frame.ts";
+import {
+  layerOf,
+  operationIn,
+  type FaultyOutcome,
+  type OperationMessage,
+  type OutcomeMessage,
+} from "../transport/message.ts";
 
-type Buckets = DurableObjectNamespace<BucketObject>;
+export interface Sender {
+  send(messages: OperationMessage[]): Promise<OutcomeMessage[]>;
+  /** For a message that travels by itself, as most do. */
+  sendOne(
+    message: OperationMessage,
+    resolve: (answer: OutcomeMessage) => void,
+    reject: (error: unknown) => void,
+  ): void;
+}
 
-export function senderByRpc(buckets: Buckets, bucketName: string): Sender {
+export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sender {
   const bucket = stubs(buckets, bucketName);
   return {
-    send: (operations) => bucket().execute(operations),
-    sendAlone(operation, resolve, reject) {
-      const call = shortCall(operation);
-      if (call === null) alone(bucket().execute([operation])).then(resolve, reject);
+    send: (messages) => bucket().execute(messages),
+    sendOne(message, resolve, reject) {
+      const call = shortCall(operationIn(message));
+      if (call === null) firstOf(bucket().execute([message])).then(resolve, reject);
       else {
-        const answered = bucket().executeShort(...call);
-        answered.then((answer) => resolve(outcomeOf(answer as ShortAnswer)), reject);
+        const answered = bucket().executeShort(layerOf(message), ...call);
+        answered.then(
+          (answer) => resolve(outcomeOf<Outcome | FaultyOutcome>(answer as ShortMessage)),
+          reject,
+        );
       }
     },
   };
 }
 
-/** For scripts whose compatibility date is from before RPC. */
-export function senderByFetch(buckets: Buckets, bucketName: string): Sender {
+/** For scripts whose compatibility date is older than RPC. */
+export function senderByFetch(buckets: BucketNamespace, bucketName: string): Sender {
   const bucket = stubs(buckets, bucketName);
-  const send = async (operations: Operation[]): Promise<Outcome[]> => {
-    const body = encodeFrame(operations);
+  const send = async (messages: OperationMessage[]): Promise<OutcomeMessage[]> => {
+    const body = encodeFrame(messages);
     const response = await bucket().fetch("http://bucket/", { method: "POST", body });
     return decodeFrame(await response.arrayBuffer());
   };
   return {
     send,
-    sendAlone: (operation, resolve, reject) => void alone(send([operation])).then(resolve, reject),
+    sendOne: (message, resolve, reject) => void firstOf(send([message])).then(resolve, reject),
   };
 }
 
-/** Operations of one turn wait side by side, as they would on one line to a far-away store. */
+/** Adds a latency. Messages wait at the same time, as they would on one line to a distant store. */
 export function delayed(sender: Sender, milliseconds: number): Sender {
   const wait = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
   return {
-    send: (operations) => wait().then(() => sender.send(operations)),
-    sendAlone: (operation, resolve, reject) =>
+    send: (messages) => wait().then(() => sender.send(messages)),
+    sendOne: (message, resolve, reject) =>
       void wait()
-        .then(() => sender.sendAlone(operation, resolve, reject))
+        .then(() => sender.sendOne(message, resolve, reject))
         .catch(reject),
   };
 }
 
-/** A stub belongs to the request it was made in, so there is a new one for each call. */
-function stubs(buckets: Buckets, bucketName: string): () => DurableObjectStub<BucketObject> {
+/** A stub belongs to the request that made it, so each call makes a new stub. */
+function stubs(
+  buckets: BucketNamespace,
+  bucketName: string,
+): () => DurableObjectStub<BucketService> {
   let id: DurableObjectId | undefined;
   return () => buckets.get((id ??= buckets.idFromName(bucketName)));
 }
 
-async function alone(sent: Promise<Outcome[]>): Promise<Outcome> {
-  const [outcome] = await sent;
-  return outcome as Outcome;
+async function firstOf(sent: Promise<OutcomeMessage[]>): Promise<OutcomeMessage> {
+  const [answer] = await sent;
+  return answer as OutcomeMessage;
 }

@@ -1,20 +1,20 @@
 /**
  * The files of one bucket, through workerd's disk service.
  *
- * The service writes to a temporary file and renames it, so a blob is there whole or not at all
- * as long as the machine stays up. It does not sync: after a power failure a blob can be short or
- * missing although its row is there, so whoever reads compares sizes.
+ * The service writes to a temporary file and renames it, so a blob is complete or absent as long
+ * as the machine keeps running. The service does not sync: after a power failure a blob can be
+ * short or missing although its row exists, so readers compare sizes.
  */
 import { bucketFolder } from "../core/blob-name.ts";
 
 export interface BlobDamage {
   readonly blob: string;
   readonly expectedBytes: number;
-  /** `null`: there is no file */
+  /** `null`: the file does not exist */
   readonly actualBytes: number | null;
 }
 
-/** A blob that is not what the database says: its file is gone, or has another size. */
+/** The file of a blob is missing, or does not have the size that the database says. */
 export class BlobDamagedError extends Error {
   override readonly name = "BlobDamagedError";
   readonly damage: BlobDamage;
@@ -41,7 +41,7 @@ export class BlobDirectory {
     this.#folder = `http://blobs/${encodeURIComponent(bucketFolder(bucketName))}/`;
   }
 
-  /** Resolves when the blob has its name. When `body` fails, the promise rejects and no file stays. */
+  /** Resolves when the blob has its name. When `body` fails, rejects and leaves no file. */
   async write(blob: string, body: ReadableStream | Uint8Array): Promise<void> {
     const response = await this.#disk.fetch(this.#folder + blob, { method: "PUT", body });
     await response.body?.cancel();
@@ -70,7 +70,7 @@ export class BlobDirectory {
     return response.body;
   }
 
-  /** Removes a file; one that is not there is as good as removed. */
+  /** Removes a file, if it exists. */
   async remove(fileName: string): Promise<void> {
     const response = await this.#disk.fetch(this.#folder + encodeURIComponent(fileName), {
       method: "DELETE",
@@ -86,7 +86,7 @@ export class BlobDirectory {
   }
 }
 
-/** The names of the files in a folder, but for those that are still being written. */
+/** The names of the files in a folder. The service does not list files that are being written. */
 export async function fileNames(disk: Fetcher, folder: string): Promise<string[]> {
   const response = await disk.fetch(folder);
   if (response.status === 404) {
@@ -97,7 +97,7 @@ export async function fileNames(disk: Fetcher, folder: string): Promise<string[]
   return entries.filter((entry) => entry.type === "file").map((entry) => entry.name);
 }
 
-/** The size of the whole file, or `null` when there is none. */
+/** The size of the whole file, or `null` when the file does not exist. */
 function fileSize(response: Response): number | null {
   switch (response.status) {
     case 200:

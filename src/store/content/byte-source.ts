@@ -1,8 +1,8 @@
-/** Reading a stream in large pieces, into memory that is used again. */
-import { seal } from "../core/stream-end.ts";
+/** Reads a stream in large chunks, into memory that is reused. */
+import { endOfStreamMark } from "../transport/marked-stream.ts";
 
 interface ByteSource {
-  /** Fills `buffer` with the next bytes; it stays partly empty only at the end. */
+  /** Fills `buffer` with the next bytes. Only at the end of the stream are there fewer. */
   read(buffer: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>>;
   cancel(reason: unknown): Promise<void>;
 }
@@ -17,7 +17,7 @@ export class StreamSource implements ByteSource {
   async read(buffer: ArrayBuffer, offset = 0): Promise<Uint8Array<ArrayBuffer>> {
     const view = new Uint8Array(buffer, offset);
     const { value } = await this.#reader.readAtLeast(view.length, view);
-    // At the end some versions hand the memory back empty, others not at all.
+    // At the end some versions of workerd return the memory empty, others do not return it.
     return value ?? new Uint8Array(new ArrayBuffer(1), 0, 0);
   }
 
@@ -26,7 +26,7 @@ export class StreamSource implements ByteSource {
   }
 }
 
-/** A stream that ends in a seal: the last byte read is always held back, for it may be the seal. */
+/** A marked stream. The last byte read is always held back, because it may be the mark. */
 export class MarkedSource implements ByteSource {
   readonly #source: StreamSource;
   #held: number | undefined;
@@ -46,9 +46,9 @@ export class MarkedSource implements ByteSource {
       this.#held = following;
       return bytes;
     }
-    // That was the end: the last byte is the seal, and stays here.
+    // The stream has ended, and its last byte is the mark.
     this.#held = bytes.at(-1);
-    if (first === undefined || this.#held !== seal.whole) {
+    if (first === undefined || this.#held !== endOfStreamMark.complete) {
       throw new Error("The stream broke before its end");
     }
     return bytes.subarray(0, -1);
@@ -58,7 +58,7 @@ export class MarkedSource implements ByteSource {
     return (await this.#source.read(new ArrayBuffer(1)))[0];
   }
 
-  /** Reads to the end all the same: cut off, the proxy would fail the call for reasons of its own. */
+  /** Reads to the end: if the stream is cancelled, Miniflare's proxy fails the call by itself. */
   async cancel(): Promise<void> {
     let bytes = await this.#source.read(new ArrayBuffer(drainBytes));
     while (bytes.length > 0) bytes = await this.#source.read(bytes.buffer);

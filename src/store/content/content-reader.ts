@@ -1,15 +1,15 @@
-/** Content on its way out: bytes that came with the call, a file, or several of both in a row. */
+/** Opens the content of an object: bytes that came with the answer, a file, or several of both. */
 import { BlobDamagedError, type BlobDirectory } from "./blob-directory.ts";
 import type { ContentSlice } from "../core/operations.ts";
-import { encodeFrame } from "../client/frame.ts";
+import { encodeFrame } from "../transport/frame.ts";
 
-/** What the joiner is asked for. */
+/** A request to the joiner (`bucket/content-joiner.ts`). */
 export interface JoinRequest {
   readonly bucketName: string;
   readonly content: readonly ContentSlice[];
 }
 
-/** Content that came with the answer; `null` when some of it has to be fetched. */
+/** The content, if it came with the answer; `null` when some of it has to be fetched. */
 export function bytesAtHand(content: readonly ContentSlice[]): ArrayBuffer | null {
   const [first, second] = content;
   if (first === undefined) return new ArrayBuffer(0);
@@ -17,11 +17,12 @@ export function bytesAtHand(content: readonly ContentSlice[]): ArrayBuffer | nul
 }
 
 /**
- * Opens content that is not at hand. A stream knows its length, so it can be stored or sent on as it is.
+ * Opens content that has to be fetched. The stream has a known length, so a script can store it or
+ * respond with it.
  *
- * @param joiner the service that puts several slices together (`bucket/content-joiner.ts`)
- * @throws BlobDamagedError when the first file is not what the bucket says; a later one that is
- *   not makes the stream fail
+ * @param joiner the service that joins several slices (`bucket/content-joiner.ts`)
+ * @throws BlobDamagedError when the first file is missing or has another size; the stream fails
+ *   when a later file is or has
  */
 export async function openContent(
   blobs: BlobDirectory,

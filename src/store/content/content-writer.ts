@@ -1,24 +1,21 @@
 /**
- * Getting a value to where it is kept: small ones travel to the bucket with the call, large ones
- * go straight to a file, hashed on the way, and only their name travels.
+ * Writes a value to its place: a small value travels to the bucket with the operation; a large one
+ * is streamed to a file and hashed on the way, and only its name travels.
  *
- * Until the bucket has committed the name, the file belongs to whoever wrote it.
+ * Until the bucket has committed the name, the file belongs to its writer
+ * (`client/content-commit.ts`).
  */
 import type { BlobDirectory } from "./blob-directory.ts";
 import { makeBlobName } from "../core/blob-name.ts";
-import {
-  checksumAlgorithms,
-  toHex,
-  type ChecksumAlgorithm,
-  type Checksums,
-} from "../core/checksum.ts";
+import { checksumAlgorithms, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
+import { encodeHex } from "../../base/hex.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content } from "../core/operations.ts";
-import type { StreamValue, Value } from "../client/bucket-calls.ts";
+import type { StreamValue, Value } from "./content-value.ts";
 import { MarkedSource, StreamSource } from "./byte-source.ts";
 
-/** Read so much of a stream at a time: hashing small reads is what makes large uploads slow. */
+/** The size of one read of a stream: hashing small chunks makes large uploads slow. */
 const readBytes = 256 * 1024;
 
 export class ContentWriter {
@@ -31,9 +28,9 @@ export class ContentWriter {
   }
 
   /**
-   * Takes in a value. On failure no file stays behind.
+   * Writes a value. On failure no file is left.
    *
-   * @throws StoreError 100100 for a value that is too large, and whatever the stream fails with
+   * @throws StoreError 100100 for a value that is too large, or the error of the stream
    */
   async write(value: Value, algorithms: ChecksumAlgorithm[]): Promise<Content> {
     if ("stream" in value) return this.#writeStream(value, algorithms);
@@ -47,12 +44,12 @@ export class ContentWriter {
   }
 
   async #writeStream(
-    { stream, length, sealed }: StreamValue,
+    { stream, length, marked }: StreamValue,
     algorithms: ChecksumAlgorithm[],
   ): Promise<Content> {
-    // What is known to be too large is refused before a byte is read.
+    // A stream whose length is too large is refused before a byte is read.
     if (length !== null) validateUploadSize(length);
-    const source = sealed ? new MarkedSource(stream) : new StreamSource(stream);
+    const source = marked ? new MarkedSource(stream) : new StreamSource(stream);
     const start = await source.read(new ArrayBuffer(inlineBytesMax + 1));
     if (start.length <= inlineBytesMax) return inline(start, algorithms);
 
@@ -61,7 +58,7 @@ export class ContentWriter {
       length === null ? new IdentityTransformStream() : new FixedLengthStream(length);
     const file = writable.getWriter();
     const hashes = algorithms.map((algorithm) => new RunningHash(algorithm));
-    // The disk may fail while the stream is waited for, so both are watched.
+    // The disk may fail while a read waits for the stream, so both are awaited.
     const written = this.#blobs.write(blob, readable);
     const diskFailed = written.then(() => new Promise<never>(() => {}));
     diskFailed.catch(() => {});
@@ -75,8 +72,8 @@ export class ContentWriter {
           Promise.all([file.write(chunk), ...hashes.map((running) => running.write(chunk))]),
           diskFailed,
         ]);
-        // By now everybody is done with the chunk. Its memory is used again: left to the garbage
-        // collector, the chunks of a large upload would pile up.
+        // The file and the hashes have consumed the chunk, so its memory is reused. The garbage
+        // collector would not keep up with the chunks of a large upload.
         const buffer = chunk === start ? new ArrayBuffer(readBytes) : chunk.buffer;
         chunk = await source.read(buffer);
       }
@@ -93,7 +90,7 @@ export class ContentWriter {
         ...hashes.map((running) => running.abort()),
         written,
       ]);
-      // A body that is given up may look to the disk service like one that has ended.
+      // The disk service may take an aborted body for a complete one.
       await this.#blobs.remove(blob);
       throw error;
     }
@@ -105,25 +102,25 @@ export class ContentWriter {
 }
 
 async function inline(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Content> {
-  return { bytes: alone(bytes), checksums: await hash(bytes, algorithms) };
+  return { bytes: ownBytes(bytes), checksums: await hash(bytes, algorithms) };
 }
 
-/** Bytes in memory of their own: with a part of a buffer, all of it would travel. */
-function alone(bytes: Uint8Array): Uint8Array {
+/** The bytes in a buffer of the same length: the whole buffer of a view would travel. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
 }
 
-/** Hashes of bytes that are all here. One after the other: a digest keeps the isolate busy anyway. */
+/** Hashes of bytes. One digest after the other: each keeps the isolate busy. */
 async function hash(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Checksums> {
   const checksums: Partial<Record<ChecksumAlgorithm, string>> = {};
   for (const algorithm of algorithms) {
     const digest = await crypto.subtle.digest(checksumAlgorithms[algorithm].name, bytes);
-    checksums[algorithm] = toHex(new Uint8Array(digest));
+    checksums[algorithm] = encodeHex(new Uint8Array(digest));
   }
   return checksums;
 }
 
-/** A hash that is fed chunk by chunk. */
+/** A hash of content that arrives in chunks. */
 class RunningHash {
   readonly algorithm: ChecksumAlgorithm;
   readonly #stream: DigestStream;
@@ -132,7 +129,7 @@ class RunningHash {
   constructor(algorithm: ChecksumAlgorithm) {
     this.algorithm = algorithm;
     this.#stream = new crypto.DigestStream(checksumAlgorithms[algorithm].name);
-    // Nobody waits for the digest of an upload that failed.
+    // The digest of a failed upload is not awaited.
     this.#stream.digest.catch(() => {});
     this.#writer = this.#stream.getWriter();
   }
@@ -143,7 +140,7 @@ class RunningHash {
 
   async end(): Promise<string> {
     await this.#writer.close();
-    return toHex(new Uint8Array(await this.#stream.digest));
+    return encodeHex(new Uint8Array(await this.#stream.digest));
   }
 
   abort(): Promise<void> {

@@ -1,14 +1,14 @@
 /**
- * Names of files, and which of them may be collected.
+ * Names of blob files, and the rule for garbage collection.
  *
- * A blob is written before the row that refers to it. Between the two it looks just like what a
- * crash leaves behind. So a name carries the run of the runtime that wrote it, its *runId*, and
- * only blobs of runs that have ended are collected. A runId leaves a note in the folder before it
- * writes its first blob: whoever looks at the blobs first and at the notes afterwards takes no
- * blob from a run that is going on.
+ * A blob is written before the row that refers to it. Between the two writes, the blob looks the
+ * same as a blob that a crash left behind. So a name carries the id of the run that wrote it, and
+ * only blobs of ended runs are collected. A run writes its run record before its first blob:
+ * a collector that lists the blobs first and reads the run records afterwards removes no blob of a
+ * run that is alive.
  *
- * While a file is being written, the disk service gives it a name of its own around ours,
- * `.kj-tmp.<process>.<count>.<name>.partial`, which it never lists. Those are for Node to collect.
+ * During a write, the disk service uses the name `.kj-tmp.<process>.<count>.<name>.partial` and
+ * hides the file from its listings, so Node collects these files.
  */
 
 const blobPattern =
@@ -22,7 +22,7 @@ export function makeBlobName(runId: string, random: string): string {
   return `${runId}.${random}`;
 }
 
-/** Whether the file is one of ours, and its writer is not among those that still run. */
+/** Whether the file is a blob, finished or not, whose run is not active. */
 export function isAbandoned(fileName: string, activeRuns: readonly string[]): boolean {
   const match = blobPattern.exec(fileName);
   const writer = match?.[1] ?? match?.[2];
@@ -30,8 +30,8 @@ export function isAbandoned(fileName: string, activeRuns: readonly string[]): bo
 }
 
 /**
- * The folder of a bucket's blobs. Some file systems do not tell `Photos` from `photos`, which are
- * two buckets.
+ * The folder of a bucket's blobs. `Photos` and `photos` are two buckets, but some file systems
+ * ignore case.
  */
 export function bucketFolder(bucketName: string): string {
   return bucketName.replace(/[A-Z]/g, (letter) => `+${letter.toLowerCase()}`);

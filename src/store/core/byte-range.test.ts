@@ -132,7 +132,7 @@ describe("resolveRange() of an empty object", () => {
 describe("resolveRange() of any object", () => {
   const size = fc.nat({ max: 12 });
   const number = fc.nat({ max: 14 });
-  it("takes the bytes that a slice takes, or fails when there are none", () => {
+  it("selects the bytes that a slice selects, or fails when they are none", () => {
     const request = fc.oneof(
       fc.record({ offset: number }),
       fc.record({ offset: number, length: number }),
@@ -141,7 +141,7 @@ describe("resolveRange() of any object", () => {
     );
     fc.assert(
       fc.property(size, request, (length, asked: RangeRequest) => {
-        // Bytes that each have their own position for a value.
+        // The value of each byte is its position.
         const bytes = Array.from({ length }, (_, index) => index);
         const take = (): number[] => {
           const range = resolveRange(asked, length);
@@ -155,7 +155,7 @@ describe("resolveRange() of any object", () => {
     );
   });
 
-  it("stays inside the object whatever the header says", () => {
+  it("stays inside the object for every header", () => {
     const header = fc.oneof(
       fc.string(),
       fc

@@ -1,9 +1,9 @@
 /**
- * Byte ranges: what was asked for, and what it comes to for an object of a given size.
+ * Byte ranges: as requested, and as resolved for an object of a given size.
  */
 import { StoreError } from "./errors.ts";
 
-/** A range as the caller gave it: numbers, or the text of a `Range` header. */
+/** A range as the caller gives it: numbers, or the text of a `Range` header. */
 export type RangeRequest =
   | { readonly offset?: number; readonly length?: number; readonly suffix?: never }
   | { readonly suffix: number; readonly offset?: never; readonly length?: never }
@@ -15,7 +15,7 @@ export interface ByteRange {
 }
 
 /**
- * Checks the numbers of a range before anything is read.
+ * Checks the numbers of a range before the bucket reads anything.
  *
  * @throws RangeError for a negative or fractional number
  * @throws TypeError for a suffix beside an offset or a length
@@ -41,11 +41,11 @@ export function validateRange(range: {
 }
 
 /**
- * The bytes that `request` means in an object of `size` bytes.
+ * The bytes that `request` selects in an object of `size` bytes.
  *
- * @throws StoreError 10039 when an explicit range holds no byte of the object. A header that is
- *   malformed, names several ranges or cannot be satisfied serves the whole object instead
- *   (RFC 7233 section 3.1 lets a server ignore it).
+ * @throws StoreError 10039 when a range of numbers holds no byte of the object. A header that is
+ *   malformed, names several ranges or cannot be satisfied selects the whole object
+ *   (RFC 7233 section 3.1 lets a server ignore such a header).
  */
 export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
   const whole = { offset: 0, length: size };
@@ -57,7 +57,7 @@ export function resolveRange(request: RangeRequest | undefined, size: number): B
     if (length === 0) throw new StoreError(10039);
     return { offset: size - length, length };
   }
-  // Deviation: `{}` is the whole object, of an empty one too.
+  // Deviation: `{}` selects the whole object, also of size 0.
   if (request.offset === undefined && request.length === undefined) return whole;
   const offset = request.offset ?? 0;
   const length = Math.min(request.length ?? Infinity, size - offset);
@@ -65,7 +65,7 @@ export function resolveRange(request: RangeRequest | undefined, size: number): B
   return { offset, length };
 }
 
-/** The one satisfiable range of a `Range` header, or `null`. */
+/** The range of a `Range` header with one satisfiable range, or `null`. */
 function parseRangeHeader(header: string, size: number): ByteRange | null {
   const match = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i.exec(header);
   if (match === null) return null;
@@ -93,12 +93,12 @@ function requireWhole(value: number, subject: string, subjectIfFractional = subj
   }
 }
 
-/** JSON, by which a request may travel, has no infinity; and no object is this large. */
+/** A request may travel as JSON, which has no infinity. No object is as large as the result. */
 function finite(value: number): number {
   return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
 
-/** The platform is written in another language, and so are its numbers. */
+/** A number as the platform, which is written in C++, prints it. */
 function platformNumber(value: number): string {
   if (Number.isNaN(value)) return "nan";
   return value === -Infinity ? "-inf" : String(value);

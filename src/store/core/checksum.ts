@@ -1,4 +1,5 @@
-/** Hashes that a caller may give with an upload, and that an object carries. */
+/** Content hashes: the hash that a caller may give with an upload, and the hashes of an object. */
+import { encodeHex } from "../../base/hex.ts";
 import { StoreError } from "./errors.ts";
 
 export const checksumAlgorithms = {
@@ -14,16 +15,16 @@ export type ChecksumAlgorithm = keyof typeof checksumAlgorithms;
 /** Hashes in lower-case hexadecimal. */
 export type Checksums = { readonly [Algorithm in ChecksumAlgorithm]?: string };
 
-/** The one hash that an upload must have. */
+/** The hash that the content of an upload must have. */
 export interface ExpectedChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly hex: string;
 }
 
 /**
- * The hash a caller gave, in lower-case hexadecimal.
+ * The hash that a caller gave, in lower-case hexadecimal.
  *
- * @throws TypeError when it cannot be a hash of this algorithm
+ * @throws TypeError when `value` cannot be a hash of this algorithm
  */
 export function parseChecksum(
   algorithm: ChecksumAlgorithm,
@@ -33,7 +34,7 @@ export function parseChecksum(
   if (typeof value !== "string") {
     if (value.length !== bytes)
       throw new TypeError(`${name} is ${bytes} bytes, not ${value.length}`);
-    return { algorithm, hex: toHex(value) };
+    return { algorithm, hex: encodeHex(value) };
   }
   if (value.length !== bytes * 2) {
     throw new TypeError(`${name} is ${bytes * 2} hex characters, not ${value.length}`);
@@ -44,7 +45,7 @@ export function parseChecksum(
   return { algorithm, hex: value.toLowerCase() };
 }
 
-/** @throws StoreError 10037 when the content does not have the hash the caller gave */
+/** @throws StoreError 10037 when the content does not have the expected hash */
 export function verifyChecksum(expected: ExpectedChecksum | undefined, actual: Checksums): void {
   if (expected === undefined) return;
   const { algorithm, hex } = expected;
@@ -60,31 +61,9 @@ export function verifyChecksum(expected: ExpectedChecksum | undefined, actual: C
   );
 }
 
-/** The hashes to compute for an upload: md5 always, and the one the caller gave. */
+/** The hashes to compute for an upload: MD5, and the algorithm of the expected hash. */
 export function requiredAlgorithms(expected: ExpectedChecksum | undefined): ChecksumAlgorithm[] {
   return expected === undefined || expected.algorithm === "md5"
     ? ["md5"]
     : ["md5", expected.algorithm];
-}
-
-const hexDigits = "0123456789abcdef";
-
-export function toHex(bytes: Uint8Array): string {
-  let hex = "";
-  for (const byte of bytes) hex += hexDigits.charAt(byte >> 4) + hexDigits.charAt(byte & 15);
-  return hex;
-}
-
-export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let index = 0; index < bytes.length; index++) {
-    bytes[index] = (digitOf(hex, index * 2) << 4) | digitOf(hex, index * 2 + 1);
-  }
-  return bytes;
-}
-
-/** `0` to `9` end in their value, and `a` to `f` in theirs less nine. */
-function digitOf(hex: string, index: number): number {
-  const unit = hex.charCodeAt(index);
-  return unit < 0x40 ? unit & 15 : (unit & 15) + 9;
 }

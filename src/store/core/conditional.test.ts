@@ -16,17 +16,17 @@ describe("conditionHolds() for an object tagged a, uploaded at 5500 ms,", () => 
   const object = { etag: "a", uploaded: 5500 };
 
   it.each<[string, Conditional, boolean]>([
-    ["nothing is asked", {}, true],
+    ["no condition is given", {}, true],
 
     ["If-Match has its tag", { etagMatches: [strong("a")] }, true],
     ["If-Match has its tag among others", { etagMatches: [strong("b"), strong("a")] }, true],
     ["If-Match has another tag", { etagMatches: [strong("b")] }, false],
-    ["If-Match has its tag as a weak one", { etagMatches: [weak("a")] }, false],
+    ["If-Match has its tag as a weak tag", { etagMatches: [weak("a")] }, false],
     ["If-Match is a wildcard", { etagMatches: [any] }, true],
     ["If-Match has no tags", { etagMatches: [] }, false],
 
     ["If-None-Match has its tag", { etagDoesNotMatch: [strong("a")] }, false],
-    ["If-None-Match has its tag as a weak one", { etagDoesNotMatch: [weak("a")] }, false],
+    ["If-None-Match has its tag as a weak tag", { etagDoesNotMatch: [weak("a")] }, false],
     ["If-None-Match has its tag among others", { etagDoesNotMatch: [weak("b"), weak("a")] }, false],
     ["If-None-Match has another tag", { etagDoesNotMatch: [strong("b")] }, true],
     ["If-None-Match is a wildcard", { etagDoesNotMatch: [any] }, false],
@@ -172,7 +172,7 @@ describe("parseEtagHeader()", () => {
     );
   });
 
-  it("takes every list of quoted tags, whatever stands in them and between them", () => {
+  it("takes every list of quoted tags, with any text in them and any separators", () => {
     const value = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom("*", "W", "/", ",", " ", "\t", "a") }),

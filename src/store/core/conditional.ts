@@ -1,9 +1,9 @@
 /**
  * Conditional requests (RFC 7232).
  *
- * Both forms that a caller may give, the object and the headers, become one `Conditional`. All
- * conditions that are given must hold; entity tags take precedence over dates as section 6 says:
- * a date is passed over when the tag condition beside it was given and held.
+ * A caller gives an object or headers; both become a `Conditional`. All given conditions must
+ * hold. Entity tags take precedence over dates (section 6): a date is ignored when the
+ * corresponding entity-tag condition is given and holds.
  */
 
 export type EtagPattern =
@@ -19,11 +19,11 @@ export interface Conditional {
   readonly uploadedBefore?: number;
   /** If-Modified-Since, in milliseconds since the epoch */
   readonly uploadedAfter?: number;
-  /** HTTP dates know no fractions of a second. */
+  /** Compare whole seconds, because HTTP dates have no fractions. */
   readonly secondsGranularity?: boolean;
 }
 
-/** Whether `condition` holds for the object as it is, `null` when there is none. */
+/** Whether `condition` holds for the current object; `null`: no object exists. */
 export function conditionHolds(
   condition: Conditional,
   object: { etag: string; uploaded: number } | null,
@@ -36,7 +36,7 @@ export function conditionHolds(
     etagDoesNotMatch === undefined || !includesEtag(etagDoesNotMatch, object.etag, "weak");
   if (!matches || !differs) return false;
 
-  const precision = condition.secondsGranularity ? wholeSeconds : milliseconds;
+  const precision = condition.secondsGranularity ? wholeSeconds : (time: number) => time;
   const uploaded = precision(object.uploaded);
   const modified =
     uploadedAfter === undefined ||
@@ -49,7 +49,7 @@ export function conditionHolds(
   return modified && unmodified;
 }
 
-/** The pattern for a tag in the object form: unquoted, `*` for any. */
+/** The pattern of an entity tag in the object form: unquoted, or `*` for any tag. */
 export function parseEtag(etag: string): EtagPattern {
   if (etag.length > 1 && etag.startsWith('"') && etag.endsWith('"')) {
     throw new TypeError(`Conditional ETag should not be wrapped in quotes (${etag}).`);
@@ -58,9 +58,9 @@ export function parseEtag(etag: string): EtagPattern {
 }
 
 /**
- * The patterns of an If-Match or If-None-Match header: `*`, or tags separated by commas.
+ * The patterns of an If-Match or If-None-Match header: `*`, or entity tags separated by commas.
  *
- * The errors are the platform's own: plain `Error`s, with its texts.
+ * The errors are the platform's: plain `Error`s with the platform's texts.
  */
 export function parseEtagHeader(name: "if-match" | "if-none-match", header: string): EtagPattern[] {
   const patterns: EtagPattern[] = [];
@@ -114,10 +114,6 @@ function includesEtag(
       pattern.kind === "any" ||
       (pattern.value === etag && (pattern.kind === "strong" || comparison === "weak")),
   );
-}
-
-function milliseconds(time: number): number {
-  return time;
 }
 
 function wholeSeconds(time: number): number {

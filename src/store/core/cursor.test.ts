@@ -23,11 +23,11 @@ it.each<Position>([
   { kind: "key", text: "100%25 +/=&\0\n" },
   { kind: "prefix", text: "\x7f\x80\xe9\uffff\u{1f600}\u{10ffff}" },
   { kind: "key", text: "a".repeat(1024) },
-])("decodeCursor() gives back what encodeCursor() was given: %o", (given) => {
+])("decodeCursor() reverses encodeCursor(): %o", (given) => {
   expect(decodeCursor(encodeCursor(given))).toStrictEqual(given);
 });
 
-it("decodeCursor() gives back every position that encodeCursor() was given", () => {
+it("decodeCursor() reverses encodeCursor() for every position", () => {
   fc.assert(
     fc.property(position, (given) => {
       expect(decodeCursor(encodeCursor(given))).toStrictEqual(given);
@@ -44,7 +44,7 @@ it("encodeCursor() makes text that needs no escaping in a URL", () => {
   );
 });
 
-it("encodeCursor() tells a key from a prefix of the same text", () => {
+it("encodeCursor() makes different cursors of a key and a prefix with the same text", () => {
   expect(encodeCursor({ kind: "key", text: "a" })).not.toBe(
     encodeCursor({ kind: "prefix", text: "a" }),
   );
@@ -54,19 +54,19 @@ it.each([
   ["nothing", ""],
   ["a key", "photos/2024/cat.jpg"],
   ["a key that is base64", "cGhvdG9z"],
-  ["a bare seal of zeros", "AAAAAA"],
-  ["fewer bytes than a seal has", "AA"],
-  ["a length that base64 has not", "AAAAA"],
+  ["only a checksum of zeros", "AAAAAA"],
+  ["fewer bytes than a checksum has", "AA"],
+  ["a length that base64 never has", "AAAAA"],
   ["bytes that are not UTF-8", "AAAAAP___w"],
   ["padding", `${encodeCursor({ kind: "key", text: "a" })}=`],
   ["ordinary base64", encodeCursor({ kind: "key", text: "?>?>" }).replaceAll(/[-_]/g, "+")],
   ["white space around it", ` ${encodeCursor({ kind: "key", text: "a" })}`],
-  ["a line break behind it", `${encodeCursor({ kind: "key", text: "a" })}\n`],
+  ["a line break after it", `${encodeCursor({ kind: "key", text: "a" })}\n`],
 ])("decodeCursor() refuses %s", (_, cursor) => {
   expect(() => decodeCursor(cursor)).toThrow(refusal);
 });
 
-it("decodeCursor() refuses all other text, with nothing but a StoreError", () => {
+it("decodeCursor() refuses all other text with a StoreError", () => {
   const base64url = fc.base64String().map((text) => text.replaceAll("=", ""));
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string(), base64url), (text) => {
@@ -85,14 +85,14 @@ it("decodeCursor() refuses a cursor that was cut short", () => {
   );
 });
 
-it("decodeCursor() never takes a damaged cursor for another place", () => {
+it("decodeCursor() never takes a damaged cursor for another position", () => {
   const character = fc.constantFrom("A", "g", "8", "-", "_");
   fc.assert(
     fc.property(position, fc.nat(), character, (given, seed, wrong) => {
       const cursor = encodeCursor(given);
       const index = seed % cursor.length;
       const damaged = cursor.slice(0, index) + wrong + cursor.slice(index + 1);
-      // The last character may hold bits that no byte takes.
+      // The last character may hold unused bits.
       expect([given, refusal]).toContainEqual(decodeOrError(damaged));
     }),
     { numRuns: 500 },

@@ -1,8 +1,8 @@
 /**
- * Cursors: where a page of a listing ended, sealed so that a made-up or damaged one is told apart.
+ * Cursors: the position at which a page of a listing ended, with a checksum.
  *
- * The seal is no secret: whoever wants to forge a cursor can. It is there so that a mistake (a
- * key passed as a cursor, a cursor cut short) is an error and not a listing from somewhere else.
+ * The checksum is no protection against forgery. It turns mistakes (a key passed as a cursor, a
+ * cursor cut short) into errors, where they would otherwise list from a wrong position.
  */
 import { StoreError } from "./errors.ts";
 
@@ -12,22 +12,23 @@ export interface Position {
   readonly text: string;
 }
 
-// Both runtimes have these; the core's library does not declare them.
+// Node and workerd have these; the core's TypeScript library does not declare them.
 declare function btoa(binary: string): string;
 declare function atob(base64: string): string;
 
 export function encodeCursor(position: Position): string {
   const payload = (position.kind === "key" ? "k" : "p") + position.text;
-  return toBase64Url(seal(payload) + utf8Bytes(payload));
+  return toBase64Url(cursorChecksum(payload) + utf8Bytes(payload));
 }
 
 /**
- * Deviation: the text is ours, and the code that of an internal error, for none is known.
+ * Deviation: the text is ours, and the code is that of an internal error, because the code of the
+ * deployed service is not known.
  *
- * @throws StoreError 10001 when `cursor` is not one that `encodeCursor` made
+ * @throws StoreError 10001 when `encodeCursor` did not make `cursor`
  */
 export function decodeCursor(cursor: string): Position {
-  const payload = utf8Text(fromBase64Url(cursor)?.slice(sealLength) ?? "");
+  const payload = utf8Text(fromBase64Url(cursor)?.slice(checksumLength) ?? "");
   const position: Position = {
     kind: payload?.startsWith("k") ? "key" : "prefix",
     text: payload?.slice(1) ?? "",
@@ -39,10 +40,10 @@ export function decodeCursor(cursor: string): Position {
   );
 }
 
-const sealLength = 4;
+const checksumLength = 4;
 
-/** FNV-1a over the UTF-16 units, as four characters below U+0100. */
-function seal(payload: string): string {
+/** FNV-1a over the UTF-16 code units, as four characters below U+0100. */
+function cursorChecksum(payload: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < payload.length; index++) {
     hash = Math.imul(hash ^ payload.charCodeAt(index), 0x01000193);

@@ -39,7 +39,7 @@ it.each(cases)("StoreError %i is %i %s", (code, status, s3Name, text) => {
   expect(error).toMatchObject({ code, status, s3Name });
 });
 
-it("StoreError takes a text of its own in place of the table's", () => {
+it("StoreError takes a text in place of the text of the table", () => {
   const error = new StoreError(10001, "The cursor is not valid.");
   expect(error.message).toBe("The cursor is not valid.");
   expect(error).toMatchObject({ code: 10001, status: 500, s3Name: "InternalError" });
@@ -49,7 +49,7 @@ it.each([
   ["put", "put: No. (10048)"],
   ["completeUpload", "completeMultipartUpload: No. (10048)"],
 ] as const)(
-  "bindingMessage() of %s is what callers call it, the text and the code",
+  "bindingMessage() of %s has the name that callers know, the text and the code",
   (method, message) => {
     expect(bindingMessage(method, { code: 10048, text: "No." })).toBe(message);
   },

@@ -3,11 +3,11 @@
  *
  * Deviation: 10058, too many requests for one object, is never raised.
  *
- * A code is what the bucket decides; the table says how each face of the store words it. The
- * binding rejects with a plain `Error` reading `<method>: <text> (<code>)`; an HTTP face answers
- * with the status and the name.
+ * The bucket decides on a code; the table has the status, the name and the text of each code. The
+ * binding rejects with a plain `Error` whose message is `<method>: <text> (<code>)`; an HTTP
+ * interface answers with the status and the name.
  */
-import { methodNames, type Method } from "./operations.ts";
+import { methodNames, type Method } from "./methods.ts";
 
 interface StoreErrorEntry {
   /** The error's name on the S3-compatible interface. */
@@ -77,11 +77,11 @@ export const storeErrorTable = {
 
 export type StoreErrorCode = keyof typeof storeErrorTable;
 
-/** An error of the store's rules. It crosses RPC as `{ code, text }`, not as an exception. */
+/** A broken rule of the store. The error crosses RPC as `{ code, text }`, not as an exception. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
 
-  /** @param text replaces the table's text where the error has something particular to say */
+  /** @param text replaces the text of the table where a more precise text is known */
   constructor(code: StoreErrorCode, text: string = storeErrorTable[code].text) {
     super(text);
     this.name = "StoreError";
@@ -97,7 +97,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The message the binding rejects with. */
+/** The message of the `Error` that the binding rejects with. */
 export function bindingMessage(
   method: Method,
   error: { code: StoreErrorCode; text: string },

@@ -1,8 +1,8 @@
-/** Objects on their way into a bucket and out of it, past the script. */
+/** Objects that a test writes to a bucket and reads from it directly, without the script. */
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
 import type { StorageClass } from "./operations.ts";
 
-/** An object to put there. */
+/** An object that a test writes. */
 export interface SeedObject {
   readonly key: string;
   readonly bytes: Uint8Array;
@@ -11,10 +11,5 @@ export interface SeedObject {
   readonly storageClass?: StorageClass;
 }
 
-/** An object that is there. */
-export interface FixtureObject {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-  readonly http: HttpMetadata;
-  readonly custom: CustomMetadata;
-}
+/** An object that a test reads. */
+export type FixtureObject = Required<Omit<SeedObject, "storageClass">>;

@@ -1,18 +1,19 @@
 /**
- * Values that were used a moment ago, by key: a cache that holds about as much as it is told to.
+ * A cache that drops values which were not used recently, with two generations in place of the
+ * bookkeeping of an LRU list.
  *
- * There are two generations. What is used joins the young one; when that has its fill it becomes
- * the old one, and the old one before it is forgotten. So a value stays for as long as it is used
- * within a generation, and keeping it costs no bookkeeping but its weight.
+ * A used value joins the young generation. When the young generation is full, it becomes the old
+ * generation, and the previous old generation is dropped. So a value stays in the cache while it
+ * is used at least once in each generation, and the cache weighs at most two generations.
  */
-export class Recent<Value> {
+export class GenerationalCache<Value> {
   readonly #weightMax: number;
   readonly #weigh: (key: string, value: Value) => number;
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
   #youngWeight = 0;
 
-  /** @param weightMax of a generation; what weighs more than a quarter of it is not kept */
+  /** @param weightMax of one generation; the cache takes no value above a quarter of it */
   constructor(weightMax: number, weigh: (key: string, value: Value) => number) {
     this.#weightMax = weightMax;
     this.#weigh = weigh;

@@ -25,7 +25,7 @@ describe("httpMetadataFromHeaders()", () => {
     expect(httpMetadataFields).toContain(field);
   });
 
-  it("keeps a header that is empty", () => {
+  it("keeps an empty header", () => {
     expect(httpMetadataFromHeaders(headers({ "content-type": "" }))).toStrictEqual({
       contentType: "",
     });
@@ -45,12 +45,12 @@ describe("httpMetadataFromHeaders()", () => {
     },
   );
 
-  it.each(["0", "-1"])("takes expires: %s as long past", (expires) => {
+  it.each(["0", "-1"])("takes expires: %s as a time in the past", (expires) => {
     const { cacheExpiry } = httpMetadataFromHeaders(headers({ expires }));
     expect(cacheExpiry).toBeLessThan(1_000_000_000_000);
   });
 
-  it("takes nothing else", () => {
+  it("ignores other headers", () => {
     const others = headers({ "content-length": "5", etag: '"a"', "x-custom": "y" });
     expect(httpMetadataFromHeaders(others)).toStrictEqual({});
   });

@@ -1,9 +1,9 @@
-/** Metadata of an object: the HTTP headers it is served with, and the caller's own pairs. */
+/** Metadata of an object: HTTP headers, and the caller's own name-value pairs. */
 import { StoreError } from "./errors.ts";
 import { utf8Length } from "./key.ts";
 import { metadataBytesMax } from "./limits.ts";
 
-/** As it is stored and sent: `cacheExpiry` in milliseconds since the epoch. */
+/** HTTP metadata in its stored form: `cacheExpiry` is in milliseconds since the epoch. */
 export interface HttpMetadata {
   readonly contentType?: string;
   readonly contentLanguage?: string;
@@ -15,7 +15,7 @@ export interface HttpMetadata {
 
 export type CustomMetadata = Readonly<Record<string, string>>;
 
-/** The textual fields and the header that each stands for. `Expires` is the sixth. */
+/** The text fields and their headers. The sixth field, `cacheExpiry`, is the `Expires` header. */
 export const httpMetadataHeaders = {
   contentType: "content-type",
   contentLanguage: "content-language",
@@ -28,7 +28,7 @@ export type HttpMetadataField = keyof typeof httpMetadataHeaders;
 
 export const httpMetadataFields = Object.keys(httpMetadataHeaders) as HttpMetadataField[];
 
-/** What a set of headers says. `get` is that of `Headers`. */
+/** The HTTP metadata that a `Headers` object describes. */
 export function httpMetadataFromHeaders(headers: {
   get(name: string): string | null;
 }): HttpMetadata {
@@ -38,14 +38,14 @@ export function httpMetadataFromHeaders(headers: {
     if (value !== null) metadata[field] = value;
   }
   const expires = headers.get("expires");
-  // An invalid date means "already expired" (RFC 7234 section 5.3), which the epoch says too.
+  // An invalid date means "already expired" (RFC 7234 section 5.3), and so does the epoch.
   if (expires !== null) metadata.cacheExpiry = Date.parse(expires) || 0;
   return metadata;
 }
 
 /**
- * Refuses what could not be written as a header. A value with CR, LF or NUL would let the
- * uploader of an object write headers of its own into the responses that serve it.
+ * Refuses a value that cannot be a header. A value with CR, LF or NUL would let the uploader of an
+ * object add headers to the responses that serve the object.
  */
 export function validateHeaderValue(field: string, value: string): void {
   if (/[\r\n\0]/.test(value)) {
@@ -55,7 +55,7 @@ export function validateHeaderValue(field: string, value: string): void {
   }
 }
 
-/** @throws StoreError 10012 when both kinds together are too large */
+/** @throws StoreError 10012 when HTTP and custom metadata together are too large */
 export function validateMetadata(http: HttpMetadata, custom: CustomMetadata): void {
   let bytes = 0;
   for (const field of httpMetadataFields) bytes += utf8Length(http[field] ?? "");

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { StoreError } from "./errors.ts";
 import { compareKeys, prefixEnd, utf8Length, validateKey } from "./key.ts";
 
-/** Characters on both sides of every change in how UTF-8 and UTF-16 write them. */
+/** Characters around each length boundary of UTF-8 and UTF-16. */
 const characters =
   "\0 a / \x7f \x80 \xe9 \u07ff \u0800 \ud7ff \ue000 \uff5e \uffff " +
   "\u{10000} \u{1f600} \u{10fffe} \u{10ffff}";
@@ -13,7 +13,7 @@ const anyUnits = fc
   .array(fc.oneof(fc.integer({ min: 0xd7f0, max: 0xe00f }), fc.integer({ min: 0, max: 0xffff })))
   .map((units) => String.fromCharCode(...units));
 
-/** UTF-8, a byte a character: an oracle that shares nothing with the source. */
+/** UTF-8 with one character for each byte: an oracle that shares no code with the source. */
 function utf8(text: string): string {
   return encodeURIComponent(text).replace(/%(..)/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -110,7 +110,7 @@ it.each([
   expect(prefixEnd(prefix)).toBe(end);
 });
 
-it("prefixEnd() and its prefix enclose the keys with that prefix, and no others", () => {
+it("prefixEnd() and its prefix enclose exactly the keys with that prefix", () => {
   const prefix = fc.string({ unit: character, maxLength: 3 });
   fc.assert(
     fc.property(prefix, wellFormed, wellFormed, (start, rest, other) => {

@@ -1,9 +1,9 @@
 /**
  * Keys, and their order.
  *
- * Keys are compared by their UTF-8 bytes, which is the order of their code points. JavaScript
- * compares UTF-16 code units, which differs above the surrogates: U+FF5E sorts before U+1F600 in
- * UTF-8 and after it in UTF-16. So nothing in the store compares keys with `<`.
+ * Keys are ordered by their UTF-8 bytes, which is the order of their code points. JavaScript
+ * compares UTF-16 code units, and the orders differ above the surrogates: U+FF5E is before U+1F600
+ * in UTF-8 and after it in UTF-16. So the store never compares keys with `<`.
  */
 import { StoreError } from "./errors.ts";
 import { keyBytesMax } from "./limits.ts";
@@ -14,7 +14,7 @@ export function validateKey(key: string): void {
   if (key.length === 0 || utf8Length(key) > keyBytesMax) throw new StoreError(10020);
 }
 
-/** How many bytes well-formed text takes in UTF-8. A lone surrogate counts as U+FFFD, 3 bytes. */
+/** The length of a text in UTF-8, in bytes. A lone surrogate counts as U+FFFD, 3 bytes. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {
@@ -30,7 +30,7 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** Negative, zero or positive as `left` sorts before, with or after `right` in UTF-8. */
+/** Negative, zero or positive: `left` is before, equal to or after `right` in UTF-8 order. */
 export function compareKeys(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {
@@ -42,22 +42,22 @@ export function compareKeys(left: string, right: string): number {
 }
 
 /**
- * The smallest key after every key that begins with `prefix`, or `null` when there is none: for
- * the empty prefix, and for one made of U+10FFFF only.
+ * The smallest key after all keys that begin with `prefix`. `null` when no such key exists: for the
+ * empty prefix, and for a prefix that consists of U+10FFFF.
  */
 export function prefixEnd(prefix: string): string | null {
   const points = Array.from(prefix);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     const point = last.codePointAt(0) as number;
     if (point === 0x10ffff) continue;
-    // U+D800 to U+DFFF are surrogates: no key holds them.
+    // No key contains U+D800 to U+DFFF, the surrogates.
     const next = point === 0xd7ff ? 0xe000 : point + 1;
     return points.join("") + String.fromCodePoint(next);
   }
   return null;
 }
 
-/** Orders UTF-16 units as their code points: surrogates stand for points above all others. */
+/** Orders UTF-16 code units by code point: surrogates encode the points above U+FFFF. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

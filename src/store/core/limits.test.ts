@@ -16,7 +16,7 @@ it("limits are the numbers of the specification", () => {
     deleteKeysMax: 1000,
     // 7 days
     uploadLifetimeMilliseconds: 604_800_000,
-    // Our own.
+    // Ours.
     inlineBytesMax: 131_072,
   });
 });

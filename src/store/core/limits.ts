@@ -17,17 +17,17 @@ export const uploadBytesMax = 5 * gib - 5 * mib;
 export const partBytesMin = 5 * mib;
 /** Part numbers run from 1. Specification: multipart. */
 export const partNumberMax = 10_000;
-/** Objects and prefixes on a page of a listing. Specification: StoreListOptions. */
+/** Objects and prefixes of one page of a listing. Specification: StoreListOptions. */
 export const listLimitMax = 1000;
-/** What a page holds when it carries metadata. Known: "about 256 KiB". */
+/** One page of a listing with metadata. Known: "about 256 KiB". */
 export const listPageBytesMax = 256 * kib;
 /** Keys of one delete. Known: limits. */
 export const deleteKeysMax = 1000;
-/** An upload that is neither completed nor aborted ends by itself. Specification: upload states. */
+/** An upload that is neither completed nor aborted expires. Specification: upload states. */
 export const uploadLifetimeMilliseconds = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Our own: values up to this size live in the database, larger ones in files
+ * Ours: values up to this size are stored in the database, larger values in files
  * (`docs/decisions/0002-inline-values.md`).
  */
 export const inlineBytesMax = 128 * kib;

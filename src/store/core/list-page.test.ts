@@ -43,12 +43,12 @@ function query(options: Partial<ListQuery> = {}): ListQuery {
   return { prefix: "", delimiter: "", limit: 1000, weightMax: Infinity, ...options };
 }
 
-/** The items of a page in order: keys, and prefixes with a star behind them. */
+/** The items of a page in order: keys, and prefixes followed by a star. */
 function itemsOf({ rows, prefixes }: ListedPage<ListedRow>): string[] {
   return [...rows.map((row) => row.key), ...prefixes.map((text) => `${text}*`)].sort(compareKeys);
 }
 
-/** The items of all pages, from the first to the one without a cursor. */
+/** The items of all pages, from the first page to the page without a cursor. */
 function follow(asked: ListQuery, source: Source): string[][] {
   const pages: string[][] = [];
   let after: Position | undefined;
@@ -56,14 +56,14 @@ function follow(asked: ListQuery, source: Source): string[][] {
     source.read = 0;
     const page = listPage({ ...asked, ...(after !== undefined && { after }) }, source.scan);
     pages.push(itemsOf(page));
-    // One row for each item, and one to see whether there are more.
+    // One row for each item, and one row to find out whether more follow.
     expect(source.read).toBeLessThanOrEqual(page.rows.length + page.prefixes.length + 1);
     after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
   } while (after !== undefined && pages.length < 100);
   return pages;
 }
 
-/** What a listing holds, worked out the simple way. */
+/** The items of a listing, computed by a simple model. */
 function expectedItems(
   keys: readonly string[],
   { prefix, delimiter, startAfter }: ListQuery,
@@ -97,7 +97,7 @@ const anyQuery = fc.record(
 );
 
 describe("listPage()", () => {
-  it("gives the pages that sorting, filtering and grouping give, reading no more than it shows", () => {
+  it("returns the pages of the model, and reads no more rows than it returns", () => {
     fc.assert(
       fc.property(keySet, anyQuery, (keys, options) => {
         const asked = query(options);
@@ -113,7 +113,7 @@ describe("listPage()", () => {
     );
   });
 
-  it("gives the same items on smaller pages when rows weigh much", () => {
+  it("returns the same items on smaller pages when rows are heavy", () => {
     fc.assert(
       fc.property(keySet, anyQuery, fc.nat({ max: 8 }), (keys, options, weightMax) => {
         const asked = query({ ...options, weightMax });
@@ -130,7 +130,7 @@ describe("listPage()", () => {
     );
   });
 
-  it("reads one row of a folder, however many are in it", () => {
+  it("reads one row of a folder of any size", () => {
     const folder = Array.from({ length: 10_000 }, (_, index) => `big/${index}`);
     const source = new Source(["a", ...folder, "c", "d/1", "d/2"]);
     const page = listPage(query({ delimiter: "/" }), source.scan);
@@ -150,27 +150,32 @@ describe("listPage()", () => {
     ["the specification's example", "foo/bar/baz", slash, "foo/*"],
     ["the same with a prefix", "foo/bar/baz", { ...slash, prefix: "foo/" }, "foo/bar/*"],
     ["a prefix that is a key", "a a/ a/b a0", { ...slash, prefix: "a/" }, "a/ a/b"],
-    ["a key right behind a folder", "a/1 a0", slash, "a/* a0"],
+    ["a key directly after a folder", "a/1 a0", slash, "a/* a0"],
     ["a folder from the middle", "a/1 a/2 b", { ...slash, startAfter: "a/1" }, "a/* b"],
-    ["a prefix behind startAfter", "a b c", { prefix: "b", startAfter: "a" }, "b"],
-    ["a prefix without startAfter, the same", "b b1", { prefix: "b", startAfter: "b" }, "b1"],
-    ["a prefix behind the place", "a b c", { prefix: "b", ...afterKey("a") }, "b"],
+    ["a prefix after startAfter", "a b c", { prefix: "b", startAfter: "a" }, "b"],
+    ["keys after a startAfter that is the prefix", "b b1", { prefix: "b", startAfter: "b" }, "b1"],
+    ["a prefix after the position", "a b c", { prefix: "b", ...afterKey("a") }, "b"],
     [
-      "what follows startAfter behind the place",
+      "keys after startAfter, which is after the position",
       "a b c",
       { startAfter: "b", ...afterKey("a") },
       "c",
     ],
     [
-      "what follows the place behind startAfter",
+      "keys after the position, which is after startAfter",
       "a b c",
       { startAfter: "a", ...afterKey("b") },
       "c",
     ],
-    ["what follows both at one key", "b c", { startAfter: "b", ...afterPrefix("a") }, "c"],
-    ["a folder behind all keys", `a ${last}1`, { delimiter: last }, `a ${last}*`],
-    ["a key right behind the place", "a/1 a0", afterPrefix("a/"), "a0"],
-    ["nothing behind all keys", `a ${last}1`, { ...afterPrefix(last) }, ""],
+    [
+      "keys after startAfter, where the position ends",
+      "b c",
+      { startAfter: "b", ...afterPrefix("a") },
+      "c",
+    ],
+    ["a folder after all keys", `a ${last}1`, { delimiter: last }, `a ${last}*`],
+    ["a key directly after the position", "a/1 a0", afterPrefix("a/"), "a0"],
+    ["nothing after all keys", `a ${last}1`, { ...afterPrefix(last) }, ""],
     ["UTF-8 order", "\u{1f600} \uff5e", {}, "\uff5e \u{1f600}"],
   ])("lists %s", (_, keys, options, items) => {
     const page = listPage(query(options), new Source(keys.split(" ")).scan);
@@ -179,10 +184,10 @@ describe("listPage()", () => {
   });
 
   it.each([
-    ["lets one row through that weighs too much", [9, 1], 5, 1],
-    ["fills a page to the very weight", [2, 3, 1], 5, 2],
-    ["ends a page before what would be too much", [2, 4], 5, 1],
-    ["shows all that weighs nothing", [0, 0, 0], 0, 3],
+    ["takes a first row that is too heavy", [9, 1], 5, 1],
+    ["fills a page up to the maximum weight", [2, 3, 1], 5, 2],
+    ["ends a page before a row that is too heavy", [2, 4], 5, 1],
+    ["takes all rows without weight", [0, 0, 0], 0, 3],
   ])("%s", (_, weights, weightMax, shown) => {
     const source = new Source(Object.keys(weights), (key) => weights[Number(key)] ?? 0);
     const page = listPage(query({ weightMax }), source.scan);
@@ -210,7 +215,7 @@ const readRun =
   };
 
 describe("listRun()", () => {
-  it("is the page that listPage() makes, with its cursor", () => {
+  it("returns the page of listPage(), with its cursor", () => {
     const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "\uff5e", "\u{1f600}") });
     const asked = fc.record({
       keys: fc.uniqueArray(key, { maxLength: 12 }),
@@ -229,7 +234,7 @@ describe("listRun()", () => {
     );
   });
 
-  it("leaves to listPage() what has a delimiter, weighs too much or is too long", () => {
+  it("leaves pages with a delimiter, and pages that are too heavy or too long, to listPage()", () => {
     const source = new Source(["a", "b"], () => 10);
     const run = (options: Partial<ListQuery>, read = readRun(source)) =>
       listRun(query(options), read, source.scan);

@@ -1,22 +1,22 @@
 /**
  * Listing: one page of a bucket in key order.
  *
- * The rules know nothing of where the keys come from. A source scans rows in UTF-8 key order
- * from a bound; a page asks it for as many rows as it needs and, when it meets a key that rolls
- * up into a delimited prefix, jumps behind the whole prefix with a new scan. So the cost of a
- * page depends on what is on it, not on the size of the bucket or of a folder.
+ * The rules do not depend on the storage of the rows. A `ScanRows` function scans rows in UTF-8
+ * key order from a bound. When a key rolls up into a delimited prefix, a new scan begins after all
+ * keys with this prefix. So the cost of a page depends on the items of the page, and not on the
+ * size of the bucket or of a folder.
  */
 import { encodeCursor, type Position } from "./cursor.ts";
 import { compareKeys, prefixEnd } from "./key.ts";
 
 export interface ListQuery {
   readonly prefix: string;
-  /** Empty: none */
+  /** Empty: no delimiter */
   readonly delimiter: string;
   readonly startAfter?: string;
   readonly after?: Position;
   readonly limit: number;
-  /** How much the rows of a page may weigh together. One row is always let through. */
+  /** The largest total weight of the rows of a page. A page always takes its first row. */
   readonly weightMax: number;
 }
 
@@ -31,8 +31,8 @@ export interface ListedRow {
 }
 
 /**
- * Scans rows at or after `from` and before `end` (`null`: to the end), in key order, lazily. More
- * than `rowsExpected` may be needed, but need not be read before they are.
+ * Scans rows at or after `from` and before `end` (`null`: to the last row), in key order. The scan
+ * is lazy: the caller may read more than `rowsExpected` rows, and may stop before.
  */
 export type ScanRows<Row extends ListedRow> = (
   bounds: { from: Bound; end: string | null },
@@ -43,11 +43,11 @@ export interface ListedPage<Row> {
   readonly rows: Row[];
   /** Rolled-up prefixes, each ending in the delimiter. */
   readonly prefixes: string[];
-  /** Where the next page begins; absent on the last. */
+  /** The end of this page; absent on the last page. */
   readonly cursor?: string;
 }
 
-/** Rows that were put together by whoever read them. */
+/** Consecutive rows that SQLite has already written as JSON. */
 export interface ListedRun {
   /** The rows, separated by commas. */
   readonly json: string;
@@ -57,16 +57,16 @@ export interface ListedRun {
   readonly weight: number;
 }
 
-/** Reads at most `limit` rows at once; `null` when they are too much for that. */
+/** Reads at most `limit` rows as one run; `null` when the run would be too large. */
 export type ReadRun = (
   bounds: { from: Bound; end: string | null },
   limit: number,
 ) => ListedRun | null;
 
 /**
- * A page without a delimiter, as one run of rows.
+ * A page without a delimiter, read as one run of rows.
  *
- * @returns `null` when the rows must be looked at one by one after all: for `listPage`
+ * @returns `null` when the page needs `listPage`, which looks at each row
  */
 export function listRun(
   query: ListQuery,
@@ -80,8 +80,8 @@ export function listRun(
   if (run === null || run.weight > query.weightMax) return null;
   const { json, count, lastKey } = run;
   if (count < query.limit || lastKey === null) return { json };
-  const behind = { from: { key: lastKey, inclusive: false }, end };
-  for (const _ of scan(behind, 1)) {
+  const after = { from: { key: lastKey, inclusive: false }, end };
+  for (const _ of scan(after, 1)) {
     return { json, cursor: encodeCursor({ kind: "key", text: lastKey }) };
   }
   return { json };
@@ -98,7 +98,7 @@ export function listPage<Row extends ListedRow>(
   let last: Position | undefined;
   let weight = 0;
 
-  // Behind a delimited prefix comes, most of the time, another.
+  // With a delimiter, most rows roll up, and each roll-up begins a new scan.
   const rowsExpected = delimiter === "" ? limit + 1 : 1;
   let from = firstBound(query);
   scanning: while (from !== null) {
@@ -128,10 +128,10 @@ export function listPage<Row extends ListedRow>(
 }
 
 /**
- * The form of a rolled-up prefix that the caller sees.
+ * A rolled-up prefix as the caller sees it.
  *
- * Deviation: the specification's example drops the delimiter at the end (`foo`), and so do we;
- * deployed services keep it (`foo/`).
+ * Deviation: without `trailingDelimiter`, the prefix ends before its delimiter (`foo`), as in the
+ * example of the specification. Deployed services keep the delimiter (`foo/`).
  */
 export function presentPrefix(
   rolledUp: string,
@@ -141,14 +141,14 @@ export function presentPrefix(
   return trailingDelimiter ? rolledUp : rolledUp.slice(0, -delimiter.length);
 }
 
-/** The part of `key` up to the first delimiter behind the prefix, or `null` without one. */
+/** The part of `key` up to and with the first delimiter after the prefix, or `null`. */
 function rollUp(key: string, prefix: string, delimiter: string): string | null {
   if (delimiter === "") return null;
   const index = key.indexOf(delimiter, prefix.length);
   return index === -1 ? null : key.slice(0, index + delimiter.length);
 }
 
-/** The first key that may be on the page, or `null` when none can be. */
+/** The lower bound of the keys of the page, or `null` when the page is empty. */
 function firstBound({ prefix, startAfter, after }: ListQuery): Bound | null {
   let bound: Bound = { key: prefix, inclusive: true };
   if (startAfter !== undefined) bound = laterBound(bound, { key: startAfter, inclusive: false });

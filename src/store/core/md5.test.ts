@@ -17,18 +17,18 @@ it.each([
     "d174ab98d277d9f5a5611c2c9f419d9f",
   ],
   ["1234567890".repeat(8), "57edf4a22be3c955ac49da2e2107b67a"],
-])("md5() of %j is that of the specification", (text, hash) => {
+])("md5() of %j is the hash of the specification", (text, hash) => {
   expect(md5(new TextEncoder().encode(text))).toBe(hash);
 });
 
-it("md5() is Node's, of every length around a block", () => {
+it("md5() equals Node's MD5 for every length around a block", () => {
   for (let length = 0; length <= 130; length++) {
     const content = new Uint8Array(length).fill(0xff);
     expect(md5(content)).toBe(nodes(content));
   }
 });
 
-it("md5() is Node's, of any bytes, and of the tags of as many parts as there can be", () => {
+it("md5() equals Node's MD5 for any bytes, and for the tags of the largest number of parts", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 1000 }), (content) => md5(content) === nodes(content)),
   );
@@ -36,7 +36,7 @@ it("md5() is Node's, of any bytes, and of the tags of as many parts as there can
   expect(md5(tags)).toBe(nodes(tags));
 });
 
-it("md5() sees a view of a larger buffer, and no more", () => {
+it("md5() hashes only the view of a larger buffer", () => {
   const content = new Uint8Array([1, 2, 3, 4, 5]).subarray(1, 4);
   expect(md5(content)).toBe(nodes(new Uint8Array([2, 3, 4])));
 });

@@ -1,21 +1,21 @@
 /**
- * MD5 (RFC 1321), for the tags of multipart objects.
+ * MD5 (RFC 1321), for the entity tags of multipart objects.
  *
- * workerd has one of its own only for who waits or for who asks for Node's compatibility layer.
- * A tag is made in the midst of a transaction, which cannot wait, and the layer takes longer to
- * start than everything else of the buckets' worker (`docs/decisions/0013`, Start-up).
- * What is hashed are the tags of parts, 160 kB at most; contents go through the runtime's own.
+ * workerd's MD5 is asynchronous, or part of its Node.js compatibility. An entity tag is computed
+ * inside a synchronous transaction, and Node.js compatibility takes longer to start than the rest
+ * of the buckets' worker (`docs/decisions/0013`, Start-up). The input here is the hashes of the
+ * parts, at most 160 kB; the hashes of contents come from the runtime's MD5.
  */
-import { toHex } from "./checksum.ts";
+import { encodeHex } from "../../base/hex.ts";
 
 const blockBytes = 64;
-/** At the end of the last block: how many bits there were. */
+/** The number of bits, at the end of the last block. */
 const lengthBytes = 8;
 
 const initialState = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
 
-/** By how much each of the four rounds turns its words, over and over. */
-const turns = [
+/** The rotations of the four rounds, by step. */
+const rotations = [
   [7, 12, 17, 22],
   [5, 9, 14, 20],
   [4, 11, 16, 23],
@@ -26,7 +26,7 @@ const turns = [
 export function md5(content: Uint8Array): string {
   const words = new DataView(padded(content).buffer);
   const state = Int32Array.from(initialState);
-  // Not made before it is needed: seldom, and never while a worker starts.
+  // Computed here, because few workers need it and none needs it at start.
   const sines = Int32Array.from(
     { length: 64 },
     (_, step) => Math.abs(Math.sin(step + 1)) * 2 ** 32,
@@ -36,10 +36,10 @@ export function md5(content: Uint8Array): string {
   }
   const hash = new DataView(new ArrayBuffer(16));
   for (const [index, word] of state.entries()) hash.setInt32(index * 4, word, true);
-  return toHex(new Uint8Array(hash.buffer));
+  return encodeHex(new Uint8Array(hash.buffer));
 }
 
-/** A one, as many zeros as it takes, and the length: whole blocks. */
+/** Appends a one bit, zeros, and the length: the result is a whole number of blocks. */
 function padded(content: Uint8Array): Uint8Array<ArrayBuffer> {
   const blocks = Math.ceil((content.length + 1 + lengthBytes) / blockBytes);
   const bytes = new Uint8Array(blocks * blockBytes);
@@ -63,8 +63,8 @@ function mix(state: Int32Array, words: DataView, offset: number, sines: Int32Arr
     else [mixed, index] = [c ^ (b | ~d), 7 * step];
     const word = words.getInt32(offset + (index & 15) * 4, true);
     const sum = (a + mixed + (sines[step] as number) + word) | 0;
-    const turn = (turns[round] as readonly number[])[step & 3] as number;
-    [a, d, c, b] = [d, c, b, (b + ((sum << turn) | (sum >>> (32 - turn)))) | 0];
+    const rotation = (rotations[round] as readonly number[])[step & 3] as number;
+    [a, d, c, b] = [d, c, b, (b + ((sum << rotation) | (sum >>> (32 - rotation)))) | 0];
   }
   for (const [index, word] of [a, b, c, d].entries()) {
     state[index] = (state[index] as number) + word;

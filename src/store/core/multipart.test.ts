@@ -53,11 +53,11 @@ describe("selectParts()", () => {
   it.each([
     ["one small part", { 1: 1 }, [1]],
     ["one empty part", { 1: 0 }, [1]],
-    ["parts of the smallest size and a small last one", { 1: min, 2: min, 3: 1 }, [1, 2, 3]],
+    ["parts of the smallest size and a small last part", { 1: min, 2: min, 3: 1 }, [1, 2, 3]],
     ["an empty last part", { 1: min, 2: 0 }, [1, 2]],
     ["parts of one size", { 1: min + 1, 2: min + 1 }, [1, 2]],
     ["part numbers with gaps between them", { 2: min, 7: min, 10000: 5 }, [2, 7, 10000]],
-    ["some of the parts that were uploaded", { 1: min, 2: 1, 3: min }, [1, 3]],
+    ["some of the uploaded parts", { 1: min, 2: 1, 3: min }, [1, 3]],
     ["an object of the largest size", { 1: objectBytesMax - min, 2: min }, [1, 2]],
     ["one part of the largest size", { 1: objectBytesMax }, [1]],
   ])("takes %s", (_, sizes, numbers) => {
@@ -68,13 +68,13 @@ describe("selectParts()", () => {
   it.each([
     ["no parts", 10048, { 1: min }, []],
     ["a part named twice", 10048, { 1: min, 2: min }, [1, 2, 1]],
-    ["a part that is not there, named twice", 10048, {}, [1, 1]],
-    ["a part that is not there", 10025, { 1: min }, [1, 2]],
-    ["a part that is not there beside a small one", 10025, { 1: 1, 2: 1 }, [1, 2, 3]],
+    ["a part that does not exist, named twice", 10048, {}, [1, 1]],
+    ["a part that does not exist", 10025, { 1: min }, [1, 2]],
+    ["a part that does not exist, beside small parts", 10025, { 1: 1, 2: 1 }, [1, 2, 3]],
     ["a first part one byte too small", 10011, { 1: min - 1, 2: 1 }, [1, 2]],
     ["a middle part too small", 10011, { 1: min, 2: min - 1, 3: min }, [1, 2, 3]],
     ["a part too small that is last in the order given", 10011, { 1: 1, 2: min }, [2, 1]],
-    ["small parts before a larger last one", 10011, { 1: min - 1, 2: min }, [1, 2]],
+    ["small parts before a larger last part", 10011, { 1: min - 1, 2: min }, [1, 2]],
     ["unequal parts", 10048, { 1: min, 2: min + 1, 3: 1 }, [1, 2, 3]],
     ["unequal parts, the first the larger", 10048, { 1: min + 1, 2: min, 3: 1 }, [1, 2, 3]],
     ["a last part larger than the others", 10048, { 1: min, 2: min + 1 }, [1, 2]],
@@ -84,12 +84,12 @@ describe("selectParts()", () => {
     expect(() => selectParts(named(...numbers), storedParts(sizes))).toThrow(new StoreError(code));
   });
 
-  it("refuses a part by the tag it had before it was uploaded again with 10025", () => {
+  it("refuses the previous entity tag of a part that was uploaded again, with 10025", () => {
     const again = new Map([[1, { partNumber: 1, etag: "b1", size: 1 }]]);
     expect(() => selectParts(named(1), again)).toThrow(new StoreError(10025));
   });
 
-  it("gives the parts as they are stored, in the order of their numbers", () => {
+  it("returns the stored parts in the order of their numbers", () => {
     const stored = storedParts({ 1: min, 2: min, 9: min, 10: min, 100: 1 });
     const expected = [...stored.values()].toSorted((a, b) => a.partNumber - b.partNumber);
     fc.assert(
@@ -101,7 +101,7 @@ describe("selectParts()", () => {
   });
 });
 
-it("multipartEtag() is the md5 of the parts' md5s in order, and their number", () => {
+it("multipartEtag() is the MD5 of the parts' MD5s in order, and the number of parts", () => {
   const parts = [...storedParts({ 1: 5, 2: 5, 3: 1 }).values()];
   expect(multipartEtag(parts)).toBe("df0c9983395c79481d225ffe002d5240-3");
 });

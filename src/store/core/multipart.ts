@@ -1,11 +1,11 @@
 /**
  * Multipart uploads.
  *
- * An upload is in progress until it is completed or aborted; seven days after its creation it
- * counts as aborted, whether or not anybody has written that down yet. A finished upload is
- * remembered for seven more days, so that aborting it again is no error, and then forgotten.
+ * An upload is in progress until it is completed or aborted. Seven days after its creation it
+ * counts as aborted, even before a row of the database says so. The bucket keeps the row of a
+ * finished upload for seven more days, so that a second abort is no error.
  */
-import { fromHex } from "./checksum.ts";
+import { decodeHex } from "../../base/hex.ts";
 import { StoreError } from "./errors.ts";
 import {
   objectBytesMax,
@@ -24,17 +24,17 @@ export interface PartReference {
   readonly etag: string;
 }
 
-/** A part that was uploaded. Deviation: its entity tag is the md5 of its content. */
+/** An uploaded part. Deviation: its entity tag is the MD5 of its content. */
 export interface StoredPart extends PartReference {
   readonly size: number;
 }
 
-/** When an upload that was created or finished at `time` ends, or is forgotten. */
+/** When an upload created at `time` expires, and when the row of an upload finished at `time` is deleted. */
 export function uploadDeadline(time: number): number {
   return time + uploadLifetimeMilliseconds;
 }
 
-/** @throws TypeError, as the platform words it */
+/** @throws TypeError with the platform's text */
 export function validatePartNumber(partNumber: number): void {
   if (partNumber >= 1 && partNumber <= partNumberMax) return;
   throw new TypeError(
@@ -43,18 +43,18 @@ export function validatePartNumber(partNumber: number): void {
   );
 }
 
-/** @throws StoreError 100100 when one put or part of this size is not taken */
+/** @throws StoreError 100100 when a put or a part of this size is too large */
 export function validateUploadSize(size: number): void {
   if (size > uploadBytesMax) throw new StoreError(100100);
 }
 
 /**
- * The parts that make the object, in the order of their numbers. The order they are named in
- * does not matter, and numbers may be missing between them.
+ * The parts of the object, in the order of their numbers. The caller may name them in any order,
+ * and the numbers may have gaps.
  *
- * @throws StoreError 10025 for a part that is not there or has another tag, 10011 for a part
- *   that is too small and not the last, 10048 for parts of unequal size, a last part larger than
- *   the others, a part named twice, or none at all
+ * @throws StoreError 10025 for a part that does not exist or has another entity tag, 10011 for a
+ *   part that is too small and not the last, 10048 for parts of unequal size, a last part larger
+ *   than the others, a part named twice, or an empty list
  */
 export function selectParts<Part extends StoredPart>(
   named: readonly PartReference[],
@@ -79,7 +79,7 @@ export function selectParts<Part extends StoredPart>(
   return [...parts, last];
 }
 
-/** The object's tag: the md5 of the parts' md5s, and how many there are. */
+/** The entity tag of the object: the MD5 of the parts' MD5s, and the number of parts. */
 export function multipartEtag(parts: readonly Pick<StoredPart, "etag">[]): string {
-  return `${md5(fromHex(parts.map((part) => part.etag).join("")))}-${parts.length}`;
+  return `${md5(decodeHex(parts.map((part) => part.etag).join(""))!)}-${parts.length}`;
 }

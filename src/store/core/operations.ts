@@ -1,20 +1,20 @@
 /**
- * The bucket's own interface: the operations it executes, as plain data.
+ * The bucket's interface: the operations that a bucket executes, as plain data.
  *
- * Every face of the store (the binding, and whatever else will serve buckets) speaks this. It
- * travels over RPC in batches, so requests and results hold only what structured cloning carries.
+ * Every client of a bucket uses this interface: the binding, Node, the command line. Operations
+ * travel over RPC in batches, so requests and results hold only what structured cloning carries.
  */
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
 import type { Checksums, ExpectedChecksum } from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
 import type { StoreErrorCode } from "./errors.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
+import type { Method } from "./methods.ts";
 import type { PartReference, StoredPart } from "./multipart.ts";
-import type { ObjectText } from "./object-text.ts";
 
 export type StorageClass = "Standard" | "InfrequentAccess";
 
-/** What the bucket knows of an object. */
+/** The properties of an object. */
 export interface ObjectRecord {
   readonly key: string;
   readonly version: string;
@@ -24,26 +24,29 @@ export interface ObjectRecord {
   readonly uploaded: number;
   readonly checksums: Checksums;
   readonly storageClass: StorageClass;
-  /** Absent in a listing that did not ask for it. */
+  /** Absent in a listing whose request excludes HTTP metadata. */
   readonly http?: HttpMetadata;
-  /** Absent in a listing that did not ask for it. */
+  /** Absent in a listing whose request excludes custom metadata. */
   readonly custom?: CustomMetadata;
 }
 
-/** What an uploader says about an object. */
+/** An `ObjectRecord` without its key, as text: `[fields, metadata]` (`object-encoding.ts`). */
+export type EncodedObject = string;
+
+/** The properties that the uploader of an object chooses. */
 export interface ObjectDescription {
   readonly http: HttpMetadata;
   readonly custom: CustomMetadata;
   readonly storageClass: StorageClass;
 }
 
-/** Content to store: bytes to keep in the database, or a blob that is on disk already. */
+/** Content to store: bytes for the database, or the name of a blob that is on disk already. */
 export type Content = { readonly checksums: Checksums } & (
   | { readonly bytes: Uint8Array }
   | { readonly blob: string; readonly size: number }
 );
 
-/** Content to read, in order. A blob's bytes are read from disk by whoever asked. */
+/** A slice of content to read. The client reads the bytes of a blob from disk. */
 export type ContentSlice =
   | { readonly bytes: ArrayBuffer | Uint8Array }
   | ({ readonly blob: string; readonly blobSize: number } & ByteRange);
@@ -51,11 +54,11 @@ export type ContentSlice =
 type Retrieved =
   | {
       readonly status: "found";
-      readonly object: ObjectText;
+      readonly object: EncodedObject;
       readonly range: ByteRange;
       readonly content: ContentSlice[];
     }
-  | { readonly status: "condition failed"; readonly object: ObjectText };
+  | { readonly status: "condition failed"; readonly object: EncodedObject };
 
 export interface ListRequest {
   readonly prefix: string;
@@ -68,7 +71,7 @@ export interface ListRequest {
 }
 
 interface ListResult {
-  /** Written by SQLite, parsed by the caller (`object-text.ts`), with nothing between. */
+  /** SQLite writes this text and the caller parses it (`object-encoding.ts`). */
   readonly objectsJson: string;
   /** Rolled-up prefixes, each ending in the delimiter. */
   readonly prefixes: string[];
@@ -86,9 +89,9 @@ export interface UploadRecord extends UploadReference {
   readonly storageClass: StorageClass;
 }
 
-/** Each operation's request and result. */
+/** The request and the result of each operation. */
 interface Operations {
-  head: { request: { key: string }; result: ObjectText | null };
+  head: { request: { key: string }; result: EncodedObject | null };
   get: {
     request: { key: string; range?: RangeRequest; onlyIf?: Conditional };
     result: Retrieved | null;
@@ -100,8 +103,8 @@ interface Operations {
       onlyIf?: Conditional;
       checksum?: ExpectedChecksum;
     };
-    /** `null`: the condition did not hold */
-    result: ObjectText | null;
+    /** `null`: the condition does not hold, and nothing is stored */
+    result: EncodedObject | null;
   };
   delete: { request: { keys: string[] }; result: null };
   list: { request: ListRequest; result: ListResult };
@@ -112,10 +115,10 @@ interface Operations {
   };
   completeUpload: {
     request: UploadReference & { parts: readonly PartReference[] };
-    result: ObjectText;
+    result: EncodedObject;
   };
   abortUpload: { request: UploadReference; result: null };
-  /** Uploads in progress, by key and then by age. */
+  /** Uploads in progress, in order of key and then of age. */
   listUploads: {
     request: { prefix: string; after?: UploadReference; limit: number };
     result: { uploads: UploadRecord[]; truncated: boolean };
@@ -130,44 +133,11 @@ interface Operations {
   };
 }
 
-export type Method = keyof Operations;
-
-/** What callers of the binding call them. */
-export const methodNames = {
-  head: "head",
-  get: "get",
-  put: "put",
-  delete: "delete",
-  list: "list",
-  createUpload: "createMultipartUpload",
-  uploadPart: "uploadPart",
-  completeUpload: "completeMultipartUpload",
-  abortUpload: "abortMultipartUpload",
-  listUploads: "listMultipartUploads",
-  listParts: "listParts",
-  stats: "stats",
-} as const satisfies Record<Method, string>;
-
 export type Request<M extends Method> = { readonly method: M } & Operations[M]["request"];
 export type Result<M extends Method> = Operations[M]["result"];
-export type Operation = { [M in Method]: Request<M> }[Method] & {
-  /** In a test: the layer of isolation in which the call was made (`base/workerd/undo-journal.ts`). */
-  readonly layer?: number;
-};
+export type Operation = { [M in Method]: Request<M> }[Method];
 
-/** An operation of a batch fails alone. */
-export type Outcome<M extends Method = Method> = (
+/** Each operation of a batch succeeds or fails by itself. */
+export type Outcome<M extends Method = Method> =
   | { readonly ok: true; readonly value: Result<M> }
-  | { readonly ok: false; readonly code: StoreErrorCode; readonly text: string }
-) & {
-  /** Only in a test: what is to happen to the answer on its way to the caller. */
-  readonly answerFault?: AnswerFault;
-};
-
-export interface AnswerFault {
-  readonly delayMilliseconds?: number;
-  /** The connection breaks: before there is an answer, or so far into the body of a `get`. */
-  readonly lost?: "answer" | { readonly afterBytes: number };
-  /** The test that made the call has ended, and nothing was done: nobody is to hear of it again. */
-  readonly late?: true;
-}
+  | { readonly ok: false; readonly code: StoreErrorCode; readonly text: string };

@@ -1,42 +1,32 @@
-/** What a script did to a bucket, as tests look at it. */
-import { methodNames, type Operation, type Outcome, type Result } from "./operations.ts";
+/** Calls of buckets, as tests inspect them. */
+import { methodNames } from "./methods.ts";
+import type { Operation, Outcome, Result } from "./operations.ts";
 
 export interface Call {
   /** The bucket's name */
   readonly bucket: string;
   readonly method: CallMethod;
-  /** The prefix, for a listing */
+  /** For `list`, the prefix */
   readonly key: string;
-  /** All keys of a deletion; one for everything else */
+  /** All keys of a `delete`; otherwise one key */
   readonly keys: readonly string[];
-  /** How much content went in or came out */
+  /** The size of the content that was written or read */
   readonly bytes: number;
-  /** `"none"`: there is no such object, or a condition did not hold */
+  /** `"none"`: no such object exists, or a condition did not hold */
   readonly outcome: "ok" | "none" | "error";
-  /** With the outcome `"error"` */
+  /** Only with the outcome `"error"` */
   readonly code?: number;
 }
 
-/** As the interface of buckets names them. */
-export type CallMethod =
-  | "head"
-  | "get"
-  | "put"
-  | "delete"
-  | "list"
-  | "createMultipartUpload"
-  | "uploadPart"
-  | "completeMultipartUpload"
-  | "abortMultipartUpload"
-  | "listMultipartUploads"
-  | "listParts";
+/** The names of the methods in the interface of buckets. */
+export type CallMethod = Exclude<(typeof methodNames)[keyof typeof methodNames], "stats">;
 
 export const callMethods: ReadonlySet<string> = new Set<CallMethod>(
   Object.values(methodNames).filter((name) => name !== "stats"),
 );
 
-/** `null` for what no script can do. */
-export function callMethod({ method }: Operation): CallMethod | null {
+/** `null` for an operation that scripts cannot call. */
+export function callMethodOf({ method }: Operation): CallMethod | null {
   const name = methodNames[method];
   return name === "stats" ? null : name;
 }
@@ -48,24 +38,13 @@ export function keysOf(operation: Operation): readonly string[] {
 }
 
 export function describeCall(bucket: string, operation: Operation, outcome: Outcome): Call | null {
-  const method = callMethod(operation);
+  const method = callMethodOf(operation);
   if (method === null) return null;
   const keys = keysOf(operation);
-  return {
-    bucket,
-    method,
-    key: keys[0] ?? "",
-    keys,
-    bytes: bytesOf(operation, outcome),
-    ...(outcome.ok
-      ? {
-          outcome:
-            outcome.value === null && method !== "delete" && method !== "abortMultipartUpload"
-              ? "none"
-              : "ok",
-        }
-      : { outcome: "error", code: outcome.code }),
-  };
+  const call = { bucket, method, key: keys[0] ?? "", keys, bytes: bytesOf(operation, outcome) };
+  if (!outcome.ok) return { ...call, outcome: "error", code: outcome.code };
+  const hasResult = method !== "delete" && method !== "abortMultipartUpload";
+  return { ...call, outcome: hasResult && outcome.value === null ? "none" : "ok" };
 }
 
 function bytesOf(operation: Operation, outcome: Outcome): number {

@@ -1,44 +1,44 @@
 /**
- * The commonest operations in their shortest form: a few plain values, where a structured clone of
- * an operation and its outcome would take longer than the bucket takes to execute it.
+ * The short form of the most frequent operations: a few plain values. The structured clone of an
+ * operation and its outcome takes longer than the bucket takes to execute the operation.
  *
- *     ["head", key]                          text, or null
- *     ["get", key]                           [text, bytes], or null
- *     ["put", key, layer, bytes, md5, rest]  text, or null
+ *     call                            answer
+ *     ["head", key]                   text, or null
+ *     ["get", key]                    [text, bytes], or null
+ *     ["put", key, bytes, md5, rest]  text, or null
  *
- * `rest` is JSON of whatever else a put says, and is left out where there is nothing. An outcome
- * that is none of these (a failure, content in files, a fault in a test) travels as it is.
+ * `rest` is JSON of the other fields of a put, and is absent where all of them have their default.
+ * An answer that has no short form (a failure, content in files) travels in its long form.
  */
-import type { ObjectText } from "./object-text.ts";
-import type { Operation, Outcome, Request } from "./operations.ts";
+import type { EncodedObject, Operation, Outcome, Request } from "./operations.ts";
 
 export type ShortCall = readonly [
   method: "head" | "get" | "put",
   key: string,
-  layer?: number | undefined,
   bytes?: Uint8Array,
   md5?: string,
   rest?: string | undefined,
 ];
 
-export type ShortAnswer =
-  | ObjectText
+/** @typeParam Long the long form of an answer */
+export type ShortAnswer<Long = Outcome> =
+  | EncodedObject
   | null
-  | readonly [object: ObjectText, bytes: ArrayBuffer]
-  | Outcome;
+  | readonly [object: EncodedObject, bytes: ArrayBuffer]
+  | Long;
 
 /** `null` for an operation that has no short form. */
 export function shortCall(operation: Operation): ShortCall | null {
-  const { method, layer } = operation;
-  if (method === "head") return [method, operation.key, layer];
+  const { method } = operation;
+  if (method === "head") return [method, operation.key];
   if (method === "put") return shortPut(operation);
   return method === "get" && operation.range === undefined && operation.onlyIf === undefined
-    ? [method, operation.key, layer]
+    ? [method, operation.key]
     : null;
 }
 
-function shortPut(operation: Request<"put"> & Pick<Operation, "layer">): ShortCall | null {
-  const { method, key, layer, content, http, custom, ...others } = operation;
+function shortPut(operation: Request<"put">): ShortCall | null {
+  const { method, key, content, http, custom, ...others } = operation;
   const { md5, ...checksums } = content.checksums;
   if (!("bytes" in content) || md5 === undefined) return null;
   const plain =
@@ -49,17 +49,16 @@ function shortPut(operation: Request<"put"> & Pick<Operation, "layer">): ShortCa
     others.onlyIf === undefined &&
     others.checksum === undefined;
   const rest = plain ? undefined : JSON.stringify({ http, custom, checksums, ...others });
-  return [method, key, layer, content.bytes, md5, rest];
+  return [method, key, content.bytes, md5, rest];
 }
 
 /** The operation that a short call stands for. */
 export function operationOf(call: ShortCall): Operation {
-  const [method, key, layer] = call;
-  const operation = method === "put" ? putOf(call) : { method, key };
-  return layer === undefined ? operation : { ...operation, layer };
+  const [method, key] = call;
+  return method === "put" ? putOf(call) : { method, key };
 }
 
-function putOf([, key, , bytes, md5, rest]: ShortCall): Request<"put"> {
+function putOf([, key, bytes, md5, rest]: ShortCall): Request<"put"> {
   const { checksums, ...description } =
     rest === undefined ? plainRest : (JSON.parse(rest) as typeof plainRest);
   return {
@@ -73,7 +72,7 @@ function putOf([, key, , bytes, md5, rest]: ShortCall): Request<"put"> {
 const plainRest = { http: {}, custom: {}, checksums: {}, storageClass: "Standard" } as const;
 
 export function shortAnswer(outcome: Outcome): ShortAnswer {
-  if (!outcome.ok || outcome.answerFault !== undefined) return outcome;
+  if (!outcome.ok) return outcome;
   const { value } = outcome;
   if (value === null || typeof value === "string") return value;
   if ("status" in value && value.status === "found") {
@@ -85,8 +84,8 @@ export function shortAnswer(outcome: Outcome): ShortAnswer {
   return outcome;
 }
 
-/** The outcome that a short answer stands for. */
-export function outcomeOf(answer: ShortAnswer): Outcome {
+/** The outcome that a short answer stands for; a long answer as it is. */
+export function outcomeOf<Long extends object>(answer: ShortAnswer<Long>): Outcome | Long {
   if (answer === null || typeof answer === "string") return { ok: true, value: answer };
   if (!isPair(answer)) return answer;
   const [object, bytes] = answer;
@@ -94,7 +93,7 @@ export function outcomeOf(answer: ShortAnswer): Outcome {
   return { ok: true, value: { status: "found", object, range, content: [{ bytes }] } };
 }
 
-function isPair(answer: ShortAnswer): answer is readonly [ObjectText, ArrayBuffer] {
+function isPair(answer: object): answer is readonly [EncodedObject, ArrayBuffer] {
   return Array.isArray(answer);
 }
 

@@ -1,7 +1,7 @@
-/** What goes through the endpoint, as both sides know it. */
+/** The parts of the endpoint's protocol that the endpoint and its clients share. */
 import type { ObjectDescription } from "../core/operations.ts";
 
-/** JSON in base64 that describes the content of the request. */
+/** The header that describes the content of a request: JSON in base64. */
 export const requestHeader = "x-ledge-request";
 
 export interface CopyRequest extends Partial<ObjectDescription> {

@@ -1,32 +1,31 @@
 /**
- * The endpoint: how other processes on this machine reach the buckets of a running runtime.
+ * The endpoint: how other processes on this machine reach the buckets of the owner's runtime.
  *
- * A bucket's database belongs to one runtime at a time. Whoever else wants something of the bucket
- * (the command line, another runtime on the same folder) asks that runtime, here. The port and the
- * secret are in the runtime's note, which only its user may read (`base/run-record.ts`); a page in a
- * browser has no secret, and gets nothing.
+ * One runtime at a time owns the database of a bucket. Other processes (the command line, another
+ * runtime on the same folder) send their requests to the owner's endpoint. The port and the secret
+ * are in the owner's run record, which only the same user may read (`node/store-owner.ts`). A page
+ * in a browser does not have the secret, and is refused.
  *
- *     GET  /                 the runId of the runtime: who answers
+ *     GET  /                 the run id of the runtime
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
- *     POST /put/BUCKET       content of any size; what it is stands in a header
- *     POST /part/BUCKET      a part of an upload, likewise
- *     POST /get/BUCKET       a frame, answered by the object and its content behind it
- *     POST /copy/BUCKET      an object into this bucket from another, without leaving the runtime
- *     POST /collect/BUCKET   what crashes left is removed
+ *     POST /put/BUCKET       stores the body; a header describes the object
+ *     POST /part/BUCKET      stores the body as a part of an upload; a header describes the part
+ *     POST /get/BUCKET       a frame with a key, answered by the object and its content
+ *     POST /copy/BUCKET      copies an object of any bucket into this one
+ *     POST /collect/BUCKET   removes the files that crashes left
  *     GET  /database/BUCKET  the name of the bucket's database
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import type { BucketObject } from "../bucket/bucket-object.ts";
-import { frameOpened } from "../binding/remote.ts";
-import { BucketClient } from "../client/bucket-client.ts";
 import type { GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
-import { decodeFrame, encodeFrame } from "../client/frame.ts";
-import type { Operation } from "../core/operations.ts";
-import type { CopyRequest } from "./protocol.ts";
-import { requestHeader } from "./protocol.ts";
+import { BucketClient } from "../client/bucket-client.ts";
+import { encodeOpened } from "../client/opened-object.ts";
+import type { BucketNamespace } from "../transport/bucket-service.ts";
+import { decodeFrame, encodeFrame } from "../transport/frame.ts";
+import type { OperationMessage } from "../transport/message.ts";
+import { requestHeader, type CopyRequest } from "./protocol.ts";
 
 interface EndpointEnv {
-  readonly buckets: DurableObjectNamespace<BucketObject>;
+  readonly buckets: BucketNamespace;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
   readonly runId: string;
@@ -37,13 +36,13 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   override async fetch(request: Request): Promise<Response> {
     if (request.headers.get("authorization") !== `Bearer ${this.env.secret}`) {
       await request.body?.cancel();
-      return new Response("Not for you.", { status: 403 });
+      return new Response("The secret is missing or wrong.", { status: 403 });
     }
     const [action = "", bucketName = ""] = new URL(request.url).pathname.slice(1).split("/");
     try {
       return await this.#answer(action, bucketName, request);
     } catch (error) {
-      // What is left of a body that nobody reads would keep the connection from being used again.
+      // A connection with an unread body cannot be reused.
       await request.body?.cancel(error).catch(() => {});
       return Response.json({ message: (error as Error).message }, { status: 422 });
     }
@@ -55,27 +54,27 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
       case "":
         return new Response(this.env.runId);
       case "execute": {
-        const operations = await body<Operation[]>();
-        const outcomes = await this.env.buckets.getByName(bucketName).execute(operations);
-        return new Response(encodeFrame(outcomes));
+        const messages = await body<OperationMessage[]>();
+        const answers = await this.env.buckets.getByName(bucketName).execute(messages);
+        return new Response(encodeFrame(answers));
       }
       case "get":
         return this.#client(bucketName).get(
           await body<GetRequest>(),
-          (opened) => new Response(frameOpened(opened)),
+          (opened) => new Response(encodeOpened(opened)),
         );
       case "put":
         return Response.json(
           await this.#client(bucketName).put({
-            ...described<Omit<PutRequest, "value">>(request),
-            value: streamed(request),
+            ...readDescription<Omit<PutRequest, "value">>(request),
+            value: streamOf(request),
           }),
         );
       case "part":
         return Response.json(
           await this.#client(bucketName).uploadPart({
-            ...described<Omit<PartRequest, "value">>(request),
-            value: streamed(request),
+            ...readDescription<Omit<PartRequest, "value">>(request),
+            value: streamOf(request),
           }),
         );
       case "copy":
@@ -85,11 +84,11 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
       case "database":
         return new Response(this.env.buckets.idFromName(bucketName).toString());
       default:
-        return new Response("There is no such thing.", { status: 404 });
+        return new Response("The endpoint has no such path.", { status: 404 });
     }
   }
 
-  /** `null` when there is nothing to copy. */
+  /** `null` when the source does not exist. */
   async #copy(bucketName: string, { from, key, ...changes }: CopyRequest): Promise<unknown> {
     const request: GetRequest = { key: from.key };
     const opened = await this.#client(from.bucketName).get(request, (object) => object);
@@ -125,14 +124,14 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   }
 }
 
-/** What is said of the content, in a header: text may hold what headers may not. */
-function described<Description>(request: Request): Description {
+/** Reads the header that describes the content. It is in base64, for any character of a key. */
+function readDescription<Description>(request: Request): Description {
   const text = atob(request.headers.get(requestHeader) ?? "");
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   return JSON.parse(new TextDecoder().decode(bytes)) as Description;
 }
 
-function streamed(request: Request): { stream: ReadableStream; length: number } {
+function streamOf(request: Request): { stream: ReadableStream; length: number } {
   return {
     stream: request.body as ReadableStream,
     length: Number(request.headers.get("content-length")),

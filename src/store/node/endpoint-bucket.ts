@@ -1,60 +1,61 @@
-/** A bucket, as commands use it: operations, and content of any size from files and into them. */
+/** A bucket at the owner's endpoint: operations, and content of any size from files and to them. */
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { UserError } from "../../base/user-error.ts";
-import { readFramedAnswer } from "./framed-answer.ts";
 import { requiredAlgorithms, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../core/limits.ts";
-import { decodeObject, decodeObjects } from "../core/object-text.ts";
+import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
+import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import type {
   ContentSlice,
-  Method,
   ObjectDescription,
   ObjectRecord,
   Request,
   Result,
 } from "../core/operations.ts";
 import { requestHeader, type CopyRequest } from "../endpoint/protocol.ts";
-import { encodeFrame } from "../client/frame.ts";
+import { decodeOpened } from "../client/opened-object.ts";
 import {
   EndpointClosedError,
-  RefusedError,
+  frameBytes,
+  RequestRefusedError,
   type EndpointClient,
   type EndpointRequest,
 } from "./endpoint-client.ts";
-import type { LocalContent } from "./local-content.ts";
+import type { FileContent } from "./file-content.ts";
 import { OperationQueue } from "./operation-queue.ts";
-import type { StoreSession } from "./store-session.ts";
+import type { OwnerConnection } from "./owner-connection.ts";
 
 export interface ListPage {
   readonly objects: readonly Required<ObjectRecord>[];
   readonly prefixes: readonly string[];
 }
 
-/** An object and its content: whole, or as a stream that has to be read. */
+/** An object and its content. A stream has to be read. */
 export interface FetchedObject {
   readonly object: Required<ObjectRecord>;
   readonly content: Uint8Array | Readable;
 }
 
-export type Stored = ObjectDescription & {
+type NewObject = ObjectDescription & {
   readonly key: string;
+  /** The hash that the content must have. The object stores it. */
   readonly checksum?: ExpectedChecksum;
 };
 
-/** Content of this size takes several parts; each but the last is as long as this. */
+/** The size of each part but the last, of content that is too large for one upload. */
 export const partBytes = 1024 ** 3;
 
-export class RemoteBucket {
+export class EndpointBucket {
   readonly name: string;
-  readonly #session: StoreSession;
+  readonly #owner: OwnerConnection;
   readonly #queue: OperationQueue;
 
-  constructor(session: StoreSession, name: string) {
+  constructor(owner: OwnerConnection, name: string) {
     this.name = name;
-    this.#session = session;
-    this.#queue = new OperationQueue(session, name);
+    this.#owner = owner;
+    this.#queue = new OperationQueue(owner, name);
   }
 
   call<M extends Method>(request: Request<M>): Promise<Result<M>> {
@@ -66,7 +67,7 @@ export class RemoteBucket {
     return text === null ? null : decodeObject(key, text);
   }
 
-  /** All objects by key, a page at a time. */
+  /** All objects in the order of their keys, in pages. */
   async *list(options: { prefix?: string; delimiter?: string } = {}): AsyncGenerator<ListPage> {
     let cursor: string | undefined;
     do {
@@ -90,13 +91,12 @@ export class RemoteBucket {
     } while (cursor !== undefined);
   }
 
-  /** Stores content; `expected` is what it must hash to, and the object will say so. */
   async put(
-    { checksum, ...stored }: Stored,
-    content: LocalContent,
+    { checksum, ...description }: NewObject,
+    content: FileContent,
     options: { partBytes?: number; uploadBytesMax?: number } = {},
   ): Promise<ObjectRecord> {
-    const described = { ...stored, ...(checksum !== undefined && { checksum }) };
+    const object = { ...description, ...(checksum !== undefined && { checksum }) };
     if (content.size <= inlineBytesMax) {
       const bytes = content.bytes();
       const checksums: Checksums = Object.fromEntries(
@@ -105,25 +105,25 @@ export class RemoteBucket {
           createHash(algorithm).update(bytes).digest("hex"),
         ]),
       );
-      // Without a condition there is always an object.
+      // A put without a condition never returns `null`.
       const text = (await this.call({
         method: "put",
-        ...described,
+        ...object,
         content: { bytes, checksums },
       })) as string;
-      return decodeObject(stored.key, text);
+      return decodeObject(object.key, text);
     }
     if (content.size <= (options.uploadBytesMax ?? uploadBytesMax)) {
-      return this.#send("put", described, content, 0, content.size);
+      return this.#send("put", object, content, 0, content.size);
     }
-    return this.#putParts(stored, content, options.partBytes ?? partBytes);
+    return this.#putParts(description, content, options.partBytes ?? partBytes);
   }
 
   /**
-   * Hands an object and its content to `receive`, more than once if the runtime goes away
-   * meanwhile. `null` when there is no such object.
+   * Passes an object and its content to `receive`, again if the owner changes meanwhile. Returns
+   * `null` when the object does not exist.
    *
-   * @param size of the object, as far as is known
+   * @param size the expected size of the object: a small object is read by an operation of a batch
    */
   async get<Received>(
     key: string,
@@ -133,54 +133,57 @@ export class RemoteBucket {
     if (size <= inlineBytesMax) {
       const found = await this.call({ method: "get", key });
       if (found === null || found.status !== "found") return null;
-      const content = joined(found.content);
+      const content = joinBytes(found.content);
       if (content !== null) {
         return receive({ object: decodeObject(key, found.object), content });
       }
     }
-    const body = await framed({ key });
-    return this.#ask(async (endpoint) => {
-      const response = await endpoint.ask(`/get/${this.name}`, { body });
-      let lost: Error | undefined;
-      response.once("error", (error) => (lost = error));
+    const body = await frameBytes({ key });
+    return this.#run(async (endpoint) => {
+      const response = await endpoint.request(`/get/${this.name}`, { body });
+      let connectionError: Error | undefined;
+      response.once("error", (error) => (connectionError = error));
       try {
-        const answer = await readFramedAnswer<{ object: Required<ObjectRecord> } | null>(
-          Readable.toWeb(response) as ReadableStream,
-        );
-        if (answer.head === null) return null;
-        const { object } = answer.head;
-        const stream = answer.body(key, object.size);
-        return await receive({ object, content: Readable.fromWeb(stream as never) });
+        const opened = await decodeOpened(Readable.toWeb(response) as ReadableStream, key);
+        if (opened?.status !== "found") return null;
+        const object = opened.object as Required<ObjectRecord>;
+        return await receive({ object, content: Readable.fromWeb(opened.content as never) });
       } catch (error) {
-        throw lost === undefined ? error : new EndpointClosedError(lost.message);
+        throw connectionError === undefined
+          ? error
+          : new EndpointClosedError(connectionError.message);
       } finally {
         response.destroy();
       }
     });
   }
 
-  /** Copies an object into this bucket; `null` when it is not there. */
+  /** Copies an object into this bucket. Returns `null` when the source does not exist. */
   async copy(request: CopyRequest): Promise<ObjectRecord | null> {
-    const body = await framed(request);
-    return this.#ask((endpoint) => endpoint.askJson(`/copy/${this.name}`, { body }));
+    const body = await frameBytes(request);
+    return this.#run((endpoint) => endpoint.requestJson(`/copy/${this.name}`, { body }));
   }
 
   collectGarbage(): Promise<number> {
-    return this.#ask((endpoint) => endpoint.askJson(`/collect/${this.name}`));
+    return this.#run((endpoint) => endpoint.requestJson(`/collect/${this.name}`));
   }
 
-  /** The name of the file that is the bucket's database, without its ending. */
+  /** The name of the file of the bucket's database, without its extension. */
   async databaseName(): Promise<string> {
-    const name = await this.#ask((endpoint) =>
-      endpoint.askBytes(`/database/${this.name}`, { method: "GET" }),
+    const name = await this.#run((endpoint) =>
+      endpoint.requestBytes(`/database/${this.name}`, { method: "GET" }),
     );
     return name.toString("utf8");
   }
 
-  /** Larger than one upload may be. It ends as one object, or leaves nothing. */
-  async #putParts(stored: Stored, content: LocalContent, partSize: number): Promise<ObjectRecord> {
-    const { key } = stored;
-    const { uploadId } = await this.call({ method: "createUpload", ...stored });
+  /** Stores content that is too large for one upload. On failure the upload is aborted. */
+  async #putParts(
+    object: NewObject,
+    content: FileContent,
+    partSize: number,
+  ): Promise<ObjectRecord> {
+    const { key } = object;
+    const { uploadId } = await this.call({ method: "createUpload", ...object });
     try {
       const parts: PartReference[] = [];
       for (let start = 0; start < content.size; start += partSize) {
@@ -199,35 +202,31 @@ export class RemoteBucket {
   #send<Value = ObjectRecord>(
     action: "put" | "part",
     description: object,
-    content: LocalContent,
+    content: FileContent,
     start: number,
     length: number,
   ): Promise<Value> {
     const header = Buffer.from(JSON.stringify(description)).toString("base64");
-    return this.#ask((endpoint) => {
+    return this.#run((endpoint) => {
       const request: EndpointRequest = {
         headers: { [requestHeader]: header },
         content: { stream: content.stream(start, length), length },
       };
-      return endpoint.askJson(`/${action}/${this.name}`, request);
+      return endpoint.requestJson(`/${action}/${this.name}`, request);
     });
   }
 
-  async #ask<Value>(work: (endpoint: EndpointClient) => Promise<Value>): Promise<Value> {
+  async #run<Value>(work: (endpoint: EndpointClient) => Promise<Value>): Promise<Value> {
     try {
-      return await this.#session.run(work);
+      return await this.#owner.run(work);
     } catch (error) {
-      throw error instanceof RefusedError ? new UserError(error.message) : error;
+      throw error instanceof RequestRefusedError ? new UserError(error.message) : error;
     }
   }
 }
 
-async function framed(value: object): Promise<Uint8Array> {
-  return new Uint8Array(await encodeFrame(value).arrayBuffer());
-}
-
-/** The bytes of content that is here already; `null` when some of it is in files. */
-function joined(content: readonly ContentSlice[]): Uint8Array | null {
+/** The bytes of content that came with the answer; `null` when some of it is in files. */
+function joinBytes(content: readonly ContentSlice[]): Uint8Array | null {
   const slices: Uint8Array[] = [];
   for (const slice of content) {
     if (!("bytes" in slice)) return null;

@@ -1,24 +1,25 @@
-/** Requests to the endpoint of a runtime (`store/endpoint`). */
+/** HTTP requests to the endpoint of the owner's runtime (`store/endpoint`). */
 import { Agent, request, type IncomingMessage } from "node:http";
 import { pipeline } from "node:stream";
 import type { Readable } from "node:stream";
-import type { EndpointAddress } from "../../base/run-record.ts";
+import { encodeFrame } from "../transport/frame.ts";
+import type { EndpointAddress } from "./store-owner.ts";
 
-/** Nobody answers at the endpoint any more, or somebody else. Another may have the store by now. */
+/** The endpoint does not answer, or belongs to another process now. The store may have a new owner. */
 export class EndpointClosedError extends Error {
   override readonly name = "EndpointClosedError";
 }
 
-/** The runtime has answered, and says no. */
-export class RefusedError extends Error {
-  override readonly name = "RefusedError";
+/** The runtime has refused the request. */
+export class RequestRefusedError extends Error {
+  override readonly name = "RequestRefusedError";
 }
 
 export interface EndpointRequest {
   readonly method?: "GET" | "POST";
   readonly headers?: Record<string, string>;
   readonly body?: Uint8Array;
-  /** Content of a known length. When it fails, so does the request. */
+  /** A body of known length. When the stream fails, the request fails. */
   readonly content?: { readonly stream: Readable; readonly length: number };
 }
 
@@ -34,8 +35,8 @@ export class EndpointClient {
     this.#agent.destroy();
   }
 
-  /** The answer, whose body has to be read. */
-  async ask(
+  /** Returns the response. The caller has to read its body. */
+  async request(
     path: string,
     { body, content, ...options }: EndpointRequest = {},
   ): Promise<IncomingMessage> {
@@ -47,13 +48,14 @@ export class EndpointClient {
     });
     if (response.statusCode === 200) return response;
     const text = (await readAll(response)).toString("utf8");
-    if (response.statusCode !== 422)
+    if (response.statusCode !== 422) {
       throw new EndpointClosedError(`${response.statusCode}: ${text}`);
-    throw new RefusedError((JSON.parse(text) as { message: string }).message);
+    }
+    throw new RequestRefusedError((JSON.parse(text) as { message: string }).message);
   }
 
-  async askBytes(path: string, options?: EndpointRequest): Promise<Buffer> {
-    const response = await this.ask(path, options);
+  async requestBytes(path: string, options?: EndpointRequest): Promise<Buffer> {
+    const response = await this.request(path, options);
     try {
       return await readAll(response);
     } catch (error) {
@@ -61,8 +63,8 @@ export class EndpointClient {
     }
   }
 
-  async askJson<Value>(path: string, options?: EndpointRequest): Promise<Value> {
-    return JSON.parse((await this.askBytes(path, options)).toString("utf8")) as Value;
+  async requestJson<Value>(path: string, options?: EndpointRequest): Promise<Value> {
+    return JSON.parse((await this.requestBytes(path, options)).toString("utf8")) as Value;
   }
 
   #send(
@@ -80,8 +82,8 @@ export class EndpointClient {
   ): Promise<IncomingMessage> {
     const { port, secret } = this.#endpoint;
     return new Promise((resolve, reject) => {
-      /** What the content itself failed with: that is no fault of the endpoint's. */
-      let failure: Error | undefined;
+      /** The error of the content, which is not an error of the endpoint. */
+      let contentError: Error | undefined;
       const outgoing = request({
         host: "127.0.0.1",
         port,
@@ -91,14 +93,21 @@ export class EndpointClient {
         headers: { ...options.headers, authorization: `Bearer ${secret}` },
       });
       outgoing.once("response", resolve);
-      outgoing.once("error", (error) => reject(failure ?? new EndpointClosedError(error.message)));
+      outgoing.once("error", (error) =>
+        reject(contentError ?? new EndpointClosedError(error.message)),
+      );
       if (stream === undefined) return outgoing.end(body);
-      stream.once("error", (error) => (failure = error));
+      stream.once("error", (error) => (contentError = error));
       pipeline(stream, outgoing, () => {
-        // Failures of either side arrive above.
+        // The handlers above receive the failures of both streams.
       });
     });
   }
+}
+
+/** The body of a request: a value as a frame. */
+export async function frameBytes(value: object): Promise<Uint8Array> {
+  return new Uint8Array(await encodeFrame(value).arrayBuffer());
 }
 
 async function readAll(response: IncomingMessage): Promise<Buffer> {

@@ -1,49 +1,52 @@
 /**
- * Operations of one bucket on their way to the endpoint, many in one request.
+ * Sends the operations of one bucket to the endpoint, many in one request.
  *
- * Requests go out as long as few are under way; what is asked for meanwhile goes with the next.
- * So one operation alone does not wait, and thousands share round trips and commits.
+ * At most `requestsMax` requests are in flight. Operations that are added meanwhile are sent with
+ * the next request. So a single operation does not wait, and thousands share round trips and
+ * commits.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { bytesCarried } from "../client/batch.ts";
-import { decodeFrame, encodeFrame } from "../client/frame.ts";
-import type { Method, Operation, Outcome, Request, Result } from "../core/operations.ts";
+import type { Method } from "../core/methods.ts";
+import { bytesCarried } from "../core/operation-size.ts";
+import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
+import { decodeFrame } from "../transport/frame.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { StoreSession } from "./store-session.ts";
+import { frameBytes } from "./endpoint-client.ts";
+import type { OwnerConnection } from "./owner-connection.ts";
 
 const requestsMax = 2;
 const requestBytesMax = 8 * 1024 * 1024;
 const requestOperationsMax = 500;
 
-/** An internal error may be the neighbour's: a runtime that was killed, and whose child lives on. */
-const internalError = 10001;
+/** The cause may be a runtime whose process was killed, and that still has the database open. */
+const internalErrorCode = 10001;
 const attemptsMax = 3;
 const attemptMilliseconds = 100;
 
-interface Waiting {
+interface QueuedOperation {
   readonly operation: Operation;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class OperationQueue {
-  readonly #session: StoreSession;
+  readonly #owner: OwnerConnection;
   readonly #bucketName: string;
-  #waiting: Waiting[] = [];
+  #queued: QueuedOperation[] = [];
   #requests = 0;
   #scheduled = false;
 
-  constructor(session: StoreSession, bucketName: string) {
-    this.#session = session;
+  constructor(owner: OwnerConnection, bucketName: string) {
+    this.#owner = owner;
     this.#bucketName = bucketName;
   }
 
-  /** @throws UserError with the bucket's reason when it refuses */
+  /** @throws UserError with the reason of the bucket when the bucket refuses the operation */
   async call<M extends Method>(request: Request<M>): Promise<Result<M>> {
     for (let attempt = 1; ; attempt++) {
       const outcome = (await this.#add(request as Operation)) as Outcome<M>;
       if (outcome.ok) return outcome.value;
-      if (outcome.code !== internalError || attempt === attemptsMax) {
+      if (outcome.code !== internalErrorCode || attempt === attemptsMax) {
         throw new UserError(`${outcome.text} (${outcome.code})`);
       }
       await delay(attemptMilliseconds * attempt);
@@ -52,7 +55,7 @@ export class OperationQueue {
 
   #add(operation: Operation): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ operation, resolve, reject });
+      this.#queued.push({ operation, resolve, reject });
       if (this.#scheduled) return;
       this.#scheduled = true;
       setImmediate(() => {
@@ -63,7 +66,7 @@ export class OperationQueue {
   }
 
   #flush(): void {
-    while (this.#requests < requestsMax && this.#waiting.length > 0) {
+    while (this.#requests < requestsMax && this.#queued.length > 0) {
       this.#requests++;
       void this.#send(this.#take()).finally(() => {
         this.#requests--;
@@ -72,23 +75,22 @@ export class OperationQueue {
     }
   }
 
-  #take(): Waiting[] {
+  #take(): QueuedOperation[] {
     let bytes = 0;
     let count = 0;
-    for (const { operation } of this.#waiting.slice(0, requestOperationsMax)) {
+    for (const { operation } of this.#queued.slice(0, requestOperationsMax)) {
       bytes += bytesCarried(operation);
       if (count > 0 && bytes > requestBytesMax) break;
       count++;
     }
-    return this.#waiting.splice(0, count);
+    return this.#queued.splice(0, count);
   }
 
-  async #send(calls: readonly Waiting[]): Promise<void> {
+  async #send(calls: readonly QueuedOperation[]): Promise<void> {
     try {
-      const frame = encodeFrame(calls.map(({ operation }) => operation));
-      const body = new Uint8Array(await frame.arrayBuffer());
-      const answer = await this.#session.run((endpoint) =>
-        endpoint.askBytes(`/execute/${this.#bucketName}`, { body }),
+      const body = await frameBytes(calls.map(({ operation }) => operation));
+      const answer = await this.#owner.run((endpoint) =>
+        endpoint.requestBytes(`/execute/${this.#bucketName}`, { body }),
       );
       const outcomes = decodeFrame<Outcome[]>(new Uint8Array(answer).buffer);
       for (const [index, { resolve }] of calls.entries()) resolve(outcomes[index] as Outcome);

@@ -1,11 +1,11 @@
 /**
- * Requests that must fail, each with the code, status and message that it must fail with. The
- * messages are written out here, not taken from the worker's table.
+ * Requests that must fail, each with its code, status and message. The messages are literals, and
+ * not taken from the worker's table.
  */
 export interface BadInput {
   readonly title: string;
   readonly method: string;
-  /** Below the zone; the placeholder {id} is the id of an A record. */
+  /** Relative to the zone. The placeholder {id} is the id of an A record. */
   readonly path: string;
   readonly body?: unknown;
   readonly raw?: { readonly type: string | null; readonly body: string | Uint8Array<ArrayBuffer> };
@@ -55,7 +55,7 @@ export const ipv6: Failure = [9005, "Content for AAAA record must be a valid IPv
 export const missing: Failure = [81044, "Record does not exist."];
 export const identical: Failure = [81058, "An identical record already exists."];
 
-/** Every file of this folder adds its own when it is loaded. */
+/** Every file of this folder adds its cases when it is loaded. */
 export const cases: BadInput[] = [];
 
 export function post(body: unknown, ...errors: Failure[]): void {
@@ -80,7 +80,7 @@ export function on(
   cases.push({ title, method, path, body, status, errors });
 }
 
-/** A record that would be taken, with one thing changed. */
+/** A valid record with one change. */
 export function variations(good: Body, changes: readonly (readonly [Body, ...Failure[]])[]): void {
   for (const [change, ...errors] of changes) {
     const data = change["data"] as Body | undefined;
@@ -91,7 +91,7 @@ export function variations(good: Body, changes: readonly (readonly [Body, ...Fai
   }
 }
 
-/** Each way in which a number can be wrong. */
+/** All kinds of invalid numbers. */
 export function numbers(good: Body, field: string, max: number): void {
   variations(good, [
     [{ data: { [field]: undefined } }, requiredData(field)],
@@ -105,7 +105,7 @@ export function numbers(good: Body, field: string, max: number): void {
   ]);
 }
 
-/** Sends a body as it is. */
+/** Sends a body unchanged. */
 export function raw(
   method: string,
   path: string,

@@ -1,4 +1,4 @@
-/** Names, types, TTLs, and types whose content is one text. */
+/** Names, types, TTLs, and types whose content is one string. */
 import {
   content,
   ipv4,
@@ -129,7 +129,7 @@ variations({ type: "MX", content: "mail.test", priority: 10 }, [
   [{ content: "", priority: undefined }, required("priority"), content("MX")],
 ]);
 
-// TXT: quotation marks, length, and what DKIM, SPF and DMARC must contain.
+// TXT: quotation marks, length, and the required parts of DKIM, SPF and DMARC.
 for (const wrong of [
   '"open',
   'close"',

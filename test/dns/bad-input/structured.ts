@@ -1,4 +1,4 @@
-/** Structured types: the data itself, then field by field. */
+/** Structured types: first the data object, then each field. */
 import {
   base64,
   decimal,
@@ -16,7 +16,6 @@ import {
   variations,
 } from "./case.ts";
 
-// Structured types: the data itself, then field by field.
 for (const type of [
   "CAA",
   "CERT",

@@ -1,4 +1,4 @@
-/** What a record carries beside its data, and what the zone holds already. */
+/** Attributes of a record, conflicts with existing records, and batches. */
 import {
   type Failure,
   boolean,
@@ -90,7 +90,7 @@ post(
   ipv4,
 );
 
-// Conflicts with what the zone holds.
+// Conflicts with existing records.
 const hostTaken: Failure = [81053, "An A, AAAA, or CNAME record with that host already exists."];
 const cnameTaken: Failure = [81054, "A CNAME record with that host already exists."];
 post({ type: "A", name: "www", content: "192.0.2.1" }, identical);
@@ -118,7 +118,7 @@ post({ type: "NS", name: "www", content: "x.test" }, [
   "Records of another type with that host already exist; NS cannot join them.",
 ]);
 
-// Records that are there, or are not.
+// Existing and absent records.
 const nowhere = "/dns_records/00000000000000000000000000000000";
 on("GET", nowhere, undefined, 404, missing);
 on("DELETE", nowhere, undefined, 404, missing);

@@ -1,10 +1,10 @@
-/** A client that speaks plain HTTP, for what an SDK would hide. */
+/** A client of the record API over plain HTTP, which shows what an SDK would hide. */
 export const email = "dev@ledge.local";
 export const key = "0123456789abcdef0123456789abcdef01234";
 export const credentials = { "x-auth-email": email, "x-auth-key": key };
 
 export interface Envelope {
-  readonly result: any; // oxlint-disable-line typescript/no-explicit-any -- whatever the API answers
+  readonly result: any; // oxlint-disable-line typescript/no-explicit-any -- any result of the API
   readonly success: boolean;
   readonly errors: readonly {
     readonly code: number;
@@ -32,7 +32,7 @@ export class Client {
     this.#headers = headers;
   }
 
-  /** Sends a body as it is. */
+  /** Sends a body unchanged. */
   async send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
     const response = await fetch(`${this.#url}${path}`, {
       ...init,
@@ -74,7 +74,7 @@ export class Client {
     return (await this.send("GET", `/zones/${zoneId}/dns_records/export`)).text;
   }
 
-  /** The serial of the zone's SOA, as its export shows it. */
+  /** The serial of the zone's SOA, read from the export. */
   async serial(zoneId: string): Promise<number> {
     const soa = /\tSOA\t\S+ \S+ (\d+) /.exec(await this.exportFile(zoneId));
     return Number(soa![1]);

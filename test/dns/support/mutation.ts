@@ -1,7 +1,7 @@
-/** Queries with something wrong with them, endless and the same for the same seed. */
+/** An endless sequence of mutated queries. The same seed gives the same sequence. */
 import { encode, type Packet } from "dns-packet";
 
-/** mulberry32: small, and good enough to be unkind. */
+/** The generator mulberry32. */
 function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -37,7 +37,7 @@ const types = ["A", "AAAA", "TXT", "SOA", "NS", "ANY", "AXFR", "IXFR", "DS"] as 
 function seeds(): Buffer[] {
   return names.flatMap((name) =>
     types.flatMap((type) => {
-      // The library knows these types; its declarations do not know all of them.
+      // dns-packet supports these types; its declarations lack some.
       const questions = [{ name, type: type as "A" }];
       const query: Packet = { type: "query", id: 1, flags: 256, questions };
       return [encode(query), encode({ ...query, additionals: [opt] } as Packet)];
@@ -68,12 +68,12 @@ export function* mutations(seed: number): Generator<Buffer, never> {
           packet = Buffer.concat([packet, Buffer.alloc(below(40), below(256))]);
           break;
         case 4:
-          // A pointer, to anywhere: into itself, forwards, into the header.
+          // A compression pointer to a random offset: to itself, forwards, or into the header.
           packet[at] = 0xc0 | below(64);
           if (at + 1 < packet.length) packet[at + 1] = below(256);
           break;
         case 5:
-          // Counts that promise too much.
+          // Section counts that are too large.
           packet[4 + below(8)] = below(256);
           break;
         case 6:

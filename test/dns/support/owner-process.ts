@@ -1,4 +1,4 @@
-/** DNS for the project in a folder, in a process of its own; its API on standard output. */
+/** A process that runs DNS for the project in a folder, and prints the URL of its API. */
 import { join } from "node:path";
 import { startDns } from "../../../dist/index.js";
 

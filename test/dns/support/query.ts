@@ -1,8 +1,14 @@
-/** Queries as octets. */
-import { decodeMessage, encodeMessage, type Message } from "../../../src/dns/wire/message.ts";
+/** Encoded queries, and a responder to send them to. */
+import {
+  blankMessage,
+  decodeMessage,
+  encodeMessage,
+  type Message,
+} from "../../../src/dns/wire/message.ts";
 import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
 import { typeCode } from "../../../src/dns/record/presentation.ts";
-import { Responder, type Asker, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
+import type { QuerySource } from "../../../src/dns/answer/query.ts";
+import { Responder, type ResponderOptions } from "../../../src/dns/answer/responder.ts";
 import type { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 
 export const plainEdns = { udpBytesMax: 1232, version: 0, dnssecOk: false, options: [] };
@@ -10,51 +16,36 @@ export const plainEdns = { udpBytesMax: 1232, version: 0, dnssecOk: false, optio
 export function composeQuery(question: string | null, changes: Partial<Message> = {}): Uint8Array {
   const [name, type] = question?.split(" ") ?? [];
   const questions = question === null ? [] : [{ name: name!, type: typeCode(type!)!, class: 1 }];
-  const message: Message = {
-    id: 0xbeef,
-    response: false,
-    opcode: 0,
-    authoritative: false,
-    truncated: false,
-    recursionDesired: false,
-    recursionAvailable: false,
-    authenticData: false,
-    checkingDisabled: false,
-    rcode: 0,
-    questions,
-    answers: [],
-    authorities: [],
-    additionals: [],
-    edns: null,
-    tsig: null,
-    ...changes,
-  };
+  const message: Message = { ...blankMessage, id: 0xbeef, questions, ...changes };
   return encodeMessage(message, { bytesMax: 65_535 });
 }
 
-export const udp: Asker = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
-export const tcp: Asker = { ...udp, transport: "tcp" };
+export const udp: QuerySource = { transport: "udp", address: Uint8Array.of(127, 0, 0, 1) };
+export const tcp: QuerySource = { ...udp, transport: "tcp" };
 
 const onError = (error: unknown) => {
-  throw new Error("respond() made a mistake", { cause: error });
+  throw new Error("respond() reported an error", { cause: error });
 };
 
-/** A mistake of the responder fails the test that makes it. */
+/** An error inside the responder fails the test. */
 export function respondFrom(
   zones: ServedZones,
   options: Partial<ResponderOptions> = {},
-): { responder: Responder; ask: (query: Uint8Array, asker?: Asker, now?: number) => Message } {
+): {
+  responder: Responder;
+  ask: (query: Uint8Array, source?: QuerySource, now?: number) => Message;
+} {
   const responder = new Responder({
     zones,
-    outside: new ExternalAddressCache(),
+    external: new ExternalAddressCache(),
     onError,
     ...options,
   });
   return {
     responder,
-    ask(query, asker = udp, now = 0) {
-      const response = responder.respond(query, asker, now);
-      if (!(response instanceof Uint8Array)) throw new Error("There was no response");
+    ask(query, source = udp, now = 0) {
+      const response = responder.respond(query, source, now);
+      if (!(response instanceof Uint8Array)) throw new Error("respond() returned no response");
       return decodeMessage(response);
     },
   };

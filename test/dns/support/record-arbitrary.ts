@@ -1,4 +1,4 @@
-/** Requests that the API must take, of every type, with the corners that each type has. */
+/** Arbitrary record requests that the API must accept, with the edge cases of each type. */
 import * as fc from "fast-check";
 
 type Request = Record<string, unknown>;
@@ -31,7 +31,7 @@ const ipv6 = fc.oneof(
   fc.constantFrom("::", "::1", "2001:db8::", "2001:DB8:0:0:1:0:0:1", "::ffff:192.0.2.1"),
 );
 
-/** Text that is quoted, text that is not, escapes, octets that are no text, long text. */
+/** Quoted text, unquoted text, escapes, octets that are not text, long text. */
 const txt = fc.oneof(
   fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 300 })
@@ -91,7 +91,7 @@ const serviceParameters = fc
   .chain((words) => fc.shuffledSubarray(words, { minLength: words.length }))
   .map((words) => words.join(" "));
 
-/** Some of the words need partners; they are put together by hand. */
+/** Some parameters require others, so the combinations are listed by hand. */
 const serviceValue = fc.oneof(
   serviceParameters,
   fc.constantFrom("", 'mandatory="alpn,port" alpn=h2 port=8443', "alpn=h2 no-default-alpn"),
@@ -119,7 +119,7 @@ const association = fc
 
 const proxied = fc.boolean();
 
-/** One arbitrary a type: what its rdata may be. */
+/** The valid rdata of each type. */
 export const rdataOf: Readonly<Record<string, fc.Arbitrary<Request>>> = {
   A: fc.record({ content: ipv4, proxied }),
   AAAA: fc.record({ content: ipv6, proxied }),
@@ -192,7 +192,7 @@ export const rdataOf: Readonly<Record<string, fc.Arbitrary<Request>>> = {
         lat_degrees: lat.degrees,
         lat_minutes: lat.minutes,
         lat_seconds: lat.seconds,
-        // On the equator and the prime meridian there is one direction.
+        // Zero degrees has one direction only.
         lat_direction: lat.degrees + lat.minutes + lat.seconds === 0 ? "N" : lat_direction,
         long_degrees: long.degrees,
         long_minutes: long.minutes,
@@ -273,7 +273,7 @@ const comment = fc.oneof(
   printable.map((text) => text.slice(0, 100)),
 );
 
-/** A whole record; `name` comes from whoever knows which names are free. */
+/** A whole record without its name: the caller knows which names are free. */
 export function recordArbitrary(type: string): fc.Arbitrary<Request> {
   const settings =
     type === "CNAME"

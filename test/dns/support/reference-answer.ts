@@ -1,6 +1,6 @@
 /**
- * What a zone answers, said as plainly as possible: every question is a few scans of the list of
- * records, names are text, nothing is kept or shared with the code that is tested.
+ * A reference implementation of the answers of a zone, as simple as possible: it scans the list of
+ * records for every question, names are text, and it shares no code with the implementation.
  */
 export interface PlainRecord {
   readonly name: string;
@@ -37,7 +37,7 @@ function text({ type, content, priority }: PlainRecord): string {
   return `${priority === null ? "" : `${priority} `}${content}${named.has(type) ? "." : ""}`;
 }
 
-/** The names from just below the apex down to a name. */
+/** The names on the path from below the apex down to a name. */
 function path(name: string): string[] {
   const labels = name.slice(0, -apex.length - 1).split(".");
   return labels.map((_, index) => `${labels.slice(labels.length - 1 - index).join(".")}.${apex}`);

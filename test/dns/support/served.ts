@@ -1,16 +1,19 @@
 /**
- * Zones out of text, and answers as text: what the tables of cases are written in. Records go the
- * way of a POST, so that no zone can be served here that the API would not take.
+ * Zones from text, and answers as text, for tables of cases. Records pass the checks of a POST, so
+ * that tests serve no zone that the API would refuse.
  */
-import { answer, isExternalNeeded, type Answer } from "../../../src/dns/answer/answer.ts";
+import { answer, type Answer } from "../../../src/dns/answer/answer.ts";
 import { encodeName, formatName } from "../../../src/dns/wire/name.ts";
 import { rcodeName } from "../../../src/dns/wire/numbers.ts";
-import type { RecordSet } from "../../../src/dns/wire/record-set.ts";
+import type { RecordSet } from "../../../src/dns/wire/resource-record.ts";
 import { acceptRecord } from "../../../src/dns/rules/accept-record.ts";
 import type { Problem } from "../../../src/dns/record/problem.ts";
-import { ExternalAddressCache } from "../../../src/dns/answer/external-addresses.ts";
+import {
+  ExternalAddressCache,
+  isExternalNeeded,
+} from "../../../src/dns/answer/external-addresses.ts";
 import { formatData, typeCode, typeName } from "../../../src/dns/record/presentation.ts";
-import type { ServedRecord, ZoneData } from "../../../src/dns/answer/served-zone.ts";
+import type { ServedRecord, ZoneData } from "../../../src/dns/answer/zone-data.ts";
 import { ServedZones } from "../../../src/dns/answer/served-zones.ts";
 import { defaultSettings } from "../../../src/dns/rules/dns-settings.ts";
 import { parseZoneFile } from "../../../src/dns/zone-file/parse.ts";
@@ -26,7 +29,7 @@ export function readRecords(zoneName: string, text: string): ServedRecord[] {
     commentCharactersMax: 100,
     tagsMax: 20,
   };
-  // Every line has an owner, so that tables may be indented.
+  // Lines may be indented, because every line starts with an owner name.
   const lines = text.replaceAll(/^[^\S\n]+/gm, "");
   return parseZoneFile(lines, { zoneName, proxied: false, recordsMax: 100_000 }).map(
     ({ request, line }, index) => {
@@ -76,13 +79,13 @@ function describeSets(section: string, sets: readonly RecordSet[]): string[] {
   return sets.flatMap(({ owner, type, ttlSeconds, data }) =>
     data.map((octets) => {
       const head = `${section} ${formatName(owner)} ${ttlSeconds} ${typeName(type)}`;
-      // The SOA is the same everywhere; its TTL is not.
+      // All tests have the same SOA data; only its TTL differs.
       return typeName(type) === "SOA" ? head : `${head} ${formatData(type, octets)}`;
     }),
   );
 }
 
-/** A line for the RCODE and AA, and one for each record. */
+/** One line for the RCODE and AA, and one line for each record. */
 function describeAnswer(made: Answer): string[] {
   return [
     `${rcodeName(made.rcode)}${made.authoritative ? " aa" : ""}`,
@@ -94,19 +97,19 @@ function describeAnswer(made: Answer): string[] {
 }
 
 export interface AskOptions {
-  readonly outside?: ExternalAddressCache;
+  readonly external?: ExternalAddressCache;
   readonly nowSeconds?: number;
   readonly class?: number;
 }
 
 /** `question` is a name and a type. */
 export function ask(zones: ServedZones, question: string, options: AskOptions = {}): string[] {
-  const { outside = new ExternalAddressCache(), nowSeconds = 0 } = options;
+  const { external = new ExternalAddressCache(), nowSeconds = 0 } = options;
   const [name, type] = question.split(" ");
   const made = answer(
     { name: encodeName(name!), type: typeCode(type!)!, class: options.class ?? 1 },
-    { zones, outside, nowSeconds },
+    { zones, external, nowSeconds },
   );
   if (!isExternalNeeded(made)) return describeAnswer(made);
-  return made.questions.map((needed) => `needs ${needed.name} ${needed.type}`);
+  return [`needs ${made.question.name} ${made.question.type}`];
 }

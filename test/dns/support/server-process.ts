@@ -1,4 +1,4 @@
-/** A server in a process of its own, so that it can be killed. Arguments: the folder. */
+/** A process that runs a server and can be killed. Argument: the folder. */
 import { startServer } from "./server.ts";
 
 const server = await startServer({ folder: process.argv[2]! });

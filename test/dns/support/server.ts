@@ -1,4 +1,4 @@
-/** The real worker in workerd, on a loopback port of its own. */
+/** The built companion worker in workerd, on a free loopback port. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ const workerPath = fileURLToPath(new URL("../../../dist/workerd/dns-worker.js", 
 export interface ServerOptions {
   /** The `[dns]` table. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Kept after `stop` when given. */
+  /** A folder given here is kept after `stop`. */
   readonly folder?: string;
-  /** Host and port of who is told of changes, and the secret of both. */
+  /** Host and port of the listeners, and the shared secret. */
   readonly listeners?: { readonly address: string; readonly secret: string };
   readonly workers?: readonly Readonly<Record<string, unknown>>[];
 }
@@ -36,7 +36,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
       ZONES: { className: "ZoneObject", useSQLite: true },
       ZONE_INDEX: { className: "IndexObject", useSQLite: true },
     },
-    // Straight into the worker: Miniflare's own entry in front of it costs more than the API does.
+    // A direct socket: Miniflare's entry worker costs more time than the API.
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
     bindings: {
       ...(options.config !== undefined && { DNS_CONFIG: JSON.stringify(options.config) }),

@@ -1,6 +1,6 @@
 /**
- * Other name servers, to be measured beside ours and to take over its zones. Each runs with its
- * own configuration in a folder of its own, on a loopback port, and for a bounded time.
+ * Other name servers, for benchmarks and as secondaries. Each runs with its configuration in a
+ * separate folder, on a loopback port, for a bounded time.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
@@ -12,12 +12,12 @@ import { encode } from "dns-packet";
 
 interface PeerZone {
   readonly name: string;
-  /** The path of a file in master file format. */
+  /** The path of a zone file. */
   readonly file: string;
 }
 
 export interface PeerPlace {
-  /** Exists, and is empty. */
+  /** An empty folder. */
   readonly folder: string;
   readonly port: number;
 }
@@ -29,18 +29,18 @@ export interface RunningPeer {
 }
 
 export interface RunningProcess extends RunningPeer {
-  /** The file that takes what it says. */
+  /** The path of the log file. */
   readonly log: string;
 }
 
 export interface Peer {
   readonly name: string;
-  /** The programs it needs; all of Debian's packages put them on the path. */
+  /** The required programs, as Debian's packages install them. */
   readonly programs: readonly string[];
   start(zone: PeerZone, place: PeerPlace): Promise<RunningPeer>;
 }
 
-/** Longer than any run; then nobody is left who would end it. */
+/** Longer than any run. The limit ends servers whose test process has died. */
 const lifetimeMillisecondsMax = 20 * 60 * 1000;
 const startMillisecondsMax = 20_000;
 
@@ -55,13 +55,13 @@ export function isInstalled({ programs }: Peer): boolean {
   });
 }
 
-/** Servers live in sbin, which is not on everybody's path. */
+/** Debian installs servers in sbin, which is not on the path of every user. */
 export const environment = {
   ...process.env,
   PATH: `${process.env["PATH"] ?? ""}:/usr/local/sbin:/usr/sbin:/sbin`,
 };
 
-/** Runs a server that stays in the foreground, until it answers for the zone. */
+/** Starts a server in the foreground, and waits until it answers for the zone. */
 export async function startProcess(
   [program, ...args]: readonly [string, ...string[]],
   { port, folder, zoneName }: PeerPlace & { readonly zoneName: string },
@@ -75,7 +75,7 @@ export async function startProcess(
     timeout: lifetimeMillisecondsMax,
   });
   await log.close();
-  const said = (): string => readFileSync(logPath, "utf8").slice(-4000);
+  const readLog = (): string => readFileSync(logPath, "utf8").slice(-4000);
   const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
@@ -84,19 +84,19 @@ export async function startProcess(
     clearTimeout(kill);
   };
   const failed = ended.then(() => {
-    throw new Error(`${program} has ended:\n${said()}`);
+    throw new Error(`${program} has ended:\n${readLog()}`);
   });
   try {
     await Promise.race([untilAnswering(port, zoneName), failed]);
   } catch (error) {
     await stop();
-    throw new Error(`${program} does not answer:\n${said()}`, { cause: error });
+    throw new Error(`${program} does not answer:\n${readLog()}`, { cause: error });
   }
   failed.catch(() => {});
   return { port, processId: child.pid!, log: logPath, stop };
 }
 
-/** Asks for the zone's SOA until there is an answer without an error. */
+/** Asks for the zone's SOA until the answer has no error. */
 export async function untilAnswering(port: number, zoneName: string): Promise<void> {
   const query = encode({ type: "query", id: 1, questions: [{ type: "SOA", name: zoneName }] });
   const socket = createSocket("udp4");
@@ -108,7 +108,7 @@ export async function untilAnswering(port: number, zoneName: string): Promise<vo
   const ask = (): void => socket.send(query, port, "127.0.0.1");
   const asking = setInterval(ask, 50);
   const late = setTimeout(
-    () => answered.reject(new Error("no answer in time")),
+    () => answered.reject(new Error("no answer arrived in time")),
     startMillisecondsMax,
   );
   try {

@@ -1,4 +1,4 @@
-/** PowerDNS with its SQLite backend, with its caches and without. */
+/** PowerDNS with its SQLite backend, with and without caches. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

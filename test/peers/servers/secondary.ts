@@ -1,4 +1,4 @@
-/** Name servers that take a zone over from ours: they hear of changes by NOTIFY and fetch them. */
+/** Secondary name servers of our zone: NOTIFY announces changes, and transfers fetch them. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startProcess, type PeerPlace, type RunningProcess } from "./peer.ts";
@@ -6,14 +6,14 @@ import { startProcess, type PeerPlace, type RunningProcess } from "./peer.ts";
 interface Primary {
   readonly port: number;
   readonly zoneName: string;
-  /** In base64; requests are signed with it. */
+  /** The TSIG secret in base64. */
   readonly key: { readonly name: string; readonly secret: string };
 }
 
 export interface Secondary {
   readonly name: string;
   readonly programs: readonly string[];
-  /** Whether it has taken less than the whole zone. */
+  /** Whether the server has received an incremental transfer. */
   readonly tookIncrement: (folder: string) => boolean;
   readonly start: (primary: Primary, place: PeerPlace) => Promise<RunningProcess>;
 }
@@ -21,7 +21,7 @@ export interface Secondary {
 const bind: Secondary = {
   name: "BIND",
   programs: ["named"],
-  // It keeps a journal of increments only.
+  // BIND writes a journal only for incremental transfers.
   tookIncrement: (folder) => existsSync(join(folder, "zone.db.jnl")),
   start({ port: primaryPort, zoneName, key }, { folder, port }) {
     const configuration = join(folder, "named.conf");
@@ -101,7 +101,7 @@ zone:
   },
 };
 
-/** Without a key, as many people run it. */
+/** Runs without a key, as is common. */
 const nsd: Secondary = {
   name: "NSD",
   programs: ["nsd"],
@@ -110,8 +110,8 @@ const nsd: Secondary = {
     const sizes = Array.from(log.matchAll(/update to .* of (\d+) bytes/g), ([, size]) =>
       Number(size),
     );
-    // A zone of twenty records is larger than that already. Now and then, when changes come while it
-    // reloads, NSD gives up and takes the whole zone; so not every update is small.
+    // The whole zone is larger than that. When changes arrive during a reload, NSD sometimes
+    // transfers the whole zone, so not every update is small.
     return sizes.filter((size) => size < 1024).length > 100;
   },
   start({ port: primaryPort, zoneName }, { folder, port }) {

@@ -1,16 +1,16 @@
 /**
- * The bindings that the conformance suite needs, in one table, and the two forms in which they are
- * handed to Miniflare: its own raw `env` entries, and the older options that the vitest pool takes.
+ * The bindings of the conformance suite in one table, and the two forms in which Miniflare takes
+ * them: raw `env` entries, and the older options of the vitest pool.
  *
- * This file is loaded in Node by the runners' configuration, never by the suite.
+ * The configuration of the runners loads this file in Node; the suite never loads it.
  */
 
-/** Plain JSON, as Miniflare's options want it. */
+/** Plain JSON, as Miniflare's options require. */
 type Options = Record<string, string | string[]>;
 
 const bucketName = "conformance";
 
-/** By name of the binding */
+/** Options by the name of the binding. */
 const buckets: Record<string, Options> = {
   BUCKET: { bucket_name: bucketName },
   OLD_DATE: {
@@ -29,7 +29,7 @@ const buckets: Record<string, Options> = {
     compatibility_flags: [],
   },
   TRAILING: { bucket_name: bucketName, compatibility_flags: ["store_list_trailing_delimiter"] },
-  // A bucket of its own: one bucket cannot have two defaults.
+  // A second bucket: one bucket cannot have two default storage classes.
   INFREQUENT: { bucket_name: "conformance-infrequent", storage_class: "InfrequentAccess" },
 };
 
@@ -42,10 +42,10 @@ const table: [name: string, type: string, options: Options][] = [
   ["STORE_CONTROL", "store_control", {}],
 ];
 
-/** A compatibility date that has everything: the variants above override it. */
+/** A compatibility date with all features. The variants above override the date. */
 export const compatibilityDate = "2026-08-01";
 
-/** Entries of `env` in Miniflare's own configuration. */
+/** Entries of `env` in Miniflare's configuration. */
 export function rawEnv(plugin: { package: string; name: string }) {
   return Object.fromEntries(
     table.map(([name, type, options]) => [

@@ -1,4 +1,4 @@
-/** The control binding, and the suite's subject made of an environment that has all bindings. */
+/** The bindings as a type, and the suite's subject made from an environment with these bindings. */
 import type { StoreBucket } from "../../../src/types/store.ts";
 import type { Subject } from "./suite/subject.ts";
 
@@ -8,7 +8,7 @@ interface StoreControl {
   resetClock(): Promise<void>;
 }
 
-/** What `bindings.ts` binds. */
+/** The bindings of `bindings.ts`. */
 export interface ConformanceEnv {
   BUCKET: StoreBucket;
   OLD_DATE: StoreBucket;
@@ -19,7 +19,7 @@ export interface ConformanceEnv {
   STORE_CONTROL: StoreControl;
 }
 
-/** A subject whose environment is looked up when a test asks for it: in Node it takes a start. */
+/** A subject that gets its environment when a test first needs it: in Node, a runtime must start. */
 export function subjectOf(
   place: Pick<Subject, "name" | "runtime">,
   environment: () => Promise<ConformanceEnv>,

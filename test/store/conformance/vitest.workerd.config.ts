@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     name: "workerd",
     include: ["workerd.test.ts"],
-    // Machines have other things to do.
+    // Runtimes start slowly on a busy machine.
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -1,11 +1,11 @@
-/** Contents that a size and a seed determine, so that they need not travel with the operations. */
+/** Contents that follow from a size and a seed, so that operations need not carry the bytes. */
 
 const cacheSizeBytesMin = 1024 * 1024;
 const cache = new Map<string, Uint8Array<ArrayBuffer>>();
 
 /**
- * Bytes in which every position depends on all before it: a part out of place, or a range that
- * is off by one, changes the digest. They are printable ASCII, so they survive as a string.
+ * Bytes in which every position depends on all previous positions: a misplaced part, or a range
+ * that is off by one, changes the digest. The bytes are printable ASCII, valid in a string.
  */
 export function contentOf({
   sizeBytes,

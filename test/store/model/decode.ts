@@ -1,11 +1,11 @@
-/** Turns marks (see `operation.ts`) into the values that a bucket is called with. */
+/** Turns marks (see `operation.ts`) into the arguments of a call. */
 import { contentOf } from "./content.ts";
 import type { ContentMark, DigestAlgorithm, Encoded, Mark, Memory } from "./operation.ts";
 
-/** What Node and workerd do not have in common. */
+/** Functions that differ between Node and workerd. */
 export interface Platform {
   digest(algorithm: DigestAlgorithm, bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
-  /** A stream with a known length, that may carry fewer bytes than it says, or fail. */
+  /** A stream with a declared length. It may carry fewer bytes, or fail. */
   fixedLengthStream(stream: {
     lengthBytes: number;
     bytes: Uint8Array<ArrayBuffer>;
@@ -21,7 +21,7 @@ export interface DecodeContext {
   readonly memory: Memory;
 }
 
-/** Stands for the etag and the date of an object that was never stored. */
+/** The etag and the date of an object that was never stored. */
 const unknownEtag = "0123456789abcdef0123456789abcdef";
 const unknownUploaded = Date.UTC(2020, 0, 1);
 

@@ -1,8 +1,8 @@
-/** Turns what a bucket returned into JSON that can be compared. */
+/** Describes the results of a bucket as JSON for comparison. */
 import { hexOf, type Platform } from "./decode.ts";
 import type { Call, Json } from "./operation.ts";
 
-/** The parts of the binding's classes that R2's classes and the model's have as well. */
+/** The members that the classes of the binding, of R2 and of the model have in common. */
 export interface AnyObject {
   readonly key: string;
   readonly version: string;
@@ -51,7 +51,7 @@ export function describeObject(object: AnyObject): Json {
   };
 }
 
-/** Without fields that are undefined, with dates as text, and with the fields in order. */
+/** Omits undefined fields, writes dates as text, and sorts the fields. */
 function plain(record: object): Json {
   const entries = Object.entries(record).filter(([, value]) => value !== undefined);
   entries.sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,11 +1,11 @@
-/** What is different between two observations, leaf by leaf. */
+/** The differences between two observations, leaf by leaf. */
 import type { Call, Json } from "./operation.ts";
 import type { Observation } from "./normalise.ts";
 
 export interface Difference {
   readonly place: string;
   readonly call: Call;
-  /** Where in the outcome, such as `value.0.objects.2.storageClass`. */
+  /** The path in the outcome, such as `value.0.objects.2.storageClass`. */
   readonly path: string;
   readonly ours: Json | undefined;
   readonly theirs: Json | undefined;
@@ -29,7 +29,7 @@ function leaves(ours: Json | undefined, theirs: Json | undefined, path = ""): Le
   if (!isContainer(ours) || !isContainer(theirs) || Array.isArray(ours) !== Array.isArray(theirs)) {
     return [[path, ours, theirs]];
   }
-  // Lists of different lengths, and an error against a value, are one difference each.
+  // Lists of different lengths are one difference, and so are an error and a value.
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length !== theirs.length) {
     return [[path, ours, theirs]];
   }

@@ -1,4 +1,4 @@
-/** Runs operations on a bucket: the model's in Node, the binding's and R2's in workerd. */
+/** Runs operations on a bucket: on the model in Node, on the binding and on R2 in workerd. */
 import { decode, partName, type DecodeContext } from "./decode.ts";
 import {
   describeBody,
@@ -10,7 +10,7 @@ import {
 } from "./describe.ts";
 import type { Call, Encoded, Json, Memory, Operation, Outcome } from "./operation.ts";
 
-/** Arguments are unknown on purpose: bad ones are part of what is tested. */
+/** Arguments are `unknown` on purpose: the tests pass bad arguments too. */
 export interface AnyBucket {
   head(...args: unknown[]): Promise<AnyObject | null>;
   get(...args: unknown[]): Promise<AnyObject | AnyObjectBody | null>;
@@ -29,14 +29,14 @@ export interface AnyUpload {
   abort(...args: unknown[]): Promise<void>;
 }
 
-/** No list of a generated sequence has more pages; one that does is going round in circles. */
+/** No generated list has more pages. A longer list means that the cursor does not advance. */
 const pagesMax = 500;
 
 export class Executor {
   readonly #bucket: AnyBucket;
   readonly #context: DecodeContext;
   readonly #memory: Memory;
-  /** Uploads that this executor created itself, and need not be resumed. */
+  /** Uploads that this executor created: these need no resume. */
   readonly #uploads = new Map<string, AnyUpload>();
 
   constructor(bucket: AnyBucket, context: DecodeContext) {
@@ -49,7 +49,7 @@ export class Executor {
     const outcomes: Outcome[][] = [];
     for (const operation of operations) {
       const calls = "together" in operation ? operation.together : [operation];
-      // Decoding waits; it is done before the first call so that the calls share one turn.
+      // Decoding is asynchronous. It happens before the first call, so the calls share one turn.
       const prepared = await Promise.all(
         calls.map(async (call) => ({ call, args: await this.#decodeArguments(call.args) })),
       );

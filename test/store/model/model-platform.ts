@@ -1,4 +1,4 @@
-/** Runs operations on the model: Node's hashes, and streams that are only described. */
+/** Runs operations on the model, with Node's hashes and with descriptions instead of streams. */
 import { createHash } from "node:crypto";
 
 import type { Platform } from "./decode.ts";

@@ -1,4 +1,4 @@
-/** Multipart uploads of the model: in progress until completed or aborted. */
+/** Multipart uploads of the model. An upload is in progress until it is completed or aborted. */
 import type { AnyObject } from "./describe.ts";
 import type { AnyUpload } from "./execute.ts";
 import type { ModelBucket } from "./model.ts";
@@ -7,7 +7,7 @@ import { hexDigest } from "./rules/checksum.ts";
 import { parameterError, storeError, type Action } from "./rules/errors.ts";
 import type { Metadata } from "./rules/metadata.ts";
 
-/** `facts/store.md`, limits. */
+/** Limits of the specification. */
 const partSizeBytesMin = 5 * 1024 * 1024;
 const partNumberMax = 10_000;
 
@@ -78,7 +78,7 @@ export class ModelUpload implements AnyUpload {
     });
   }
 
-  /** An upload that has ended may be aborted again; one that never was may not. */
+  /** abort() of an ended upload succeeds; abort() of an unknown upload fails. */
   async abort(): Promise<void> {
     const upload = this.#bucket.uploads.get(this.uploadId);
     if (upload?.key !== this.key) throw storeError("abortMultipartUpload", 10024);
@@ -98,7 +98,7 @@ export class ModelUpload implements AnyUpload {
 }
 
 function readPartNumber(value: unknown): number {
-  // The platform's conversion to a 32-bit integer: what is not a number becomes 0.
+  // The platform's conversion to a 32-bit integer turns a value that is not a number into 0.
   const partNumber = Math.trunc(Number(value)) || 0;
   if (partNumber < 1 || partNumber > partNumberMax) {
     throw new TypeError(
@@ -108,7 +108,7 @@ function readPartNumber(value: unknown): number {
   return partNumber;
 }
 
-/** All parts but the last have one size, of 5 MiB or more; the last may be smaller. */
+/** All parts except the last have the same size, at least 5 MiB. The last part may be smaller. */
 function checkPartSizes(sizes: readonly number[]): void {
   const [first = 0] = sizes;
   const last = sizes.at(-1) ?? 0;

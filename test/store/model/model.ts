@@ -1,12 +1,12 @@
 /**
- * A bucket in memory: a second, independent reading of `facts/store.md`.
+ * A bucket in memory: a second, independent implementation of the specification.
  *
- * It shares no code with `src/store`, so the two can disagree; it is written for plainness, not
- * for speed. Everything is a `Map` in the process, and every call is one atomic step.
+ * The model shares no code with `src/store`, so the two can disagree. It is simple rather than
+ * fast: objects and uploads are in a `Map`, and every call is one atomic step.
  *
- * What the specification leaves to chance (versions, upload ids) is counted here, and the clock
- * is a number that each write moves on by a millisecond: {@link file://./normalise.ts} makes the
- * outcomes of other parties comparable.
+ * Versions and upload ids, which the specification leaves open, are counters, and the clock is a
+ * number that each write increases by a millisecond. {@link file://./normalise.ts} makes the
+ * outcomes of other implementations comparable.
  */
 import type { AnyObject, AnyObjectBody, AnyPage } from "./describe.ts";
 import type { AnyBucket, AnyUpload } from "./execute.ts";
@@ -33,11 +33,11 @@ import {
 } from "./rules/metadata.ts";
 import { readRange, spanOf, type Span } from "./rules/range.ts";
 
-/** Values up to this size are kept in the database, larger ones in a file (design.md). */
+/** The store keeps values up to this size in the database, and larger values in files. */
 const inlineSizeBytesMax = 128 * 1024;
 const deleteKeysMax = 1000;
 
-/** An object as the model keeps it. `chunks` has one element, or one for each part. */
+/** An object of the model. `chunks` has one element, or one element for each part. */
 export interface Stored {
   readonly key: string;
   readonly version: string;
@@ -71,20 +71,20 @@ export class ModelBucket implements AnyBucket {
     const key = readString(args, { method: "get", position: 1 });
     const options = readOptions(args[1], { method: "get", position: 2, type: "GetOptions" });
     const conditional = readConditional(options["onlyIf"], "GetOptions");
-    const wanted = readRange(options["range"]);
+    const requested = readRange(options["range"]);
     const override = readHttpMetadata(options["httpMetadata"], "GetOptions");
     checkKey(key, "get");
     const stored = this.objects.get(key);
     if (stored === undefined) return null;
     if (!holds(conditional, stored)) return objectOf(stored, { range: wholeOf(stored), override });
-    const range = spanOf(wanted, sizeOf(stored));
+    const range = spanOf(requested, sizeOf(stored));
     return bodyOf(stored, { range, override });
   }
 
   async put(...args: unknown[]): Promise<AnyObject | null> {
     const key = readString(args, { method: "put", position: 1 });
     const [, value, given] = args;
-    // A missing value is refused; `undefined` and `null` are values of no bytes.
+    // A missing value is refused; `undefined` and `null` are empty values.
     const empty = args.length >= 2 && (value === undefined || value === null);
     if (!empty) checkValue(value, { method: "put", position: 2 });
     const options = readOptions(given, { method: "put", position: 3, type: "PutOptions" });
@@ -119,7 +119,7 @@ export class ModelBucket implements AnyBucket {
     return {
       objects: page.keys.map((key) => {
         const stored = this.objects.get(key);
-        if (stored === undefined) throw new Error(`The model lost "${key}"`);
+        if (stored === undefined) throw new Error(`The model has no object "${key}"`);
         return objectOf(stored, { include: listing.include });
       }),
       delimitedPrefixes: page.groups.map((group) => group.slice(0, group.length - shorten)),
@@ -148,14 +148,14 @@ export class ModelBucket implements AnyBucket {
     return new ModelUpload(this, { key, uploadId });
   }
 
-  /** Puts an object in its place, under a new version. */
+  /** Stores an object under its key with a new version. */
   store(content: Omit<Stored, "version" | "uploaded">): AnyObject {
     const stored = { ...content, version: `version-${++this.#count}`, uploaded: ++this.#now };
     this.objects.set(stored.key, stored);
     return objectOf(stored, {});
   }
 
-  /** How many of the values that can still be read are too large for the database. */
+  /** The number of readable values that are too large for the database. */
   countLargeValues(): number {
     const chunks = [
       ...[...this.objects.values()].flatMap((stored) => stored.chunks),
@@ -218,7 +218,7 @@ function bodyOf(
   const all = Buffer.concat(stored.chunks);
   const bytes = new Uint8Array(all.subarray(range.offset, range.offset + range.length));
   const object = objectOf(stored, { range, override });
-  // Reading is Node's own: a body is used up in the same way everywhere.
+  // Node's Response reads the body: the rules for used bodies are the same everywhere.
   const response = new Response(bytes, {
     headers: { "content-type": String(object.httpMetadata?.["contentType"] ?? "") },
   });

@@ -1,9 +1,9 @@
 /**
- * Makes the outcomes of different parties comparable: what each party chooses freely is replaced
- * by a name that says where in the sequence it was seen first.
+ * Makes the outcomes of different implementations comparable: a name replaces each value that an
+ * implementation chooses freely. The name is the place in the sequence where the value came first.
  *
- * A version that is not new, or not the one that `put` returned, or an object whose upload time
- * changes, therefore still shows as a difference.
+ * A version that is not new, a version that `put` did not return, and an upload time that changes
+ * are therefore still differences.
  */
 import type { Call, Json, Operation, Outcome } from "./operation.ts";
 
@@ -15,7 +15,7 @@ export interface Observation {
 }
 
 export interface NormaliseOptions {
-  /** R2 draws the etags of parts by lot; ours are determined by the content. */
+  /** R2 generates random etags for parts; Ledge computes them from the content. */
   readonly partEtags: "exact" | "named";
 }
 
@@ -31,7 +31,8 @@ export function normalise(
       const place = calls.length === 1 ? `${index}` : `${index}.${turn}`;
       const outcome = outcomes[index]?.[turn];
       if (outcome === undefined) throw new Error(`Operation ${place} has no outcome`);
-      if ("error" in outcome) return { place, call, outcome: { error: ownText(outcome.error) } };
+      if ("error" in outcome)
+        return { place, call, outcome: { error: withStoreNames(outcome.error) } };
       const value = names.replace(outcome.value, place);
       const part = call.method === "uploadPart" && partEtags === "named";
       return { place, call, outcome: { value: part ? withoutEtag(value) : value } };
@@ -39,8 +40,8 @@ export function normalise(
   });
 }
 
-/** R2's classes have other names, and the platform's texts mention them. */
-function ownText({ name, message }: { name: string; message: string }): {
+/** The platform's error texts contain the names of R2's classes. */
+function withStoreNames({ name, message }: { name: string; message: string }): {
   name: string;
   message: string;
 } {

@@ -1,11 +1,11 @@
 /**
- * Operations on a bucket, and what came of them, as plain JSON.
+ * Operations on a bucket and their outcomes, as plain JSON.
  *
- * A sequence of operations is generated once and then run by several parties: the in-memory
- * model in Node, the binding under test in workerd, and Miniflare's own R2. What JSON cannot say
- * (a Symbol, a Date, a stream), and what only the party itself can know (the etag of an object it
- * stored, the id of an upload it began), is a *mark*: an object with a `$` field, which
- * {@link file://./execute.ts} turns into the real value just before the call.
+ * A sequence of operations is generated once, and then runs on several implementations: the model
+ * in Node, the binding under test in workerd, and Miniflare's R2. A *mark* is an object with a `$`
+ * field. It stands for a value that JSON cannot express (a Symbol, a Date, a stream), or that only
+ * the implementation knows (the etag of a stored object, the id of an upload).
+ * {@link file://./execute.ts} turns marks into values just before the call.
  */
 
 export type Encoded =
@@ -28,7 +28,7 @@ type PlainMark =
   | { readonly $: "keys"; readonly count: number }
   | { readonly $: "headers"; readonly entries: readonly (readonly [string, Encoded])[] };
 
-/** The kinds of value that can be given to `put` and `uploadPart`. */
+/** The kinds of value that `put` and `uploadPart` take. */
 export const contentKinds = [
   "string",
   "ArrayBuffer",
@@ -40,7 +40,7 @@ export const contentKinds = [
   "response body",
 ] as const;
 
-/** Streams that no bucket may store. */
+/** Streams that a bucket refuses. */
 export const brokenContentKinds = [
   "unknown length",
   "locked stream",
@@ -59,7 +59,7 @@ export interface ContentMark {
 export const digestAlgorithms = ["md5", "sha1", "sha256", "sha384", "sha512"] as const;
 export type DigestAlgorithm = (typeof digestAlgorithms)[number];
 
-/** The digest of a content, so that a checksum that holds can be given with it. */
+/** The digest of a content: a valid checksum for the options of `put`. */
 export interface DigestMark {
   readonly $: "digest";
   readonly algorithm: DigestAlgorithm;
@@ -67,28 +67,28 @@ export interface DigestMark {
   readonly form: "hex" | "HEX" | "ArrayBuffer" | "Uint8Array";
 }
 
-/** Something the executing party remembers from an earlier operation of the sequence. */
+/** A value that the executor remembers from an earlier operation of the sequence. */
 type RememberedMark =
-  /** The etag of the object that was last stored under `key`. */
+  /** The etag of the last object stored under `key`. */
   | { readonly $: "etag"; readonly key: string; readonly form: "bare" | "strong" | "weak" }
-  /** When that object was uploaded, moved; in the `http` form as a header's date. */
+  /** The upload time of that object plus `deltaMilliseconds`; `http` is the form of a header. */
   | {
       readonly $: "uploaded";
       readonly key: string;
       readonly deltaMilliseconds: number;
       readonly form: "Date" | "number" | "wholeSecond" | "http";
     }
-  /** What `uploadPart` returned; with `age` 1, what it returned before that for the same number. */
+  /** The result of `uploadPart`; with `age` 1, the previous result for the same part number. */
   | {
       readonly $: "part";
       readonly slot: number;
       readonly partNumber: number;
       readonly age: number;
     }
-  /** The cursor of the last truncated list that was told to remember it; otherwise undefined. */
+  /** The cursor that `list` saved in the slot; undefined if the page was not truncated. */
   | { readonly $: "cursor"; readonly slot: number };
 
-/** How a body that `get` returned is read. */
+/** The methods that read the body of a `get`. */
 export const readings = ["arrayBuffer", "bytes", "text", "blob", "body", "cancel"] as const;
 
 /** One call of one method. */
@@ -105,28 +105,28 @@ export interface Call {
     | "complete"
     | "abort";
   readonly args: readonly Encoded[];
-  /** Which upload is meant, or is made, or (for `list`) where its cursor is remembered. */
+  /** The slot of the upload that the call uses or creates. For `list`, the slot of its cursor. */
   readonly slot?: number;
-  /** Take up the upload by its id even if the object that created it is at hand. */
+  /** Resume the upload by its id, although the executor has the upload object. */
   readonly resume?: boolean;
-  /** Take up the upload under this key instead of its own. */
+  /** Resume the upload under this key instead of its own. */
   readonly underKey?: string;
-  /** How `get` reads the body. */
+  /** The method that reads the body of a `get`. */
   readonly read?: (typeof readings)[number];
-  /** `list` goes on with the cursor until the end. */
+  /** `list` follows the cursors to the last page. */
   readonly follow?: boolean;
-  /** What all pages hold, without their bounds: a page may hold less than it could. */
+  /** Compare the joined pages of `list`: a page may hold fewer objects than its limit. */
   readonly merge?: boolean;
-  /** The specification promises an error and leaves open which. */
+  /** The specification requires an error, but does not define which. */
   readonly anyError?: boolean;
 }
 
-/** Calls that are made in one turn, without waiting for one another. They share no key. */
+/** Concurrent calls of one turn. They share no key. */
 interface Together {
   readonly together: readonly Call[];
 }
 
-/** The runtime is stopped and started again. A party without a runtime has nothing to do. */
+/** A restart of the runtime. The model ignores it. */
 interface Restart {
   readonly restart: true;
 }
@@ -140,7 +140,7 @@ export type Outcome =
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** What a party remembers between operations, and from one request to the next. */
+/** Values that the executor remembers between operations and between requests. */
 export interface Memory {
   objects: Record<string, { etag: string; uploaded: number }>;
   uploads: Record<string, { key: string; uploadId: string }>;
@@ -152,7 +152,7 @@ export function emptyMemory(): Memory {
   return { objects: {}, uploads: {}, parts: {}, cursors: {} };
 }
 
-/** The request body of the script in `script.ts`, and its answer. */
+/** The request and the response of the script in `script.ts`. */
 export interface ScriptRequest {
   readonly binding: string;
   readonly operations: readonly Operation[];
@@ -160,7 +160,7 @@ export interface ScriptRequest {
 }
 
 export interface ScriptResponse {
-  /** One list for each operation: a call has one outcome, `together` one for each call. */
+  /** One list for each operation: one outcome for a call, and one for each call of `together`. */
   readonly outcomes: Outcome[][];
   readonly memory: Memory;
 }

@@ -1,12 +1,11 @@
-/** The real thing: Miniflare with the built plugin, and the script of `script.ts` in it. */
+/** The binding under test: Miniflare with the built plugin and the script of `script.ts`. */
 import { readdir, readFile, rm, mkdtemp } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-
 import { Miniflare } from "miniflare";
 
+import { bucketEntry } from "../../support/worker.ts";
 import {
   emptyMemory,
   type Call,
@@ -18,9 +17,7 @@ import {
   type ScriptResponse,
 } from "./operation.ts";
 
-const pluginPath = fileURLToPath(new URL("../../../dist/plugin.js", import.meta.url));
-
-/** The script's modules: what it imports runs in workerd as it stands, without its types. */
+/** The modules of the script, which run in workerd without their types. */
 const mainModule = "script.ts";
 const modules = {
   [mainModule]: new URL("./script.ts", import.meta.url),
@@ -30,7 +27,7 @@ const modules = {
   "content.ts": new URL("./content.ts", import.meta.url),
 };
 
-/** Bindings of the script. Two differ in how prefixes are written; the third is Miniflare's. */
+/** Bindings of the script: two of Ledge, with and without the trailing delimiter, and one of R2. */
 export const bindings = {
   ours: "STORE",
   oursWithTrailingDelimiter: "STORE_TRAILING",
@@ -45,14 +42,14 @@ export class Runtime {
   readonly #folder: string;
   #miniflare: Miniflare | undefined;
   readonly #memories = new Map<Binding, Memory>();
-  /** Every upload since the bucket was last emptied, so that none stays open behind our back. */
+  /** All uploads since the bucket was last emptied: `empty()` aborts them. */
   readonly #uploads = new Map<Binding, Memory["uploads"]>();
 
   private constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Starts on an empty folder. */
+  /** Starts a runtime on an empty folder. */
   static async start(): Promise<Runtime> {
     const runtime = new Runtime(await mkdtemp(join(tmpdir(), "ledge-model-")));
     try {
@@ -83,12 +80,12 @@ export class Runtime {
     }
   }
 
-  /** Runs operations. What they return is remembered until the bucket is emptied. */
+  /** Runs operations. The executor's memory lasts until the bucket is emptied. */
   async run(binding: Binding, operations: readonly Operation[]): Promise<Outcome[][]> {
     const memory = this.#memories.get(binding) ?? emptyMemory();
     const answer = await this.#ask({ binding, operations, memory });
     this.#memories.set(binding, answer.memory);
-    this.#noteUploads(binding, answer.outcomes);
+    this.#recordUploads(binding, answer.outcomes);
     return answer.outcomes;
   }
 
@@ -128,7 +125,7 @@ export class Runtime {
     return (await response.json()) as ScriptResponse;
   }
 
-  #noteUploads(binding: Binding, outcomes: readonly Outcome[][]): void {
+  #recordUploads(binding: Binding, outcomes: readonly Outcome[][]): void {
     const uploads = this.#uploads.get(binding) ?? {};
     this.#uploads.set(binding, uploads);
     for (const outcome of outcomes.flat()) {
@@ -138,7 +135,7 @@ export class Runtime {
     }
   }
 
-  /** The files that hold large values, and whatever else lies beside them. */
+  /** All files in the folder of large values. */
   async blobFiles(): Promise<string[]> {
     const folder = join(this.#folder, "store", "blobs");
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -169,8 +166,8 @@ async function miniflareOptions(folder: string): Promise<MiniflareOptions> {
           compatibilityDate: "2026-08-01",
           manifest: { mainModule, modules: Object.fromEntries(stripped) },
           env: {
-            [bindings.ours]: storeBucket({ bucket_name: "plain" }),
-            [bindings.oursWithTrailingDelimiter]: storeBucket({
+            [bindings.ours]: bucketEntry({ bucket_name: "plain" }),
+            [bindings.oursWithTrailingDelimiter]: bucketEntry({
               bucket_name: "trailing",
               compatibility_flags: ["store_list_trailing_delimiter"],
             }),
@@ -179,12 +176,5 @@ async function miniflareOptions(folder: string): Promise<MiniflareOptions> {
         },
       },
     ],
-  } as MiniflareOptions;
-}
-
-function storeBucket(options: Record<string, unknown>): object {
-  return {
-    type: "unsafe:store_bucket",
-    dev: { plugin: { package: pluginPath, name: "store" }, options },
   };
 }

@@ -1,4 +1,4 @@
-/** The script that runs operations inside workerd, on the binding that the request names. */
+/** The script that runs operations in workerd, on the binding that the request names. */
 import type { Platform } from "./decode.ts";
 import { Executor, type AnyBucket } from "./execute.ts";
 import type { DigestAlgorithm, ScriptRequest, ScriptResponse } from "./operation.ts";
@@ -22,7 +22,7 @@ const platform: Platform = {
   digest: (algorithm, bytes) => crypto.subtle.digest(algorithmNames[algorithm], bytes),
   fixedLengthStream({ lengthBytes, bytes, error }) {
     const { readable, writable } = new FixedLengthStream(lengthBytes);
-    // The bucket sees a failure as the stream's; the writer's copy of it is of no interest.
+    // The bucket gets the failure from the stream, so the writer's rejection is ignored.
     void write(writable, { bytes, error }).catch(() => undefined);
     return readable;
   },
@@ -46,7 +46,7 @@ async function write(
   { bytes, error }: { bytes: Uint8Array<ArrayBuffer>; error: Error | undefined },
 ): Promise<void> {
   const writer = writable.getWriter();
-  // Two chunks, so that the value is not whole at once.
+  // Two chunks, so that the value does not arrive in one piece.
   const middle = bytes.length >> 1;
   await writer.write(bytes.slice(0, middle));
   await writer.write(bytes.slice(middle));

@@ -1,6 +1,6 @@
 /**
- * A program to be killed: it writes to a store on the folder it is given, and says on its output
- * what has been promised to it. Run by `crash.test.ts`.
+ * A program that `crash.test.ts` runs and kills. It writes to a store on the folder of its first
+ * argument, and prints a line for each write whose promise has resolved.
  */
 import { Miniflare } from "miniflare";
 import type { StoreBucket } from "../../../src/types/store.ts";
@@ -15,7 +15,7 @@ const miniflare = new Miniflare({
 const { BUCKET } = await miniflare.getBindings<{ BUCKET: StoreBucket }>();
 
 const scenarios: Record<string, () => Promise<void>> = {
-  /** Keeps one object, and never gets to the end of another. */
+  /** Stores one object, and then streams another that never ends. */
   async stream() {
     await BUCKET.put("kept", bytesOf(200_000));
     console.log("kept");
@@ -27,7 +27,7 @@ const scenarios: Record<string, () => Promise<void>> = {
     });
     await BUCKET.put("lost", endless);
   },
-  /** Writes objects of all sizes over one another, and tells of each. */
+  /** Replaces ten objects by values of different sizes, and prints each write. */
   async churn() {
     for (let n = 0; ; n++) {
       const size = [10, 140_000, 40, 300_000][n % 4] as number;

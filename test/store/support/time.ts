@@ -1,9 +1,9 @@
-/** Time for a store that is not running. */
+/** Passage of time for a stopped store. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Moves everything that a stopped store has written down into the past. */
+/** Moves the stored times of a stopped store into the past. */
 export function letTimePass(folder: string, milliseconds: number): void {
   const databases = join(folder, "store", "databases", "ledge-store-bucket");
   for (const name of readdirSync(databases).filter((file) => file.endsWith(".sqlite"))) {
@@ -11,7 +11,7 @@ export function letTimePass(folder: string, milliseconds: number): void {
     const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
     for (const { name: table } of tables as { name: string }[]) {
       if (table === "uploads") database.exec(`UPDATE uploads SET since = since - ${milliseconds}`);
-      // The runtime writes an alarm down twice, in nanoseconds.
+      // workerd stores an alarm in two tables, in nanoseconds.
       if (table === "_cf_METADATA") {
         database.exec(`UPDATE _cf_METADATA SET value = value - ${milliseconds}000000`);
       }

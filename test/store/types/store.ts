@@ -1,6 +1,6 @@
 /**
- * The global types, used as scripts use them. `tsc` is the test: a line under `@ts-expect-error`
- * has to be wrong, and every other line right.
+ * The global types, used as scripts use them. `tsc` is the test: each line under
+ * `@ts-expect-error` must be an error, and no other line may be an error.
  */
 import "ledge/types";
 
@@ -19,14 +19,14 @@ export default {
     const head = await PHOTOS.head("key");
     expectType<Equal<typeof head, StoreObject | null>>();
 
-    // Without a condition a get has a body or nothing.
+    // Without a condition, get() returns an object with a body, or null.
     const object = await PHOTOS.get("key");
     if (object === null) return new Response(null, { status: 404 });
     expectType<Equal<typeof object.size, number>>();
     const data = await object.json<{ name: string }>();
     expectType<Equal<typeof data, { name: string }>>();
 
-    // With one it may have metadata only.
+    // With a condition, the object may have no body.
     const conditional = await PHOTOS.get("key", {
       onlyIf: request.headers,
       range: request.headers,
@@ -40,7 +40,7 @@ export default {
       return new Response(conditional.body, { headers });
     }
 
-    // A put without a condition always stores; with one it may not.
+    // A put() without a condition always stores; a put() with a condition may return null.
     const stored = await PHOTOS.put("key", request.body, {
       httpMetadata: request.headers,
       customMetadata: { owner: "me" },
@@ -53,7 +53,7 @@ export default {
     await PHOTOS.put("key", new Blob(["x"]));
     await PHOTOS.put("key", new Uint16Array(1));
     await PHOTOS.put("key", null);
-    // @ts-expect-error a number is no value
+    // @ts-expect-error a number is not a value
     await PHOTOS.put("key", 1);
     // @ts-expect-error the class is one of two
     await PHOTOS.put("key", "x", { storageClass: "Cold" });
@@ -62,14 +62,14 @@ export default {
     await PHOTOS.get("key", { range: { length: 1 } });
     await PHOTOS.get("key", { range: { suffix: 1 }, httpMetadata: { contentType: "text/plain" } });
 
-    // The cursor is there exactly when there is more.
+    // The cursor exists exactly when the page is truncated.
     let cursor: string | undefined;
     do {
       const page: StoreObjects = await PHOTOS.list({
         ...(cursor !== undefined && { cursor }),
         include: ["httpMetadata", "customMetadata"],
       });
-      // @ts-expect-error not before `truncated` has been looked at
+      // @ts-expect-error `truncated` has not been checked
       void page.cursor;
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor !== undefined);
@@ -80,7 +80,7 @@ export default {
     const resumed = PHOTOS.resumeMultipartUpload(upload.key, upload.uploadId);
     expectType<Equal<typeof resumed, StoreMultipartUpload>>();
     const parts: StoreUploadedPart[] = [await resumed.uploadPart(1, "x")];
-    // @ts-expect-error a part has content
+    // @ts-expect-error a part needs content
     await resumed.uploadPart(2, null);
     await resumed.complete(parts);
     await PHOTOS.delete(["a", "b"]);

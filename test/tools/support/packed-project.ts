@@ -1,8 +1,8 @@
 /**
- * A project outside of the repository, with the package as it would be published.
+ * A project outside of the repository, with the package as npm would publish it.
  *
- * What the package does not bring (vitest, the pool, wrangler) are links to the repository's own:
- * nothing is installed, so these tests need no network. `npm run test:matrix` does install.
+ * The other packages (vitest, the pool, wrangler) are links to the repository's `node_modules`, so
+ * these tests need no network. `npm run test:matrix` installs them.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import {
@@ -27,7 +27,7 @@ export interface Project {
   write(path: string, text: string): void;
 }
 
-/** @param without packages that the project does not have */
+/** @param without packages that are missing in the project */
 export function makeProject(
   files: Readonly<Record<string, string>>,
   { without = [] }: { without?: readonly string[] } = {},
@@ -40,7 +40,7 @@ export function makeProject(
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(modules, name), link, "junction");
   }
-  unpack(join(folder, "node_modules", "ledge"));
+  unpackPackage(join(folder, "node_modules", "ledge"));
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -60,8 +60,8 @@ function packageNames(): string[] {
     );
 }
 
-/** What `npm pack` puts into the package, unpacked. */
-function unpack(folder: string): void {
+/** Unpacks the archive of `npm pack` into `folder`. */
+function unpackPackage(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], {
     cwd: root,
@@ -74,11 +74,11 @@ function unpack(folder: string): void {
 
 export interface VitestRun {
   readonly status: number | null;
-  /** Both streams, without colours */
+  /** Both output streams, without colours. */
   readonly output: string;
 }
 
-/** Runs vitest in a folder, to its end. */
+/** Runs vitest in a folder and waits for its end. */
 export async function runVitest(
   folder: string,
   args: readonly string[] = [],
@@ -93,8 +93,8 @@ export interface RunningVitest {
   readonly process: ChildProcess;
   readonly ended: Promise<number | null>;
   output(): string;
-  /** Resolves when the output has the text so many times. */
-  saw(text: string, times?: number): Promise<void>;
+  /** Resolves when the output contains `text` at least `times` times. */
+  waitForOutput(text: string, times?: number): Promise<void>;
 }
 
 export function startVitest(
@@ -104,17 +104,17 @@ export function startVitest(
 ): RunningVitest {
   const child = spawn(process.execPath, [join(modules, "vitest", "vitest.mjs"), ...args], {
     cwd: folder,
-    env: { ...inherited(), NO_COLOR: "1", CI: "", ...env },
+    env: { ...environmentOutsideVitest(), NO_COLOR: "1", CI: "", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let output = "";
-  const waiting = new Set<() => void>();
-  const take = (chunk: Buffer): void => {
+  const checks = new Set<() => void>();
+  const append = (chunk: Buffer): void => {
     output += chunk.toString();
-    for (const look of waiting) look();
+    for (const check of checks) check();
   };
-  child.stdout.on("data", take);
-  child.stderr.on("data", take);
+  child.stdout.on("data", append);
+  child.stderr.on("data", append);
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   onTestFinished(async () => {
     child.kill("SIGTERM");
@@ -124,20 +124,20 @@ export function startVitest(
     process: child,
     ended,
     output: () => output,
-    saw: (text, times = 1) =>
+    waitForOutput: (text, times = 1) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           if (output.split(text).length > times) resolve();
         };
-        waiting.add(look);
-        void ended.then(() => reject(new Error(`vitest ended:\n${output}`)));
-        look();
+        checks.add(check);
+        void ended.then(() => reject(new Error(`vitest ended before "${text}":\n${output}`)));
+        check();
       }),
   };
 }
 
-/** Without what the vitest around this one has set. */
-function inherited(): Record<string, string | undefined> {
+/** The environment without the variables that the outer vitest sets. */
+function environmentOutsideVitest(): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(VITEST|TEST|NODE_ENV|VITE_|DEV|PROD|SSR|MODE)/.test(name),

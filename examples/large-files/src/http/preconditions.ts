@@ -1,13 +1,13 @@
 /**
  * Conditional requests (RFC 9110, section 13).
  *
- * A request may say what it expects of the object as it is now: its entity tag, or the time of its
- * last change. Tags win over dates, and the order is that of section 13.2.2.
+ * A request may require an entity tag or a modification time of the current object. Tags take
+ * precedence over dates. The order of evaluation is that of section 13.2.2.
  */
 
-/** What HTTP knows of the object that a request is about. */
+/** The validators of the current object. */
 export interface Validators {
-  /** In quotes, as the headers carry it */
+  /** With quotes, as in the headers. */
   httpEtag: string;
   uploaded: Date;
 }
@@ -20,7 +20,7 @@ export function isConditional(headers: Headers): boolean {
   );
 }
 
-/** What the conditions in `headers` say about an object, `null` where there is none. */
+/** Evaluates the conditions of `headers`. `current` is `null` when there is no object. */
 export function checkPreconditions(
   method: string,
   headers: Headers,
@@ -47,8 +47,8 @@ export function checkPreconditions(
 }
 
 /**
- * Whether a `Range` still means what its sender thinks (section 13.1.5). Without this, a download
- * that is continued after the object was replaced would be half of one and half of the other.
+ * Whether `Range` applies to the current object (`If-Range`, section 13.1.5). Otherwise a download
+ * that continues after the object was replaced would mix the bytes of two objects.
  */
 export function rangeApplies(headers: Headers, current: Validators): boolean {
   const ifRange = headers.get("if-range")?.trim();
@@ -65,13 +65,13 @@ function listsTag(header: string, current: Validators | null, strength: "strong"
   );
 }
 
-/** In seconds since the epoch; `null` for what is no date, which is to be ignored. */
+/** Seconds since the epoch; `null` for an invalid date, which is ignored. */
 function httpDate(header: string | null): number | null {
   const time = header?.endsWith("GMT") ? Date.parse(header) : Number.NaN;
   return Number.isNaN(time) ? null : time / 1000;
 }
 
-/** HTTP dates know no fractions of a second. */
+/** HTTP dates have no fractions of a second. */
 function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }

@@ -1,9 +1,9 @@
 /**
- * GET and HEAD of an object: look, decide, and send what was decided on.
+ * GET and HEAD of an object.
  *
- * The decision (`planRead`) is made from the metadata alone, so a 304 or a 416 opens no content. The
- * content is then asked for on the condition that it is still the object that was looked at; if it
- * was replaced in between, the decision is made again.
+ * `planRead` decides on the response by the metadata alone, so a 304 or a 416 reads no content. The
+ * read of the content then requires the etag of that metadata. If the object was replaced in the
+ * meantime, the function starts again with the new metadata.
  */
 import { contentRange, resolveRange, type ByteRange } from "./byte-range.ts";
 import { checkPreconditions, rangeApplies, type Validators } from "./preconditions.ts";
@@ -21,15 +21,16 @@ export function planRead(
   if (verdict === "failed") return { status: 412 };
   if (verdict === "not modified") return { status: 304 };
 
-  const asked = headers.get("range");
-  // Range is defined for GET alone (RFC 9110, section 14.2).
-  if (asked === null || method !== "GET" || !rangeApplies(headers, current)) return { status: 200 };
-  const range = resolveRange(asked, current.size);
+  const requested = headers.get("range");
+  // Range is defined only for GET (RFC 9110, section 14.2).
+  if (requested === null || method !== "GET" || !rangeApplies(headers, current))
+    return { status: 200 };
+  const range = resolveRange(requested, current.size);
   if (range === "whole") return { status: 200 };
   return range === "unsatisfiable" ? { status: 416, range } : { status: 206, range };
 }
 
-/** The answer to `request`, or `null` when there is no object. `describe` adds headers to it. */
+/** The response to `request`, or `null` when there is no object. `describe` adds headers. */
 export async function serveObject(
   bucket: StoreBucket,
   key: string,
@@ -54,7 +55,7 @@ export async function serveObject(
       return new Response(null, { status, headers });
     }
     headers.set("content-length", String(range?.length ?? seen.size));
-    // What is stored in compressed form is sent as it is.
+    // Content that is stored in compressed form is sent unchanged.
     const init: ResponseInit = { status, headers, encodeBody: "manual" };
     if (request.method === "HEAD") return new Response(null, init);
     const object = await bucket.get(key, {

@@ -1,8 +1,8 @@
 /**
  * The `Range` header (RFC 9110, section 14).
  *
- * One range is answered. Several at once are allowed to be ignored, and are: clients that ask for
- * them have to take the whole content too. So is whatever is not a range of bytes.
+ * The server answers one range. It ignores several ranges, as the RFC allows, and ranges in other
+ * units than bytes: the response is then the whole content.
  */
 
 export interface ByteRange {
@@ -10,7 +10,7 @@ export interface ByteRange {
   length: number;
 }
 
-/** The bytes that `header` asks for, of a content of `size` bytes. */
+/** The bytes that `header` requests from a content of `size` bytes. */
 export function resolveRange(header: string, size: number): ByteRange | "whole" | "unsatisfiable" {
   const match = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header);
   if (match === null) return "whole";
@@ -20,7 +20,7 @@ export function resolveRange(header: string, size: number): ByteRange | "whole" 
     if (last === "") return "whole";
     const length = Math.min(Number(last), size);
     if (Number(last) === 0) return "unsatisfiable";
-    // The last bytes of nothing are nothing, which Content-Range has no way to say.
+    // Content-Range cannot express an empty range, so a suffix of an empty content is the whole.
     return size === 0 ? "whole" : { offset: size - length, length };
   }
 
@@ -31,7 +31,7 @@ export function resolveRange(header: string, size: number): ByteRange | "whole" 
   return { offset, length: end - offset };
 }
 
-/** `Content-Range` of an answer that carries `range`, or that could not. */
+/** `Content-Range` of a 206 response with `range`, or of a 416 response. */
 export function contentRange(range: ByteRange | "unsatisfiable", size: number): string {
   if (range === "unsatisfiable") return `bytes */${size}`;
   return `bytes ${range.offset}-${range.offset + range.length - 1}/${size}`;

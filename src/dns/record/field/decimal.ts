@@ -9,7 +9,7 @@ interface DecimalOptions {
   readonly fallback?: number;
 }
 
-/** Fields that are packed together on the wire are written by their record type. */
+/** The record type itself writes fields that the wire form packs together. */
 function packed(): never {
   throw new Error("The record type packs this field");
 }
@@ -33,7 +33,7 @@ export function decimal(options: DecimalOptions): Field<number> {
     compose: (value) => `${value.toFixed(fractionDigits)}${unit}`,
     parse: ([token]) => token!.text.replace(/m$/, ""),
     write: packed,
-    take: packed,
+    read: packed,
   };
 }
 
@@ -48,6 +48,6 @@ export function choice(values: readonly string[]): Field<string> {
     compose: (value) => value,
     parse: ([token]) => token!.text,
     write: packed,
-    take: packed,
+    read: packed,
   };
 }

@@ -1,12 +1,12 @@
 /**
- * A field of a record's data. One object knows the four forms of a value: what a request may
- * hold, the text in `content` and in a zone file, and the octets on the wire. A record type is
- * a list of fields in wire order, so that the four forms cannot drift apart.
+ * A field of a record's data. One object converts between the four forms of a value: the JSON of a
+ * request, the text in `content`, the text in a zone file, and the octets on the wire. A record
+ * type is a list of fields in wire order, so that the four forms agree.
  */
 import type { Reader } from "../../wire/reader.ts";
 import type { Writer } from "../../wire/writer.ts";
-import type { Report } from "../problem.ts";
-import type { Token } from "../../zone-file/scan.ts";
+import type { ReportProblem } from "../problem.ts";
+import type { Token } from "../tokens.ts";
 
 /** `content` writes hostnames bare, as the API does; `file` ends them with a dot. */
 export type TextForm = "content" | "file";
@@ -14,20 +14,20 @@ export type TextForm = "content" | "file";
 interface FieldContext {
   readonly field: string;
   readonly type: string;
-  readonly report: Report;
+  readonly report: ReportProblem;
 }
 
 export interface Field<Value> {
-  /** Used when a request leaves the field out; without it the field is required. */
+  /** The value when a request omits the field; a field without a fallback is required. */
   readonly fallback?: Value;
-  /** The last field of a line may be written as several words. */
+  /** Whether the field takes all remaining words of a line. */
   readonly rest?: boolean;
   accept(input: unknown, context: FieldContext): Value | undefined;
   compose(value: Value, form: TextForm): string;
-  /** Turns words of a zone file into something that `accept` takes. */
+  /** Turns words of a zone file into an input of `accept`. */
   parse(tokens: readonly Token[], origin: string): unknown;
   write(writer: Writer, value: Value): void;
-  take(reader: Reader): Value;
+  read(reader: Reader): Value;
 }
 
 export type FieldValue<F> = F extends Field<infer Value> ? Value : never;

@@ -1,9 +1,21 @@
 import { problem, type Problem } from "../problem.ts";
-import { normaliseHostname } from "../hostname.ts";
+import { toAsciiName } from "../punycode.ts";
+import { isDnsName } from "../record-name.ts";
 import type { Field } from "./field.ts";
 
+/** The parts of an IPv4 address are valid labels, but an address as a target is a mistake. */
+const dottedQuad = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+
+/** Lower-case punycode without the final dot, or `null` when the text is not a hostname. */
+export function normaliseHostname(input: string): string | null {
+  let name = toAsciiName(input.trim());
+  if (name.endsWith(".")) name = name.slice(0, -1);
+  if (name === "" || dottedQuad.test(name)) return null;
+  return isDnsName(name.startsWith("*.") ? name.slice(2) : name) ? name : null;
+}
+
 interface HostnameOptions {
-  /** The root means "none" in SRV, NAPTR, MX and "the owner" in SVCB; elsewhere it is a mistake. */
+  /** The root means "none" in SRV, NAPTR and MX, and "the owner" in SVCB; other types refuse it. */
   readonly rootAllowed?: boolean;
   readonly refuse?: (field: string, type: string) => Problem;
 }
@@ -24,7 +36,7 @@ export function hostname(options: HostnameOptions = {}): Field<string> {
       return text.endsWith(".") || origin === "" ? text : `${text}.${origin}`;
     },
     write: (writer, value) => writer.name(value),
-    take: (reader) => reader.name(),
+    read: (reader) => reader.name(),
   };
 }
 

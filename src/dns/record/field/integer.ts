@@ -3,7 +3,7 @@ import type { Field } from "./field.ts";
 
 const maxByBits = { 8: 2 ** 8 - 1, 16: 2 ** 16 - 1, 32: 2 ** 32 - 1 } as const;
 
-/** Deployed clients write numbers as strings too; both are taken. */
+/** Some deployed clients send numbers as strings. */
 export function readInteger(input: unknown): number | null {
   if (typeof input === "number") return Number.isSafeInteger(input) ? input : null;
   if (typeof input === "string" && /^\d{1,10}$/.test(input)) return Number(input);
@@ -11,7 +11,7 @@ export function readInteger(input: unknown): number | null {
 }
 
 interface IntegerOptions {
-  /** Words that a zone file may use for a number, e.g. PKIX for a CERT type. */
+  /** The words that a zone file may use for numbers, e.g. PKIX for a CERT type. */
   readonly mnemonics?: Readonly<Record<string, number>>;
   readonly refuse?: (field: string) => Problem;
 }
@@ -34,12 +34,12 @@ export function integer(bits: keyof typeof maxByBits, options: IntegerOptions = 
       else if (bits === 16) writer.uint16(value);
       else writer.uint32(value);
     },
-    take(reader) {
+    read(reader) {
       if (bits === 8) return reader.uint8();
       return bits === 16 ? reader.uint16() : reader.uint32();
     },
   };
 }
 
-/** The priority that stands beside `content` in MX, SRV and URI records. */
+/** The `priority` field of MX, SRV and URI records. */
 export const priority = integer(16, { refuse: () => problem.priorityRange() });

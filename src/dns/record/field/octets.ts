@@ -3,7 +3,7 @@ import { decodeHex, encodeHex } from "../../../base/hex.ts";
 import { problem, type Problem } from "../problem.ts";
 import type { Field } from "./field.ts";
 
-/** Octets up to the end of the record, written as text that may be broken by blanks. */
+/** Octets up to the end of the record; the text form may contain blanks. */
 function octets(options: {
   readonly decode: (text: string) => Uint8Array | null;
   readonly encode: (bytes: Uint8Array) => string;
@@ -21,7 +21,7 @@ function octets(options: {
     compose: (value) => value,
     parse: (tokens) => tokens.map(({ text }) => text).join(""),
     write: (writer, value) => writer.bytes(options.decode(value)!),
-    take: (reader) => options.encode(reader.rest()),
+    read: (reader) => options.encode(reader.rest()),
   };
 }
 

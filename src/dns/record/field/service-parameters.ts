@@ -1,23 +1,21 @@
 /**
- * The SvcParams of SVCB and HTTPS (RFC 9460). The value is canonical text: keys in order of
- * their numbers, values quoted, as in `alpn="h3,h2" port="8443"`.
+ * The SvcParams of SVCB and HTTPS (RFC 9460). The value is canonical text with keys in numerical
+ * order and quoted values, e.g. `alpn="h3,h2" port="8443"`.
  */
 import { decodeBase64, encodeBase64 } from "../../wire/base64.ts";
 import { quoteBytes, unescapeBytes } from "../../wire/character-string.ts";
 import { Reader } from "../../wire/reader.ts";
-import { decodeUtf8, encodeUtf8 } from "../../wire/utf8.ts";
-import { WireError } from "../../wire/wire-error.ts";
+import { concatBytes, decodeUtf8, encodeUtf8, WireError } from "../../wire/bytes.ts";
 import { Writer } from "../../wire/writer.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../ip-address.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
 import { problem } from "../problem.ts";
-import type { Token } from "../../zone-file/scan.ts";
-import { scanLines } from "../../zone-file/scan.ts";
+import { scanLines, type Token } from "../tokens.ts";
 import type { Field } from "./field.ts";
 
-/** Thrown inside this file only; `accept` reports its reason. */
+/** `accept` catches this error and reports the message. */
 class ParameterError extends Error {}
 
-const keyNumbers = [
+const keyNames = [
   "mandatory",
   "alpn",
   "no-default-alpn",
@@ -28,11 +26,11 @@ const keyNumbers = [
   "dohpath",
   "ohttp",
 ] as const;
-/** 65535 is reserved as invalid (RFC 9460 section 14.3.2). */
+/** 65535 is reserved (RFC 9460 section 14.3.2). */
 const keyNumberMax = 65_534;
 
 function keyNumber(name: string): number {
-  const known = (keyNumbers as readonly string[]).indexOf(name);
+  const known = (keyNames as readonly string[]).indexOf(name);
   if (known >= 0) return known;
   const match = /^key(0|[1-9]\d{0,4})$/.exec(name);
   const number = Number(match?.[1] ?? keyNumberMax + 1);
@@ -41,10 +39,10 @@ function keyNumber(name: string): number {
 }
 
 function keyName(number: number): string {
-  return keyNumbers[number] ?? `key${number}`;
+  return keyNames[number] ?? `key${number}`;
 }
 
-/** Commas and backslashes inside an item of a list are escaped once more (RFC 9460 appendix A.1). */
+/** Commas and backslashes in a list item have a second level of escapes (RFC 9460 appendix A.1). */
 function splitList(text: string): string[] {
   const items = text.match(/(?:[^,\\]|\\[^])+/gu) ?? [];
   if (items.join(",") !== text) throw new ParameterError("a list has an empty item");
@@ -55,14 +53,13 @@ function joinList(items: readonly string[]): string {
   return items.map((item) => item.replaceAll(/[\\,]/g, "\\$&")).join(",");
 }
 
-function addresses(text: string, parse: (text: string) => Uint8Array | null, key: string): Writer {
-  const writer = new Writer();
-  for (const item of splitList(text)) {
+function encodeAddresses(text: string, parse: typeof parseIpv4, key: string): Uint8Array {
+  const addresses = splitList(text).map((item) => {
     const bytes = parse(item.trim());
     if (bytes === null) throw new ParameterError(`${item} is not an address for ${key}`);
-    writer.bytes(bytes);
-  }
-  return writer;
+    return bytes;
+  });
+  return concatBytes(addresses);
 }
 
 function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
@@ -74,7 +71,7 @@ function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
     if (raw !== null && raw.length > 0) throw new ParameterError(`${name} takes no value`);
     return new Uint8Array();
   }
-  if (key >= keyNumbers.length) return raw ?? new Uint8Array();
+  if (key >= keyNames.length) return raw ?? new Uint8Array();
   if (text === null || text === "") throw new ParameterError(`${name} needs a value`);
   switch (name) {
     case "mandatory": {
@@ -99,9 +96,9 @@ function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
       writer.uint16(Number(text));
       return writer.finish();
     case "ipv4hint":
-      return addresses(text, parseIpv4, name).finish();
+      return encodeAddresses(text, parseIpv4, name);
     case "ipv6hint":
-      return addresses(text, parseIpv6, name).finish();
+      return encodeAddresses(text, parseIpv6, name);
     case "ech": {
       const bytes = decodeBase64(text);
       if (bytes === null) throw new ParameterError("ech must be base64");
@@ -149,7 +146,7 @@ function decodeValue(key: number, bytes: Uint8Array): Uint8Array | null {
   return encodeUtf8(joinList(items));
 }
 
-type Parameters = readonly (readonly [key: number, value: Uint8Array])[];
+type ServiceParameters = readonly (readonly [key: number, value: Uint8Array])[];
 
 function parseWord({ text }: Token): readonly [number, Uint8Array] {
   const equals = text.indexOf("=");
@@ -164,7 +161,7 @@ function parseWord({ text }: Token): readonly [number, Uint8Array] {
   return [key, encodeValue(key, raw)];
 }
 
-function parseParameters(text: string): Parameters {
+function parseParameters(text: string): ServiceParameters {
   const [line, second] = scanLines(text);
   if (line?.comment !== undefined && line.comment !== null) {
     throw new ParameterError("a semicolon must stand in quotation marks");
@@ -182,11 +179,11 @@ function parseParameters(text: string): Parameters {
   return parameters;
 }
 
-function composeParameters(parameters: Parameters): string {
+function composeParameters(parameters: ServiceParameters): string {
   return parameters
     .map(([key, bytes]) => {
       const value = decodeValue(key, bytes);
-      const bare = value === null || (key >= keyNumbers.length && value.length === 0);
+      const bare = value === null || (key >= keyNames.length && value.length === 0);
       return bare ? keyName(key) : `${keyName(key)}=${quoteBytes(value)}`;
     })
     .join(" ");
@@ -216,12 +213,12 @@ export const serviceParameters: Field<string> = {
       writer.bytes(bytes);
     }
   },
-  take(reader) {
+  read(reader) {
     const parameters: [number, Uint8Array][] = [];
     while (reader.remaining > 0) {
       const key = reader.uint16();
       const last = parameters.at(-1)?.[0] ?? -1;
-      // RFC 9460 section 2.2: strictly increasing, or the record is malformed.
+      // RFC 9460 section 2.2: keys must be in strictly increasing order.
       if (key <= last) throw new WireError("SvcParam keys are out of order");
       parameters.push([key, reader.bytes(reader.uint16())]);
     }

@@ -1,16 +1,15 @@
-/** Text fields: ASCII that can be printed, quoted in `content` where the type's form quotes it. */
+/** Fields of printable ASCII. */
 import { characterStringBytesMax, quoteBytes, unescapeBytes } from "../../wire/character-string.ts";
-import { decodeUtf8, encodeUtf8 } from "../../wire/utf8.ts";
-import { WireError } from "../../wire/wire-error.ts";
+import { decodeUtf8, encodeUtf8, WireError } from "../../wire/bytes.ts";
 import { problem } from "../problem.ts";
 import type { Field } from "./field.ts";
 
 interface TextOptions {
   readonly pattern: RegExp;
-  /** Completes "X must be …" when the pattern does not match. */
+  /** Completes the message "X must be …". */
   readonly rule: string;
   readonly quoted: boolean;
-  /** With a length octet before it, or up to the end of the record. */
+  /** Whether a length octet precedes the text or the text extends to the end of the record. */
   readonly length: "prefixed" | "rest";
   readonly lowerCase?: boolean;
   readonly fallback?: string;
@@ -51,6 +50,6 @@ export function text(options: TextOptions): Field<string> {
       if (prefixed) writer.characterString(encodeUtf8(value));
       else writer.bytes(encodeUtf8(value));
     },
-    take: (reader) => decodeText(prefixed ? reader.characterString() : reader.rest()),
+    read: (reader) => decodeText(prefixed ? reader.characterString() : reader.rest()),
   };
 }

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import type { Problem } from "../../record/problem.ts";
 import { describePage } from "./page.ts";
-import { readListQuery } from "./record-query.ts";
+import { readRecordQuery } from "./record-query.ts";
 
 function read(query: string) {
   const problems: Problem[] = [];
-  const result = readListQuery(new Map(new URLSearchParams(query)), (found) =>
+  const result = readRecordQuery(new Map(new URLSearchParams(query)), (found) =>
     problems.push(found),
   );
   return { ...result, problems: problems.map(({ message }) => message) };
 }
 
-test("readListQuery() has the known defaults", () => {
+test("readRecordQuery() has the defaults of the deployed service", () => {
   expect(read("")).toEqual({
     conditions: [],
     tagConditions: [],
@@ -26,7 +26,7 @@ test("readListQuery() has the known defaults", () => {
   });
 });
 
-test("readListQuery() folds values as the columns are folded", () => {
+test("readRecordQuery() converts values to lower case and punycode", () => {
   const [name, content] = read("name=WWW.Bücher.example.&content.startswith=ABC").conditions;
   expect(name).toEqual({
     kind: "text",
@@ -36,7 +36,7 @@ test("readListQuery() folds values as the columns are folded", () => {
   expect(content).toMatchObject({ test: { operator: "startswith", value: "abc" } });
 });
 
-test("readListQuery() splits tags at the first colon", () => {
+test("readRecordQuery() splits tags at the first colon", () => {
   expect(read("tag.contains=Team:a:B&tag.absent=X&tag=y").tagConditions).toEqual([
     { kind: "tag", name: "y", test: null, present: true },
     { kind: "tag", name: "team", test: { operator: "contains", value: "a:b" }, present: true },
@@ -54,7 +54,7 @@ test.each([
   ["match=some", "match must be one of"],
   ["tag_match=some", "tag_match must be one of"],
   ["proxied=1", "proxied must be one of"],
-])("readListQuery() refuses %s", (query, message) => {
+])("readRecordQuery() refuses %s", (query, message) => {
   expect(read(query).problems).toEqual([expect.stringContaining(message)]);
 });
 

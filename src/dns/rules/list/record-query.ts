@@ -1,14 +1,14 @@
-/** Query parameters of a list, into a query that names columns and operators but no SQL. */
-import { problem, type Report } from "../../record/problem.ts";
+/** The query parameters of a record list: filters, order and page. */
+import type { ReportProblem } from "../../record/problem.ts";
 import { toAsciiName } from "../../record/punycode.ts";
+import { readChoice, readPage, type Page, type QueryParameters } from "./page.ts";
 
-export const recordsPerPageDefault = 100;
-/** Deviation: larger pages are cut to this, which is what one call between two isolates carries. */
-export const recordsPerPageMax = 20_000;
+const recordsPerPageDefault = 100;
+/** Deviation: larger pages are reduced to this size, which fits in a call between two isolates. */
+const recordsPerPageMax = 20_000;
 
 const textOperators = ["exact", "contains", "startswith", "endswith"] as const;
 const orders = ["type", "name", "content", "ttl", "proxied"] as const;
-const directions = ["asc", "desc"] as const;
 const matches = ["any", "all"] as const;
 
 export type TextOperator = (typeof textOperators)[number];
@@ -16,7 +16,7 @@ export type Match = (typeof matches)[number];
 
 export interface TextTest {
   readonly operator: TextOperator;
-  /** In lower case: text filters ignore case. */
+  /** In lower case, because text filters ignore case. */
   readonly value: string;
 }
 
@@ -36,64 +36,20 @@ export type Condition =
       readonly present: boolean;
     };
 
-export interface ListQuery extends Page {
+export interface RecordQuery extends Page {
   readonly conditions: readonly Condition[];
   readonly tagConditions: readonly Condition[];
   readonly match: Match;
   readonly tagMatch: Match;
-  /** Looks at name, content, comment and tags, whatever `match` says. */
+  /** Applies to name, content, comment and tags, independently of `match`. */
   readonly search: string | null;
   readonly order: (typeof orders)[number];
 }
 
-export type Parameters = ReadonlyMap<string, string>;
-
-export function readChoice<const Values extends readonly string[]>(
-  parameters: Parameters,
-  choice: { readonly name: string; readonly values: Values; readonly fallback: Values[number] },
-  report: Report,
-): Values[number] {
-  const given = parameters.get(choice.name);
-  if (given === undefined || given === "") return choice.fallback;
-  const found = choice.values.find((value) => value === given.toLowerCase());
-  if (found === undefined) report(problem.notOneOf(choice.name, choice.values));
-  return found ?? choice.fallback;
-}
-
-function readCount(
-  parameters: Parameters,
-  count: { readonly name: string; readonly fallback: number; readonly max: number },
-  report: Report,
-): number {
-  const given = parameters.get(count.name);
-  if (given === undefined || given === "") return count.fallback;
-  const value = /^\d{1,15}$/.test(given) ? Number(given) : 0;
-  if (value < 1) report(problem.valueInvalid(count.name, "a whole number from 1 upwards"));
-  return Math.min(Math.max(value, 1), count.max);
-}
-
-export interface Page {
-  readonly direction: (typeof directions)[number];
-  readonly page: number;
-  readonly perPage: number;
-}
-
-export function readPage(
-  parameters: Parameters,
-  limits: { readonly perPageDefault: number; readonly perPageMax: number },
-  report: Report,
-): Page {
-  const direction = { name: "direction", values: directions, fallback: "asc" } as const;
-  const page = { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER };
-  const perPage = { name: "per_page", fallback: limits.perPageDefault, max: limits.perPageMax };
-  return {
-    direction: readChoice(parameters, direction, report),
-    page: readCount(parameters, page, report),
-    perPage: readCount(parameters, perPage, report),
-  };
-}
-
-function readTexts(parameters: Parameters, field: "name" | "content" | "comment"): Condition[] {
+function readTexts(
+  parameters: QueryParameters,
+  field: "name" | "content" | "comment",
+): Condition[] {
   const conditions: Condition[] = [];
   for (const operator of ["", ...textOperators] as const) {
     const given = parameters.get(operator === "" ? field : `${field}.${operator}`);
@@ -105,7 +61,7 @@ function readTexts(parameters: Parameters, field: "name" | "content" | "comment"
   return conditions;
 }
 
-function readTags(parameters: Parameters): Condition[] {
+function readTags(parameters: QueryParameters): Condition[] {
   const conditions: Condition[] = [];
   for (const operator of ["", ...textOperators] as const) {
     const given = parameters.get(operator === "" ? "tag" : `tag.${operator}`);
@@ -123,7 +79,7 @@ function readTags(parameters: Parameters): Condition[] {
   return conditions;
 }
 
-export function readListQuery(parameters: Parameters, report: Report): ListQuery {
+export function readRecordQuery(parameters: QueryParameters, report: ReportProblem): RecordQuery {
   const conditions: Condition[] = [
     ...readTexts(parameters, "name"),
     ...readTexts(parameters, "content"),

@@ -1,10 +1,11 @@
-/** Query parameters of the list of zones. */
-import { problem, type Report } from "../../record/problem.ts";
+/** The query parameters of the zone list, and their SQL. */
+import { problem, type ReportProblem } from "../../record/problem.ts";
 import { toAsciiName } from "../../record/punycode.ts";
-import { readChoice, readPage, type Match, type Page, type Parameters } from "./record-query.ts";
+import { readChoice, readPage, type Page, type QueryParameters } from "./page.ts";
+import type { Match } from "./record-query.ts";
 
 const zonesPerPageDefault = 20;
-/** Deviation: the deployed service stops at 50. */
+/** Deviation: the deployed service allows at most 50. */
 const zonesPerPageMax = 1000;
 
 const orders = ["name", "status", "account.id", "account.name", "plan.id"] as const;
@@ -18,10 +19,10 @@ const nameOperators = {
 
 export interface ZoneQuery extends Page {
   readonly name: { readonly operator: keyof typeof nameOperators; readonly value: string } | null;
-  /** Filters that hold for every zone here or for none. */
+  /** Filters that match all zones or none. */
   readonly others: readonly boolean[];
   readonly types: readonly string[];
-  /** Ids or names that a token is limited to. */
+  /** The zone ids or names that a token is limited to. */
   readonly only: readonly string[] | null;
   readonly match: Match;
 }
@@ -35,9 +36,9 @@ function readName(given: string): ZoneQuery["name"] {
 }
 
 export function readZoneQuery(
-  parameters: Parameters,
+  parameters: QueryParameters,
   account: { readonly id: string; readonly name: string },
-  report: Report,
+  report: ReportProblem,
 ): ZoneQuery {
   const name = parameters.get("name");
   const others: boolean[] = [];

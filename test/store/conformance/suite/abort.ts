@@ -31,14 +31,14 @@ export function abortSuite(subject: Subject): void {
       expect(await bucket.head(upload.key)).toBeNull();
     });
 
-    it("abort() leaves the object under the key alone", async () => {
+    it("abort() does not change the object under the key", async () => {
       const { version } = await bucket.put(upload.key, "old");
       await upload.uploadPart(1, "new");
       await upload.abort();
       expect((await present(bucket.head(upload.key))).version).toBe(version);
     });
 
-    it("abort() leaves other uploads of the key alone", async () => {
+    it("abort() does not change other uploads of the key", async () => {
       const other = await bucket.createMultipartUpload(upload.key);
       const part = await other.uploadPart(1, parts.abc.content);
       await upload.abort();

@@ -24,7 +24,7 @@ export function checksumsSuite(subject: Subject): void {
       bucket = await subject.bucket();
     });
 
-    it("put() computes the MD5 by default, and no other", async () => {
+    it("put() computes only the MD5 by default", async () => {
       const key = freshKey("checksums");
       const stored = await bucket.put(key, hello.text);
       const head = await present(bucket.head(key));
@@ -39,7 +39,7 @@ export function checksumsSuite(subject: Subject): void {
       }
     });
 
-    it("put() computes the MD5 of nothing", async () => {
+    it("put() computes the MD5 of an empty value", async () => {
       const stored = await bucket.put(freshKey("checksums"), null);
       expect(stored.checksums.toJSON()).toEqual({ md5: emptyMd5 });
     });
@@ -79,7 +79,7 @@ export function checksumsSuite(subject: Subject): void {
         ["hexadecimal", "A".repeat(bytes * 2)],
         ["an ArrayBuffer", new Uint8Array(bytes).fill(0xaa).buffer],
       ] as const) {
-        it(`put() refuses content that has not the ${name} given as ${form}`, async () => {
+        it(`put() refuses content with another ${name} than the one given as ${form}`, async () => {
           const key = freshKey("checksums");
           const failure = checksumError(name, { given: "aa".repeat(bytes), actual: hash });
           const put = () => bucket.put(key, hello.text, { [field]: wrong });
@@ -137,7 +137,7 @@ export function checksumsSuite(subject: Subject): void {
         const message = "message" in result ? result.message : "";
         expect(message).toMatch(/\(10037\)$/);
         expect(await bucket.head(key)).toBeNull();
-        // The message tells the actual hash. With that one it is accepted.
+        // The message contains the actual hash, with which put() succeeds.
         const actual = /was: ([0-9a-f]+) /.exec(message)?.[1] ?? "";
         expect(actual).toHaveLength(bytes * 2);
         await bucket.put(key, streamOf(subject, content), { [field]: actual });
@@ -169,7 +169,7 @@ export function checksumsSuite(subject: Subject): void {
       expect(await bucket.head(key)).toBeNull();
     });
 
-    it("complete() gives an object without MD5", async () => {
+    it("complete() returns an object without an MD5", async () => {
       const key = freshKey("checksums");
       const upload = await bucket.createMultipartUpload(key);
       const object = await upload.complete([await upload.uploadPart(1, hello.text)]);

@@ -29,7 +29,7 @@ const problem = storeError("completeMultipartUpload", 10048);
 const ended = storeError("completeMultipartUpload", 10024);
 const etag = parts.abc.md5;
 
-/** Of an upload whose only part is number 1, `abc` */
+/** For an upload whose only part is number 1, `abc`. */
 const refused: [name: string, parameters: unknown[], failure: Failure][] = [
   ["nothing", [], array],
   ["undefined", [undefined], array],
@@ -91,7 +91,7 @@ export function completeSuite(subject: Subject): void {
     const complete = (parameter: unknown) =>
       failureOf(() => looseUpload(upload).complete(parameter));
 
-    it("complete() makes an object of one part of any size", async () => {
+    it("complete() creates an object from one part of any size", async () => {
       const object = await upload.complete([await upload.uploadPart(1, parts.abc.content)]);
       expect(object.key).toBe(upload.key);
       expect(object.size).toBe(3);
@@ -114,14 +114,14 @@ export function completeSuite(subject: Subject): void {
       expect(await read.text()).toBe("new");
     });
 
-    it("complete() leaves out the parts that are not given", async () => {
+    it("complete() discards the parts that it is not given", async () => {
       await upload.uploadPart(1, "left out");
       const object = await upload.complete([await upload.uploadPart(2, parts.abc.content)]);
       expect(object.size).toBe(3);
       expect(await (await present(bucket.get(upload.key))).text()).toBe("abc");
     });
 
-    it("complete() can be called by one of two at the same time", async () => {
+    it("complete() succeeds for one of two concurrent calls", async () => {
       const part = await upload.uploadPart(1, parts.abc.content);
       const results = await Promise.all([1, 2].map(() => failureOf(() => upload.complete([part]))));
       expect(results.filter((result) => "resolved" in result)).toHaveLength(1);
@@ -141,7 +141,7 @@ export function completeSuite(subject: Subject): void {
       expect(given).toEqual(before);
     });
 
-    it("complete() again and uploadPart() afterwards do not find the upload", async () => {
+    it("complete() ends the upload for later calls", async () => {
       const part = await upload.uploadPart(1, parts.abc.content);
       const { version } = await upload.complete([part]);
       expect(await failureOf(() => upload.complete([part]))).toEqual(ended);
@@ -153,7 +153,7 @@ export function completeSuite(subject: Subject): void {
 
     describe("bad input", () => {
       for (const [name, parameters, failure] of refused) {
-        it(`complete() refuses ${name}, and the upload goes on`, async () => {
+        it(`complete() refuses ${name}, and the upload stays in progress`, async () => {
           const part = await upload.uploadPart(1, parts.abc.content);
           expect(await failureOf(() => looseUpload(upload).complete(...parameters))).toEqual(
             failure,
@@ -175,7 +175,7 @@ export function completeSuite(subject: Subject): void {
       });
     });
 
-    it("complete() refuses a small part that is not the last", async () => {
+    it("complete() refuses a small part before the last", async () => {
       const first = await upload.uploadPart(1, "abc");
       const second = await upload.uploadPart(2, "def");
       expect(await failureOf(() => upload.complete([first, second]))).toEqual(
@@ -184,7 +184,7 @@ export function completeSuite(subject: Subject): void {
       expect(await bucket.head(upload.key)).toBeNull();
     });
 
-    it("complete() refuses a part that is a byte short of 5 MiB and not the last", async () => {
+    it("complete() refuses a part of 5 MiB less a byte before the last", async () => {
       const first = await upload.uploadPart(1, parts.a.content.subarray(1));
       const second = await upload.uploadPart(2, "x");
       expect(await failureOf(() => upload.complete([first, second]))).toEqual(
@@ -193,7 +193,7 @@ export function completeSuite(subject: Subject): void {
       expect(await bucket.head(upload.key)).toBeNull();
     });
 
-    /** 5 MiB of a, 5 MiB of b, four bytes, with a gap in the numbers, and in no order. */
+    /** 5 MiB of a, 5 MiB of b and four bytes, with a gap in the part numbers, out of order. */
     describe("large parts", () => {
       const key = freshKey("complete");
       let object: Awaited<ReturnType<StoreMultipartUpload["complete"]>>;
@@ -205,7 +205,7 @@ export function completeSuite(subject: Subject): void {
         object = await large.complete([last, first, second]);
       });
 
-      it("complete() puts the parts in the order of their numbers", async () => {
+      it("complete() joins the parts in the order of their numbers", async () => {
         expect(object.size).toBe(partBytesMin * 2 + 4);
         const content = await (await present(bucket.get(key))).bytes();
         expect(firstDifference(content.subarray(0, partBytesMin), parts.a.content)).toBe(-1);
@@ -215,7 +215,7 @@ export function completeSuite(subject: Subject): void {
         expect(new TextDecoder().decode(content.subarray(partBytesMin * 2))).toBe("tail");
       });
 
-      it("complete() makes the etag of the MD5s of the parts", async () => {
+      it("complete() computes the etag from the MD5s of the parts", async () => {
         expect(object.etag).toBe(etags.aThenBThenTail);
         expect((await present(bucket.head(key))).etag).toBe(etags.aThenBThenTail);
       });
@@ -274,13 +274,13 @@ export function completeSuite(subject: Subject): void {
         expect((await present(bucket.head(key))).size).toBe(partBytesMin * 2 + 4);
       });
 
-      it("get() serves nothing behind the last part", async () => {
+      it("get() cannot satisfy a range after the last part", async () => {
         const range = { offset: partBytesMin * 2 + 4 };
         expect(await failureOf(() => bucket.get(key, { range }))).toEqual(storeError("get", 10039));
       });
     });
 
-    /** One upload of unequal parts, from which the tests choose. */
+    /** One upload with parts of three sizes, of which each test completes some. */
     describe("unequal parts", () => {
       let unequal: StoreMultipartUpload;
       let large: StoreUploadedPart;
@@ -293,7 +293,7 @@ export function completeSuite(subject: Subject): void {
         small = await unequal.uploadPart(3, parts.tail.content);
       });
 
-      it("complete() refuses a last part that is larger", async () => {
+      it("complete() refuses a last part that is larger than the others", async () => {
         expect(await failureOf(() => unequal.complete([large, larger]))).toEqual(problem);
         expect(await bucket.head(unequal.key)).toBeNull();
       });
@@ -303,7 +303,7 @@ export function completeSuite(subject: Subject): void {
         expect(await bucket.head(unequal.key)).toBeNull();
       });
 
-      it("complete() takes those that are equal, after all", async () => {
+      it("complete() takes parts of valid sizes after it refused others", async () => {
         const object = await unequal.complete([large, small]);
         expect(object.size).toBe(partBytesMin + 4);
         expect(object.etag).toBe(etags.aThenTail);

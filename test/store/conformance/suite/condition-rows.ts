@@ -1,18 +1,18 @@
 /**
- * Conditions, and whether they hold for an object `hello`.
+ * Conditions, and whether each holds for an object with the content `hello`.
  *
- * In the object form dates are compared by the millisecond, in the headers' form by the second.
+ * Conditions as an object compare dates in milliseconds; conditions as headers, in seconds.
  */
 import type { StoreConditional } from "../../../../src/types/store.ts";
 import { hello } from "./content.ts";
 
-/** Of the object that the conditions are about: its content is `hello` */
+/** Etag of the object with the content `hello`. */
 export const etag = hello.md5;
 export const second = 1000;
 
 interface ConditionRow {
   name: string;
-  /** The condition, for an object that was uploaded at the given time */
+  /** The condition, for an object that was uploaded at the given time. */
   condition: (uploaded: number) => StoreConditional;
   holds: boolean;
 }
@@ -22,7 +22,7 @@ export const conditionRows: ConditionRow[] = [
   { name: "etagMatches the etag", condition: () => ({ etagMatches: etag }), holds: true },
   { name: "etagMatches another", condition: () => ({ etagMatches: "other" }), holds: false },
   { name: "etagMatches *", condition: () => ({ etagMatches: "*" }), holds: true },
-  { name: "etagMatches nothing", condition: () => ({ etagMatches: "" }), holds: false },
+  { name: "etagMatches an empty etag", condition: () => ({ etagMatches: "" }), holds: false },
   {
     name: "etagDoesNotMatch the etag",
     condition: () => ({ etagDoesNotMatch: etag }),
@@ -55,7 +55,7 @@ export const conditionRows: ConditionRow[] = [
     holds: false,
   },
   {
-    name: "uploadedBefore and uploadedAfter around it",
+    name: "uploadedBefore and uploadedAfter around the upload time",
     condition: (uploaded) => ({
       uploadedBefore: new Date(uploaded + 1),
       uploadedAfter: new Date(uploaded - 1),
@@ -180,7 +180,7 @@ export const headerRows: HeaderRow[] = [
     holds: false,
   },
   {
-    name: "If-Match the etag as a weak one: the comparison is strong",
+    name: "If-Match the weak form of the etag: the comparison is strong",
     headers: () => ({ "if-match": `W/"${etag}"` }),
     holds: false,
   },
@@ -202,12 +202,12 @@ export const headerRows: HeaderRow[] = [
     holds: false,
   },
   {
-    name: "If-None-Match the etag as a weak one: the comparison is weak",
+    name: "If-None-Match the weak form of the etag: the comparison is weak",
     headers: () => ({ "if-none-match": `W/"${etag}"` }),
     holds: false,
   },
   {
-    name: "If-None-Match an etag with a comma in it",
+    name: "If-None-Match an etag that contains a comma",
     headers: () => ({ "if-none-match": `"a,${etag}"` }),
     holds: true,
   },
@@ -227,7 +227,7 @@ export const headerRows: HeaderRow[] = [
     holds: false,
   },
   {
-    name: "If-Modified-Since no date",
+    name: "If-Modified-Since an invalid date",
     headers: () => ({ "if-modified-since": "yesterday" }),
     holds: true,
   },

@@ -1,8 +1,8 @@
 /**
  * Conditions of get() and put(), as an object and as headers (RFC 7232).
  *
- * One table of conditions is checked on both methods. On get() a condition that fails gives the
- * object without its body; on put() it gives null, and nothing is stored.
+ * Both methods run one table of conditions. When a condition fails, get() returns the object
+ * without its body, and put() returns null and stores nothing.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import type {
@@ -54,7 +54,7 @@ const quoteExpected =
   "Comma was expected to separate etags. Encountered a double quote character '\"' instead. " +
   "This would otherwise indicate the start of a new strong etag.";
 
-/** Per header, because the text names it. */
+/** The error text contains the name of the header. */
 const malformed = (header: string): [value: string, failure: Failure][] => [
   ["", plainError(`Invalid ETag in ${header} header`)],
   ["bare", plainError(`Invalid ETag in ${header} header`)],
@@ -66,8 +66,8 @@ const malformed = (header: string): [value: string, failure: Failure][] => [
 ];
 
 /**
- * The content, or undefined where there is no body. The stream is read, and not text(): in Node
- * the proxy takes the stream over as soon as somebody asks whether it is there.
+ * The content, or undefined when the object has no body. This reads the stream instead of calling
+ * text(): in Node, the proxy consumes the stream as soon as `body` is read.
  */
 async function contentOf(object: StoreObjectBody | StoreObject): Promise<string | undefined> {
   return "body" in object ? new Response(object.body).text() : undefined;
@@ -80,7 +80,7 @@ export function conditionalSuite(subject: Subject): void {
       bucket = await subject.bucket();
     });
 
-    /** An object that was not uploaded at a full second: there both precisions look the same. */
+    /** Stores an object, but not at a full second: there both precisions give the same result. */
     async function stored(): Promise<{ key: string; uploaded: number; version: string }> {
       const key = freshKey("conditional");
       for (;;) {
@@ -102,7 +102,7 @@ export function conditionalSuite(subject: Subject): void {
     ];
 
     for (const { name, condition, holds } of rows) {
-      it(`get() ${holds ? "gives" : "leaves out"} the body: ${name}`, async () => {
+      it(`get() ${holds ? "returns" : "omits"} the body: ${name}`, async () => {
         const { key, uploaded, version } = await stored();
         const onlyIf = condition(uploaded);
         const object = await present(bucket.get(key, { onlyIf }));
@@ -132,7 +132,7 @@ export function conditionalSuite(subject: Subject): void {
       expect(object.httpMetadata).toEqual({});
     });
 
-    it("get() of an absent object is null whatever the condition", async () => {
+    it("get() of an absent object returns null with any condition", async () => {
       const conditions: (StoreConditional | Headers)[] = [
         { etagMatches: "*" },
         { etagDoesNotMatch: "*" },
@@ -190,7 +190,7 @@ export function conditionalSuite(subject: Subject): void {
     }
 
     for (const size of [10, inlineBytesMax + 10]) {
-      it(`put() creates at most once among many at the same time: ${size} bytes`, async () => {
+      it(`put() creates an object in one of many concurrent calls: ${size} bytes`, async () => {
         const key = freshKey("conditional");
         const results = await Promise.all(
           Array.from({ length: 8 }, (_, index) =>
@@ -202,7 +202,7 @@ export function conditionalSuite(subject: Subject): void {
         expect((await present(bucket.head(key))).version).toBe(winner?.version);
       });
 
-      it(`put() replaces an etag at most once among many at the same time: ${size} bytes`, async () => {
+      it(`put() replaces an etag in one of many concurrent calls: ${size} bytes`, async () => {
         const { key, version } = await stored();
         const results = await Promise.all(
           Array.from({ length: 8 }, (_, index) =>

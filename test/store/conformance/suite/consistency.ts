@@ -1,4 +1,4 @@
-/** Writes and deletes are strongly consistent: what has resolved is what every later read sees. */
+/** Writes and deletes are strongly consistent: every read after the promise sees the change. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../../../src/types/store.ts";
 import { bytesOf, firstDifference, inlineBytesMax } from "./content.ts";
@@ -17,7 +17,7 @@ export function consistencySuite(subject: Subject): void {
     });
 
     for (const size of [100, inlineBytesMax * 2]) {
-      it(`every write of ${size} bytes is seen at once through another binding`, async () => {
+      it(`another binding sees every write of ${size} bytes at once`, async () => {
         const key = freshKey("consistency");
         for (let round = 1; round <= 5; round += 1) {
           const { version } = await bucket.put(key, bytesOf(size, round));
@@ -33,7 +33,7 @@ export function consistencySuite(subject: Subject): void {
         }
       });
 
-      it(`a body of ${size} bytes is its own object's, though replaced before it is read`, async () => {
+      it(`a body of ${size} bytes stays the same when a put replaces the object`, async () => {
         const key = freshKey("consistency");
         await bucket.put(key, bytesOf(size, 1));
         const object = await present(bucket.get(key));
@@ -41,7 +41,7 @@ export function consistencySuite(subject: Subject): void {
         expect(firstDifference(await object.arrayBuffer(), bytesOf(size, 1))).toBe(-1);
       });
 
-      it(`a body of ${size} bytes is read though deleted before`, async () => {
+      it(`a body of ${size} bytes stays readable after a delete`, async () => {
         const key = freshKey("consistency");
         await bucket.put(key, bytesOf(size, 1));
         const object = await present(bucket.get(key));
@@ -49,7 +49,7 @@ export function consistencySuite(subject: Subject): void {
         expect(firstDifference(await object.arrayBuffer(), bytesOf(size, 1))).toBe(-1);
       });
 
-      it(`reads of ${size} bytes during writes see one object whole`, async () => {
+      it(`reads of ${size} bytes during writes return one whole object`, async () => {
         const key = freshKey("consistency");
         const seeds = [1, 2, 3, 4, 5, 6];
         const contents = new Map<string, Uint8Array>();
@@ -68,7 +68,7 @@ export function consistencySuite(subject: Subject): void {
       });
     }
 
-    it("many writes at the same time are all stored", async () => {
+    it("many concurrent writes are all stored", async () => {
       const prefix = `${freshKey("consistency")}:`;
       const names = Array.from({ length: 60 }, (_, index) => String(index).padStart(2, "0"));
       await Promise.all(
@@ -81,7 +81,7 @@ export function consistencySuite(subject: Subject): void {
       expect(page.objects[10]?.size).toBe(inlineBytesMax + 10);
     });
 
-    it("a failed call does not disturb those that are made with it", async () => {
+    it("a failed call does not affect other calls of the same turn", async () => {
       const key = freshKey("consistency");
       const results = await Promise.allSettled([
         bucket.put(`${key}a`, "a"),

@@ -1,12 +1,12 @@
-/** Content to store, and comparison of what comes back. */
+/** Content to store, and comparison of content. */
 
-/** Values up to this size are kept in the database, larger ones in files. */
+/** The store keeps values up to this size in the database, and larger values in files. */
 export const inlineBytesMax = 131_072;
 
-/** Around the inline limit everything about the way a value is kept changes. */
+/** Sizes around the inline limit, at which the storage of a value changes. */
 export const sizes = [0, 1, inlineBytesMax - 1, inlineBytesMax, inlineBytesMax + 1, 1_048_576];
 
-/** Bytes that repeat nowhere near each other, the same in every run. */
+/** Pseudo-random bytes (xorshift), the same in every run. */
 export function bytesOf(size: number, seed = 1): Uint8Array<ArrayBuffer> {
   const words = new Uint32Array(Math.ceil(size / 4));
   let state = (seed * 2_654_435_761) >>> 0 || 1;
@@ -20,8 +20,8 @@ export function bytesOf(size: number, seed = 1): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The index of the first byte that differs, or -1. Matchers of the test library need seconds for
- * a megabyte, and print all of it.
+ * The index of the first byte that differs, or -1. vitest's matchers need seconds for a megabyte,
+ * and print all of its bytes.
  */
 export function firstDifference(
   actual: ArrayBuffer | Uint8Array,
@@ -44,7 +44,7 @@ export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
-/** `hello` and its hashes, by `printf hello | md5sum` and so on. */
+/** `hello` and its hashes, computed by `printf hello | md5sum` and so on. */
 export const hello = {
   text: "hello",
   md5: "5d41402abc4b2a76b9719d911017c592",

@@ -67,7 +67,7 @@ export function createMultipartUploadSuite(subject: Subject): void {
       bucket = await subject.bucket();
     });
 
-    it("createMultipartUpload() gives the key and a unique uploadId", async () => {
+    it("createMultipartUpload() returns the key and a unique uploadId", async () => {
       const key = freshKey("create");
       const first = await bucket.createMultipartUpload(key);
       const second = await bucket.createMultipartUpload(key);
@@ -88,7 +88,7 @@ export function createMultipartUploadSuite(subject: Subject): void {
       expect((await present(bucket.head(key))).version).toBe(version);
     });
 
-    it("createMultipartUpload() gives the object its metadata", async () => {
+    it("createMultipartUpload() sets the metadata of the object", async () => {
       const key = freshKey("create");
       const httpMetadata = { contentType: "video/mp4", cacheExpiry: new Date(1_900_000_000_000) };
       const upload = await bucket.createMultipartUpload(key, {

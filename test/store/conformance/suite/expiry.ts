@@ -1,4 +1,4 @@
-/** Uploads are aborted when they are 7 days old and not completed. */
+/** The store aborts an upload that is not completed within 7 days. */
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../../../src/types/store.ts";
 import { bytesOf, inlineBytesMax } from "./content.ts";
@@ -20,7 +20,7 @@ export function expirySuite(subject: Subject): void {
       await subject.clock.reset();
     });
 
-    it("uploadPart() and complete() do not find an upload of 7 days and a second", async () => {
+    it("uploadPart() and complete() fail after 7 days and a second", async () => {
       const upload = await bucket.createMultipartUpload(freshKey("expiry"));
       const small = await upload.uploadPart(1, "x");
       await upload.uploadPart(2, bytesOf(inlineBytesMax + 1));
@@ -34,10 +34,10 @@ export function expirySuite(subject: Subject): void {
       expect(await bucket.head(upload.key)).toBeNull();
     });
 
-    it("complete() finds an upload of 7 days less a minute", async () => {
+    it("complete() succeeds after 7 days less a minute", async () => {
       const upload = await bucket.createMultipartUpload(freshKey("expiry"));
       const part = await upload.uploadPart(1, "x");
-      // A minute and not a second: the test itself takes time.
+      // A minute instead of a second, because the test itself takes time.
       await subject.clock.advance(7 * day - 60 * second);
       await upload.uploadPart(2, "in time");
       expect((await upload.complete([part])).size).toBe(1);
@@ -53,7 +53,7 @@ export function expirySuite(subject: Subject): void {
       );
     });
 
-    it("expired uploads stay expired when the clock goes back", async () => {
+    it("an expired upload stays expired when the clock is reset", async () => {
       const upload = await bucket.createMultipartUpload(freshKey("expiry"));
       await subject.clock.advance(8 * day);
       expect(await failureOf(() => upload.uploadPart(1, "late"))).toEqual(
@@ -65,7 +65,7 @@ export function expirySuite(subject: Subject): void {
       );
     });
 
-    it("objects do not expire, nor what an upload was completed to", async () => {
+    it("objects do not expire, and completed uploads do not either", async () => {
       const key = freshKey("expiry");
       await bucket.put(key, "put");
       const upload = await bucket.createMultipartUpload(freshKey("expiry"));
@@ -76,7 +76,7 @@ export function expirySuite(subject: Subject): void {
       expect((await object.arrayBuffer()).byteLength).toBe(inlineBytesMax + 1);
     });
 
-    it("a new upload is not old after others have expired", async () => {
+    it("a new upload lives on after older uploads have expired", async () => {
       await bucket.createMultipartUpload(freshKey("expiry"));
       await subject.clock.advance(8 * day);
       const upload = await bucket.createMultipartUpload(freshKey("expiry"));

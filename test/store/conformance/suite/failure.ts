@@ -1,8 +1,8 @@
 /**
- * How a call failed, as a value that can be compared: the error's class and its whole message.
+ * The failure of a call as a value for comparison: the error's class and its whole message.
  *
- * The texts stand here a second time on purpose. They are what scripts see, and a suite that
- * imported them from the implementation would agree with any typing mistake in it.
+ * The texts are copied here on purpose. Scripts see these texts, and a suite that imported them
+ * from the implementation would accept any spelling mistake.
  */
 import { expect } from "vitest";
 import type { Subject } from "./subject.ts";
@@ -12,7 +12,7 @@ export interface Failure {
   message: string;
 }
 
-/** Calls `call` and tells how it failed: by a rejected promise or by throwing. */
+/** Calls `call` and returns its failure, which is a rejected promise or a thrown error. */
 export async function failureOf(call: () => unknown): Promise<Failure | { resolved: string }> {
   try {
     const result = await call();
@@ -47,12 +47,12 @@ const texts = {
   100100: "Your proposed upload exceeds the maximum allowed object size.",
 } as const;
 
-/** An error of the store: a plain `Error`, `<action>: <text> (<code>)`. */
+/** An error of the store: an `Error` with the message `<action>: <text> (<code>)`. */
 export function storeError(action: Action, code: keyof typeof texts): Failure {
   return { error: "Error", message: `${action}: ${texts[code]} (${code})` };
 }
 
-/** Error 10037, which says what was given and what was received. */
+/** Error 10037, whose message contains the given and the actual hash. */
 export function checksumError(algorithm: string, hashes: { given: string; actual: string }) {
   return {
     error: "Error",
@@ -75,12 +75,12 @@ export function rangeError(message: string): Failure {
   return { error: "RangeError", message };
 }
 
-/** A TypeError whose text is not specified. */
+/** A TypeError with any message: the specification does not define the text. */
 export const anyTypeError: Failure = { error: "TypeError", message: expect.any(String) };
 
 /**
- * An error of the platform's own streams and bodies. The texts are workerd's; Node's differ, and
- * are nothing that the store decides.
+ * An error of the platform's streams and bodies. The text is workerd's. Node's text differs, and
+ * the store has no influence on it.
  */
 export function streamError(subject: Subject, message: string): Failure {
   return subject.runtime === "workerd" ? typeError(message) : anyTypeError;
@@ -105,5 +105,5 @@ export function fieldError(field: string, expected: { on: string; type: string }
   );
 }
 
-/** What put() and uploadPart() say they take. */
+/** The type of a value in the error texts of put() and uploadPart(). */
 export const valueTypes = "ReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";

@@ -1,4 +1,4 @@
-/** Bad input to get(). The options have further rows in range.ts and conditional.ts. */
+/** Bad input to get(). range.ts and conditional.ts hold more rows for the options. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { StoreBucket, StoreObjectBody } from "../../../../src/types/store.ts";
 import { hello } from "./content.ts";
@@ -90,7 +90,7 @@ export function getArgumentsSuite(subject: Subject): void {
       });
     }
 
-    it("get() refuses bad options also when there is no object", async () => {
+    it("get() refuses bad options for an absent object too", async () => {
       const absent = freshKey("get-arguments");
       expect(await failureOf(() => looseBucket(bucket).get(absent, { range: 1 }))).toEqual(
         rangeField,

@@ -14,7 +14,7 @@ const usedTwice =
 export function getSuite(subject: Subject): void {
   describe("get", () => {
     let bucket: StoreBucket;
-    /** The same reads on a value in the database and on one in a file. */
+    /** Each read runs on a value in the database and on a value in a file. */
     const contents = [
       { name: "an inline value", key: freshKey("get"), bytes: bytesOf(1000) },
       { name: "a value in a file", key: freshKey("get"), bytes: bytesOf(inlineBytesMax * 2) },
@@ -95,14 +95,14 @@ export function getSuite(subject: Subject): void {
         expect(firstDifference(content, bytes)).toBe(-1);
       });
 
-      it(`body can be cancelled, and the object read again: ${name}`, async () => {
+      it(`body can be cancelled, and another get() reads the object: ${name}`, async () => {
         const object = await present(bucket.get(key));
         await object.body.cancel();
-        const again = await (await present(bucket.get(key))).arrayBuffer();
-        expect(firstDifference(again, bytes)).toBe(-1);
+        const content = await (await present(bucket.get(key))).arrayBuffer();
+        expect(firstDifference(content, bytes)).toBe(-1);
       });
 
-      it(`bodyUsed turns true when the body is read: ${name}`, async () => {
+      it(`bodyUsed becomes true when the body is read: ${name}`, async () => {
         const object = await present(bucket.get(key));
         expect(object.bodyUsed).toBe(false);
         await object.arrayBuffer();
@@ -117,7 +117,7 @@ export function getSuite(subject: Subject): void {
       expect(await (await present(bucket.get(key))).text()).toBe(text);
     });
 
-    it("text() replaces what is not UTF-8", async () => {
+    it("text() replaces bytes that are not UTF-8", async () => {
       const key = freshKey("get");
       await bucket.put(key, new Uint8Array([0x61, 0xff, 0x62]));
       expect(await (await present(bucket.get(key))).text()).toBe("a\uFFFDb");
@@ -153,7 +153,7 @@ export function getSuite(subject: Subject): void {
     });
 
     for (const reader of ["arrayBuffer", "bytes", "text", "json", "blob"] as const) {
-      it(`${reader}() refuses a body that was read`, async () => {
+      it(`${reader}() refuses a body that has been read`, async () => {
         const key = freshKey("get");
         await bucket.put(key, "1");
         const object = await present(bucket.get(key));
@@ -172,14 +172,14 @@ export function getSuite(subject: Subject): void {
       );
     });
 
-    it("get() gives an empty body for an empty object", async () => {
+    it("get() returns an empty body for an empty object", async () => {
       const key = freshKey("get");
       await bucket.put(key, null);
       const object = await present(bucket.get(key));
       expect(object.body).toBeInstanceOf(ReadableStream);
       expect(object.range).toEqual({ offset: 0, length: 0 });
-      const again = await present(bucket.get(key));
-      expect(await again.text()).toBe("");
+      const other = await present(bucket.get(key));
+      expect(await other.text()).toBe("");
     });
 
     for (const { name, key, bytes } of contents) {

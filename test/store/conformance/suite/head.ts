@@ -43,13 +43,13 @@ export function headSuite(subject: Subject): void {
       expect(members.filter((member) => member in object)).toEqual([]);
     });
 
-    it("head() gives the whole object as the range", async () => {
+    it("head() returns the whole object as the range", async () => {
       const key = freshKey("head");
       await bucket.put(key, hello.text);
       expect((await present(bucket.head(key))).range).toEqual({ offset: 0, length: 5 });
     });
 
-    it("head() gives an empty range for an empty object", async () => {
+    it("head() returns an empty range for an empty object", async () => {
       const key = freshKey("head");
       await bucket.put(key, null);
       expect((await present(bucket.head(key))).range).toEqual({ offset: 0, length: 0 });

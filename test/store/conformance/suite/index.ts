@@ -2,8 +2,8 @@
  * The conformance suite of the StoreBucket binding: one test for each sentence of the
  * specification, and bad input for every argument of every method.
  *
- * It is run on every implementation of the interface: inside workerd through a script's `env`, and
- * in Node through Miniflare's proxy.
+ * The suite runs on every implementation of the interface: in workerd through a script's `env`,
+ * and in Node through Miniflare's proxy.
  */
 import { describe } from "vitest";
 import { abortSuite } from "./abort.ts";

@@ -1,4 +1,4 @@
-/** How methods are called, whatever their arguments are. */
+/** Rules for calls of every method, independent of the arguments. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { StoreBucket, StoreMultipartUpload } from "../../../../src/types/store.ts";
 import { failureOf } from "./failure.ts";
@@ -18,8 +18,8 @@ export function invocationSuite(subject: Subject): void {
     });
 
     for (const method of methods) {
-      it(`${method}() returns a promise also when its arguments are bad`, async () => {
-        // `list` alone takes no argument as good.
+      it(`${method}() returns a promise when its arguments are bad`, async () => {
+        // Only `list` may be called without arguments.
         const parameters = method === "list" ? [1] : [];
         const promise = looseBucket(bucket)[method](...parameters);
         expect(promise).toBeInstanceOf(Promise);
@@ -28,25 +28,25 @@ export function invocationSuite(subject: Subject): void {
     }
 
     for (const method of ["uploadPart", "complete"] as const) {
-      it(`${method}() returns a promise also when its arguments are bad`, async () => {
+      it(`${method}() returns a promise when its arguments are bad`, async () => {
         const promise = looseUpload(upload)[method]();
         expect(promise).toBeInstanceOf(Promise);
         await expect(promise).rejects.toBeInstanceOf(TypeError);
       });
     }
 
-    it("methods throw at once for bad arguments in scripts of before 2022-10-31", async () => {
-      // Then the platform did not yet turn what a method throws into a rejected promise.
+    it("methods throw synchronously for bad arguments before 2022-10-31", async () => {
+      // With an older date, the platform does not turn a thrown error into a rejected promise.
       const old = looseBucket(await subject.variants.oldDate());
       for (const method of methods) {
         const parameters = method === "list" ? [1] : [];
         expect(() => old[method](...parameters)).toThrow(TypeError);
       }
-      // Errors of the store are no bad arguments.
+      // Errors of the store are rejections with any date.
       await expect(old.head("")).rejects.toThrow("(10020)");
     });
 
-    it("every method ignores arguments that it does not have", async () => {
+    it("every method ignores surplus arguments", async () => {
       const key = freshKey("invocation");
       const loose = looseBucket(bucket);
       await loose.put(key, "x", {}, "more");
@@ -62,11 +62,11 @@ export function invocationSuite(subject: Subject): void {
       message: expect.stringMatching(/^Illegal invocation/) as unknown,
     };
 
-    // Miniflare's proxy hands out the methods of a binding bound to it.
+    // Miniflare's proxy binds the methods to the bucket, so this runs in workerd only.
     for (const method of methods) {
       onlyIn(subject, "workerd")(`${method}() cannot be called without its bucket`, () => {
         const detached = looseBucket(bucket)[method];
-        // It throws, as the platform's own methods do: there is no object to answer for it.
+        // The method throws synchronously, as the platform's methods do.
         for (const owner of [undefined, {}]) {
           expect(() => Reflect.apply(detached, owner, ["key", "value"])).toThrow(
             /^Illegal invocation/,

@@ -1,6 +1,6 @@
 /**
- * Keys that no other test uses, also when a watching runner runs the file again. None is the
- * beginning of another, so that a test may list by its own.
+ * Keys that no other test uses, also when vitest runs the file again in watch mode. No key is a
+ * prefix of another, so a test can list by its own key.
  */
 let run: string | undefined;
 let count = 0;

@@ -110,7 +110,7 @@ export function listArgumentsSuite(subject: Subject): void {
     }
 
     for (const none of [undefined, null]) {
-      it(`list() takes ${none} for no options`, async () => {
+      it(`list() treats ${none} as no options`, async () => {
         const page = (await looseBucket(bucket).list(none)) as StoreObjects;
         expect(page.objects.length).toBeGreaterThan(0);
       });

@@ -1,9 +1,9 @@
 /**
  * list() with a delimiter.
  *
- * Keys that have the delimiter after the prefix are rolled up into `delimitedPrefixes`, by default
- * without the delimiter at the end: that is the specification's form. The flag
- * `store_list_trailing_delimiter` selects the form of deployed services, with it.
+ * list() groups the keys that contain the delimiter after the prefix into `delimitedPrefixes`. In
+ * the specification, these end before the delimiter. The flag `store_list_trailing_delimiter`
+ * selects the form of the deployed service, which includes the delimiter.
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { StoreBucket, StoreListOptions } from "../../../../src/types/store.ts";
@@ -14,25 +14,25 @@ import type { Subject } from "./subject.ts";
 interface Row {
   name: string;
   keys: string[];
-  /** After the prefix of the test */
+  /** Without the prefix of the test. */
   prefix?: string;
   delimiter: string;
   startAfter?: string;
   objects: string[];
-  /** Without the delimiter at the end */
+  /** Without the delimiter at the end. */
   prefixes: string[];
 }
 
 const rows: Row[] = [
   {
-    name: "rolls up to the first delimiter",
+    name: "groups keys up to the first delimiter",
     keys: ["foo/bar/baz"],
     delimiter: "/",
     objects: [],
     prefixes: ["foo"],
   },
   {
-    name: "rolls up to the first delimiter after the prefix",
+    name: "groups keys up to the first delimiter after the prefix",
     keys: ["foo/bar/baz"],
     prefix: "foo/",
     delimiter: "/",
@@ -40,7 +40,7 @@ const rows: Row[] = [
     prefixes: ["foo/bar"],
   },
   {
-    name: "rolls up what ends within a segment of the prefix",
+    name: "groups keys for a prefix that ends within a segment",
     keys: ["foo/bar/baz", "foo/bat", "foo/cat/x"],
     prefix: "foo/ba",
     delimiter: "/",
@@ -62,7 +62,7 @@ const rows: Row[] = [
     prefixes: ["foo"],
   },
   {
-    name: "rolls up a key that ends with the delimiter",
+    name: "groups a key that ends with the delimiter",
     keys: ["foo/"],
     delimiter: "/",
     objects: [],
@@ -77,7 +77,7 @@ const rows: Row[] = [
     prefixes: [],
   },
   {
-    name: "rolls up an empty segment",
+    name: "groups an empty segment",
     keys: ["foo//a", "foo/b"],
     prefix: "foo/",
     delimiter: "/",
@@ -100,14 +100,14 @@ const rows: Row[] = [
     prefixes: ["a"],
   },
   {
-    name: "takes every character of the delimiter as it is",
+    name: "takes every character of the delimiter literally",
     keys: ["a%1", "b_1", "c1"],
     delimiter: "%",
     objects: ["b_1", "c1"],
     prefixes: ["a"],
   },
   {
-    name: "takes an empty delimiter for none",
+    name: "treats an empty delimiter as no delimiter",
     keys: ["a/1", "b"],
     delimiter: "",
     objects: ["a/1", "b"],
@@ -121,14 +121,14 @@ const rows: Row[] = [
     prefixes: ["z", "é", "\uFF5E", "😀"],
   },
   {
-    name: "goes on behind the last character there is",
+    name: "continues after the largest code point",
     keys: ["a\u{10FFFF}/1", "a\u{10FFFF}/2", "b/1"],
     delimiter: "/",
     objects: [],
     prefixes: ["a\u{10FFFF}", "b"],
   },
   {
-    name: "begins after startAfter, which may stand within a prefix",
+    name: "begins after a startAfter within a group",
     keys: ["a/1", "b/1", "b/2", "c"],
     delimiter: "/",
     startAfter: "b/1",
@@ -136,7 +136,7 @@ const rows: Row[] = [
     prefixes: ["b"],
   },
   {
-    name: "leaves a prefix out whose keys are all before startAfter",
+    name: "omits a group whose keys are all before startAfter",
     keys: ["a/1", "b/1", "b/2", "c"],
     delimiter: "/",
     startAfter: "b/2",
@@ -155,7 +155,7 @@ export function listDelimiterSuite(subject: Subject): void {
     });
 
     async function stored(keys: string[]): Promise<string> {
-      // No row's delimiter stands in it.
+      // The base contains no delimiter of any row.
       const base = freshKey("delimiter").replaceAll("-", "");
       await putAll(
         bucket,
@@ -186,7 +186,7 @@ export function listDelimiterSuite(subject: Subject): void {
       });
     }
 
-    it("list() rolls up without any prefix", async () => {
+    it("list() groups keys without a prefix", async () => {
       const base = await stored(["/bar/baz"]);
       const pages = await everyPage(bucket, { delimiter: "/" });
       expect(pages.flatMap((page) => page.delimitedPrefixes)).toContain(base);
@@ -195,7 +195,7 @@ export function listDelimiterSuite(subject: Subject): void {
     });
 
     for (const limit of [1, 2, 3, 4, 5]) {
-      it(`list() counts prefixes toward a limit of ${limit}, and gives each once`, async () => {
+      it(`list() counts prefixes toward a limit of ${limit}, and returns each once`, async () => {
         const base = await stored(["a/1", "a/2", "a0", "b", "b/1", "b/2", "b/3", "c/1", "d"]);
         const pages = await everyPage(bucket, { prefix: base, delimiter: "/", limit });
         for (const page of pages) {
@@ -209,7 +209,7 @@ export function listDelimiterSuite(subject: Subject): void {
       });
     }
 
-    it("list() does not give a prefix again whose keys were added meanwhile", async () => {
+    it("list() returns a prefix once when keys are added to it between pages", async () => {
       const base = await stored(["a/1", "b"]);
       const page = await bucket.list({ prefix: base, delimiter: "/", limit: 1 });
       if (!page.truncated) throw new Error("Expected a truncated page");

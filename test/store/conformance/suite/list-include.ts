@@ -1,6 +1,4 @@
-/**
- * list() with `include`, and the compatibility date and flag that decide whether it is honoured.
- */
+/** list() with `include`, and the compatibility date and flag that enable `include`. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { StoreBucket, StoreListOptions } from "../../../../src/types/store.ts";
 import { failureOf, typeError } from "./failure.ts";
@@ -36,14 +34,14 @@ export function listIncludeSuite(subject: Subject): void {
       return { http: object?.httpMetadata, custom: object?.customMetadata };
     }
 
-    it("list() carries no metadata by default", async () => {
+    it("list() returns no metadata by default", async () => {
       expect(await metadataListed(bucket)).toEqual({ http: undefined, custom: undefined });
     });
 
     const honouring: [name: string, on: () => Promise<StoreBucket>][] = [
-      ["today", () => subject.bucket()],
+      ["by default", () => subject.bucket()],
       ["from 2022-08-04", () => subject.variants.honorDate()],
-      ["before, with store_list_honor_include", () => subject.variants.oldDateWithFlag()],
+      ["before 2022-08-04 with store_list_honor_include", () => subject.variants.oldDateWithFlag()],
     ];
     for (const [name, on] of honouring) {
       for (const include of included) {
@@ -57,13 +55,13 @@ export function listIncludeSuite(subject: Subject): void {
     }
 
     for (const include of [undefined, ...included]) {
-      it(`list() carries all metadata before 2022-08-04, with include [${include?.join() ?? "absent"}]`, async () => {
+      it(`list() returns all metadata before 2022-08-04, with include [${include?.join() ?? "absent"}]`, async () => {
         const old = await subject.variants.oldDate();
         expect(await metadataListed(old, include)).toEqual({ http, custom });
       });
     }
 
-    it("list() gives empty metadata for an object that has none", async () => {
+    it("list() returns empty metadata for an object without metadata", async () => {
       const bare = freshKey("include");
       await bucket.put(bare, "x");
       const page = await bucket.list({
@@ -74,7 +72,7 @@ export function listIncludeSuite(subject: Subject): void {
       expect(page.objects[0]?.customMetadata).toEqual({});
     });
 
-    it("list() includes a cacheExpiry as a Date", async () => {
+    it("list() returns cacheExpiry as a Date", async () => {
       const dated = freshKey("include");
       const cacheExpiry = new Date("2030-01-02T03:04:05.678Z");
       await bucket.put(dated, "x", { httpMetadata: { cacheExpiry } });
@@ -82,7 +80,7 @@ export function listIncludeSuite(subject: Subject): void {
       expect(page.objects[0]?.httpMetadata).toEqual({ cacheExpiry });
     });
 
-    it("writeHttpMetadata() of a listed object needs httpMetadata to be included", async () => {
+    it("writeHttpMetadata() of a listed object fails when httpMetadata is not included", async () => {
       const [object] = (await bucket.list({ prefix: key, include: ["customMetadata"] })).objects;
       const headers = new Headers();
       expect(await failureOf(() => object?.writeHttpMetadata(headers))).toEqual(
@@ -94,25 +92,25 @@ export function listIncludeSuite(subject: Subject): void {
       expect([...headers]).toEqual([]);
     });
 
-    it("writeHttpMetadata() of a listed object writes what was included", async () => {
+    it("writeHttpMetadata() of a listed object writes included metadata", async () => {
       const [object] = (await bucket.list({ prefix: key, include: ["httpMetadata"] })).objects;
       const headers = new Headers();
       object?.writeHttpMetadata(headers);
       expect([...headers]).toEqual([["content-type", "text/plain"]]);
     });
 
-    describe("much metadata", () => {
+    describe("large metadata", () => {
       const prefix = `${freshKey("include")}:`;
       const names = Array.from({ length: 100 }, (_, index) => String(index).padStart(3, "0"));
       const metadataBytes = 8000;
-      /** "About 256 KiB": half as much again is not about it any more. */
+      /** The specification says "about 256 KiB". The test allows half as much again. */
       const pageBytesMax = 384 * 1024;
       beforeAll(async () => {
         const customMetadata = { m: "m".repeat(metadataBytes) };
         await Promise.all(names.map((name) => bucket.put(prefix + name, "x", { customMetadata })));
       });
 
-      it("list() bounds the bytes of a page, and pages through everything", async () => {
+      it("list() limits the bytes of a page, and pages through everything", async () => {
         const pages = await everyPage(bucket, { prefix, include: ["customMetadata"] });
         for (const page of pages) {
           expect(page.objects.length * metadataBytes).toBeLessThan(pageBytesMax);
@@ -121,7 +119,7 @@ export function listIncludeSuite(subject: Subject): void {
         expect(pages.flatMap((page) => keysOf(page, prefix))).toEqual(names);
       });
 
-      it("list() does not bound a page that carries no metadata", async () => {
+      it("list() does not limit the bytes of a page without metadata", async () => {
         const page = await bucket.list({ prefix });
         expect(page.objects).toHaveLength(100);
         expect(page.truncated).toBe(false);

@@ -13,7 +13,7 @@ export function listSuite(subject: Subject): void {
       bucket = await subject.bucket();
     });
 
-    /** Stores `names` under a prefix of their own. */
+    /** Stores `names` under a new prefix, and returns the prefix. */
     async function stored(names: string[]): Promise<string> {
       const prefix = `${freshKey("list")}:`;
       await putAll(
@@ -23,7 +23,7 @@ export function listSuite(subject: Subject): void {
       return prefix;
     }
 
-    it("list() of nothing is empty and not truncated", async () => {
+    it("list() without matches is empty and not truncated", async () => {
       const page = await bucket.list({ prefix: freshKey("list") });
       expect(page.objects).toEqual([]);
       expect(page.delimitedPrefixes).toEqual([]);
@@ -43,7 +43,7 @@ export function listSuite(subject: Subject): void {
       expect(keys).toContain(`${prefix}a`);
     });
 
-    it("list() gives each object as head() gives it", async () => {
+    it("list() returns the same objects as head()", async () => {
       const key = freshKey("list");
       await bucket.put(key, hello.text, { sha256: hello.sha256, storageClass: "InfrequentAccess" });
       const [listed] = (await bucket.list({ prefix: key })).objects;
@@ -71,7 +71,7 @@ export function listSuite(subject: Subject): void {
     });
 
     it("list() orders by UTF-8 bytes, not by UTF-16 units", async () => {
-      // U+FF5E is above U+1F600's first surrogate, and below U+1F600 itself.
+      // U+FF5E sorts after the first surrogate of U+1F600, and before U+1F600 itself.
       const prefix = await stored(["😀", "\uFF5E", "z", "é", "\u{10FFFF}"]);
       const order = ["z", "é", "\uFF5E", "😀", "\u{10FFFF}"];
       expect(keysOf(await bucket.list({ prefix }), prefix)).toEqual(order);
@@ -79,12 +79,12 @@ export function listSuite(subject: Subject): void {
       expect(pages.flatMap((page) => keysOf(page, prefix))).toEqual(order);
     });
 
-    it("list() gives only the keys that begin with the prefix", async () => {
+    it("list() returns only keys that begin with the prefix", async () => {
       const prefix = await stored(["ab", "abc", "aB", "b", "xab"]);
       expect(keysOf(await bucket.list({ prefix: `${prefix}ab` }), prefix)).toEqual(["ab", "abc"]);
     });
 
-    it("list() takes every character of a prefix as it is", async () => {
+    it("list() takes every character of a prefix literally", async () => {
       const prefix = await stored(["%a", "_a", "*a", "?a", "[ab]a", "'a", "xa", "\\a"]);
       for (const start of ["%", "_", "*", "?", "[ab]", "'", "\\"]) {
         expect(keysOf(await bucket.list({ prefix: prefix + start }), prefix)).toEqual([
@@ -93,7 +93,7 @@ export function listSuite(subject: Subject): void {
       }
     });
 
-    it("list() takes a prefix that ends with the last character there is", async () => {
+    it("list() takes a prefix that ends with the largest code point", async () => {
       const prefix = await stored(["\u{10FFFF}", "\u{10FFFF}a", "\u{10FFFE}"]);
       expect(keysOf(await bucket.list({ prefix: `${prefix}\u{10FFFF}` }), prefix)).toEqual([
         "\u{10FFFF}",
@@ -109,7 +109,7 @@ export function listSuite(subject: Subject): void {
     });
 
     for (const limit of [1, 2, 3, 4, 5, 6]) {
-      it(`list() pages through everything once, ${limit} at a time`, async () => {
+      it(`list() returns every key once in pages of ${limit}`, async () => {
         const names = ["a", "b", "c", "d", "e"];
         const prefix = await stored(names);
         const pages = await everyPage(bucket, { prefix, limit });
@@ -119,7 +119,7 @@ export function listSuite(subject: Subject): void {
       });
     }
 
-    it("list() gives a cursor only when truncated", async () => {
+    it("list() returns a cursor only when the page is truncated", async () => {
       const prefix = await stored(["a", "b"]);
       const page = await bucket.list({ prefix, limit: 1 });
       if (!page.truncated) throw new Error("Expected a truncated page");
@@ -129,7 +129,7 @@ export function listSuite(subject: Subject): void {
       expect("cursor" in last).toBe(false);
     });
 
-    it("list() goes on after a key that was deleted, with keys that were added", async () => {
+    it("list() continues after a deleted key, and includes keys added since", async () => {
       const prefix = await stored(["a", "b", "d"]);
       const page = await bucket.list({ prefix, limit: 2 });
       if (!page.truncated) throw new Error("Expected a truncated page");
@@ -165,7 +165,7 @@ export function listSuite(subject: Subject): void {
       });
     }
 
-    it("list() takes a startAfter outside of the prefix", async () => {
+    it("list() takes a startAfter outside the prefix", async () => {
       const prefix = await stored(["a", "b"]);
       const all = ["a", "b"];
       const before: StoreListOptions = { prefix, startAfter: "!" };
@@ -197,7 +197,7 @@ export function listSuite(subject: Subject): void {
         prefix = await stored(names);
       }, 60_000);
 
-      it("list() gives 1000 by default", async () => {
+      it("list() returns 1000 objects by default", async () => {
         const page = await bucket.list({ prefix });
         expect(page.objects).toHaveLength(1000);
         expect(page.truncated).toBe(true);
@@ -206,14 +206,14 @@ export function listSuite(subject: Subject): void {
         expect(next.truncated).toBe(false);
       });
 
-      it("list() gives 1000 at most, also with include", async () => {
+      it("list() returns at most 1000 objects, also with include", async () => {
         const include: StoreListOptions["include"] = ["httpMetadata", "customMetadata"];
         const page = await bucket.list({ prefix, limit: 1000, include });
         expect(page.objects).toHaveLength(1000);
         expect(page.truncated).toBe(true);
       });
 
-      it("list() rolls them all up into one prefix", async () => {
+      it("list() groups all of them into one prefix", async () => {
         const page = await bucket.list({ prefix: prefix.slice(0, -1), delimiter: ":" });
         expect(page.objects).toEqual([]);
         expect(page.delimitedPrefixes).toEqual([prefix.slice(0, -1)]);

@@ -1,4 +1,4 @@
-/** The same objects without their types, for arguments that the types refuse. */
+/** The same objects without parameter types, for calls with bad arguments. */
 import type {
   StoreBucket,
   StoreMultipartUpload,

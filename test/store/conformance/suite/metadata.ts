@@ -1,4 +1,4 @@
-/** HTTP and custom metadata: given as an object or as headers, limited, overridden on reads. */
+/** HTTP and custom metadata: as an object and as headers, size limits, and overrides on reads. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type {
   StoreBucket,
@@ -31,7 +31,7 @@ const asHeaders = {
   expires: "Wed, 02 Jan 2030 03:04:05 GMT",
 };
 
-/** Metadata limit in bytes */
+/** The limit of all metadata of an object, in bytes. */
 const limit = 8192;
 
 const withinLimit: [name: string, metadata: StoreMultipartOptions][] = [
@@ -66,7 +66,7 @@ const beyondLimit: [name: string, metadata: StoreMultipartOptions][] = [
   ["9 KiB", { customMetadata: { a: "v".repeat(9216) } }],
 ];
 
-/** Entries of four bytes of key and as many of value. */
+/** Entries with keys of four bytes. */
 function entries(count: number, valueBytes: number): Record<string, string> {
   return Object.fromEntries(
     Array.from({ length: count }, (_, index) => [
@@ -97,24 +97,24 @@ export function metadataSuite(subject: Subject): void {
       expect((await present(bucket.get(key))).httpMetadata).toEqual(everything);
     });
 
-    it("put() takes httpMetadata from headers, and no other header", async () => {
+    it("put() takes httpMetadata from headers, and ignores other headers", async () => {
       const headers = new Headers({ ...asHeaders, "x-other": "1", etag: '"e"' });
       const key = await stored({ httpMetadata: headers });
       expect((await present(bucket.head(key))).httpMetadata).toEqual(everything);
     });
 
-    it("put() takes httpMetadata from headers that have none of it", async () => {
+    it("put() stores no httpMetadata for headers without metadata", async () => {
       const key = await stored({ httpMetadata: new Headers({ "x-other": "1" }) });
       expect((await present(bucket.head(key))).httpMetadata).toEqual({});
     });
 
-    it("put() takes an Expires header that is no date for one in the past", async () => {
+    it("put() treats an invalid Expires header as a date in the past", async () => {
       // RFC 9111, section 5.3: an invalid date represents a time in the past.
       const key = await stored({ httpMetadata: new Headers({ expires: "soon" }) });
       expect((await present(bucket.head(key))).httpMetadata).toEqual({ cacheExpiry: new Date(0) });
     });
 
-    it("put() keeps only the fields that were given", async () => {
+    it("put() keeps only the given fields", async () => {
       const key = await stored({ httpMetadata: { contentLanguage: "en" } });
       expect((await present(bucket.head(key))).httpMetadata).toEqual({ contentLanguage: "en" });
     });
@@ -213,7 +213,7 @@ export function metadataSuite(subject: Subject): void {
       expect(await bucket.head(key)).toBeNull();
     });
 
-    it("put() keeps the old object when there is too much metadata", async () => {
+    it("put() keeps the old object when it refuses metadata", async () => {
       const key = freshKey("metadata");
       const { version } = await bucket.put(key, "old");
       const customMetadata = { a: "v".repeat(9216) };
@@ -223,7 +223,7 @@ export function metadataSuite(subject: Subject): void {
       expect((await present(bucket.head(key))).version).toBe(version);
     });
 
-    it("get() echoes the httpMetadata it is given, and keeps the other fields", async () => {
+    it("get() returns the given httpMetadata, and the other stored fields", async () => {
       const key = await stored({ httpMetadata: { contentType: "a/b", contentLanguage: "en" } });
       const object = await present(
         bucket.get(key, { httpMetadata: { contentType: "c/d", cacheControl: "no-store" } }),
@@ -240,14 +240,14 @@ export function metadataSuite(subject: Subject): void {
       expect((await object.blob()).type).toBe("c/d");
     });
 
-    it("get() echoes the httpMetadata it is given as headers", async () => {
+    it("get() returns httpMetadata given as headers", async () => {
       const key = await stored({ httpMetadata: { contentType: "a/b" } });
       const httpMetadata = new Headers(asHeaders);
       const object = await present(bucket.get(key, { httpMetadata }));
       expect(object.httpMetadata).toEqual(everything);
     });
 
-    it("get() with httpMetadata leaves what is stored unchanged", async () => {
+    it("get() with httpMetadata does not change the stored metadata", async () => {
       const key = await stored({ httpMetadata: { contentType: "a/b" } });
       await bucket.get(key, { httpMetadata: { contentType: "c/d" } });
       expect((await present(bucket.head(key))).httpMetadata).toEqual({ contentType: "a/b" });
@@ -270,7 +270,7 @@ export function metadataSuite(subject: Subject): void {
       expect(Object.fromEntries(headers)).toEqual(asHeaders);
     });
 
-    it("writeHttpMetadata() replaces its headers and leaves the others", async () => {
+    it("writeHttpMetadata() replaces its headers and keeps the others", async () => {
       const key = await stored({ httpMetadata: { contentType: "a/b" } });
       const headers = new Headers({ "content-type": "old", "cache-control": "old", x: "1" });
       (await present(bucket.head(key))).writeHttpMetadata(headers);
@@ -281,7 +281,7 @@ export function metadataSuite(subject: Subject): void {
       });
     });
 
-    it("writeHttpMetadata() sets nothing when there is no metadata", async () => {
+    it("writeHttpMetadata() sets nothing without metadata", async () => {
       const key = await stored({});
       const headers = new Headers();
       (await present(bucket.head(key))).writeHttpMetadata(headers);
@@ -303,7 +303,7 @@ export function metadataSuite(subject: Subject): void {
       });
     }
 
-    it("writeHttpMetadata() refuses what is not a Headers object", async () => {
+    it("writeHttpMetadata() refuses an argument that is not a Headers object", async () => {
       const key = await stored({ httpMetadata: everything });
       const object = await present(bucket.head(key));
       const failure = parameterError("writeHttpMetadata", {

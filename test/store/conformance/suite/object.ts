@@ -1,4 +1,4 @@
-/** StoreObject: the fields that every result has. */
+/** StoreObject: the fields of every result. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../../../src/types/store.ts";
 import { hello } from "./content.ts";
@@ -26,7 +26,7 @@ export function objectSuite(subject: Subject): void {
       bucket = await subject.bucket();
     });
 
-    it("put() gives a version that is unique to the upload", async () => {
+    it("put() returns a version that is unique to the upload", async () => {
       const key = freshKey("object");
       const versions = new Set<string>();
       for (let upload = 0; upload < 5; upload += 1) {
@@ -36,7 +36,7 @@ export function objectSuite(subject: Subject): void {
       expect((await bucket.put(freshKey("object"), "same")).version).not.toBe("");
     });
 
-    it("put() gives the MD5 of the content as the etag", async () => {
+    it("put() returns the MD5 of the content as the etag", async () => {
       expect((await bucket.put(freshKey("object"), hello.text)).etag).toBe(hello.md5);
     });
 
@@ -72,7 +72,7 @@ export function objectSuite(subject: Subject): void {
       expect((await bucket.put(freshKey("object"), "é€😀")).size).toBe(2 + 3 + 4);
     });
 
-    it("httpMetadata and customMetadata are empty when none was given", async () => {
+    it("httpMetadata and customMetadata are empty by default", async () => {
       const key = freshKey("object");
       const stored = await bucket.put(key, "x");
       const read = await present(bucket.head(key));
@@ -86,7 +86,7 @@ export function objectSuite(subject: Subject): void {
       expect((await bucket.put(freshKey("object"), "x")).range).toBeUndefined();
     });
 
-    it("put() resolves with what head() then reads", async () => {
+    it("put() resolves with the same object as head()", async () => {
       const key = freshKey("object");
       const stored = await bucket.put(key, hello.text, {
         httpMetadata: { contentLanguage: "en" },
@@ -125,7 +125,7 @@ export function objectSuite(subject: Subject): void {
       expect(Object.keys(read).toSorted()).toEqual([...fieldsOfUpload, "range"].toSorted());
     });
 
-    it("classes have the specification's names", async () => {
+    it("classes have the names of the specification", async () => {
       const key = freshKey("object");
       const stored = await bucket.put(key, "x");
       const found = await present(bucket.get(key));

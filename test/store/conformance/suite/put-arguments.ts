@@ -1,4 +1,4 @@
-/** Bad input to put(): the specified error, and nothing is stored. */
+/** Bad input to put(): the call fails with the specified error, and stores nothing. */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../../../src/types/store.ts";
 import { bytesOf, firstDifference, hello, inlineBytesMax } from "./content.ts";
@@ -21,7 +21,7 @@ import {
   disturbedStream,
   failingStream,
   lockedStream,
-  promisedStream,
+  declaredStream,
   streamOf,
   streamOfUnknownLength,
 } from "./stream.ts";
@@ -107,7 +107,7 @@ export function putArgumentsSuite(subject: Subject): void {
       ({ version } = await bucket.put(occupied, hello.text, { customMetadata: { old: "yes" } }));
     });
 
-    /** Puts on a free key and on an occupied one, and tells how both failed. */
+    /** Calls put() with a free key and with an occupied key, and returns both failures. */
     async function refusals(make: () => unknown[] | Promise<unknown[]>) {
       const failures: unknown[] = [];
       for (const target of [key, occupied]) {
@@ -224,13 +224,13 @@ export function putArgumentsSuite(subject: Subject): void {
       await expectNothingStored();
     });
 
-    it("put() refuses a stream that was read", async () => {
+    it("put() refuses a stream that has been read", async () => {
       expect(await refusals(async () => [await consumedStream()])).toEqual([locked, locked]);
       await expectNothingStored();
     });
 
-    // In Node a stream that was read in part is a stream of the rest, and its length is unknown.
-    onlyIn(subject, "workerd")("put() refuses a stream that was read in part", async () => {
+    // In Node, a partly read stream delivers the rest, and its length is unknown.
+    onlyIn(subject, "workerd")("put() refuses a partly read stream", async () => {
       const failure = typeError("This ReadableStream is disturbed.");
       expect(await refusals(async () => [await disturbedStream(subject)])).toEqual([
         failure,
@@ -240,7 +240,7 @@ export function putArgumentsSuite(subject: Subject): void {
     });
 
     for (const size of [10, inlineBytesMax * 3]) {
-      it(`put() fails as the stream fails, halfway through ${size} bytes`, async () => {
+      it(`put() fails with the stream's error halfway through ${size} bytes`, async () => {
         const failures = await refusals(() => [
           failingStream(subject, size, new RangeError("boom")),
         ]);
@@ -248,9 +248,9 @@ export function putArgumentsSuite(subject: Subject): void {
         await expectNothingStored();
       });
 
-      // In Node no stream has a length that it could fall short of or exceed.
+      // In Node, streams have no declared length.
       onlyIn(subject, "workerd")(
-        `put() refuses a stream that ends short of ${size} bytes`,
+        `put() refuses a stream that ends before its declared ${size} bytes`,
         async () => {
           const failure = typeError(
             "FixedLengthStream did not see all expected bytes before close().",
@@ -262,7 +262,7 @@ export function putArgumentsSuite(subject: Subject): void {
       );
 
       onlyIn(subject, "workerd")(
-        `put() refuses a stream that is longer than its ${size} bytes`,
+        `put() refuses a stream that is longer than its declared ${size} bytes`,
         async () => {
           const failure = typeError("Attempt to write too many bytes through a FixedLengthStream.");
           const failures = await refusals(() => [streamOf(subject, bytesOf(size + 1), size)]);
@@ -272,7 +272,7 @@ export function putArgumentsSuite(subject: Subject): void {
       );
     }
 
-    // Only workerd knows whether a stream's length is known.
+    // Only workerd knows the declared length of a stream.
     onlyIn(subject, "workerd")("put() refuses a stream of unknown length", async () => {
       const failure = typeError(
         "Provided readable stream must have a known length " +
@@ -296,12 +296,12 @@ export function putArgumentsSuite(subject: Subject): void {
       expect(firstDifference(content, bytes)).toBe(-1);
     });
 
-    // Only FixedLengthStream can promise 5 GiB without having them.
+    // Only FixedLengthStream can declare a length without carrying the bytes.
     onlyIn(subject, "workerd")(
-      "put() refuses more than 5 GiB less 5 MiB by the promised length",
+      "put() refuses a declared length of more than 5 GiB less 5 MiB",
       async () => {
         const length = 5 * 1024 ** 3 - 5 * 1024 ** 2 + 1;
-        const stream = () => promisedStream(length);
+        const stream = () => declaredStream(length);
         const failure = storeError("put", 100100);
         expect(await refusals(() => [stream()])).toEqual([failure, failure]);
         await expectNothingStored();

@@ -8,7 +8,7 @@ import type { Subject } from "./subject.ts";
 
 type Make = (subject: Subject, bytes: Uint8Array<ArrayBuffer>) => StoreValue;
 
-/** Every kind of value, made of the same bytes. */
+/** Every kind of value, created from the same bytes. */
 const kinds: Record<string, Make> = {
   "an ArrayBuffer": (_, bytes) => bytes.slice().buffer,
   "a Uint8Array": (_, bytes) => bytes,
@@ -24,7 +24,7 @@ const kinds: Record<string, Make> = {
   "the body of a response": (_, bytes) => bodyOf(bytes),
 };
 
-/** The same bytes with others before and behind them, which must not be stored. */
+/** A view of the same bytes in a larger buffer, whose other bytes must not be stored. */
 function surrounded(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(bytes.length + 27).fill(0xee);
   larger.set(bytes, 16);
@@ -116,7 +116,7 @@ export function putSuite(subject: Subject): void {
       });
     }
 
-    it("put() replaces the object and everything about it", async () => {
+    it("put() replaces the object and all of its metadata", async () => {
       const key = freshKey("put");
       const first = await bucket.put(key, bytesOf(inlineBytesMax + 1), {
         httpMetadata: { contentType: "image/png" },
@@ -155,7 +155,7 @@ export function putSuite(subject: Subject): void {
       }
     });
 
-    it("put() takes every key as it is", async () => {
+    it("put() takes every character of a key literally", async () => {
       const base = freshKey("put");
       const keys = [
         "..",
@@ -186,7 +186,7 @@ export function putSuite(subject: Subject): void {
       expect(listed.objects.map((object) => object.key).toSorted()).toEqual(keys.toSorted());
     });
 
-    it("put() tells keys apart that differ by case or normalisation", async () => {
+    it("put() distinguishes keys that differ in case or normalisation", async () => {
       const base = freshKey("put");
       const keys = ["a", "A", "\u00E9", "e\u0301"].map((key) => `${base}${key}`);
       for (const key of keys) await bucket.put(key, key);

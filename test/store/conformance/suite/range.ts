@@ -19,7 +19,7 @@ const {
 const size = 1000;
 const largeBytes = inlineBytesMax * 2;
 
-/** Of an object of 1000 bytes */
+/** For an object of 1000 bytes. */
 const served: [range: unknown, resolved: Resolved][] = [
   [{}, { offset: 0, length: 1000 }],
   [{ offset: 0 }, { offset: 0, length: 1000 }],
@@ -37,7 +37,7 @@ const served: [range: unknown, resolved: Resolved][] = [
   ],
   [{ suffix: 1 }, { offset: 999, length: 1 }],
   [{ suffix: 1000 }, { offset: 0, length: 1000 }],
-  // Longer than the object: fewer bytes
+  // Longer than the object: clamped
   [{ length: 1001 }, { offset: 0, length: 1000 }],
   [
     { offset: 990, length: 100 },
@@ -115,7 +115,7 @@ const refused: [range: object, failure: Failure][] = [
   [{ offset: 1n }, typeError("Cannot convert a BigInt value to a number")],
 ];
 
-/** Of an object of 1000 bytes */
+/** For an object of 1000 bytes. */
 const headerRows: [header: string, resolved: Resolved][] = [
   ["bytes=0-1", { offset: 0, length: 2 }],
   ["bytes=10-19", { offset: 10, length: 10 }],
@@ -166,7 +166,7 @@ export function rangeSuite(subject: Subject): void {
       await bucket.put(large, manyBytes);
     });
 
-    /** The range that was served, when the body is those bytes of the object. */
+    /** The range of the object, and whether its body holds exactly those bytes. */
     async function servedBy(object: StoreObjectBody | null) {
       if (object === null) return null;
       const { range, size: objectSize } = object;
@@ -209,7 +209,7 @@ export function rangeSuite(subject: Subject): void {
       });
     }
 
-    it("get() of an absent object is null whatever the range", async () => {
+    it("get() of an absent object returns null with any range", async () => {
       for (const range of [{ offset: 10 }, { length: 0 }, { suffix: 0 }]) {
         expect(await bucket.get(freshKey("range"), { range })).toBeNull();
       }
@@ -264,13 +264,13 @@ export function rangeSuite(subject: Subject): void {
       });
     }
 
-    it("get() cannot satisfy a range behind a value in a file", async () => {
+    it("get() cannot satisfy a range after the end of a value in a file", async () => {
       expect(await failureOf(() => bucket.get(large, { range: { offset: largeBytes } }))).toEqual(
         storeError("get", 10039),
       );
     });
 
-    it("get() gives the etag and checksums of the whole object with a range", async () => {
+    it("get() returns the etag and checksums of the whole object with a range", async () => {
       const object = await present(bucket.get(key, { range: { length: 1 } }));
       const head = await present(bucket.head(key));
       expect(object.etag).toBe(head.etag);

@@ -1,4 +1,4 @@
-/** resumeMultipartUpload() is synchronous, and checks nothing but that there are arguments. */
+/** resumeMultipartUpload() is synchronous, and checks only the number of arguments. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../../../src/types/store.ts";
 import { failureOf, parameterError, storeError, typeError } from "./failure.ts";
@@ -15,7 +15,7 @@ export function resumeMultipartUploadSuite(subject: Subject): void {
       bucket = await subject.bucket();
     });
 
-    it("resumeMultipartUpload() gives an upload and not a promise", () => {
+    it("resumeMultipartUpload() returns an upload and not a promise", () => {
       const upload = bucket.resumeMultipartUpload("key", "id");
       expect(upload).not.toBeInstanceOf(Promise);
       expect(upload.key).toBe("key");
@@ -23,7 +23,7 @@ export function resumeMultipartUploadSuite(subject: Subject): void {
       expect(JSON.parse(JSON.stringify(upload))).toEqual({ key: "key", uploadId: "id" });
     });
 
-    it("resumeMultipartUpload() goes on with an upload", async () => {
+    it("resumeMultipartUpload() continues an upload", async () => {
       const key = freshKey("resume");
       const created = await bucket.createMultipartUpload(key);
       const part = await bucket
@@ -34,7 +34,7 @@ export function resumeMultipartUploadSuite(subject: Subject): void {
       expect(await (await present(bucket.get(key))).text()).toBe("abc");
     });
 
-    it("resumeMultipartUpload() goes on through another binding, at once", async () => {
+    it("resumeMultipartUpload() continues an upload through another binding", async () => {
       const key = freshKey("resume");
       const other = await subject.variants.trailingDelimiter();
       const { uploadId } = await bucket.createMultipartUpload(key);
@@ -51,7 +51,7 @@ export function resumeMultipartUploadSuite(subject: Subject): void {
       ["a key of more than 1024 bytes", "k".repeat(1025), "unknown", 10020],
     ];
     for (const [name, key, uploadId, code] of unknown) {
-      it(`resumeMultipartUpload() takes ${name}; using it fails`, async () => {
+      it(`resumeMultipartUpload() takes ${name}, and methods of the upload fail`, async () => {
         const upload = bucket.resumeMultipartUpload(key, uploadId);
         expect(upload.key).toBe(key);
         expect(upload.uploadId).toBe(uploadId);
@@ -97,7 +97,7 @@ export function resumeMultipartUploadSuite(subject: Subject): void {
     const resume = (...parameters: unknown[]) =>
       looseBucket(bucket).resumeMultipartUpload(...parameters);
 
-    it("resumeMultipartUpload() throws at once when an argument is missing", () => {
+    it("resumeMultipartUpload() throws synchronously when an argument is missing", () => {
       for (const [index, parameters] of [
         [1, []],
         [2, ["key"]],

@@ -1,7 +1,7 @@
-/** Streams that are sound, and streams that are not. */
+/** Valid and invalid streams. */
 import type { Subject } from "./subject.ts";
 
-/** Classes that only workerd has, and that Node's types do not know. */
+/** Classes that only workerd has: Node's types do not declare them. */
 const workerd = globalThis as unknown as {
   FixedLengthStream: new (length: number) => TransformStream<Uint8Array, Uint8Array>;
   IdentityTransformStream: new () => TransformStream<Uint8Array, Uint8Array>;
@@ -9,12 +9,12 @@ const workerd = globalThis as unknown as {
 
 const chunkBytes = 65_536;
 
-/** A stream that promises `length` bytes, and has not one of them. */
-export function promisedStream(length: number): ReadableStream {
+/** A stream that declares `length` bytes and carries none. */
+export function declaredStream(length: number): ReadableStream {
   return new workerd.FixedLengthStream(length).readable;
 }
 
-/** A stream of which workerd does not know how long it is. */
+/** A stream whose length workerd does not know. */
 export function streamOfUnknownLength(): ReadableStream {
   return new workerd.IdentityTransformStream().readable;
 }
@@ -26,8 +26,8 @@ function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 /**
- * A stream of `bytes`, in chunks. In workerd its length is `length`; the stream errors when that
- * is not what `bytes` has.
+ * A stream of `bytes` in chunks. In workerd, `length` is the declared length: the stream errors
+ * when `bytes` has another length.
  */
 export function streamOf(
   subject: Subject,
@@ -49,7 +49,7 @@ export function streamOf(
   return readable;
 }
 
-/** Failures show at the readable end, which is where the tests look. */
+/** Errors of the writer are ignored: the tests see them at the readable end. */
 async function write(writable: WritableStream, bytes: Uint8Array): Promise<void> {
   const writer = writable.getWriter();
   try {
@@ -60,7 +60,7 @@ async function write(writable: WritableStream, bytes: Uint8Array): Promise<void>
   }
 }
 
-/** A stream that promises `length` bytes and errors with `reason` when it has given half. */
+/** A stream that declares `length` bytes and errors with `reason` after half of them. */
 export function failingStream(subject: Subject, length: number, reason: Error): ReadableStream {
   const half = new Uint8Array(Math.floor(length / 2));
   if (subject.runtime === "node") {
@@ -80,36 +80,36 @@ export function failingStream(subject: Subject, length: number, reason: Error): 
       for (const chunk of chunksOf(half)) await writer.write(chunk);
       await writer.abort(reason);
     } catch {
-      // The reader gave up first.
+      // The reader cancelled the stream.
     }
   })();
   return readable;
 }
 
-/** The stream after it went through a pipe of the runtime, as scripts do that change bodies. */
+/** The stream behind a pipe of the runtime, as in scripts that transform bodies. */
 export function piped(subject: Subject, stream: ReadableStream): ReadableStream {
   const { readable, writable } =
     subject.runtime === "workerd" ? new workerd.IdentityTransformStream() : new TransformStream();
-  // A failure shows at the readable end.
+  // The tests see a failure at the readable end.
   stream.pipeTo(writable).catch(() => {});
   return readable;
 }
 
-/** A stream that somebody else is reading. */
+/** A stream with a reader. */
 export function lockedStream(): ReadableStream {
   const stream = bodyOf("abc");
   stream.getReader();
   return stream;
 }
 
-/** A stream that somebody else has read. */
+/** A stream that has been read to its end. */
 export async function consumedStream(): Promise<ReadableStream> {
   const stream = bodyOf("abc");
   await new Response(stream).text();
   return stream;
 }
 
-/** A stream that nobody reads now, and that somebody has read a chunk of. */
+/** A stream without a reader, of which one chunk has been read. */
 export async function disturbedStream(subject: Subject): Promise<ReadableStream> {
   const stream = streamOf(subject, new Uint8Array(chunkBytes * 2));
   const reader = stream.getReader();
@@ -121,6 +121,6 @@ export async function disturbedStream(subject: Subject): Promise<ReadableStream>
 /** The body of a response: a stream of known length. */
 export function bodyOf(content: string | Uint8Array<ArrayBuffer>): ReadableStream {
   const { body } = new Response(content);
-  if (body === null) throw new Error("Cannot make a stream: the response has no body");
+  if (body === null) throw new Error("Cannot create a stream: the response has no body");
   return body;
 }

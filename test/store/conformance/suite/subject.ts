@@ -1,23 +1,23 @@
-import { it } from "vitest";
 /**
- * What the suite runs on: a bucket, and what the place it runs in can do.
+ * The subject of the suite: a bucket, and the properties of the runtime.
  *
- * The suite speaks only the binding's own interface. Everything that differs between a script in
- * workerd and a Node process behind Miniflare's proxy is a member of this interface, so that the
- * tests themselves are the same text in both.
+ * The suite uses only the interface of the binding. Every difference between a script in workerd
+ * and a Node process behind Miniflare's proxy is a member of this interface, so the tests are the
+ * same code in both.
  */
+import { it } from "vitest";
 import type { StoreBucket } from "../../../../src/types/store.ts";
 
 export interface Subject {
   name: string;
 
   /**
-   * Where the tests run. In workerd `FixedLengthStream` exists, and a stream of unknown length is
-   * refused. In Node it does not exist, and a stream of unknown length is allowed.
+   * Where the tests run. workerd has `FixedLengthStream`, and refuses a stream of unknown length.
+   * Node does not have the class, and allows a stream of unknown length.
    */
   runtime: "workerd" | "node";
 
-  /** A bucket that nobody else uses. Keys are made unique per test by the suite. */
+  /** A bucket for the suite alone. The suite uses unique keys for each test. */
   bucket(): Promise<StoreBucket>;
 
   variants: {
@@ -25,7 +25,7 @@ export interface Subject {
     oldDate(): Promise<StoreBucket>;
     /** The same bucket, compatibility date 2022-08-03 and `store_list_honor_include`. */
     oldDateWithFlag(): Promise<StoreBucket>;
-    /** The same bucket, compatibility date 2022-08-04: the first that honours `include`. */
+    /** The same bucket, compatibility date 2022-08-04: the first date that honours `include`. */
     honorDate(): Promise<StoreBucket>;
     /** The same bucket with `store_list_trailing_delimiter`. */
     trailingDelimiter(): Promise<StoreBucket>;
@@ -42,13 +42,13 @@ export interface Subject {
 }
 
 /**
- * A test of what only one of the two places can express. In the other it does not exist, instead
- * of being skipped: there is nothing left to be done about it.
+ * Defines a test for one runtime only. In the other runtime the test does not exist, rather than
+ * being skipped, because the runtime cannot express the case.
  */
 export function onlyIn(
   subject: Subject,
   runtime: Subject["runtime"],
 ): (name: string, test: () => void | Promise<void>) => void {
-  // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- what is handed on
+  // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the caller passes the name and the test
   return (name, test) => void (subject.runtime === runtime && it(name, test));
 }

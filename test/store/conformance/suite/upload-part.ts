@@ -21,7 +21,7 @@ import {
   disturbedStream,
   failingStream,
   lockedStream,
-  promisedStream,
+  declaredStream,
   streamOf,
   streamOfUnknownLength,
 } from "./stream.ts";
@@ -84,12 +84,12 @@ export function uploadPartSuite(subject: Subject): void {
       upload = await bucket.createMultipartUpload(freshKey("upload-part"));
     });
 
-    it("uploadPart() gives the number and the MD5 of the part", async () => {
+    it("uploadPart() returns the number and the MD5 of the part", async () => {
       const part = await upload.uploadPart(1, parts.abc.content);
       expect(part).toEqual({ partNumber: 1, etag: parts.abc.md5 });
     });
 
-    it("uploadPart() gives the MD5 of a part in a file", async () => {
+    it("uploadPart() returns the MD5 of a part in a file", async () => {
       const part = await upload.uploadPart(7, parts.a.content);
       expect(part).toEqual({ partNumber: 7, etag: parts.a.md5 });
     });
@@ -128,7 +128,7 @@ export function uploadPartSuite(subject: Subject): void {
       expect(await object.text()).toBe("é€😀");
     });
 
-    it("uploadPart() again replaces the part, and its old etag is not found", async () => {
+    it("uploadPart() replaces a part of the same number and its etag", async () => {
       const old = await upload.uploadPart(1, "old");
       const replaced = await upload.uploadPart(1, "new");
       expect(replaced.etag).not.toBe(old.etag);
@@ -139,7 +139,7 @@ export function uploadPartSuite(subject: Subject): void {
       expect(await (await present(bucket.get(upload.key))).text()).toBe("new");
     });
 
-    it("uploadPart() of several parts at the same time stores each", async () => {
+    it("uploadPart() stores each of several concurrent parts", async () => {
       const uploaded = await Promise.all(
         [1, 2, 3].map((partNumber) => upload.uploadPart(partNumber, `part ${partNumber}`)),
       );
@@ -147,7 +147,7 @@ export function uploadPartSuite(subject: Subject): void {
       expect(new Set(uploaded.map((part) => part.etag)).size).toBe(3);
     });
 
-    /** No part number 1 is there: any etag for it is not found. */
+    /** The upload has no part number 1: complete() finds no etag for it. */
     async function expectNoPart(): Promise<void> {
       const part = { partNumber: 1, etag: parts.abc.md5 };
       expect(await failureOf(() => upload.complete([part]))).toEqual(
@@ -203,14 +203,14 @@ export function uploadPartSuite(subject: Subject): void {
       await expectNoPart();
     });
 
-    it("uploadPart() refuses a stream that was read", async () => {
+    it("uploadPart() refuses a stream that has been read", async () => {
       const stream = await consumedStream();
       expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(locked);
       await expectNoPart();
     });
 
-    // In Node a stream that was read in part is a stream of the rest.
-    onlyIn(subject, "workerd")("uploadPart() refuses a stream that was read in part", async () => {
+    // In Node, a partly read stream delivers the rest.
+    onlyIn(subject, "workerd")("uploadPart() refuses a partly read stream", async () => {
       const stream = await disturbedStream(subject);
       expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(
         typeError("This ReadableStream is disturbed."),
@@ -219,18 +219,18 @@ export function uploadPartSuite(subject: Subject): void {
     });
 
     for (const size of [10, inlineBytesMax * 3]) {
-      it(`uploadPart() fails as the stream fails, halfway through ${size} bytes`, async () => {
+      it(`uploadPart() fails with the stream's error halfway through ${size} bytes`, async () => {
         const old = await upload.uploadPart(1, parts.abc.content);
         const stream = failingStream(subject, size, new RangeError("boom"));
         expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(broken);
-        // The part that was there before is still the part.
+        // The earlier part is unchanged.
         await upload.complete([old]);
         expect(await (await present(bucket.get(upload.key))).text()).toBe("abc");
       });
 
-      // In Node no stream has a length that it could fall short of.
+      // In Node, streams have no declared length.
       onlyIn(subject, "workerd")(
-        `uploadPart() refuses a stream that ends short of ${size} bytes`,
+        `uploadPart() refuses a stream that ends before its declared ${size} bytes`,
         async () => {
           const stream = streamOf(subject, bytesOf(size - 1), size);
           expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(
@@ -241,7 +241,7 @@ export function uploadPartSuite(subject: Subject): void {
       );
     }
 
-    // Only workerd knows whether a stream's length is known.
+    // Only workerd knows the declared length of a stream.
     onlyIn(subject, "workerd")("uploadPart() refuses a stream of unknown length", async () => {
       const stream = streamOfUnknownLength();
       expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(
@@ -253,11 +253,11 @@ export function uploadPartSuite(subject: Subject): void {
       await expectNoPart();
     });
 
-    // Only FixedLengthStream can promise 5 GiB without having them.
+    // Only FixedLengthStream can declare a length without carrying the bytes.
     onlyIn(subject, "workerd")(
-      "uploadPart() refuses more than 5 GiB less 5 MiB by the promised length",
+      "uploadPart() refuses a declared length of more than 5 GiB less 5 MiB",
       async () => {
-        const stream = promisedStream(5 * 1024 ** 3 - 5 * 1024 ** 2 + 1);
+        const stream = declaredStream(5 * 1024 ** 3 - 5 * 1024 ** 2 + 1);
         expect(await failureOf(() => upload.uploadPart(1, stream))).toEqual(
           storeError("uploadPart", 100100),
         );

@@ -1,4 +1,4 @@
-/** Calls that are refused. Each is made on a key that other operations use as well. */
+/** Calls that a bucket refuses. Each uses a key that other operations use too. */
 import * as fc from "fast-check";
 
 import {
@@ -38,7 +38,7 @@ const notConditionals: Encoded[] = [
   ...notDates.map((date) => ({ uploadedAfter: date })),
 ];
 
-/** Each is an error in a text of its own. */
+/** The platform has a different error text for each of these. */
 const notTagLists = ["", "zzz", "W/x", '"a', '"a""b"', '"a" "b"', 'abc,"x"'];
 
 const notMetadata: Record<string, Encoded>[] = [
@@ -94,7 +94,7 @@ const notListOptions: Encoded[] = [
 
 const notPartNumbers: Encoded[] = [0, -1, 10_001, nan, "x", null];
 
-/** The calls without a first argument that the rest of the sequence could collide with. */
+/** Calls whose key is fixed or missing. */
 const fixed: Call[] = [
   { method: "head", args: [] },
   { method: "get", args: [] },
@@ -161,7 +161,7 @@ function bad(method: Call["method"], rests: readonly Encoded[][]): fc.Arbitrary<
     .map(([name, rest]) => ({ method, args: [name, ...rest] }));
 }
 
-/** The empty key. R2 stores under it, so a sequence that is compared with R2 does without. */
+/** The empty key. R2 accepts it, so sequences for the comparison with R2 omit these calls. */
 export const emptyKey: fc.Arbitrary<Call> = fc.constantFrom<Call>(
   { method: "head", args: [""] },
   { method: "get", args: [""] },

@@ -1,7 +1,7 @@
-/** A small alphabet of nasty keys, so that operations collide and orders disagree. */
+/** A small set of difficult keys: operations collide, and UTF-8 and UTF-16 order differ. */
 import * as fc from "fast-check";
 
-/** Keys that most operations use. */
+/** Keys of most operations. */
 const hotKeys = [
   "a",
   "a/b",
@@ -15,7 +15,7 @@ const hotKeys = [
 const coldKeys = [
   "a/",
   "a//b",
-  // Sorts between "a" and "a/": a listing must not jump over it.
+  // This key sorts between "a" and "a/": a listing must not skip it.
   "a!/b",
   "a-b",
   "/",
@@ -24,7 +24,7 @@ const coldKeys = [
   "a\u0000",
   "\u{1F600}",
   "\uFF5E",
-  // One name after the replacement of lone surrogates.
+  // These two are the same key after the replacement of lone surrogates.
   "a\uD800",
   "a\uFFFD",
   "é",
@@ -67,7 +67,7 @@ export const delimiter: fc.Arbitrary<string> = fc.constantFrom(
   "-",
 );
 
-/** Texts with NUL, or after it: SQLite's own text functions stop there. */
+/** Texts that contain or follow NUL: SQLite's text functions stop at NUL. */
 export const textAroundNul: fc.Arbitrary<string> = fc.constantFrom(
   "\u0000",
   "a\u0000",

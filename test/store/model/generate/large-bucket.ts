@@ -1,11 +1,11 @@
-/** Buckets with many keys, where a page ends in the middle of things. */
+/** Buckets with many keys, so that pages end within groups. */
 import * as fc from "fast-check";
 
 import type { Call, Encoded, Operation } from "../operation.ts";
 
 const segment = fc.constantFrom("", "a", "b", "ab", "\u{1F600}", "\uFF5E", "\u0000", "é", "0", "~");
 
-/** Up to four segments: many keys share a prefix, and some prefixes have hundreds of keys. */
+/** Up to four segments. Many keys share a prefix, and some prefixes have hundreds of keys. */
 const key = fc
   .tuple(fc.array(segment, { minLength: 1, maxLength: 4 }), fc.constantFrom("/", "/", "//", "-"))
   .map(([segments, separator]) => segments.join(separator))
@@ -23,7 +23,7 @@ const listing: fc.Arbitrary<Call> = fc
   )
   .map((options) => ({ method: "list", args: [options], follow: true }));
 
-/** All puts in one turn, then many ways to read the bucket from one end to the other. */
+/** All puts in one turn, and then many full listings with different options. */
 export const largeBucket: fc.Arbitrary<Operation[]> = fc
   .tuple(
     fc.uniqueArray(key, { minLength: 100, maxLength: 1200, size: "max" }),
@@ -34,7 +34,7 @@ export const largeBucket: fc.Arbitrary<Operation[]> = fc
     return operations.concat(listings);
   });
 
-/** Metadata of more than a page's bytes: where the pages end is open, what they hold is not. */
+/** Metadata that exceeds a page. Only the joined pages are defined, not where each page ends. */
 export const heavyBucket: readonly Operation[] = [
   {
     together: Array.from({ length: 100 }, (_, index) =>

@@ -1,4 +1,4 @@
-/** Calls that look wrong and are not: what the platform coerces, and what counts as absent. */
+/** Unusual but valid calls: arguments that the platform coerces, or treats as absent. */
 import * as fc from "fast-check";
 
 import type { Call, ContentMark, Encoded } from "../operation.ts";
@@ -7,7 +7,7 @@ import { key } from "./keys.ts";
 const undefinedMark = { $: "undefined" } as const;
 const value: ContentMark = { $: "content", kind: "Uint8Array", sizeBytes: 10, seed: 7 };
 
-/** They are strings in the end: "5", "null", "undefined", "[object Object]". */
+/** The platform coerces these to strings: "5", "null", "undefined", "[object Object]". */
 const coercedKey = fc.constantFrom<Encoded>(5, null, undefinedMark, {}, true);
 
 const absentOptions = fc.constantFrom<Encoded>(

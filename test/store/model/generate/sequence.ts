@@ -1,4 +1,4 @@
-/** Sequences of operations: the arbitrary that the property and the differential test share. */
+/** Sequences of operations: the arbitrary of the property test and the differential test. */
 import * as fc from "fast-check";
 
 import { readings, type Call, type Encoded, type Operation, type Step } from "../operation.ts";
@@ -16,11 +16,11 @@ import {
 } from "./values.ts";
 
 export interface SequenceOptions {
-  /** How many operations a sequence has, about: an upload counts as one. */
+  /** The approximate number of operations. A whole upload counts as one. */
   readonly lengthMax: number;
-  /** Once in how many operations the runtime is restarted; never, if absent. */
+  /** The average number of operations between restarts of the runtime; no restarts if absent. */
   readonly restartEvery?: number;
-  /** Leave out what Miniflare's R2 is known to store differently: the rest would not compare. */
+  /** Omit operations after which the buckets of Ledge and of Miniflare's R2 differ. */
   readonly comparable: boolean;
 }
 
@@ -57,7 +57,7 @@ const get: fc.Arbitrary<Call> = fc
       .map((options): Call => ({ method: "get", args: [name, options], read })),
   );
 
-/** R2 knows no `httpMetadata` on reads. */
+/** R2 has no `httpMetadata` on reads. */
 const getWithMetadata: fc.Arbitrary<Call> = fc
   .tuple(key, httpMetadata)
   .map(([name, given]) => ({ method: "get", args: [name, { httpMetadata: given }], read: "blob" }));
@@ -94,7 +94,7 @@ function list(texts: { prefix: fc.Arbitrary<string>; delimiter: fc.Arbitrary<str
     .map(([chosen, follow]): Call => ({ method: "list", args: [chosen], follow }));
 }
 
-/** A page now, the next after what happens in between. */
+/** Two pages of a list, with writes between them. */
 function interrupted(options: fc.Arbitrary<Record<string, Encoded>>): fc.Arbitrary<Operation[]> {
   return fc
     .tuple(options, fc.array(fc.oneof(put, remove), { maxLength: 2 }))
@@ -107,7 +107,7 @@ function interrupted(options: fc.Arbitrary<Record<string, Encoded>>): fc.Arbitra
 }
 
 const pageOfKeys = fc.record({ limit: fc.constantFrom(1, 2, 3) });
-/** R2 repeats a prefix when a key was added to it after the page: not compared. */
+/** Not for the comparison: R2 repeats a prefix when a key is added to it after the page. */
 const pageOfPrefixes = fc.record({ limit: fc.constantFrom(1, 2, 3), delimiter });
 
 const create: fc.Arbitrary<Call> = fc
@@ -147,7 +147,7 @@ const abort: fc.Arbitrary<Call> = fc
   .tuple(slot, fc.boolean())
   .map(([into, resume]) => ({ method: "abort", args: [], slot: into, resume }));
 
-/** An upload taken up under another key than its own. */
+/** A part for an upload that is resumed under a wrong key. */
 const misplaced: fc.Arbitrary<Call> = fc.tuple(slot, content).map(([into, value]) => ({
   method: "uploadPart",
   args: [1, value],
@@ -155,19 +155,19 @@ const misplaced: fc.Arbitrary<Call> = fc.tuple(slot, content).map(([into, value]
   underKey: "some other key",
 }));
 
-/** Whole uploads, most of them of one part. */
+/** A whole upload of one part. */
 const smallUpload: fc.Arbitrary<Operation[]> = fc
   .tuple(create, partNumber, content)
   .map(([begin, number, value]) => uploadOf(begin, { parts: [[number, value]] }));
 
-/** A part is uploaded again: only the new one's etag counts. */
+/** A part is uploaded twice: only the second etag is valid. */
 const replacedPart: fc.Arbitrary<Operation[]> = fc
   .tuple(create, partNumber, content, content, fc.constantFrom(0, 1))
   .map(([begin, number, value, other, age]) =>
     uploadOf(begin, { parts: [[number, value]], replaced: [[number, other]], age }),
   );
 
-/** Parts of one size and of different ones, in any order; not all of them make an object. */
+/** Parts of equal and of different sizes, in any order. Some of these uploads are invalid. */
 const bigUpload: fc.Arbitrary<Operation[]> = fc
   .tuple(
     create,
@@ -217,7 +217,7 @@ function uploadOf(
   ];
 }
 
-/** Calls on different keys in one turn: the binding sends them to the bucket as one. */
+/** Calls on different keys in one turn: the binding sends them to the bucket as one batch. */
 const together: fc.Arbitrary<Operation> = fc
   .array(fc.oneof(put, get, head, remove, uploadPart), { minLength: 2, maxLength: 6 })
   .map((calls) => ({ together: withoutSharedKeys(calls) }));
@@ -226,7 +226,7 @@ function withoutSharedKeys(calls: readonly Call[]): Call[] {
   const taken = new Set<string>();
   return calls.filter(({ method, args, slot: into }) => {
     const names = method === "uploadPart" ? [`upload ${into}`] : [args[0]].flat().map(nameOf);
-    // A condition may name another key's etag.
+    // A condition may contain the etag of another key.
     const mentioned = [...JSON.stringify(args).matchAll(/"key":("(?:[^"\\]|\\.)*")/g)].map(
       ([, text = '""']) => nameOf(JSON.parse(text) as string),
     );
@@ -242,7 +242,7 @@ function nameOf(name: unknown): string {
 }
 
 function one(operation: fc.Arbitrary<Operation>): fc.Arbitrary<Step[]> {
-  return operation.map((it) => [it]);
+  return operation.map((step) => [step]);
 }
 
 export function sequence(options: SequenceOptions): fc.Arbitrary<Step[]> {
@@ -276,7 +276,7 @@ export function sequence(options: SequenceOptions): fc.Arbitrary<Step[]> {
       arbitrary: fc.constant<Step[]>([{ restart: true }]),
     },
   );
-  // Most of what is interesting needs a bucket with something in it.
+  // Most operations need a bucket with objects, so a sequence begins with puts.
   const beginning = fc.array(one(fc.oneof(put, put, put, create)), { maxLength: 12, size: "max" });
   return fc
     .tuple(beginning, fc.array(steps, { minLength: 1, maxLength: lengthMax, size: "max" }))
@@ -284,7 +284,7 @@ export function sequence(options: SequenceOptions): fc.Arbitrary<Step[]> {
     .map((flat) => (comparable ? withoutLoneSurrogates(flat) : flat));
 }
 
-/** R2 replaces each of a surrogate's three bytes, and so stores under another key. */
+/** R2 replaces each of the three bytes of a lone surrogate, and so uses another key. */
 function withoutLoneSurrogates(steps: Step[]): Step[] {
   return JSON.parse(JSON.stringify(steps).replaceAll("\\ud800", "\\ufffd")) as Step[];
 }

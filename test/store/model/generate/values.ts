@@ -11,7 +11,7 @@ import {
 
 type Fields = Record<string, Encoded>;
 
-/** The sizes at which the layout changes: values above 128 KiB leave the database. */
+/** The store keeps values up to this size in the database, and larger values in files. */
 const inlineSizeBytesMax = 128 * 1024;
 
 const sizeBytes = fc.oneof(
@@ -84,7 +84,7 @@ export const customMetadata: fc.Arbitrary<Encoded> = fc.record(
 
 export const storageClass = fc.constantFrom("Standard", "InfrequentAccess");
 
-/** Etags of any key may be compared with; dates only with those of the key in question. */
+/** Conditions may use the etag of another key, but only the date of their own key. */
 function bareEtag(key: string): fc.Arbitrary<Encoded> {
   return fc.constantFrom<Encoded>(
     { $: "etag", key, form: "bare" },
@@ -119,7 +119,7 @@ function uploadedInWholeSeconds(key: string, form: "http" | "wholeSecond"): fc.A
   });
 }
 
-/** One condition, for the most part: of several, one nearly always fails. */
+/** Mostly one condition: of several conditions, one nearly always fails. */
 function conditions(fields: Record<string, fc.Arbitrary<Encoded>>): fc.Arbitrary<Fields> {
   const singles = Object.entries(fields).map(([name, value]) =>
     value.map((chosen): Fields => ({ [name]: chosen })),

@@ -1,7 +1,7 @@
-/** How the platform reads a method's arguments: what is coerced, and what is refused. */
+/** The platform's rules for arguments: which are coerced, and which are refused. */
 import { fieldError, parameterError, storeError, type Action } from "./errors.ts";
 
-/** `facts/store.md`, limits. */
+/** Limits of the specification. */
 const keySizeBytesMax = 1024;
 
 export function readString(
@@ -44,7 +44,7 @@ export function readDate(value: unknown, field: { name: string; on: string }): n
   return milliseconds;
 }
 
-/** A stream as the model sees it: the bytes it carries, and how it ends. */
+/** A stream in the model: its bytes, its declared length and its end. */
 export class ModelStream {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lengthBytes: number | undefined;
@@ -66,7 +66,7 @@ export class ModelStream {
 
 const valueType = "ReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";
 
-/** What is wrong with the value's type shows before the bucket is asked anything. */
+/** Checks the type of a value. This happens before any check of the bucket. */
 export function checkValue(
   value: unknown,
   { method, position }: { method: string; position: number },

@@ -1,4 +1,4 @@
-/** The checksum that a `put` may bring along. */
+/** The checksum in the options of `put`. */
 import { createHash } from "node:crypto";
 
 import { digestAlgorithms, type DigestAlgorithm } from "../operation.ts";
@@ -27,7 +27,7 @@ export function hexDigest(algorithm: DigestAlgorithm, bytes: Uint8Array): string
   return createHash(algorithm).update(bytes).digest("hex");
 }
 
-/** The hash that was given, in lower-case hexadecimal; none or one. */
+/** The given hash in lower-case hexadecimal. The options contain at most one hash. */
 export function readChecksum(options: Options): Checksums {
   const given = digestAlgorithms.filter((algorithm) => options[algorithm] !== undefined);
   const [algorithm] = given;
@@ -57,7 +57,7 @@ function readHash(value: unknown, algorithm: DigestAlgorithm): string {
   return Buffer.from(value as Uint8Array).toString("hex");
 }
 
-/** What the object's `checksums` are: md5, and the hash that was given if it is another. */
+/** Verifies the given hash. The result is the object's `checksums`: MD5 and the given hash. */
 export function checkChecksum(given: Checksums, bytes: Uint8Array): Checksums {
   const checksums: Checksums = { md5: hexDigest("md5", bytes) };
   for (const algorithm of digestAlgorithms) {

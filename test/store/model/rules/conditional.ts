@@ -1,4 +1,4 @@
-/** `onlyIf`, in its object form and as headers (RFC 7232, sections 3 and 6). */
+/** `onlyIf` as an object and as headers (RFC 7232, sections 3 and 6). */
 import { readDate, type Options } from "./arguments.ts";
 import { fieldError } from "./errors.ts";
 
@@ -10,7 +10,7 @@ interface Conditional {
   readonly wholeSeconds: boolean;
 }
 
-/** An entity tag; `*` matches whatever there is. */
+/** An entity tag. `*` matches any object. */
 type Tag = "*" | { readonly value: string; readonly weak: boolean };
 
 export function readConditional(value: unknown, on: string): Conditional {
@@ -60,14 +60,14 @@ const tagListPattern = new RegExp(`^${tagPattern}(?:\\s*,\\s*${tagPattern})*$`);
 
 function readTagList(header: string | null): Tag[] | undefined {
   if (header === null) return undefined;
-  // The platform has a text for each mistake; the specification has none.
+  // The platform has an error text for each mistake; the specification defines none.
   if (!tagListPattern.test(header)) throw new Error(`Not a list of entity tags: ${header}`);
   return Array.from(header.matchAll(/\*|(W\/)?"([^"]*)"/g), ([text, weak, value]) =>
     text === "*" ? "*" : { value: value ?? "", weak: weak !== undefined },
   );
 }
 
-/** RFC 7232, section 3.3: a date that is not valid is passed over. */
+/** RFC 7232, section 3.3: an invalid date is ignored. */
 function readHttpDate(header: string | null): number | undefined {
   const date = header === null ? Number.NaN : Date.parse(header);
   return Number.isNaN(date) ? undefined : date;

@@ -1,4 +1,4 @@
-/** The texts of `facts/store.md`, section 2, copied from there and not from the implementation. */
+/** The error texts, copied from the specification and not from the implementation. */
 
 const texts = {
   10011: "Your proposed upload is smaller than the minimum allowed object size.",

@@ -1,4 +1,4 @@
-/** One page of a listing, computed the slow and obvious way: everything, then a slice of it. */
+/** One page of a listing, computed the slow and simple way: a slice of the whole listing. */
 import type { Options } from "./arguments.ts";
 import { fieldError, storeError } from "./errors.ts";
 
@@ -13,12 +13,12 @@ export interface Listing {
   readonly include: ReadonlySet<string>;
 }
 
-/** Where the page before ended: after a key, or after all keys that a prefix stands for. */
+/** The end of the previous page: after a key, or after all keys of a group. */
 type Position = { readonly key: string } | { readonly group: string };
 
 export interface Page {
   readonly keys: string[];
-  /** With the delimiter at their end. */
+  /** Prefixes with the delimiter at the end. */
   readonly groups: string[];
   readonly next: Position | undefined;
 }
@@ -51,7 +51,7 @@ function readText(options: Options, name: string): string | undefined {
   return text.toWellFormed();
 }
 
-/** A forged cursor is a SyntaxError; the specification only says that it is an error. */
+/** A forged cursor is a SyntaxError here; the specification does not define which error it is. */
 function readCursor(cursor: string): Position {
   return JSON.parse(cursor) as Position;
 }

@@ -1,8 +1,8 @@
-/** `httpMetadata` and `customMetadata`: what is read from the options and given back. */
+/** `httpMetadata` and `customMetadata`: parsing of the options, limits, and headers. */
 import { readDate, stringOf, type Options } from "./arguments.ts";
 import { fieldError, storeError, type Action } from "./errors.ts";
 
-/** `facts/store.md`, limits. What counts is not said to the byte: sequences stay clear of it. */
+/** The specification does not define the exact count: no sequence comes close to the limit. */
 const metadataSizeBytesMax = 8192;
 
 export interface Metadata {
@@ -12,7 +12,7 @@ export interface Metadata {
 
 export type HttpMetadata = Record<string, string | Date>;
 
-/** Field and header, in the order of the specification. */
+/** Fields and their headers, in the order of the specification. */
 const httpFields = [
   ["contentType", "content-type"],
   ["contentLanguage", "content-language"],

@@ -1,8 +1,8 @@
-/** `range`, in its object form and as a `Range` header (RFC 7233, section 2.1). */
+/** `range` as an object and as a `Range` header (RFC 7233, section 2.1). */
 import type { Options } from "./arguments.ts";
 import { fieldError, storeError } from "./errors.ts";
 
-export type Wanted =
+export type RequestedRange =
   | { readonly header: string }
   | {
       readonly offset?: number | undefined;
@@ -15,7 +15,7 @@ export interface Span {
   readonly length: number;
 }
 
-export function readRange(value: unknown): Wanted {
+export function readRange(value: unknown): RequestedRange {
   if (value === undefined || value === null) return {};
   if (value instanceof Headers) return { header: value.get("range") ?? "" };
   if (typeof value !== "object") {
@@ -46,11 +46,11 @@ function readInteger(value: unknown, [what, name]: [string, string]): number | u
   return number;
 }
 
-/** The bytes of an object of `size` bytes that are wanted; 10039 if there are none. */
-export function spanOf(wanted: Wanted, size: number): Span {
+/** The requested bytes of an object of `size` bytes; error 10039 if there are none. */
+export function spanOf(requested: RequestedRange, size: number): Span {
   const whole = { offset: 0, length: size };
-  if ("header" in wanted) return spanOfHeader(wanted.header, size) ?? whole;
-  const { offset, length, suffix } = wanted;
+  if ("header" in requested) return spanOfHeader(requested.header, size) ?? whole;
+  const { offset, length, suffix } = requested;
   if (offset === undefined && length === undefined && suffix === undefined) return whole;
   const start = suffix === undefined ? (offset ?? 0) : Math.max(0, size - suffix);
   const end = Math.min(size, start + (length ?? size));
@@ -58,7 +58,7 @@ export function spanOf(wanted: Wanted, size: number): Span {
   return { offset: start, length: end - start };
 }
 
-/** Undefined when the header is to be passed over: malformed, several ranges, or no such bytes. */
+/** Undefined for an ignored header: malformed, with several ranges, or unsatisfiable. */
 function spanOfHeader(header: string, size: number): Span | undefined {
   const match = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header);
   if (match === null) return undefined;

@@ -1,0 +1,41 @@
+/** Waiting for work: for many items at once, or not longer than a given time. */
+
+/** Works on items as they arrive, on `concurrency` of them at once, until one fails. */
+export async function mapConcurrent<Item>(
+  items: AsyncIterable<Item>,
+  concurrency: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  let failed = false;
+  const workThrough = async (): Promise<void> => {
+    while (!failed) {
+      const { done, value } = await iterator.next();
+      if (done === true) return;
+      try {
+        await work(value);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: concurrency }, workThrough));
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failure === undefined) return;
+  await iterator.return?.();
+  throw failure.reason;
+}
+
+/** Runtimes are killed, which takes no time. A stop that takes longer waits for a dead process. */
+export const stopMilliseconds = 5000;
+
+/** Settles when the work succeeds or fails, or after the given time. Keeps the process running. */
+export async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work.catch(() => {}), timeout]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,50 @@
+/**
+ * Which of the calls that a fault matches the fault hits.
+ *
+ * The decision depends only on the order of the calls and, where a probability is given, on a
+ * seeded generator. The same test fails the same calls in every run.
+ */
+export interface FaultScheduleOptions {
+  /** The first matching call that the fault hits, counted from 1. */
+  readonly first: number;
+  /** The number of matching calls, from the first on, that the fault may hit. */
+  readonly times: number;
+  /** The probability with which the fault hits each of these calls: 1 by default. */
+  readonly probability?: number;
+  /** The seed of the generator behind `probability`: 1 by default. */
+  readonly seed?: number;
+}
+
+export class FaultSchedule {
+  readonly #first: number;
+  readonly #end: number;
+  readonly #probability: number;
+  readonly #random: () => number;
+  #count = 0;
+
+  constructor({ first, times, probability = 1, seed = 1 }: FaultScheduleOptions) {
+    this.#first = first;
+    this.#end = first + times;
+    this.#probability = probability;
+    this.#random = mulberry32(seed);
+  }
+
+  /** Counts a matching call. Returns its number, from 1, if the fault hits the call. */
+  countCall(): number | null {
+    const count = ++this.#count;
+    // Drawn for every call, so that `first` and `times` do not change which later calls are hit.
+    const drawn = this.#random() < this.#probability;
+    return drawn && count >= this.#first && count < this.#end ? count : null;
+  }
+}
+
+/** Mulberry32: a small generator with the same sequence on every platform. */
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

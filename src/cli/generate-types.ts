@@ -1,0 +1,152 @@
+/**
+ * `worker-configuration.d.ts`: the types of a script's `env`.
+ *
+ * wrangler generates the file from a configuration in which our bindings are `unsafe` bindings.
+ * wrangler gives those the type `any`; `withBindingTypes()` replaces it with their own types.
+ */
+import { relative, resolve } from "node:path";
+import { withTemporaryConfig } from "../config/temporary-config-file.ts";
+import { isTable, type Table } from "../config/schema.ts";
+import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { toWranglerTable } from "../config/wrangler-config.ts";
+import { isStoreFlag } from "../plugin/compatibility.ts";
+import { loadWrangler } from "../base/runtime.ts";
+import { UserError } from "../base/user-error.ts";
+
+export interface GenerateTypesOptions {
+  configPath?: string;
+  /** Types for one environment; without it, for the top level and all environments together. */
+  environment?: string;
+  /** The folder in which the search for the configuration starts, and the base of `path`. */
+  folder?: string;
+  /** The declaration file. */
+  path?: string;
+  envInterface?: string;
+  includeEnv?: boolean;
+  includeRuntime?: boolean;
+  strictVars?: boolean;
+  envFiles?: readonly string[];
+  /** The command that writes the file, for its header. */
+  command?: string;
+}
+
+const typesPathDefault = "worker-configuration.d.ts";
+
+export async function generateTypes(
+  options: GenerateTypesOptions = {},
+): Promise<{ readonly path: string; readonly content: string }> {
+  const { includeEnv = true, includeRuntime = true } = options;
+  const config = readConfig(options);
+  const path = resolve(options.folder ?? ".", options.path ?? typesPathDefault);
+  checkOptions(config, options);
+  const environments = options.environment === undefined ? environmentsOf(config) : [];
+  const table = withoutStoreFlags(
+    environments.length === 0 ? toWranglerTable(config) : mergeEnvironments(config, environments),
+  );
+  const { experimental_generateTypes: generate } = loadWrangler();
+  const { content } = await withTemporaryConfig(config, table, (configPath) =>
+    generate({
+      config: configPath,
+      // The path stands in the header, which must be the same on every machine.
+      path: relative(process.cwd(), path),
+      includeEnv,
+      includeRuntime,
+      ...(options.environment !== undefined && { env: options.environment }),
+      ...(options.envInterface !== undefined && { envInterface: options.envInterface }),
+      ...(options.strictVars !== undefined && { strictVars: options.strictVars }),
+      ...(options.envFiles !== undefined && { envFile: [...options.envFiles] }),
+    }).catch(explain),
+  );
+  const types = bindingTypes([config, ...environments]);
+  return { path, content: withBindingTypes(content, types, options.command ?? "ledge types") };
+}
+
+function fail(problem: string): never {
+  throw new UserError(problem);
+}
+
+function checkOptions(config: ProjectConfig, options: GenerateTypesOptions): void {
+  const { includeEnv = true, includeRuntime = true, path = typesPathDefault } = options;
+  if (config.path === null) {
+    fail(`There is no configuration file in ${config.folder} or above it: add a wrangler.jsonc.`);
+  }
+  if (!path.endsWith(".d.ts")) fail(`${path} does not end in .d.ts: name a declaration file.`);
+  if (!includeEnv && !includeRuntime) {
+    fail("There is nothing to generate: include the types of env, of the runtime, or both.");
+  }
+  if (includeRuntime && config.table["compatibility_date"] === undefined) {
+    fail(
+      "The types of the runtime depend on compatibility_date, and the configuration has none. " +
+        'Add "compatibility_date": "2026-08-01".',
+    );
+  }
+  const { envInterface = "Env" } = options;
+  if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(envInterface)) {
+    fail(`"${envInterface}" is not a name for an interface: use letters, digits and "_".`);
+  }
+}
+
+function environmentsOf({ path, source }: ProjectConfig): ProjectConfig[] {
+  const names = isTable(source["env"]) ? Object.keys(source["env"]) : [];
+  return names.map((environment) => readConfig({ configPath: path as string, environment }));
+}
+
+function mergeEnvironments(config: ProjectConfig, environments: readonly ProjectConfig[]): Table {
+  const tables = environments.map((each) => toWranglerTable(each)["env"] as Table);
+  return { ...toWranglerTable(config), env: Object.assign({}, ...tables) as Table };
+}
+
+/** workerd generates the types, and refuses flags that it does not know. */
+function withoutStoreFlags(table: Table): Table {
+  const { compatibility_flags: flags, env, ...rest } = table;
+  return {
+    ...rest,
+    ...(Array.isArray(flags) && {
+      compatibility_flags: flags.filter((flag) => !isStoreFlag(String(flag))),
+    }),
+    ...(isTable(env) && {
+      env: Object.fromEntries(
+        Object.entries(env).map(([name, own]) => [name, withoutStoreFlags(own as Table)]),
+      ),
+    }),
+  };
+}
+
+/** The types of our bindings, by name. */
+function bindingTypes(configs: readonly ProjectConfig[]): Map<string, string> {
+  const types = new Map<string, string>();
+  for (const { buckets, dns } of configs) {
+    for (const { binding } of buckets) types.set(binding, "StoreBucket");
+    if (dns.binding !== undefined) types.set(dns.binding, "Fetcher");
+  }
+  return types;
+}
+
+function withBindingTypes(
+  content: string,
+  types: ReadonlyMap<string, string>,
+  command: string,
+): string {
+  const lines = content.split("\n").map((line) => {
+    if (line.startsWith("// Generated by Wrangler by running ")) {
+      return `// Generated by Ledge by running \`${command}\``;
+    }
+    const [, start, name, type] = /^(\s+([\p{ID_Continue}$]+)\??: )(.*);$/u.exec(line) ?? [];
+    const bindingType = types.get(name ?? "");
+    if (start === undefined || type === undefined || bindingType === undefined) return line;
+    return `${start}${type.replace(/^any$|\bany(?= \|)|(?<=\| )any\b/g, bindingType)};`;
+  });
+  if ([...types.values()].includes("StoreBucket")) {
+    const headerEnd = lines.findIndex((line) => !/^(?:\/\/|\/\*)/.test(line));
+    lines.splice(headerEnd, 0, '/// <reference types="ledge/types" />');
+  }
+  return lines.join("\n");
+}
+
+/** wrangler's own errors, which have a `telemetryMessage`, are mistakes in the configuration. */
+function explain(error: unknown): never {
+  if (error instanceof Error && "telemetryMessage" in error) {
+    throw new UserError(error.message, { cause: error });
+  }
+  throw error;
+}

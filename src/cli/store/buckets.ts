@@ -1,0 +1,32 @@
+/** `ledge store buckets` */
+import { formatTable } from "../../base/format.ts";
+import type { LeafCommand } from "../command.ts";
+import { projectOptions } from "../options.ts";
+import { print } from "../output.ts";
+
+export const buckets: LeafCommand = {
+  name: "buckets",
+  summary: "Lists the buckets of the configuration and the buckets on disk",
+  options: projectOptions,
+
+  async run(invocation) {
+    const { findProject } = await import("./library.ts");
+    const project = findProject(invocation);
+    print(
+      invocation,
+      project.buckets.map(({ bucketName, bindings, storageClass }) => ({
+        name: bucketName,
+        bindings,
+        storageClass,
+      })),
+      formatTable(
+        project.buckets.map(({ bucketName, bindings }) => [
+          bucketName,
+          bindings.length === 0
+            ? "(not configured)"
+            : bindings.map((name) => `env.${name}`).join(", "),
+        ]),
+      ),
+    );
+  },
+};

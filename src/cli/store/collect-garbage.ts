@@ -1,0 +1,42 @@
+/** `ledge store gc` */
+import { join } from "node:path";
+import { counted, formatBytes } from "../../base/format.ts";
+import type { LeafCommand } from "../command.ts";
+import { projectOptions } from "../options.ts";
+import { print } from "../output.ts";
+import type { StoreProject } from "./project.ts";
+
+export const collectGarbage: LeafCommand = {
+  name: "gc",
+  summary: "Removes the files that crashed runtimes have left",
+  details: "A runtime does the same by itself when it opens a bucket for the first time.",
+  options: projectOptions,
+
+  async run(invocation) {
+    const { removePartialFiles, withStore } = await import("./library.ts");
+    await withStore(invocation, async (store) => {
+      const { project } = store;
+      // Opening a bucket may remove files before `collectGarbage()` does; those count too.
+      const before = await abandonedFiles(project);
+      for (const { bucketName } of project.buckets) await store.bucket(bucketName).collectGarbage();
+      await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "runs"));
+      const kept = new Set((await abandonedFiles(project)).map(({ name }) => name));
+      const removed = before.filter(({ name }) => !kept.has(name));
+      const bytes = removed.reduce((sum, file) => sum + file.bytes, 0);
+      print(
+        invocation,
+        { files: removed.length, bytes },
+        `Removed ${counted(removed.length, "unused file")}: ${formatBytes(bytes)}.`,
+      );
+    });
+  },
+};
+
+/** Blobs of runs that have ended. */
+async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {
+  const { blobFolder, filesIn, isAbandoned, storeRuns } = await import("./library.ts");
+  const folders = project.buckets.map(({ bucketName }) => filesIn(blobFolder(project, bucketName)));
+  const files = (await Promise.all(folders)).flat();
+  const runIds = await storeRuns(project.folder).findActiveIds();
+  return files.filter(({ name }) => isAbandoned(name, runIds));
+}

@@ -1,0 +1,35 @@
+/** `ledge store head` */
+import { formatTable } from "../../base/format.ts";
+import type { LeafCommand } from "../command.ts";
+import { projectOptions } from "../options.ts";
+import { print } from "../output.ts";
+import type { ObjectJson } from "./object-json.ts";
+import { objectArgument } from "./parameters.ts";
+
+export const head: LeafCommand = {
+  name: "head",
+  summary: "Shows the metadata of an object",
+  arguments: [objectArgument],
+  options: projectOptions,
+
+  async run(invocation) {
+    const { objectNotFound, parseAddress, toObjectJson, withStore } = await import("./library.ts");
+    const address = parseAddress(invocation.arguments[0] as string);
+    await withStore(invocation, async (store) => {
+      const record = await store.bucket(address.bucket).head(address.key);
+      if (record === null) throw objectNotFound(address);
+      const json = toObjectJson(record);
+      print(invocation, json, formatTable(metadataRows(json)));
+    });
+  },
+};
+
+function metadataRows(object: ObjectJson): string[][] {
+  const { httpMetadata, customMetadata, checksums, ...rest } = object;
+  const rows = Object.entries({ ...rest, ...httpMetadata });
+  return [
+    ...rows.map(([name, value]) => [name, String(value)]),
+    ...Object.entries(checksums).map(([name, value]) => [name, value]),
+    ...Object.entries(customMetadata).map(([name, value]) => [`custom: ${name}`, value]),
+  ];
+}

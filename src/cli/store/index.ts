@@ -1,0 +1,33 @@
+/** `ledge store`: the buckets of a project. */
+import type { CommandGroup } from "../command.ts";
+import { buckets } from "./buckets.ts";
+import { collectGarbage } from "./collect-garbage.ts";
+import { copy } from "./copy.ts";
+import { deleteObjects } from "./delete.ts";
+import { exportObjects } from "./export.ts";
+import { get } from "./get.ts";
+import { head } from "./head.ts";
+import { importObjects } from "./import.ts";
+import { listObjects } from "./list.ts";
+import { put } from "./put.ts";
+import { reset } from "./reset.ts";
+import { stats } from "./stats.ts";
+
+export const storeCommands: CommandGroup = {
+  name: "store",
+  summary: "The buckets of a project: list, put, get, import, export",
+  commands: [
+    buckets,
+    listObjects,
+    head,
+    get,
+    put,
+    deleteObjects,
+    copy,
+    importObjects,
+    exportObjects,
+    stats,
+    collectGarbage,
+    reset,
+  ],
+};

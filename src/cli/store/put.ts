@@ -1,0 +1,86 @@
+/** `ledge store put` */
+import { formatBytes } from "../../base/format.ts";
+import type { HttpMetadata } from "../../store/core/http-metadata.ts";
+import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
+import { pairsOption, projectOptions, textOption } from "../options.ts";
+import { print } from "../output.ts";
+import { objectArgument, readStorageClass, storageClassOption } from "./parameters.ts";
+
+export const put: LeafCommand = {
+  name: "put",
+  summary: "Puts a file into a bucket",
+  arguments: [objectArgument, { name: "FILE", summary: 'The file; "-" is standard input' }],
+  options: {
+    "content-type": {
+      summary: "The type of the content",
+      value: "TYPE",
+      default: "from the ending of the key or the file",
+    },
+    "content-language": { summary: "The language of the content", value: "TEXT" },
+    "content-disposition": { summary: "How a browser presents the content", value: "TEXT" },
+    "content-encoding": { summary: "The compression of the content", value: "TEXT" },
+    "cache-control": { summary: "The rules for caches", value: "TEXT" },
+    expires: { summary: "When cached copies expire", value: "DATE" },
+    metadata: { summary: "Custom metadata", value: "NAME=VALUE", repeated: true },
+    "storage-class": storageClassOption,
+    ...projectOptions,
+  },
+  examples: [
+    "ledge store put photos/cat.png ./cat.png --metadata owner=me",
+    "date | ledge store put photos/now.txt -",
+  ],
+
+  async run(invocation) {
+    const { FileContent, guessMetadata, parseAddress, toObjectJson, withInputFile, withStore } =
+      await import("./library.ts");
+    const [word, file] = invocation.arguments as [string, string];
+    const address = parseAddress(word);
+    const { key } = address;
+    // The name of the file decides where the key has no known ending.
+    const guesses = [key, ...(file === "-" ? [] : [file])].map(guessMetadata);
+    const guess = guesses.find(({ contentType }) => contentType !== undefined);
+    const http = { ...guess, ...httpOptions(invocation) };
+    const custom = pairsOption(invocation, "metadata", "=") ?? {};
+    const storageClass = readStorageClass(invocation);
+    await withStore(invocation, async (store) => {
+      const bucket = store.bucket(address.bucket);
+      const description = {
+        key,
+        http,
+        custom,
+        storageClass: storageClass ?? bucket.known.storageClass,
+      };
+      const record = await withInputFile(file, (path) =>
+        bucket.put(description, FileContent.of(path)),
+      );
+      print(
+        invocation,
+        toObjectJson({ http, custom, ...record }),
+        `${bucket.name}/${key}: ${formatBytes(record.size)}, etag ${record.etag}`,
+      );
+    });
+  },
+};
+
+const httpFields = {
+  "content-type": "contentType",
+  "content-language": "contentLanguage",
+  "content-disposition": "contentDisposition",
+  "content-encoding": "contentEncoding",
+  "cache-control": "cacheControl",
+} as const;
+
+function httpOptions(invocation: Invocation): HttpMetadata {
+  const fields = Object.entries(httpFields).flatMap(([option, field]) => {
+    const value = textOption(invocation, option);
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  const expires = textOption(invocation, "expires");
+  const cacheExpiry = expires === undefined ? undefined : Date.parse(expires);
+  if (Number.isNaN(cacheExpiry)) {
+    throw new UsageError(
+      `--expires must be a date such as 2030-01-31T12:00:00Z, not "${expires}".`,
+    );
+  }
+  return { ...Object.fromEntries(fields), ...(cacheExpiry !== undefined && { cacheExpiry }) };
+}

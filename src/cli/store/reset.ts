@@ -1,0 +1,90 @@
+/** `ledge store reset` */
+import { counted } from "../../base/format.ts";
+import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import { UsageError, exitCode, type LeafCommand } from "../command.ts";
+import { projectOptions } from "../options.ts";
+import { print, printRemark } from "../output.ts";
+import { deletePrefix } from "./delete.ts";
+import { bucketArgument, dryRunOption } from "./parameters.ts";
+
+export const reset: LeafCommand = {
+  name: "reset",
+  summary: "Deletes all objects and uploads",
+  arguments: [
+    { ...bucketArgument, summary: "The buckets; by default all", optional: true, repeated: true },
+  ],
+  options: {
+    yes: { summary: "Deletes without asking", short: "y" },
+    "dry-run": dryRunOption,
+    ...projectOptions,
+  },
+
+  async run(invocation) {
+    const dryRun = invocation.options["dry-run"] === true;
+    const isConfirmed = invocation.options["yes"] === true || dryRun;
+    if (!isConfirmed && !process.stdin.isTTY) {
+      throw new UsageError(
+        "This command deletes everything: confirm with --yes, or count with --dry-run.",
+      );
+    }
+    const { withStore } = await import("./library.ts");
+    return withStore(invocation, async (store) => {
+      const words =
+        invocation.arguments.length > 0
+          ? invocation.arguments
+          : store.project.buckets.map(({ bucketName }) => bucketName);
+      const buckets = words.map((word) => store.bucket(word));
+      if (!isConfirmed && !(await confirm(buckets))) {
+        printRemark("Nothing was deleted.");
+        return exitCode.failed;
+      }
+      const results = [];
+      for (const bucket of buckets) {
+        const objects = await deletePrefix(bucket, "", dryRun);
+        const uploads = await abortUploads(bucket, dryRun);
+        results.push({ name: bucket.name, objects, uploads, dryRun });
+      }
+      const lines = results.map(({ name, objects, uploads }) => {
+        const counts = `${counted(objects, "object")} and ${counted(uploads, "upload")}`;
+        return dryRun ? `${name}: ${counts} would be deleted.` : `${name}: deleted ${counts}.`;
+      });
+      print(invocation, results, lines.join("\n"));
+      return exitCode.done;
+    });
+  },
+};
+
+async function confirm(buckets: readonly EndpointBucket[]): Promise<boolean> {
+  const { createInterface } = await import("node:readline/promises");
+  const names = buckets.map(({ name }) => `"${name}"`).join(", ");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`Delete everything in ${names}? [y/N] `);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Returns the number of uploads. A dry run only counts them. */
+async function abortUploads(bucket: EndpointBucket, dryRun: boolean): Promise<number> {
+  const { listLimitMax } = await import("./library.ts");
+  let count = 0;
+  let after: { key: string; uploadId: string } | undefined;
+  for (;;) {
+    const { uploads, truncated } = await bucket.call({
+      method: "listUploads",
+      prefix: "",
+      limit: listLimitMax,
+      ...(after !== undefined && { after }),
+    });
+    for (const { key, uploadId } of uploads) {
+      if (!dryRun) await bucket.call({ method: "abortUpload", key, uploadId });
+      count++;
+    }
+    const last = uploads.at(-1);
+    if (!truncated || last === undefined) return count;
+    // Aborted uploads leave the listing, so the next page starts at the beginning again.
+    if (dryRun) after = { key: last.key, uploadId: last.uploadId };
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The building blocks of every configuration schema: `[[store_buckets]]`, `[dns]`, the options of a
+ * plugin's binding, and the variables of the companion worker.
+ *
+ * A schema reports all mistakes of a value, each with its path and its problem. A problem is a
+ * predicate without a subject ("must be a hostname"), because the caller knows how to name the
+ * field. This file is pure: Node and the companion worker both import it.
+ */
+import * as v from "valibot";
+import { nearest, unknownKey } from "../base/nearest.ts";
+import type { Path } from "./source-position.ts";
+
+export type Table = Readonly<Record<string, unknown>>;
+
+export interface Mistake {
+  readonly path: Path;
+  readonly problem: string;
+}
+
+export type ReportMistake = (path: Path, problem: string) => void;
+
+/** A table, before the values of its keys are checked. */
+type TableOf<Entries extends v.ObjectEntries> = v.GenericSchema<
+  unknown,
+  v.InferInput<v.ObjectSchema<Entries, undefined>>
+>;
+
+/**
+ * Parses `input`, which stands at `path`.
+ *
+ * @returns the output of the schema; `null` after mistakes were reported
+ */
+export function parseValue<Output>(
+  schema: v.GenericSchema<unknown, Output>,
+  input: unknown,
+  path: Path,
+  report: ReportMistake,
+): Output | null {
+  const { success, output, issues } = v.safeParse(schema, input);
+  if (success) return output;
+  for (const issue of issues) {
+    const steps = issue.path?.map(({ key }) => key as string | number) ?? [];
+    report([...path, ...steps], issue.message);
+  }
+  return null;
+}
+
+/** A value that `parse` accepts; `parse` returns `null` for any other value. */
+export function valueSchema<Output>(
+  parse: (input: unknown) => Output | null,
+  problem: string | ((input: unknown) => string),
+) {
+  return v.pipe(
+    v.unknown(),
+    v.rawTransform<unknown, Output>(({ dataset, addIssue, NEVER }) => {
+      const output = parse(dataset.value);
+      if (output !== null) return output;
+      addIssue({ message: typeof problem === "string" ? problem : problem(dataset.value) });
+      return NEVER;
+    }),
+  );
+}
+
+/** A string that `parse` accepts. */
+export function textSchema<Output>(
+  parse: (text: string) => Output | null,
+  problem: string | ((text: string) => string),
+) {
+  return valueSchema(
+    (input) => (typeof input === "string" ? parse(input) : null),
+    (input) => {
+      if (typeof input !== "string") return `must be text, not ${kindOf(input)}`;
+      return typeof problem === "string" ? problem : problem(input);
+    },
+  );
+}
+
+export function textMatchingSchema(pattern: RegExp, problem: string) {
+  return textSchema((input) => (pattern.test(input) ? input : null), problem);
+}
+
+export function oneOfSchema<const Option extends string>(options: readonly Option[]) {
+  const names = options.map((option) => `"${option}"`);
+  return v.picklist(
+    options,
+    ({ input }) =>
+      `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}, not ${JSON.stringify(input)}`,
+  );
+}
+
+export function integerSchema(min: number, max: number) {
+  return valueSchema(
+    (input) => (isIntegerBetween(input, min, max) ? input : null),
+    `must be a whole number from ${min} to ${max}`,
+  );
+}
+
+export const booleanSchema = v.boolean("must be true or false");
+
+export function listSchema<Item extends v.GenericSchema>(item: Item, problem = "must be a list") {
+  return v.array(item, problem);
+}
+
+/** A table of any content. */
+export const anyTableSchema = v.custom<Table>(
+  isTable,
+  ({ input }) => `must be a table, not ${kindOf(input)}`,
+);
+
+/** A table whose other keys are ignored. All keys of `entries` are optional. */
+export function looseTableSchema<const Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.pipe(anyTableSchema as TableOf<Entries>, v.object(entries));
+}
+
+/**
+ * A table that has the keys of `entries` and no others. A key whose schema is not optional is
+ * required, and `examples` has a value of each.
+ */
+export function tableSchema<const Entries extends v.ObjectEntries>(
+  entries: Entries,
+  examples: { readonly [Key in keyof Entries]?: string } = {},
+) {
+  const known = Object.keys(entries);
+  const missing = ({ path }: v.ObjectIssue): string => {
+    const example = examples[path?.[0]?.key as string];
+    return `is missing. Add it, as in ${JSON.stringify(example)}`;
+  };
+  return v.lazy((input) => {
+    // valibot's own strict object reports only the first unknown key.
+    const unknown = Object.keys(isTable(input) ? input : {}).filter((key) => !known.includes(key));
+    // A misspelt key is reported as such, and not as missing too.
+    const misspelt = unknown.flatMap((key) => nearest(key, known) ?? []);
+    const lenient = Object.fromEntries(misspelt.map((key) => [key, v.optional(v.unknown())]));
+    return v.pipe(
+      anyTableSchema as TableOf<Entries>,
+      v.object({ ...entries, ...lenient }, missing) as v.ObjectSchema<Entries, typeof missing>,
+      v.rawCheck(({ addIssue }) => {
+        for (const key of unknown) {
+          const path: v.UnknownPathItem = {
+            type: "unknown",
+            origin: "key",
+            input,
+            key,
+            value: key,
+          };
+          addIssue({ message: unknownKey(key, known), path: [path] });
+        }
+      }),
+    );
+  });
+}
+
+export function isTable(input: unknown): input is Table {
+  return typeof input === "object" && input !== null && !Array.isArray(input);
+}
+
+export function isIntegerBetween(input: unknown, min: number, max: number): input is number {
+  return Number.isInteger(input) && Number(input) >= min && Number(input) <= max;
+}
+
+/** `a number`, as in "must be text, not a number" */
+function kindOf(input: unknown): string {
+  if (Array.isArray(input)) return "a list";
+  if (input === null) return "null";
+  if (typeof input === "string") return "text";
+  return typeof input === "object" ? "a table" : `a ${typeof input}`;
+}
+
+/** Ends the problem with a full stop, unless it ends with another mark. */
+export function sentence(problem: string): string {
+  return /[.?!]$/.test(problem) ? problem : `${problem}.`;
+}

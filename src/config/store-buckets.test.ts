@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { parseBucketOptions } from "./store-buckets.ts";
+import { UserError } from "../base/user-error.ts";
+
+const name = "my-bucket";
+
+describe("parseBucketOptions()", () => {
+  it("accepts a name alone", () => {
+    expect(parseBucketOptions("B", { bucket_name: name })).toStrictEqual({
+      bucketName: name,
+      storageClass: "Standard",
+    });
+  });
+
+  it("accepts all options", () => {
+    expect(
+      parseBucketOptions("B", {
+        bucket_name: name,
+        storage_class: "InfrequentAccess",
+        compatibility_date: "2022-08-04",
+        compatibility_flags: ["store_list_trailing_delimiter"],
+        latency_milliseconds: 60_000,
+      }),
+    ).toStrictEqual({
+      bucketName: name,
+      storageClass: "InfrequentAccess",
+      compatibilityDate: "2022-08-04",
+      compatibilityFlags: ["store_list_trailing_delimiter"],
+      latencyMilliseconds: 60_000,
+    });
+  });
+
+  it("treats undefined options as absent", () => {
+    expect(
+      parseBucketOptions("B", {
+        bucket_name: name,
+        storage_class: undefined,
+        compatibility_date: undefined,
+        compatibility_flags: undefined,
+      }),
+    ).toStrictEqual({ bucketName: name, storageClass: "Standard" });
+  });
+
+  it.each(["a", "7", "ab", "a.b_c-D9", "a".repeat(63)])("accepts the name %j", (bucketName) => {
+    expect(parseBucketOptions("B", { bucket_name: bucketName }).bucketName).toBe(bucketName);
+  });
+
+  const badNames = [
+    "",
+    "-a",
+    "a-",
+    ".",
+    "..",
+    ".a",
+    "a.",
+    "_a",
+    "a/b",
+    "a\\b",
+    "a b",
+    "a:b",
+    "\xe9",
+    "a\n",
+  ];
+  it.each([...badNames, "a".repeat(64)])("refuses the name %j", (bucketName) => {
+    expect(() => parseBucketOptions("PHOTOS", { bucket_name: bucketName })).toThrow(
+      new UserError(
+        `Store bucket "PHOTOS": bucket_name ${JSON.stringify(bucketName)} is not a valid bucket name. ` +
+          'Use 1 to 63 letters, digits, ".", "_" and "-", ' +
+          "beginning and ending with a letter or a digit.",
+      ),
+    );
+  });
+
+  const missing = 'options are missing. Give at least { bucket_name: "my-bucket" }.';
+  const known =
+    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds";
+  const badLatency = "latency_milliseconds must be a whole number from 0 to 60000.";
+  const badDate = "compatibility_date must be a date in the form YYYY-MM-DD.";
+  const noName = 'bucket_name is missing. Add it, as in "my-bucket".';
+  const classes = 'storage_class must be "Standard" or "InfrequentAccess"';
+  it.each([
+    [undefined, missing],
+    [null, missing],
+    ["photos", missing],
+    [{}, noName],
+    [{ bucket_name: undefined }, noName],
+    [{ bucket_name: 5 }, "bucket_name must be text, not a number."],
+    [{ bucket_name: null }, "bucket_name must be text, not null."],
+    [{ bucketName: name }, 'bucketName is not a key; did you mean "bucket_name"?'],
+    [{ bucket_name: name, jurisdiction: "eu" }, `jurisdiction is not a key; known are ${known}.`],
+    [{ bucket_name: name, storage_class: "Glacier" }, `${classes}, not "Glacier".`],
+    [{ bucket_name: name, storage_class: "standard" }, `${classes}, not "standard".`],
+    [{ bucket_name: name, storage_class: null }, `${classes}, not null.`],
+    [{ bucket_name: name, compatibility_date: "2022-8-4" }, badDate],
+    [{ bucket_name: name, compatibility_date: "2022-08-04T00:00" }, badDate],
+    [
+      { bucket_name: name, compatibility_date: 20220804 },
+      "compatibility_date must be text, not a number.",
+    ],
+    [
+      { bucket_name: name, compatibility_flags: "store_list_honor_include" },
+      "compatibility_flags must be a list.",
+    ],
+    [{ bucket_name: name, compatibility_flags: ["a", 5] }, "compatibility_flags[1] must be text."],
+    [{ bucket_name: name, latency_milliseconds: -1 }, badLatency],
+    [{ bucket_name: name, latency_milliseconds: 1.5 }, badLatency],
+    [{ bucket_name: name, latency_milliseconds: 60_001 }, badLatency],
+    [{ bucket_name: name, latency_milliseconds: "5" }, badLatency],
+  ])("refuses %o", (options, problem) => {
+    expect(() => parseBucketOptions("PHOTOS", options)).toThrow(
+      new UserError(`Store bucket "PHOTOS": ${problem}`),
+    );
+  });
+});

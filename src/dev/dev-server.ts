@@ -1,0 +1,243 @@
+/**
+ * The dev server: a script with its buckets in wrangler's dev server, and the companion worker.
+ *
+ * The companion worker has a runtime of its own, so that saving a script does not interrupt DNS
+ * (`docs/decisions/0008-dns-in-its-own-runtime.md`). A change of the configuration file takes effect
+ * when the file is saved; while the file has mistakes, the previous configuration stays in use.
+ */
+import { resolve } from "node:path";
+import type * as WranglerModule from "wrangler";
+import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { findFreePort } from "../base/ports.ts";
+import { loadWrangler } from "../base/runtime.ts";
+import { pluginFolder, stateFolder } from "../base/state-folder.ts";
+import { UserError } from "../base/user-error.ts";
+import { storeRuns } from "../store/node/store-owner.ts";
+import { CompanionDns } from "./companion-dns.ts";
+import { watchConfig } from "./file-watch.ts";
+import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
+import { ScriptConsole } from "./script-console.ts";
+import { ScriptSupervisor } from "./script-supervisor.ts";
+import { renderSummary } from "./summary.ts";
+import { readProject, readProjectConfig, workerInput, type Project } from "./worker-input.ts";
+import { wranglerWarnings } from "./wrangler-warnings.ts";
+
+type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;
+
+export interface RunningDev {
+  /** The URL of the script. It does not change while the dev server runs. */
+  readonly url: string;
+  readonly buckets: readonly BucketBinding[];
+  /** The state folder. */
+  readonly persistFolder: string;
+  /** Settles when the script answers, also after failed builds and starts. */
+  readonly ready: Promise<void>;
+  /** Restarts the runtime of the script. */
+  restart(): Promise<void>;
+  /** Stops the script and DNS. A second call returns the same promise. */
+  stop(): Promise<void>;
+}
+
+const portDefault = 8787;
+const inspectorPortDefault = 9229;
+
+export async function startDev(options: StartDevOptions = {}): Promise<RunningDev> {
+  checkOptions(options);
+  // wrangler's own watch of the file would reload the script with the old configuration.
+  process.env["WRANGLER_CI_DISABLE_CONFIG_WATCHING"] ??= "true";
+  // Keeps Miniflare from fetching request.cf over the network.
+  process.env["CLOUDFLARE_CF_FETCH_ENABLED"] ??= "false";
+  process.env["WRANGLER_LOG"] ??= options.logLevel ?? logLevelDefault;
+  const config = readProjectConfig(options);
+  const dns = companionDns(config, options);
+  // Loading wrangler takes time, and so does the start of DNS.
+  const starting = dns?.start();
+  const wrangler = loadWrangler();
+  await starting;
+  let server: DevServer | undefined;
+  try {
+    server = new DevServer(options, wrangler, dns);
+    await server.start();
+    return server;
+  } catch (error) {
+    await (server?.stop() ?? dns?.stop());
+    throw error instanceof UserError
+      ? error
+      : new UserError((error as Error).message, { cause: error });
+  }
+}
+
+function companionDns(config: ProjectConfig, options: StartDevOptions): CompanionDns | null {
+  const { dns = true, dnsPort, dnsApiPort } = options;
+  if (!dns) return null;
+  return new CompanionDns(config, {
+    persistTo: stateFolder(config.folder, options.persistTo),
+    ...(dnsPort !== undefined && { dnsPort }),
+    ...(dnsApiPort !== undefined && { apiPort: dnsApiPort }),
+  });
+}
+
+class DevServer implements RunningDev {
+  readonly #options: StartDevOptions;
+  readonly #wrangler: Wrangler;
+  readonly #console: ScriptConsole;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #dns: CompanionDns | null;
+  #project: Project;
+  #supervisor: ScriptSupervisor | null = null;
+  #hostname = "localhost";
+  #port = 0;
+  #inspectorPort = 0;
+  #endWatch: () => void = () => {};
+  /** The message for the next time that the script answers. */
+  #readyMessage: () => string = () => this.#summary();
+  #changes: Promise<void> = Promise.resolve();
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: StartDevOptions, wrangler: Wrangler, dns: CompanionDns | null) {
+    this.#options = options;
+    this.#dns = dns;
+    this.#wrangler = wrangler;
+    this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
+    this.#project = readProject(options, wrangler.unstable_readConfig);
+  }
+
+  get url(): string {
+    const protocol = this.#options.localProtocol ?? this.#project.wrangler.dev.local_protocol;
+    const isAnyAddress = ["*", "0.0.0.0", "::"].includes(this.#hostname);
+    const shown = isAnyAddress ? "localhost" : this.#hostname;
+    return `${protocol}://${shown.includes(":") ? `[${shown}]` : shown}:${this.#port}`;
+  }
+
+  get buckets(): readonly BucketBinding[] {
+    return this.#project.config.buckets;
+  }
+
+  get persistFolder(): string {
+    return stateFolder(this.#project.config.folder, this.#options.persistTo);
+  }
+
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  async start(): Promise<void> {
+    const { config, wrangler } = this.#project;
+    this.#warn();
+    this.#hostname = this.#options.ip ?? wrangler.dev.ip;
+    this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
+    this.#inspectorPort = await findFreePort(
+      this.#options.inspectorPort ?? wrangler.dev.inspector_port ?? inspectorPortDefault,
+      "127.0.0.1",
+    );
+    this.#supervisor = new ScriptSupervisor({
+      wrangler: this.#wrangler,
+      input: this.#input(),
+      script: resolve(this.#options.script ?? wrangler.main ?? config.folder),
+      console: this.#console,
+      listener: {
+        onReady: () => this.#onReady(),
+        onFailure: (problem) => this.#onFailure(problem),
+        onCrash: (signal) => this.#onCrash(signal),
+      },
+    });
+    await this.#supervisor.start();
+    if (config.path !== null) {
+      this.#endWatch = watchConfig(config.path, () => {
+        this.#changes = this.#changes.then(() => this.#reconfigure());
+      });
+    }
+  }
+
+  async restart(): Promise<void> {
+    this.#readyMessage = () => "Restarted.";
+    await this.#supervisor?.restart();
+  }
+
+  stop(): Promise<void> {
+    return (this.#stopping ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    this.#endWatch();
+    await Promise.all([
+      this.#supervisor?.stop(),
+      this.#dns && within(stopMilliseconds, this.#dns.stop()),
+    ]);
+    await storeRuns(pluginFolder(this.persistFolder, "store")).removeOwnEnded();
+  }
+
+  async #choosePort(wanted: number): Promise<number> {
+    const port = await findFreePort(wanted, this.#hostname);
+    if (wanted !== 0 && port !== wanted) this.#log(`Port ${wanted} is taken: using ${port}.`);
+    return port;
+  }
+
+  #input(): ReturnType<typeof workerInput> {
+    return workerInput(this.#project, this.#options, {
+      hostname: this.#hostname,
+      port: this.#port,
+      inspectorPort: this.#inspectorPort,
+      dns: this.#dns?.remote ?? null,
+      console: this.#console,
+    });
+  }
+
+  async #reconfigure(): Promise<void> {
+    const previous = this.#project;
+    try {
+      this.#project = readProject(this.#options, this.#wrangler.unstable_readConfig);
+      this.#warn();
+      await this.#dns?.update(this.#project.config);
+      this.#readyMessage = () => `The configuration has changed.\n${this.#summary()}`;
+      await this.#supervisor?.update(this.#input());
+    } catch (error) {
+      this.#project = previous;
+      this.#log(`${(error as Error).message}\nThe previous configuration stays in use.`);
+    }
+  }
+
+  #onReady(): void {
+    if (this.#stopping !== undefined) return;
+    this.#log(this.#readyMessage());
+    this.#readyMessage = () => "Reloaded.";
+    this.#ready.resolve();
+  }
+
+  #onFailure(problem: string | null): void {
+    if (this.#stopping !== undefined) return;
+    this.#log([...(problem === null ? [] : [problem]), "Waiting for a change."].join("\n"));
+  }
+
+  #onCrash(signal: string): void {
+    this.#log(`${signal} ended the runtime. Starting it again.`);
+    this.#readyMessage = () => "Running again, with the buckets as they were.";
+  }
+
+  #warn(): void {
+    const { config } = this.#project;
+    const warnings = [
+      ...config.warnings,
+      ...wranglerWarnings(config, this.#wrangler.unstable_readConfig),
+    ];
+    for (const warning of warnings) this.#log(warning);
+  }
+
+  #summary(): string {
+    return renderSummary(
+      {
+        url: this.url,
+        buckets: this.buckets,
+        storeFolder: pluginFolder(this.persistFolder, "store"),
+        storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
+        dns: this.#dns?.lines ?? [],
+      },
+      process.cwd(),
+    );
+  }
+
+  #log(text: string): void {
+    (this.#options.log ?? console.log)(text);
+  }
+}

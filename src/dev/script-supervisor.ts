@@ -1,0 +1,214 @@
+/**
+ * Runs a script in wrangler's dev server, which bundles the script, reloads it when a source is
+ * saved, and puts a proxy with a stable address before it.
+ *
+ *     proxy (a runtime) ──▶ script (a runtime, new with each reload) ──▶ its bindings
+ *
+ * The supervisor adds what wrangler lacks: a script that does not start is tried again when a
+ * source is saved, and after a crash of either runtime both start again. Starts, updates and
+ * restarts run one after the other.
+ */
+import type * as WranglerModule from "wrangler";
+import { watchCrashes } from "../base/child-processes.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { watchSourcesOnce } from "./file-watch.ts";
+import type { ScriptConsole } from "./script-console.ts";
+
+export type WorkerInput = Parameters<typeof WranglerModule.unstable_startWorker>[0];
+type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv">;
+type DevEnv = WranglerModule.unstable_DevEnv;
+type ControllerEvent = Parameters<DevEnv["dispatch"]>[0];
+type ErrorEvent = Extract<ControllerEvent, { type: "error" }>;
+
+/** The time between the first and the last process that a terminal's interrupt reaches. */
+const interruptMilliseconds = 100;
+
+export interface SupervisorListener {
+  /** The script answers: after the start, a change, or a restart. */
+  onReady(): void;
+  /**
+   * The script cannot be built or started. The next attempt follows a change of a source.
+   *
+   * @param problem `null` if wrangler has already printed the problem
+   */
+  onFailure(problem: string | null): void;
+  onCrash(signal: string): void;
+}
+
+export class ScriptSupervisor {
+  readonly #wrangler: Wrangler;
+  readonly #console: ScriptConsole;
+  readonly #listener: SupervisorListener;
+  readonly #script: string;
+  #input: WorkerInput;
+  #environment: DevEnv | null = null;
+  #stopped = false;
+  #changes: Promise<void> = Promise.resolve();
+  #endWatch: () => void = () => {};
+  readonly #started = new WeakSet<DevEnv>();
+  readonly #failed = new WeakSet<DevEnv>();
+
+  constructor(options: {
+    wrangler: Wrangler;
+    input: WorkerInput;
+    /** The path of the script. */
+    script: string;
+    console: ScriptConsole;
+    listener: SupervisorListener;
+  }) {
+    this.#wrangler = options.wrangler;
+    this.#input = options.input;
+    this.#script = options.script;
+    this.#console = options.console;
+    this.#listener = options.listener;
+  }
+
+  /** @throws wrangler's error about the configuration */
+  start(): Promise<void> {
+    return this.#enqueue(() => this.#start());
+  }
+
+  /** Replaces the configuration. After an error, the old configuration stays in use. */
+  update(input: WorkerInput): Promise<void> {
+    return this.#enqueue(async () => {
+      if (this.#environment === null) {
+        this.#input = input;
+        this.#endWatch();
+        return this.#start();
+      }
+      await this.#environment.config.set(input, true);
+      this.#input = input;
+    });
+  }
+
+  restart(): Promise<void> {
+    return this.#enqueue(async () => {
+      await this.#end();
+      await this.#start();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await within(stopMilliseconds, this.#changes);
+    await this.#end();
+  }
+
+  async #start(): Promise<void> {
+    const environment = new this.#wrangler.unstable_DevEnv();
+    this.#environment = environment;
+    this.#endWatch = watchCrashes((signal) => {
+      // An interrupt from the terminal can end the runtimes before it reaches this process.
+      setTimeout(() => {
+        if (environment === this.#environment && !this.#stopped) this.#onCrash(signal);
+      }, interruptMilliseconds);
+    });
+    observe(environment, (event) => this.#onEvent(environment, event));
+    // The proxy would print its address before the script answers.
+    environment.proxy.localServerReady = neverReady;
+    try {
+      await environment.startWorker(this.#input);
+    } catch (error) {
+      this.#environment = null;
+      this.#endWatch();
+      const root = rootOf(error as Error);
+      if (!isBuildFailure(root)) throw root;
+      this.#listener.onFailure(root.message);
+      this.#endWatch = watchSourcesOnce(this.#script, () => this.#retry());
+    }
+  }
+
+  async #end(): Promise<void> {
+    const environment = this.#environment;
+    this.#environment = null;
+    this.#endWatch();
+    if (environment === null) return;
+    // wrangler can stop a proxy only after its start, and a proxy that failed never starts.
+    await within(stopMilliseconds, environment.proxy.ready.promise);
+    await within(stopMilliseconds, environment.teardown());
+  }
+
+  #onCrash(signal: string): void {
+    this.#listener.onCrash(signal);
+    this.#retry();
+  }
+
+  #retry(): void {
+    void this.restart().catch((error: Error) => this.#listener.onFailure(error.message));
+  }
+
+  #enqueue(act: () => Promise<void>): Promise<void> {
+    const change = this.#changes.then(() => (this.#stopped ? undefined : act()));
+    this.#changes = change.catch(() => {});
+    return change;
+  }
+
+  /** @returns whether wrangler handles the event */
+  #onEvent(environment: DevEnv, event: ControllerEvent): boolean {
+    if (environment !== this.#environment) return true;
+    if (event.type === "bundleStart") {
+      // wrangler does not restart a runtime whose first start failed.
+      if (!this.#failed.has(environment) || this.#started.has(environment)) return true;
+      this.#retry();
+      return false;
+    }
+    if (event.type === "bundleComplete") this.#console.useBundle(event.bundle);
+    if (event.type === "reloadComplete") {
+      this.#started.add(environment);
+      // The proxy passes requests on after a message that wrangler sends after this event.
+      setImmediate(() => void this.#reportReady(environment));
+    }
+    if (event.type === "error" && !isRetried(event)) {
+      if (event.source === "LocalRuntimeController") this.#failed.add(environment);
+      // wrangler prints the errors of its bundler.
+      const isPrinted = event.source === "BundlerController";
+      this.#listener.onFailure(isPrinted ? null : problemOf(event, environment));
+    }
+    return true;
+  }
+
+  async #reportReady(environment: DevEnv): Promise<void> {
+    await environment.proxy.ready.promise;
+    await environment.proxy.runtimeMessageMutex.drained();
+    if (environment === this.#environment) this.#listener.onReady();
+  }
+}
+
+/** Calls `filter` with each event, and lets wrangler handle the events that `filter` accepts. */
+function observe(environment: DevEnv, filter: (event: ControllerEvent) => boolean): void {
+  const dispatch = environment.dispatch.bind(environment);
+  environment.dispatch = (event) => {
+    if (filter(event)) dispatch(event);
+  };
+  // Without a listener, an error event ends the process.
+  environment.on("error", () => {});
+}
+
+/** wrangler sends messages to its proxy and its inspector again when they fail. */
+function isRetried({ source, reason }: ErrorEvent): boolean {
+  return (
+    source === "ProxyController" &&
+    /^(Failed to send message to|Could not connect to Inspector)/.test(reason)
+  );
+}
+
+function problemOf({ reason, cause }: ErrorEvent, { config }: DevEnv): string {
+  const text = cause.message;
+  if (!text.includes("runtime failed to start")) return text === "" ? reason : text;
+  // The runtime has printed the cause.
+  return config.latestConfig?.build.format === "service-worker"
+    ? "The script could not be started: it has no `export default`, and buckets need one."
+    : "The script could not be started.";
+}
+
+/** wrangler analyses the script once before it starts its bundler; this is an error of that step. */
+function isBuildFailure(error: Error): boolean {
+  return "errors" in error && Array.isArray(error.errors);
+}
+
+/** wrangler wraps errors in errors that name the part that failed. */
+function rootOf(error: Error): Error {
+  return error.cause instanceof Error ? rootOf(error.cause) : error;
+}
+
+const neverReady = { promise: new Promise<void>(() => {}), resolve() {}, reject() {} };

@@ -1,0 +1,67 @@
+/** A dev server in a terminal. It runs until a key or a signal ends it, and leaves no processes. */
+import { ChildProcesses } from "../base/child-processes.ts";
+import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { startDev, type RunningDev } from "./dev-server.ts";
+import { listenForKeys, renderKeys, type KeyBinding } from "./keys.ts";
+import type { StartDevOptions } from "./options.ts";
+import { ownSignals, watchShell } from "./signals.ts";
+
+/** The exit status of a process that SIGINT ended: 128 + 2. */
+const interruptedStatus = 130;
+
+/** Settles when the session has ended. */
+export async function runTerminalSession(
+  options: StartDevOptions,
+  { interactive }: { interactive: boolean },
+): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  let isEnding = false;
+  const end = (): void => {
+    // The second request does not wait. Miniflare kills its runtimes when the process exits.
+    if (isEnding) process.exit(interruptedStatus);
+    isEnding = true;
+    ended.resolve();
+  };
+  const releaseSignals = ownSignals(end);
+  const releaseShell = watchShell(end);
+  const children = new ChildProcesses();
+  let dev: RunningDev | undefined;
+  let releaseKeys: (() => void) | undefined;
+  try {
+    dev = await startDev(options);
+    if (interactive) {
+      const keys = keyBindings(dev, end);
+      releaseKeys = listenForKeys(keys);
+      void dev.ready.then(() => console.log(renderKeys(keys)));
+    }
+    await ended.promise;
+  } finally {
+    releaseKeys?.();
+    releaseShell();
+    await dev?.stop();
+    await within(stopMilliseconds, children.end());
+    releaseSignals();
+  }
+}
+
+function keyBindings(dev: RunningDev, end: () => void): KeyBinding[] {
+  return [
+    { keys: ["o", "b"], label: "open in a browser", act: () => void openBrowser(dev.url) },
+    {
+      keys: ["r"],
+      label: "restart",
+      act: () => void dev.restart().catch((error: Error) => console.error(error.message)),
+    },
+    { keys: ["c"], label: "clear", act: () => console.clear() },
+    { keys: ["q", "x", "ctrl-c", "ctrl-d"], label: "quit", act: end },
+  ];
+}
+
+async function openBrowser(url: string): Promise<void> {
+  try {
+    const { default: open } = await import("open");
+    await open(url);
+  } catch {
+    console.log(`This machine has no browser for ${url}.`);
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The input of wrangler's dev server for a project.
+ *
+ * wrangler reads the configuration file, and its dev server accepts the result in place of the
+ * path. So wrangler does not warn of the keys of Ledge, and resolves paths from the right folder.
+ * The bindings of Ledge are added to the input.
+ */
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import type { unstable_readConfig } from "wrangler";
+import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
+import type { RemoteOptions } from "../plugin/dns-plugin.ts";
+import { loadMiniflare, pluginPath } from "../base/runtime.ts";
+import { stateFolder } from "../base/state-folder.ts";
+import { UserError } from "../base/user-error.ts";
+import { logLevelDefault, type StartDevOptions } from "./options.ts";
+import type { ConsoleMessage, ScriptConsole } from "./script-console.ts";
+import type { WorkerInput } from "./script-supervisor.ts";
+
+type WranglerConfig = ReturnType<typeof unstable_readConfig>;
+
+export interface Project {
+  readonly config: ProjectConfig;
+  readonly wrangler: WranglerConfig;
+}
+
+/** @throws UserError with the mistakes of the file */
+export function readProject(
+  options: StartDevOptions,
+  readWranglerConfig: typeof unstable_readConfig,
+): Project {
+  const config = readProjectConfig(options);
+  const { environment, script } = options;
+  try {
+    const wrangler = readWranglerConfig(
+      {
+        ...(config.path !== null && { config: config.path }),
+        ...(script !== undefined && { script }),
+        ...(environment !== undefined && { env: environment }),
+      },
+      { hideWarnings: true },
+    );
+    return { config, wrangler };
+  } catch (error) {
+    throw new UserError((error as Error).message, { cause: error });
+  }
+}
+
+/** Reads the keys of Ledge, which needs no wrangler. */
+export function readProjectConfig(options: StartDevOptions): ProjectConfig {
+  const { configPath, environment, folder } = options;
+  return readConfig({
+    ...(configPath !== undefined && { configPath }),
+    ...(environment !== undefined && { environment }),
+    ...(folder !== undefined && { folder }),
+  });
+}
+
+/** The addresses and services around a script. */
+export interface WorkerSurroundings {
+  readonly hostname: string;
+  readonly port: number;
+  readonly inspectorPort: number;
+  /** `null` without DNS. */
+  readonly dns: RemoteOptions | null;
+  readonly console: ScriptConsole;
+}
+
+export function workerInput(
+  project: Project,
+  options: StartDevOptions,
+  { hostname, port, inspectorPort, dns, console }: WorkerSurroundings,
+): WorkerInput {
+  const { config, wrangler } = project;
+  const {
+    script,
+    environment,
+    localProtocol,
+    logLevel = logLevelDefault,
+    variables = {},
+  } = options;
+  return {
+    config: wrangler,
+    ...(script !== undefined && { entrypoint: script }),
+    ...(environment !== undefined && { env: environment }),
+    bindings: {
+      ...Object.fromEntries(
+        Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
+      ),
+      ...Object.fromEntries(
+        ledgeBindings(config, options, dns).map(({ name, type, dev }) => [
+          name,
+          { type: `unsafe_${type}`, dev },
+        ]),
+      ),
+    },
+    legacy: {
+      site: ({ site }: WranglerConfig) =>
+        site && {
+          bucket: resolve(config.folder, site.bucket),
+          include: site.include ?? [],
+          exclude: site.exclude ?? [],
+        },
+    },
+    dev: {
+      server: {
+        hostname,
+        port,
+        ...(localProtocol !== undefined && { secure: localProtocol === "https" }),
+      },
+      inspector: { hostname: "127.0.0.1", port: inspectorPort },
+      persist: stateFolder(config.folder, options.persistTo),
+      // Dev servers of one machine, also wrangler's, find each other's scripts in this registry.
+      registry: loadMiniflare().getDefaultDevRegistryPath(),
+      containerBuildId: randomBytes(4).toString("hex"),
+      logLevel,
+      structuredLogsHandler: (message: ConsoleMessage) => console.write(message),
+    },
+  };
+}
+
+function ledgeBindings(
+  config: ProjectConfig,
+  { storeLatencyMilliseconds = 0 }: StartDevOptions,
+  dns: RemoteOptions | null,
+): (Pick<UnsafeBindingEntry, "name" | "dev"> & { readonly type: string })[] {
+  return unsafeBindings(config).flatMap(({ name, type, dev }) => {
+    if (type === "store_bucket") {
+      const latency = storeLatencyMilliseconds > 0 && {
+        latency_milliseconds: storeLatencyMilliseconds,
+      };
+      return { name, type, dev: { ...dev, options: { ...dev.options, ...latency } } };
+    }
+    // The companion worker runs in a runtime of its own, so the binding is remote.
+    if (dns === null) return [];
+    const plugin = { package: pluginPath, name: "dns" as const };
+    return { name, type: "dns_remote", dev: { plugin, options: { ...dns } } };
+  });
+}

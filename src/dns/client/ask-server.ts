@@ -1,0 +1,133 @@
+/** One question to one server: by UDP, by TCP when the answer is truncated (RFC 7766), or by HTTPS. */
+import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { connect, isIPv6 } from "node:net";
+import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { classCodes } from "../wire/numbers.ts";
+import { WireError } from "../wire/bytes.ts";
+import { UserError } from "../../base/user-error.ts";
+import { frame, Frames } from "../wire/tcp-frames.ts";
+import type { ServerAddress } from "../../config/server-address.ts";
+
+export interface AskedQuestion {
+  readonly name: string;
+  readonly type: number;
+}
+
+export interface DnsReply {
+  readonly message: Message;
+  readonly transport: "udp" | "tcp" | "https";
+  readonly octets: number;
+}
+
+/** Passes through common networks without fragmentation (DNS flag day 2020). */
+const udpPayloadBytesMax = 1232;
+const queryBytesMax = 512;
+const udpTries = 3;
+const udpMilliseconds = 2_000;
+const tcpMilliseconds = 10_000;
+
+/** @throws WireError when the name is not a domain name */
+function encodeQuery({ name, type }: AskedQuestion): Uint8Array {
+  const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
+  const questions = [{ name, type, class: classCodes.IN }];
+  const query = { ...blankMessage, id: randomInt(65_536), recursionDesired: true, questions, edns };
+  return encodeMessage(query, { bytesMax: queryBytesMax });
+}
+
+export async function askServer(
+  question: AskedQuestion,
+  server: ServerAddress,
+  { tcp = false }: { tcp?: boolean } = {},
+): Promise<DnsReply> {
+  const query = encodeQuery(question);
+  const reply = tcp ? null : await askUdp(query, server);
+  return reply === null || reply.message.truncated ? askTcp(query, server) : reply;
+}
+
+/** @param url of the record API, whose server answers DNS over HTTPS (RFC 8484) too */
+export async function askHttps(question: AskedQuestion, url: string): Promise<DnsReply> {
+  const query = encodeQuery(question);
+  try {
+    const response = await fetch(new URL("/dns-query", url), {
+      method: "POST",
+      headers: { "content-type": "application/dns-message" },
+      body: query as Uint8Array<ArrayBuffer>,
+    });
+    if (!response.ok) throw new UserError(`${url} answers with HTTP ${response.status}.`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { message: decodeMessage(bytes), transport: "https", octets: bytes.length };
+  } catch (error) {
+    if (error instanceof WireError)
+      throw new UserError(`${url} does not answer with a DNS message.`);
+    if (error instanceof UserError || !(error instanceof TypeError)) throw error;
+    throw new UserError(`Cannot reach ${url}.`, { cause: error });
+  }
+}
+
+async function askUdp(query: Uint8Array, server: ServerAddress): Promise<DnsReply> {
+  const { host, port } = server;
+  const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
+  const { promise, resolve, reject } = Promise.withResolvers<DnsReply>();
+  let tries = 0;
+  const send = (): void => {
+    tries += 1;
+    if (tries > udpTries) reject(noAnswerError(server, "no answer arrived"));
+    else socket.send(query, (error) => error && reject(noAnswerError(server, error.message)));
+  };
+  const timer = setInterval(send, udpMilliseconds);
+  socket.on("error", (error: NodeJS.ErrnoException) => {
+    reject(noAnswerError(server, error.code ?? error.message));
+  });
+  socket.on("message", (bytes) => {
+    const message = decodeAnswer(query, bytes);
+    if (message !== null) resolve({ message, transport: "udp", octets: bytes.length });
+  });
+  // Only a connected socket receives ICMP refusals as errors.
+  socket.connect(port, host, send);
+  try {
+    return await promise;
+  } finally {
+    clearInterval(timer);
+    socket.close();
+  }
+}
+
+async function askTcp(query: Uint8Array, server: ServerAddress): Promise<DnsReply> {
+  const socket = connect(server);
+  socket.setTimeout(tcpMilliseconds, () => socket.destroy(new Error("no answer arrived")));
+  const frames = new Frames();
+  try {
+    socket.write(frame(query));
+    for await (const piece of socket) {
+      for (const bytes of frames.push(piece as Uint8Array)) {
+        const message = decodeAnswer(query, bytes);
+        if (message !== null) return { message, transport: "tcp", octets: bytes.length };
+      }
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw noAnswerError(server, code ?? message);
+  } finally {
+    socket.destroy();
+  }
+  throw noAnswerError(server, "the server closed the connection");
+}
+
+/** `null` when the packet does not answer the query: any host may send to the port. */
+function decodeAnswer(query: Uint8Array, bytes: Uint8Array): Message | null {
+  if (bytes[0] !== query[0] || bytes[1] !== query[1]) return null;
+  try {
+    const message = decodeMessage(bytes);
+    return message.response ? message : null;
+  } catch (error) {
+    if (error instanceof WireError) return null;
+    throw error;
+  }
+}
+
+function noAnswerError({ host, port }: ServerAddress, reason: string): UserError {
+  return new UserError(
+    `No answer from ${host}, port ${port}: ${reason}. Is a name server running there?`,
+  );
+}

@@ -1,0 +1,34 @@
+/**
+ * HTTP between the companion worker and the listeners, over loopback, with a secret that is new at
+ * each start. The worker posts publications and external questions; a listener thread gets zones:
+ *
+ *     POST  /publications         a list of publications; 204 after every thread applied them
+ *     POST  /external             a question about an external name; the resolver's result
+ *     GET   /ledge/zones          a list of the ids of all zones
+ *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
+ *                                 404 when the zone does not exist
+ */
+import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
+
+export const secretHeader = "x-ledge-secret";
+export const publicationPath = "/publications";
+export const externalPath = "/external";
+/** `fetch()` needs a host; the service behind the binding ignores it. */
+export const listenersOrigin = "http://listeners";
+export const zonesPath = "/ledge/zones";
+
+/** Few lines for a large zone, and little memory for a line. */
+const recordsPerLine = 1000;
+
+export function* stateLines({ records, ...head }: ZoneData): Generator<string, void> {
+  yield `${JSON.stringify(head)}\n`;
+  for (let from = 0; from < records.length; from += recordsPerLine) {
+    yield `${JSON.stringify(records.slice(from, from + recordsPerLine))}\n`;
+  }
+}
+
+export function readStateLines(text: string): ZoneData {
+  const [head = "", ...lines] = text.trimEnd().split("\n");
+  const records = lines.flatMap((line) => JSON.parse(line) as ServedRecord[]);
+  return { ...(JSON.parse(head) as Omit<ZoneData, "records">), records };
+}

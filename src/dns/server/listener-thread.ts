@@ -1,0 +1,115 @@
+/**
+ * The program of a listener thread, which answers queries from zones in its own memory. The first
+ * thread also receives the publications of the companion worker and forwards them to the others,
+ * and has the TCP connections. TCP sockets never share a port, so a second server on the same port
+ * is detected even where UDP sockets share it.
+ *
+ *     companion worker ── publications ──▶ first thread ──▶ other threads
+ *                      ◀── 204 when all threads applied them
+ */
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import type { TransferConfig } from "../../config/dns-transfers.ts";
+import { ExternalAddressCache } from "../answer/external-addresses.ts";
+import { Responder } from "../answer/responder.ts";
+import { ServedZones } from "../answer/served-zones.ts";
+import type { Publication } from "../replication/publication.ts";
+import { ExternalResolver } from "./external-resolver.ts";
+import { hmac, nowSeconds } from "./message-signing.ts";
+import { OutgoingTransfers } from "./outgoing-transfers.ts";
+import { PublicationForwarder, receiveForwarded } from "./publication-forwarding.ts";
+import { PublicationServer } from "./publication-server.ts";
+import { QueryHandler } from "./query-handler.ts";
+import { ReplicatedZones } from "./replicated-zones.ts";
+import { bindSockets, type BindOptions, type BoundSockets } from "./sockets.ts";
+import { serveThreadCalls } from "./thread-calls.ts";
+
+export interface ThreadData {
+  readonly secret: string;
+  readonly platformAddresses: readonly string[];
+  readonly resolvers: readonly string[];
+  readonly cookieSecret: Uint8Array;
+  readonly nsid: string;
+  readonly transfers: TransferConfig;
+  /** In the first thread, ports to the others; in the others, the port to the first. */
+  readonly forwardingPorts: readonly MessagePort[];
+}
+
+const data = workerData as ThreadData;
+const zones = new ServedZones({ platformAddresses: data.platformAddresses });
+const resolver = new ExternalResolver(data.resolvers);
+const resolution = { external: new ExternalAddressCache(), resolve: resolver.resolve, nowSeconds };
+const transfers = new OutgoingTransfers({ ...resolution, config: data.transfers, zones });
+const keys = new Map(data.transfers.keys.map((key) => [key.name, key]));
+const responder = new Responder({
+  zones,
+  external: resolution.external,
+  transfers: true,
+  tsig: { findKey: (name) => keys.get(name), hmac },
+  cookieSecret: data.cookieSecret,
+  nsid: new TextEncoder().encode(data.nsid),
+  allocate: (length) => Buffer.allocUnsafe(length),
+  onError: (error) => console.error("Cannot answer a DNS query:", error),
+});
+const handler = new QueryHandler({
+  ...resolution,
+  responder,
+  transfer: (request, source) => transfers.serve(request, source),
+});
+const replicated = new ReplicatedZones(zones, {
+  secret: data.secret,
+  onChange: (zoneId, change) => transfers.onZoneChange(zoneId, change),
+});
+let server: PublicationServer | null = null;
+let sockets: BoundSockets | null = null;
+
+/** A zone that cannot be fetched is fetched again at its next change. */
+async function apply(publications: readonly Publication[]): Promise<void> {
+  try {
+    await replicated.apply(publications);
+  } catch (error) {
+    console.error("A DNS listener cannot load a zone:", error);
+    throw error;
+  }
+}
+
+/** The calls that the main thread makes. */
+const calls = {
+  /** For the first thread. Returns the address of the publication server. */
+  async receivePublications(): Promise<string> {
+    const forwarder = new PublicationForwarder(data.forwardingPorts);
+    server = new PublicationServer({
+      secret: data.secret,
+      resolve: resolver.resolve,
+      apply: async (publications) => {
+        await Promise.all([apply(publications), forwarder.send(publications)]);
+      },
+    });
+    return server.start();
+  },
+
+  /** For the other threads. */
+  receiveForwarded(): void {
+    for (const port of data.forwardingPorts) receiveForwarded(port, apply);
+  },
+
+  load: (origin: string): Promise<void> => replicated.load(origin),
+
+  async bind(
+    options: Omit<BindOptions, "handler">,
+  ): Promise<{ readonly hosts: readonly string[]; readonly port: number }> {
+    sockets = await bindSockets({ ...options, handler });
+    return { hosts: sockets.hosts, port: sockets.port };
+  },
+
+  async stop(): Promise<void> {
+    server?.stop();
+    replicated.stop();
+    resolver.stop();
+    transfers.stop();
+    await sockets?.close();
+    for (const port of data.forwardingPorts) port.close();
+  },
+};
+
+export type ListenerThreadCalls = typeof calls;
+serveThreadCalls(parentPort!, calls);

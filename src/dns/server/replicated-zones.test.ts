@@ -1,0 +1,108 @@
+/** The zones of a listener thread, against a fake companion worker. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { secretHeader, stateLines, zonesPath } from "../replication/listener-protocol.ts";
+import type { Publication } from "../replication/publication.ts";
+import { ServedZones } from "../answer/served-zones.ts";
+import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
+import { defaultSettings } from "../rules/dns-settings.ts";
+import { ReplicatedZones } from "./replicated-zones.ts";
+
+function record(id: string): ServedRecord {
+  const name = `${id}.example.org`;
+  const rest = { priority: null, ttl: 60, proxied: false, settings: {} };
+  return { id, name, type: "A", content: "192.0.2.1", ...rest };
+}
+
+function data(serial: number, ids: readonly string[]): ZoneData {
+  const nameServers = ["ns1.example.net"];
+  const head = { nameServers, settings: defaultSettings(nameServers), http2: true, http3: true };
+  const zone = { id: "z", name: "example.org", serial, paused: false };
+  return { ...zone, ...head, records: ids.map(record) };
+}
+
+function change(from: number, added: string): Publication {
+  const made = { serial: from + 1, removed: [], added: [record(added)] };
+  return { kind: "change", zoneId: "z", from, change: made };
+}
+
+/** A worker with one zone, which counts the requests for it. */
+async function start(initial: ZoneData | null) {
+  const worker = { zone: initial, requests: 0, hold: Promise.resolve() };
+  const server = createServer(async (request, response) => {
+    if (request.headers[secretHeader] !== "secret") return response.writeHead(404).end();
+    if (request.url === zonesPath) return response.end('["z"]');
+    worker.requests += 1;
+    const { zone } = worker;
+    await worker.hold;
+    if (zone === null) return response.writeHead(404).end();
+    return response.end([...stateLines(zone)].join(""));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const zones = new ServedZones({ platformAddresses: [] });
+  const replicated = new ReplicatedZones(zones, { secret: "secret", onChange: () => {} });
+  onTestFinished(() => {
+    replicated.stop();
+    server.close();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const serial = () => zones.get("z")?.serial ?? null;
+  return { worker, zones, replicated, origin, serial };
+}
+
+describe("ReplicatedZones", () => {
+  it("applies changes in sequence without a request", async () => {
+    const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
+    await replicated.load(origin);
+    await replicated.apply([change(1, "b"), change(2, "c")]);
+    expect(serial()).toBe(3);
+    expect(worker.requests).toBe(1);
+  });
+
+  it("fetches the zone after a lost publication, and ignores older publications", async () => {
+    const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
+    await replicated.load(origin);
+    worker.zone = data(5, ["a", "b"]);
+    await replicated.apply([change(4, "b")]);
+    expect(serial()).toBe(5);
+    expect(worker.requests).toBe(2);
+    await replicated.apply([change(3, "x"), change(4, "b")]);
+    expect(serial()).toBe(5);
+    expect(worker.requests).toBe(2);
+  });
+
+  it("applies a publication that arrives during a load after the load", async () => {
+    const { worker, replicated, origin, serial } = await start(data(1, ["a"]));
+    const held = Promise.withResolvers<void>();
+    worker.hold = held.promise;
+    const starting = replicated.load(origin);
+    while (worker.requests === 0) await new Promise(setImmediate);
+    const applying = replicated.apply([change(1, "b")]);
+    held.resolve();
+    await Promise.all([starting, applying]);
+    expect(serial()).toBe(2);
+    expect(worker.requests).toBe(1);
+  });
+
+  it("adds and removes zones as published, and as fetched", async () => {
+    const { worker, replicated, origin, serial } = await start(null);
+    await replicated.load(origin);
+    expect(serial()).toBe(null);
+    await replicated.apply([{ kind: "state", data: data(7, []) }]);
+    expect(serial()).toBe(7);
+    await replicated.apply([{ kind: "removed", zoneId: "z" }]);
+    expect(serial()).toBe(null);
+    await replicated.apply([change(8, "a")]);
+    expect(serial()).toBe(null);
+    expect(worker.requests).toBe(2);
+  });
+
+  it("loads a zone with more records than a line has", async () => {
+    const ids = Array.from({ length: 2500 }, (_, index) => `r${index}`);
+    const { zones, replicated, origin } = await start(data(1, ids));
+    await replicated.load(origin);
+    expect(zones.get("z")?.serial).toBe(1);
+    expect([...stateLines(data(1, ids))]).toHaveLength(4);
+  });
+});

@@ -1,0 +1,88 @@
+/**
+ * The zones of a listener thread, which replicate the zone objects of the companion worker. The
+ * worker publishes every change before the call that made it returns (`worker/replication`). When
+ * serials do not fit together because a publication was lost, the thread fetches the whole zone.
+ */
+import { Agent, get } from "node:http";
+import type { ServedZones } from "../answer/served-zones.ts";
+import type { ZoneChange } from "../answer/zone-data.ts";
+import { readStateLines, secretHeader, zonesPath } from "../replication/listener-protocol.ts";
+import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
+
+export interface ReplicatedZonesOptions {
+  readonly secret: string;
+  /** Called after a zone was changed (with the change), replaced or removed (with `null`). */
+  readonly onChange: (zoneId: string, change: ZoneChange | null) => void;
+}
+
+export class ReplicatedZones {
+  readonly #zones: ServedZones;
+  readonly #options: ReplicatedZonesOptions;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  /** Zones that are being fetched. Their publications are applied afterwards. */
+  readonly #loading = new Map<string, Promise<void>>();
+  readonly #origin = Promise.withResolvers<string>();
+
+  constructor(zones: ServedZones, options: ReplicatedZonesOptions) {
+    this.#zones = zones;
+    this.#options = options;
+  }
+
+  /** Fetches every zone from the companion worker at `origin`. */
+  async load(origin: string): Promise<void> {
+    this.#origin.resolve(origin);
+    const ids = JSON.parse((await this.#get(zonesPath)) ?? "[]") as string[];
+    await Promise.all(ids.map((id) => this.#reload(id)));
+  }
+
+  stop(): void {
+    this.#agent.destroy();
+  }
+
+  /** Resolves when queries are answered from the published state. */
+  async apply(publications: readonly Publication[]): Promise<void> {
+    for (const publication of publications) {
+      const zoneId = zoneIdOf(publication);
+      await this.#loading.get(zoneId);
+      const before = this.#zones.get(zoneId)?.serial;
+      // A state that is fetched now includes this publication, which was committed before.
+      if (applyPublication(this.#zones, publication) === "reload") await this.#reload(zoneId);
+      else if (this.#zones.get(zoneId)?.serial !== before) {
+        this.#options.onChange(zoneId, publication.kind === "change" ? publication.change : null);
+      }
+    }
+  }
+
+  #reload(zoneId: string): Promise<void> {
+    const loading = this.#fetchZone(zoneId).finally(() => this.#loading.delete(zoneId));
+    this.#loading.set(zoneId, loading);
+    return loading;
+  }
+
+  async #fetchZone(zoneId: string): Promise<void> {
+    const text = await this.#get(`${zonesPath}/${zoneId}`);
+    if (text === null) this.#zones.remove(zoneId);
+    else this.#zones.put(readStateLines(text));
+    this.#options.onChange(zoneId, null);
+  }
+
+  /** Resolves to `null` for status 404. */
+  async #get(path: string): Promise<string | null> {
+    const url = (await this.#origin.promise) + path;
+    const headers = { [secretHeader]: this.#options.secret };
+    return new Promise((resolve, reject) => {
+      const request = get(url, { agent: this.#agent, headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.once("error", reject);
+        response.once("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          if (response.statusCode === 200) resolve(text);
+          else if (response.statusCode === 404) resolve(null);
+          else reject(new Error(`GET ${path}: ${response.statusCode} ${text}`));
+        });
+      });
+      request.once("error", reject);
+    });
+  }
+}

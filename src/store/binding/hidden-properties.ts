@@ -1,0 +1,49 @@
+/**
+ * Properties of a binding beside its interface: non-enumerable, with names that no script uses.
+ *
+ * `ledge:bucket` executes the calls of a bucket in Node, which arrive through Miniflare's proxy.
+ * `ledge:name` and `ledge:observe` serve tests in the script's isolate.
+ */
+import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
+import { observation, type CallObserver } from "../client/call-observer.ts";
+import { encodeOpened } from "../client/opened-object.ts";
+import type { Operation } from "../core/operations.ts";
+
+export function defineHiddenProperties<Binding extends object>(
+  binding: Binding,
+  bucket: BucketCalls,
+  bucketName: string,
+): Binding {
+  // Configurable, because a proxy may not report a non-configurable property that its own target
+  // does not have: inspecting the bucket in Node would throw.
+  return Object.defineProperties(binding, {
+    "ledge:bucket": {
+      value: (name: keyof BucketCalls, request: unknown) => execute(bucket, name, request),
+      configurable: true,
+    },
+    "ledge:name": { value: bucketName, configurable: true },
+    "ledge:observe": {
+      value: (observer: CallObserver | undefined) => {
+        observation.current = observer;
+      },
+      configurable: true,
+    },
+  });
+}
+
+async function execute(
+  bucket: BucketCalls,
+  name: keyof BucketCalls,
+  request: unknown,
+): Promise<unknown> {
+  switch (name) {
+    case "get":
+      return bucket.get(request as GetRequest, encodeOpened);
+    case "call":
+      return bucket.call(request as Operation, (result) => result);
+    case "put":
+      return bucket.put(request as PutRequest);
+    case "uploadPart":
+      return bucket.uploadPart(request as PartRequest);
+  }
+}

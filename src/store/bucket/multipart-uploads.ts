@@ -1,0 +1,152 @@
+/**
+ * The multipart uploads of a bucket: an upload is created, receives parts, and is completed or
+ * aborted. An upload that reaches its deadline is aborted (`core/multipart.ts`).
+ */
+import { StoreError } from "../core/errors.ts";
+import { validateMetadata } from "../core/http-metadata.ts";
+import { prefixEnd, validateKey } from "../core/key.ts";
+import {
+  multipartEtag,
+  selectParts,
+  uploadDeadline,
+  validatePartNumber,
+} from "../core/multipart.ts";
+import type { ObjectRecord, Request, Result, UploadReference } from "../core/operations.ts";
+import { checkContent, type ContentTable } from "./content-table.ts";
+import type { ObjectRepository } from "./object-repository.ts";
+import { newVersion, type BucketPlatform } from "./platform.ts";
+import { UploadTable, type StoredUpload } from "./upload-table.ts";
+
+export class MultipartUploads {
+  readonly #platform: BucketPlatform;
+  readonly #table: UploadTable;
+  readonly #contents: ContentTable;
+  readonly #objects: ObjectRepository;
+  /** Every call needs the deadline, so it is read again only after the uploads have changed. */
+  #deadline: { readonly time: number | null } | undefined;
+
+  constructor(platform: BucketPlatform, contents: ContentTable, objects: ObjectRepository) {
+    this.#platform = platform;
+    this.#table = new UploadTable(platform.storage.sql);
+    this.#contents = contents;
+    this.#objects = objects;
+  }
+
+  create({ key, ...description }: Request<"createUpload">): Result<"createUpload"> {
+    validateKey(key);
+    validateMetadata(description.http, description.custom);
+    const uploadId = this.#platform.randomHex(64);
+    this.#table.add({ key, uploadId }, this.#platform.clock.now(), description);
+    this.forgetDeadline();
+    return { uploadId };
+  }
+
+  uploadPart({ partNumber, content, ...upload }: Request<"uploadPart">): Result<"uploadPart"> {
+    validateKey(upload.key);
+    validatePartNumber(partNumber);
+    this.#requireInProgress(upload);
+    const checked = checkContent(content);
+    const etag = checked.checksums.md5 as string;
+    const { size, place } = this.#contents.add(checked);
+    const replaced = this.#table.putPart(upload.uploadId, { partNumber, size, etag, place });
+    if (replaced !== null) this.#objects.release([[replaced]]);
+    return { partNumber, etag };
+  }
+
+  complete({ parts, ...upload }: Request<"completeUpload">): Result<"completeUpload"> {
+    validateKey(upload.key);
+    for (const { partNumber } of parts) validatePartNumber(partNumber);
+    const { description } = this.#requireInProgress(upload);
+    const stored = new Map(
+      Iterator.from(this.#table.parts(upload.uploadId)).map((part) => [part.partNumber, part]),
+    );
+    const selected = selectParts(parts, stored);
+    this.#table.finish(upload.uploadId, "completed", this.#platform.clock.now());
+    this.forgetDeadline();
+    for (const { partNumber } of selected) stored.delete(partNumber);
+    this.#objects.release([[...stored.values()]]);
+    const record: Required<ObjectRecord> = {
+      ...newVersion(this.#platform, upload.key),
+      size: selected.reduce((sum, part) => sum + part.size, 0),
+      etag: multipartEtag(selected),
+      checksums: {},
+      storageClass: description.storageClass,
+      http: description.http,
+      custom: description.custom,
+    };
+    return this.#objects.putSegments(record, selected);
+  }
+
+  abort(upload: Request<"abortUpload">): Result<"abortUpload"> {
+    validateKey(upload.key);
+    const found = this.#table.find(upload);
+    if (found === null) throw new StoreError(10024);
+    if (found.state === "in progress") this.#abort(upload.uploadId);
+    return null;
+  }
+
+  list({ prefix, after, limit }: Request<"listUploads">): Result<"listUploads"> {
+    const now = this.#platform.clock.now();
+    const uploads = Iterator.from(
+      this.#table.inProgress({
+        prefix,
+        end: prefixEnd(prefix),
+        ...(after !== undefined && { after }),
+      }),
+    )
+      .filter((upload) => uploadDeadline(upload.created) > now)
+      .take(limit + 1)
+      .toArray();
+    return { uploads: uploads.slice(0, limit), truncated: uploads.length > limit };
+  }
+
+  listParts({ afterPartNumber, limit, ...upload }: Request<"listParts">): Result<"listParts"> {
+    this.#requireInProgress(upload);
+    const parts = Iterator.from(this.#table.parts(upload.uploadId, afterPartNumber))
+      .map(({ partNumber, size, etag }) => ({ partNumber, size, etag }))
+      .take(limit + 1)
+      .toArray();
+    return { parts: parts.slice(0, limit), truncated: parts.length > limit };
+  }
+
+  countInProgress(): number {
+    return this.#table.countInProgress();
+  }
+
+  /** Aborts the uploads that have reached their deadline, and deletes the finished ones. */
+  expire(): void {
+    for (const { uploadId, state } of this.#table.due(this.#platform.clock.now())) {
+      if (state === "in progress") this.#abort(uploadId);
+      else this.#table.forget(uploadId);
+    }
+    this.forgetDeadline();
+  }
+
+  /** The time, by the store's clock, at which `expire` next has an upload to expire. */
+  nextDeadline(): number | null {
+    return (this.#deadline ??= { time: this.#table.nextDeadline() }).time;
+  }
+
+  /** The uploads have changed, so `nextDeadline` reads the table again. */
+  forgetDeadline(): void {
+    this.#deadline = undefined;
+  }
+
+  /** @throws StoreError 10024 for an upload that does not exist, is finished, or has expired */
+  #requireInProgress(upload: UploadReference): StoredUpload {
+    const found = this.#table.find(upload);
+    if (
+      found === null ||
+      found.state !== "in progress" ||
+      uploadDeadline(found.since) <= this.#platform.clock.now()
+    ) {
+      throw new StoreError(10024);
+    }
+    return found;
+  }
+
+  #abort(uploadId: string): void {
+    this.forgetDeadline();
+    this.#objects.release([this.#table.finish(uploadId, "aborted", this.#platform.clock.now())]);
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The rows of objects and of their content, written together: content to which an object no longer
+ * refers is deleted in the same step.
+ *
+ * The number of statements is most of the cost of a call, so a new object takes two: one for the
+ * row of its body, one for its own row. Only when the second finds that the key exists is the old
+ * object looked up. Content is written first, then the row that refers to it, then old content is
+ * deleted: a failure at any point leaves at most content to which no row refers. So a new object
+ * needs no savepoint, which would cost as much as a statement. A body that overwrites a body whose
+ * id is in the cache needs one.
+ *
+ * Objects that were stored or read recently are in a cache, and reading them takes no statement.
+ * The cache is exact: all changes of the objects go through this class, and no other process has
+ * the database open.
+ */
+import { fitBodyToPage } from "../core/page-fit.ts";
+import type { ByteRange } from "../core/byte-range.ts";
+import { encodeFields, encodeMetadata, joinEncoded } from "../core/object-encoding.ts";
+import type { ContentSlice, ObjectRecord, EncodedObject } from "../core/operations.ts";
+import { GenerationalCache } from "../core/generational-cache.ts";
+import { sliceSegments, type Segment } from "../core/content-segment.ts";
+import type { CheckedContent, ContentTable } from "./content-table.ts";
+import type { ContentLocation, ObjectRow, ObjectTable, StoredObject } from "./object-table.ts";
+
+/** The size of one generation of the cache, which has two. */
+const generationBytesMax = 8 * 1024 * 1024;
+
+/** An object, with the columns that were read so far; `null` for a key without an object. */
+type CachedObject = (Pick<StoredObject, "text"> & Partial<StoredObject>) | null;
+
+export class ObjectRepository {
+  readonly #objects: ObjectTable;
+  readonly #contents: ContentTable;
+  readonly #cache = new GenerationalCache<CachedObject>(generationBytesMax, weigh);
+  readonly #transact: (write: () => void) => void;
+  #released: string[] = [];
+
+  constructor(objects: ObjectTable, contents: ContentTable, transact: (write: () => void) => void) {
+    this.#objects = objects;
+    this.#contents = contents;
+    this.#transact = transact;
+  }
+
+  /** The files that lost their last reference since the previous call. */
+  takeReleased(): string[] {
+    const released = this.#released;
+    if (released.length > 0) this.#released = [];
+    return released;
+  }
+
+  /** The transaction was undone: discards what it cached and released. */
+  rollBack(): void {
+    this.#cache.clear();
+    this.#released = [];
+  }
+
+  text(key: string): EncodedObject | null {
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached === null ? null : cached.text;
+    const text = this.#objects.text(key);
+    this.#cache.set(key, text === null ? null : { text });
+    return text;
+  }
+
+  find(key: string): StoredObject | null {
+    const cached = this.#cache.get(key);
+    if (cached !== undefined && isWhole(cached)) return cached;
+    const found = this.#objects.find(key);
+    this.#cache.set(key, found);
+    return found;
+  }
+
+  /** Stores an object, in place of an object with the same key. */
+  put(record: Required<ObjectRecord>, checked: CheckedContent): EncodedObject {
+    return "bytes" in checked.content
+      ? this.#putBody(record, checked.content.bytes)
+      : this.putSegments(record, [this.#contents.add(checked)]);
+  }
+
+  /** `put`, with content that is stored already. */
+  putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): EncodedObject {
+    return this.#putRow(objectRow(record, segments, null), null);
+  }
+
+  #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): EncodedObject {
+    const bodyLength = fitBodyToPage(bytes.length);
+    const body = bytes.subarray(0, bodyLength);
+    const tail = bodyLength < bytes.length ? bytes.subarray(bodyLength) : null;
+    const bodyId = this.#cache.get(record.key)?.location;
+    if (typeof bodyId !== "number") {
+      const id = this.#contents.addBody(body);
+      return this.#putRow(objectRow(record, id, tail), ownBuffer(bytes));
+    }
+    const row = objectRow(record, bodyId, tail);
+    this.#transact(() => {
+      this.#objects.update(row);
+      this.#contents.replaceBody(bodyId, body);
+    });
+    return this.#addToCache(row, ownBuffer(bytes));
+  }
+
+  #putRow(row: ObjectRow, bytes: ArrayBuffer | null): EncodedObject {
+    if (!this.#objects.insert(row)) {
+      const old = this.#objects.location(row.key);
+      if (old === null) throw new Error(`Cannot find the object that "${row.key}" replaces`);
+      this.#objects.update(row);
+      this.release([old]);
+    }
+    return this.#addToCache(row, bytes);
+  }
+
+  #addToCache(
+    { key, fields, metadata, location }: ObjectRow,
+    bytes: ArrayBuffer | null,
+  ): EncodedObject {
+    const text = joinEncoded(fields, metadata);
+    this.#cache.set(key, { text, location, bytes });
+    return text;
+  }
+
+  read({ bytes, location }: StoredObject, range: ByteRange): ContentSlice[] {
+    if (bytes !== null) return [{ bytes: bytes.slice(range.offset, range.offset + range.length) }];
+    const segments = location as readonly Segment[];
+    return sliceSegments(segments, range).map((slice) => this.#contents.read(slice));
+  }
+
+  remove(keys: readonly string[]): void {
+    for (const key of keys) this.#cache.delete(key);
+    this.release(this.#objects.remove(keys));
+  }
+
+  /** Deletes content to which no object and no part refers. */
+  release(locations: readonly ContentLocation[]): void {
+    const places = locations.flatMap((location) =>
+      typeof location === "number" ? location : location.map((segment) => segment.place),
+    );
+    this.#released.push(...this.#contents.release(places));
+  }
+}
+
+function objectRow(
+  record: Required<ObjectRecord>,
+  location: ContentLocation,
+  tail: Uint8Array | null,
+): ObjectRow {
+  const metadata = encodeMetadata(record.http, record.custom);
+  return { key: record.key, fields: encodeFields(record), metadata, location, tail };
+}
+
+function isWhole(cached: CachedObject): cached is StoredObject | null {
+  return cached === null || cached.location !== undefined;
+}
+
+function weigh(key: string, cached: CachedObject): number {
+  const keyWeight = entryBytes + 2 * key.length;
+  if (cached === null) return keyWeight;
+  const { text, location, bytes } = cached;
+  const segments = typeof location === "object" ? location.length * segmentBytes : 0;
+  return keyWeight + 2 * text.length + segments + (bytes?.byteLength ?? 0);
+}
+
+/** About the memory of a cache entry, and of a segment. */
+const entryBytes = 200;
+const segmentBytes = 150;
+
+function ownBuffer({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
+  const whole = byteLength === buffer.byteLength;
+  return (whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
+}

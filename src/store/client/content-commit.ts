@@ -1,0 +1,78 @@
+/**
+ * Where content is written, committed, or removed again.
+ *
+ * A value is written first (`content/content-writer.ts`): a small one into memory, a large one to
+ * a file. Then an operation names the content, and the bucket commits it or not. Until the bucket
+ * has answered, the file belongs to this client, which removes it if the bucket does not keep it.
+ */
+import type { BlobDirectory } from "../content/blob-directory.ts";
+import type { Value } from "../content/content-value.ts";
+import type { ContentWriter } from "../content/content-writer.ts";
+import type { ChecksumAlgorithm } from "../core/checksum.ts";
+import { StoreError } from "../core/errors.ts";
+import type { Content, Request, Result } from "../core/operations.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
+import { applyFault } from "./apply-fault.ts";
+import { observation } from "./call-observer.ts";
+import { refusal, settle } from "./failure.ts";
+
+type WriteMethod = "put" | "uploadPart";
+
+interface ContentOperation<M extends WriteMethod> {
+  readonly method: M;
+  readonly algorithms: ChecksumAlgorithm[];
+  /** Checks all that is known before the value is read. */
+  readonly validate: () => void;
+  readonly request: (content: Content) => Request<M>;
+  /** Whether the bucket keeps the content, by the result of the operation. */
+  readonly keeps: (result: Result<M>) => boolean;
+}
+
+type Send = <M extends WriteMethod>(
+  request: Request<M>,
+  layer: number | undefined,
+) => Promise<OutcomeMessage<M>>;
+
+export class ContentCommitter {
+  readonly #blobs: BlobDirectory;
+  readonly #writer: ContentWriter;
+  readonly #send: Send;
+
+  constructor(blobs: BlobDirectory, writer: ContentWriter, send: Send) {
+    this.#blobs = blobs;
+    this.#writer = writer;
+    this.#send = send;
+  }
+
+  async commit<M extends WriteMethod>(
+    value: Value,
+    { method, algorithms, validate, request, keeps }: ContentOperation<M>,
+  ): Promise<Result<M>> {
+    // The layer in which the call is made: it may end while the value is read.
+    const layer = observation.current?.layer();
+    let content: Content;
+    try {
+      validate();
+      content = await this.#writer.write(value, algorithms);
+    } catch (error) {
+      await cancelValue(value, error);
+      throw error instanceof StoreError ? refusal(method, error) : error;
+    }
+    // If this rejects, it is not known whether the bucket has committed. Then the file stays, and
+    // the next start collects it if no row refers to it.
+    const answer = await this.#send(request(content), layer);
+    const outcome = outcomeIn(answer);
+    if ("blob" in content && !(outcome.ok && keeps(outcome.value))) {
+      await this.#blobs.remove(content.blob);
+    }
+    const fault = faultOf(answer);
+    if (fault !== undefined) await applyFault(fault);
+    return settle(method, outcome);
+  }
+}
+
+/** Tells the writer of a stream that the stream is not read. A marked stream ends by itself. */
+async function cancelValue(value: Value, reason: unknown): Promise<void> {
+  if ("bytes" in value || value.marked || value.stream.locked) return;
+  await value.stream.cancel(reason).catch(() => {});
+}

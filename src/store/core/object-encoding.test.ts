@@ -1,0 +1,99 @@
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import type { ObjectRecord } from "./operations.ts";
+import {
+  decodeObject,
+  decodeObjects,
+  encodeFields,
+  encodeMetadata,
+  joinEncoded,
+} from "./object-encoding.ts";
+
+const plain: Required<ObjectRecord> = {
+  key: "k",
+  version: "v1",
+  size: 5,
+  etag: "e",
+  uploaded: 1000,
+  checksums: { md5: "e" },
+  storageClass: "Standard",
+  http: {},
+  custom: {},
+};
+const nothing = { http: false, custom: false };
+
+const encode = (record: Required<ObjectRecord>) =>
+  joinEncoded(encodeFields(record), encodeMetadata(record.http, record.custom));
+
+const encodeRow = (record: Required<ObjectRecord>, metadata: unknown = null) =>
+  `[${JSON.stringify(record.key)},${encodeFields(record)},${JSON.stringify(metadata)}]`;
+
+it('encodeFields() leaves out the class "Standard" and an MD5 that is the entity tag', () => {
+  expect(encodeFields(plain)).toBe('["v1",5,"e",1000]');
+});
+
+it("encodeMetadata() is null without metadata", () => {
+  expect(encodeMetadata({}, {})).toBeNull();
+});
+
+it.each([
+  ["the usual fields", plain],
+  ["another class", { ...plain, storageClass: "InfrequentAccess" as const }],
+  ["another hash", { ...plain, checksums: { md5: "e", sha1: "s" } }],
+  ["no hash", { ...plain, etag: "e-2", checksums: {} }],
+  ["an md5 that is not the etag", { ...plain, etag: "e-2" }],
+  ["HTTP metadata", { ...plain, http: { contentType: "a/b", cacheExpiry: 0 } }],
+  ["custom metadata", { ...plain, custom: { ["__proto__"]: "x", "\0": '"\n' } }],
+])("decodeObject() reads back an object with %s", (_, record) => {
+  expect(decodeObject(record.key, encode(record))).toStrictEqual(record);
+});
+
+it("decodeObject() reverses the encoding of every object", () => {
+  const text = fc.string({ unit: "binary", maxLength: 5 });
+  const record = fc.record({
+    key: text,
+    version: text,
+    size: fc.nat(),
+    etag: text,
+    uploaded: fc.nat(),
+    checksums: fc.record({ md5: text, sha256: text }, { requiredKeys: [] }),
+    storageClass: fc.constantFrom("Standard" as const, "InfrequentAccess" as const),
+    http: fc.record({ contentType: text, cacheExpiry: fc.nat() }, { requiredKeys: [] }),
+    custom: fc.dictionary(text, text, { noNullPrototype: true, maxKeys: 3 }),
+  });
+  fc.assert(
+    fc.property(record, (given) => {
+      expect(decodeObject(given.key, encode(given))).toEqual(given);
+    }),
+  );
+});
+
+const { http: _http, custom: _custom, ...bare } = plain;
+const metadata = [{ contentType: "a/b" }, { a: "b" }];
+
+it.each([
+  ["neither kind of metadata", nothing, null, {}],
+  ["HTTP metadata only", { http: true, custom: false }, [metadata[0]], { http: metadata[0] }],
+  [
+    "custom metadata only",
+    { http: false, custom: true },
+    [null, metadata[1]],
+    { custom: metadata[1] },
+  ],
+  ["both", { http: true, custom: true }, metadata, { http: metadata[0], custom: metadata[1] }],
+  ["both, though empty", { http: true, custom: true }, null, { http: {}, custom: {} }],
+])("decodeObjects() reads an object with %s", (_, include, carried, expected) => {
+  expect(decodeObjects(`[${encodeRow(plain, carried)}]`, include)).toStrictEqual([
+    { ...bare, ...expected },
+  ]);
+});
+
+it("decodeObjects() reads an empty page", () => {
+  expect(decodeObjects("[]", nothing)).toStrictEqual([]);
+});
+
+it("decodeObjects() keeps the order and the text of the keys", () => {
+  const keys = ["b", "a", "\u{1f600}\uff5e", '"\\\0\n'];
+  const json = `[${keys.map((key) => encodeRow({ ...plain, key })).join()}]`;
+  expect(decodeObjects(json, nothing).map(({ key }) => key)).toStrictEqual(keys);
+});

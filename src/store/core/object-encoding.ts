@@ -1,0 +1,84 @@
+/**
+ * An `ObjectRecord` as JSON text, in the database and on its way to the caller.
+ *
+ * The text is written once, when the object is stored, and parsed only by the caller. The bucket
+ * and the calls between pass it on unparsed: parsing would be most of the cost of a small read.
+ *
+ *     fields    [version, size, etag, uploaded, storageClass?, checksums?]
+ *     metadata  [http, custom], or null when both are empty
+ *
+ * Fields and metadata are two columns, because a listing may leave out the metadata. The fields
+ * leave out what most objects have in common: the class "Standard", and an MD5, equal to the
+ * entity tag, as the only checksum.
+ */
+import type { Checksums } from "./checksum.ts";
+import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
+import type { EncodedObject, ObjectRecord, StorageClass } from "./operations.ts";
+
+type Fields = [
+  version: string,
+  size: number,
+  etag: string,
+  uploaded: number,
+  storageClass?: StorageClass,
+  checksums?: Checksums,
+];
+
+type Metadata = [http: HttpMetadata | null, custom: CustomMetadata | null];
+
+export interface Include {
+  readonly http: boolean;
+  readonly custom: boolean;
+}
+
+const all: Include = { http: true, custom: true };
+const none: HttpMetadata & CustomMetadata = Object.freeze({});
+
+export function encodeFields(record: ObjectRecord): string {
+  const { version, size, etag, uploaded, storageClass, checksums } = record;
+  const fields: Fields = [version, size, etag, uploaded];
+  const isUsual = checksums.md5 === etag && Object.keys(checksums).length === 1;
+  if (!isUsual) fields.push(storageClass, checksums);
+  else if (storageClass !== "Standard") fields.push(storageClass);
+  return JSON.stringify(fields);
+}
+
+export function encodeMetadata(http: HttpMetadata, custom: CustomMetadata): string | null {
+  const empty = Object.keys(http).length === 0 && Object.keys(custom).length === 0;
+  return empty ? null : JSON.stringify([http, custom] satisfies Metadata);
+}
+
+export function joinEncoded(fields: string, metadata: string | null): EncodedObject {
+  return `[${fields},${metadata}]`;
+}
+
+export function decodeObject(key: string, encoded: EncodedObject): Required<ObjectRecord> {
+  const [fields, metadata] = JSON.parse(encoded) as [Fields, Metadata | null];
+  return objectRecord(key, fields, metadata, all) as Required<ObjectRecord>;
+}
+
+/** Objects of a listing: `[[key, fields, metadata], …]`, with the requested metadata. */
+export function decodeObjects(json: string, include: Include): ObjectRecord[] {
+  const rows = JSON.parse(json) as [string, Fields, Metadata | null][];
+  return rows.map(([key, fields, metadata]) => objectRecord(key, fields, metadata, include));
+}
+
+function objectRecord(
+  key: string,
+  [version, size, etag, uploaded, storageClass = "Standard", checksums = { md5: etag }]: Fields,
+  metadata: Metadata | null,
+  include: Include,
+): ObjectRecord {
+  const record: { -readonly [Field in keyof ObjectRecord]: ObjectRecord[Field] } = {
+    key,
+    version,
+    size,
+    etag,
+    uploaded,
+    checksums,
+    storageClass,
+  };
+  if (include.http) record.http = metadata?.[0] ?? none;
+  if (include.custom) record.custom = metadata?.[1] ?? none;
+  return record;
+}

@@ -1,0 +1,55 @@
+/**
+ * Isolation layers of a runtime, in its store and in its DNS.
+ *
+ * An isolation layer is to a test what a savepoint is to a SQLite transaction. Writes belong to the
+ * layer that was opened last; closing a layer undoes the writes of the layer and of all layers
+ * above it. Layers nest: a test file, each of its suites and each of their tests has a layer
+ * (`vitest/task-layers.ts`), and so has a snapshot.
+ *
+ * A layer is a number. A later layer has a higher number than all earlier layers of the runtime, so
+ * a call that arrives late is never taken for a call of a later test.
+ *
+ * `store/bucket/test-session.ts` and `worker/objects/test-session.ts` hold the open layers in the
+ * runtime; `base/undo-journal.ts` records the writes and undoes them.
+ */
+import type { Controls } from "./controls.ts";
+
+export class IsolationLayers {
+  readonly #controls: Controls;
+  #last = 0;
+
+  constructor(controls: Controls) {
+    this.#controls = controls;
+  }
+
+  /** @param snapshot the layer can be restored more than once, and has no faults or calls */
+  async open({ snapshot = false } = {}): Promise<number> {
+    const layer = ++this.#last;
+    await this.#open(layer, snapshot);
+    return layer;
+  }
+
+  /** Undoes the writes of this layer and of all layers above it, and removes these layers. */
+  async close(layer: number, next?: number): Promise<void> {
+    const { store, dns } = this.#controls;
+    await Promise.all([store.closeLayer(layer, next), dns?.closeLayer(layer, next)]);
+  }
+
+  /** Closes a layer and opens another in its place, in one round trip. */
+  async replace(layer: number): Promise<number> {
+    const next = ++this.#last;
+    await this.close(layer, next);
+    return next;
+  }
+
+  /** Undoes the writes since the snapshot. The snapshot stays open. */
+  async restore(snapshot: number): Promise<void> {
+    await this.close(snapshot);
+    await this.#open(snapshot, true);
+  }
+
+  async #open(layer: number, snapshot: boolean): Promise<void> {
+    const { store, dns } = this.#controls;
+    await Promise.all([store.openLayer(layer, snapshot), dns?.openLayer(layer)]);
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * A runtime as tests control it: its clock, faults, calls, contents of buckets, DNS, snapshots.
+ *
+ * The class is the same for tests beside the script in workerd (`ledge/test`, `index.ts`) and for
+ * tests in Node (`node.ts`).
+ */
+import type { SeedObject } from "../store/core/fixture.ts";
+import type { StoreHTTPMetadata, StoreStorageClass } from "../types/store.ts";
+import type { Call } from "../store/core/recorded-call.ts";
+import type { Controls } from "./controls.ts";
+import { DnsZones } from "./dns-zones.ts";
+import { toMilliseconds, type Duration } from "../base/duration.ts";
+import {
+  describeInjectedFault,
+  failEffect,
+  makeStoreFault,
+  slowEffect,
+  type FaultEffect,
+  type FaultTarget,
+} from "../store/core/store-fault.ts";
+import { IsolationLayers } from "./isolation-layers.ts";
+import { presentObject, type PresentedObject } from "./presented-object.ts";
+
+/** The name of a bucket, or its binding. */
+export type BucketReference = string | object;
+
+export type SeedValue = string | ArrayBuffer | ArrayBufferView | Blob | DescribedValue;
+
+export interface DescribedValue {
+  value: string | ArrayBuffer | ArrayBufferView | Blob;
+  httpMetadata?: StoreHTTPMetadata;
+  customMetadata?: Record<string, string>;
+  storageClass?: StoreStorageClass;
+}
+
+/** The size of one call of `seed`. */
+const seedCountMax = 500;
+const seedBytesMax = 8 * 1024 * 1024;
+
+export class TestRuntime {
+  readonly layers: IsolationLayers;
+  readonly #controls: Controls;
+  #snapshot: Snapshot | undefined;
+
+  constructor(controls: Controls) {
+    this.#controls = controls;
+    this.layers = new IsolationLayers(controls);
+  }
+
+  /** The clock of the store. The end of the test undoes moves of the clock. */
+  readonly clock = {
+    now: async (): Promise<Date> => new Date(await this.#controls.store.now()),
+    set: async (time: Date | string | number): Promise<void> => {
+      const wanted = new Date(time).getTime();
+      if (!Number.isFinite(wanted)) throw new TypeError(`"${String(time)}" is not a valid time.`);
+      await this.#controls.store.advance(wanted - (await this.#controls.store.now()));
+    },
+    /** Moves the clock, and executes what becomes due: uploads expire, alarms run. */
+    advance: (duration: Duration): Promise<void> =>
+      this.#controls.store.advance(toMilliseconds(duration)),
+  };
+
+  /** Injected faults. The end of the test or suite that sets a fault removes it. */
+  readonly faults = {
+    /** Calls fail with an error of the store: 10001, an internal error, by default. */
+    fail: (target: FaultTarget & { code?: number; text?: string } = {}): Promise<void> =>
+      this.#arm(target, failEffect(target.code, target.text)),
+    /** Calls take longer. */
+    slow: (target: FaultTarget & { by: Duration }): Promise<void> =>
+      this.#arm(target, slowEffect(target.by)),
+    /** Calls lose their connection: a `get` after half of its body, other calls before they execute. */
+    drop: (target: FaultTarget & { afterBytes?: number } = {}): Promise<void> =>
+      this.#arm(target, { kind: "drop", afterBytes: target.afterBytes ?? null }),
+    clear: (): Promise<void> => this.#controls.store.disarmFaults(),
+    /** One line for each fault that was injected in this test. */
+    injected: async (): Promise<string[]> =>
+      (await this.#controls.store.injectedFaults()).map(describeInjectedFault),
+  };
+
+  readonly dns = new DnsZones(() => {
+    const { dns } = this.#controls;
+    if (dns === undefined) {
+      throw new Error("The worker has no DNS: add testBindings() to its env.");
+    }
+    return dns;
+  });
+
+  #arm(target: FaultTarget, effect: FaultEffect): Promise<void> {
+    return this.#controls.store.armFault(makeStoreFault(target, effect));
+  }
+
+  /** The calls of all scripts of the runtime since `watchCalls()`. */
+  async calls(): Promise<readonly Call[]> {
+    return this.#controls.store.calls();
+  }
+
+  async watchCalls(): Promise<void> {
+    await this.#controls.store.watchCalls();
+  }
+
+  async seed(bucket: BucketReference, objects: Record<string, SeedValue>): Promise<void> {
+    const name = bucketName(bucket);
+    let batch: SeedObject[] = [];
+    let bytes = 0;
+    for (const [key, value] of Object.entries(objects)) {
+      const object = await toSeedObject(key, value);
+      if (batch.length >= seedCountMax || bytes + object.bytes.length > seedBytesMax) {
+        throwIf(await this.#controls.store.seed(name, batch));
+        [batch, bytes] = [[], 0];
+      }
+      batch.push(object);
+      bytes += object.bytes.length;
+    }
+    if (batch.length > 0) throwIf(await this.#controls.store.seed(name, batch));
+  }
+
+  async seedFolder(bucket: BucketReference, path: string): Promise<void> {
+    throwIf(await this.#controls.store.seedFolder(bucketName(bucket), path));
+  }
+
+  contents(
+    bucket: BucketReference,
+    options: { prefix?: string; metadata: true },
+  ): Promise<Record<string, PresentedObject>>;
+  contents(
+    bucket: BucketReference,
+    options?: { prefix?: string; metadata?: false },
+  ): Promise<Record<string, string>>;
+  async contents(
+    bucket: BucketReference,
+    { prefix = "", metadata = false }: { prefix?: string; metadata?: boolean } = {},
+  ): Promise<Record<string, string | PresentedObject>> {
+    const objects = await this.#controls.store.contents(bucketName(bucket), prefix);
+    return Object.fromEntries(
+      objects.map((object) => {
+        const presented = presentObject(object);
+        return [object.key, metadata ? presented : presented.content];
+      }),
+    );
+  }
+
+  /** Takes a snapshot of the buckets and the DNS. */
+  async snapshot(): Promise<Snapshot> {
+    this.#snapshot = { layer: await this.layers.open({ snapshot: true }) };
+    return this.#snapshot;
+  }
+
+  /**
+   * Restores a snapshot of this test: the last snapshot by default. Removes the snapshots that were
+   * taken after it.
+   */
+  async restore(snapshot: Snapshot | undefined = this.#snapshot): Promise<void> {
+    if (snapshot === undefined) throw new Error("There is no snapshot: take one with snapshot().");
+    this.#snapshot = snapshot;
+    await this.layers.restore(snapshot.layer);
+  }
+
+  /** Called when a test begins: a snapshot ends with its test. */
+  forgetSnapshots(): void {
+    this.#snapshot = undefined;
+  }
+}
+
+/** A state that `restore()` returns to, until the test ends. */
+export interface Snapshot {
+  readonly layer: number;
+}
+
+function throwIf(problem: string | null): void {
+  if (problem !== null) throw new Error(problem);
+}
+
+function bucketName(bucket: BucketReference): string {
+  if (typeof bucket === "string") return bucket;
+  const name = (bucket as { "ledge:name"?: string })["ledge:name"];
+  if (name !== undefined) return name;
+  throw new TypeError("The value is not a bucket: give its name, or its binding (env.PHOTOS).");
+}
+
+async function toSeedObject(key: string, value: SeedValue): Promise<SeedObject> {
+  if (!isDescribed(value)) return { key, bytes: await toBytes(value) };
+  const { httpMetadata, customMetadata, storageClass } = value;
+  const { cacheExpiry, ...http } = httpMetadata ?? {};
+  return {
+    key,
+    bytes: await toBytes(value.value),
+    http: { ...http, ...(cacheExpiry !== undefined && { cacheExpiry: cacheExpiry.getTime() }) },
+    custom: customMetadata ?? {},
+    ...(storageClass !== undefined && { storageClass }),
+  };
+}
+
+function isDescribed(value: SeedValue): value is DescribedValue {
+  return typeof value === "object" && "value" in value;
+}
+
+async function toBytes(value: Exclude<SeedValue, DescribedValue>): Promise<Uint8Array> {
+  if (typeof value === "string") return new TextEncoder().encode(value);
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
+  }
+  return new Uint8Array(await value.arrayBuffer());
+}

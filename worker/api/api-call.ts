@@ -1,0 +1,28 @@
+import type { DnsConfig } from "../../src/config/dns-config.ts";
+import type { Account } from "../../src/dns/rules/account.ts";
+import { zoneObject, type Env } from "../objects/environment.ts";
+import type { ObjectReply } from "../objects/object-reply.ts";
+import type { Access } from "./access.ts";
+import type { ZoneCache } from "./zone-cache.ts";
+
+/** A request of the record API, as its handler receives it. */
+export interface ApiCall {
+  readonly request: Request;
+  /** Without a trailing slash. */
+  readonly path: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  /** The placeholders of the route, by name. */
+  readonly ids: Readonly<Record<string, string>>;
+  readonly access: Access;
+  readonly env: Env;
+  readonly config: DnsConfig;
+  readonly account: Account;
+  readonly zones: ZoneCache;
+}
+
+export type Handler = (call: ApiCall) => Promise<ObjectReply | Response>;
+
+/** The object of the zone that the route names. */
+export function zoneOf({ env, ids }: ApiCall): ReturnType<typeof zoneObject> {
+  return zoneObject(env, ids["zone"]!);
+}

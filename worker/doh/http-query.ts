@@ -1,0 +1,108 @@
+/** Reads a DNS query from an HTTP request: a message (RFC 8484), or the parameters of the JSON API. */
+import { decodeBase64 } from "../../src/dns/wire/base64.ts";
+import { concatBytes, WireError } from "../../src/dns/wire/bytes.ts";
+import { blankMessage, encodeMessage } from "../../src/dns/wire/message.ts";
+import { recordTypes } from "../../src/dns/record/registry.ts";
+
+export const messageType = "application/dns-message";
+export const jsonType = "application/dns-json";
+
+/** The largest length that the length field of TCP can express (RFC 1035 section 4.2.2). */
+const messageBytesMax = 65_535;
+
+export class DohError extends Error {
+  override name = "DohError";
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export async function readMessageQuery(request: Request, url: URL): Promise<Uint8Array> {
+  if (request.method === "GET" || request.method === "HEAD") return readParameter(url);
+  if (request.method !== "POST") {
+    throw new DohError(405, "Use GET or POST.", { allow: "GET, HEAD, POST" });
+  }
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== messageType) throw new DohError(415, `The content must be ${messageType}.`);
+  return readBody(request);
+}
+
+function readParameter({ searchParams }: URL): Uint8Array {
+  const text = searchParams.get("dns");
+  if (text === null)
+    throw new DohError(400, "The parameter dns is missing: a message in base64url.");
+  if (text.length > (messageBytesMax * 4) / 3 + 4) throw tooLarge();
+  // RFC 8484 section 6 forbids padding; some clients send it.
+  const digits = text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
+  const padded = digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
+  const bytes = decodeBase64(padded);
+  if (bytes === null) throw new DohError(400, "The parameter dns is not base64url.");
+  return bytes;
+}
+
+async function readBody(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of request.body ?? []) {
+    total += chunk.length;
+    if (total > messageBytesMax) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return concatBytes(chunks);
+}
+
+function tooLarge(): DohError {
+  return new DohError(413, `A DNS message has at most ${messageBytesMax} octets.`);
+}
+
+/** `name`, `type` (a mnemonic or a number, A by default), and the flags `do` and `cd`. */
+export function readJsonQuery(parameters: URLSearchParams): Uint8Array {
+  const name = parameters.get("name");
+  if (name === null || name === "") throw new DohError(400, "The parameter name is missing.");
+  const question = { name: withoutDot(name), type: readType(parameters.get("type")), class: 1 };
+  try {
+    return encodeMessage(
+      {
+        ...blankMessage,
+        recursionDesired: true,
+        checkingDisabled: readFlag(parameters.get("cd")),
+        questions: [question],
+        edns: {
+          udpBytesMax: messageBytesMax,
+          version: 0,
+          dnssecOk: readFlag(parameters.get("do")),
+          options: [],
+        },
+      },
+      { bytesMax: messageBytesMax },
+    );
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new DohError(400, `The parameter name is not a domain name: ${error.message}.`);
+  }
+}
+
+function withoutDot(name: string): string {
+  return name.length > 1 ? name.replace(/\.$/, "") : name;
+}
+
+export function readFlag(text: string | null): boolean {
+  return text !== null && (text === "" || text === "1" || text.toLowerCase() === "true");
+}
+
+/** Types of questions that no record has. */
+const questionTypes: Readonly<Record<string, number>> = { ANY: 255, AXFR: 252, IXFR: 251 };
+
+function readType(text: string | null): number {
+  const name = (text ?? "A").toUpperCase();
+  const number = /^(?:TYPE)?(\d{1,5})$/.exec(name)?.[1];
+  const code =
+    number === undefined ? (recordTypes.get(name)?.code ?? questionTypes[name]) : Number(number);
+  if (code !== undefined && code > 0 && code < 65_536) return code;
+  throw new DohError(400, `The parameter type is unknown: "${text ?? ""}".`);
+}

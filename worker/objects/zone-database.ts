@@ -1,0 +1,164 @@
+/**
+ * The SQLite database of one zone, and the publication of its commits. Each commit is published in
+ * the turn in which it is made, so that publications keep the order of serials. Two receivers serve
+ * the zone from memory: the listeners in Node, and this isolate for DNS over HTTPS.
+ */
+import type { DnsConfig } from "../../src/config/dns-config.ts";
+import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
+import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import {
+  netChange,
+  servedRecord,
+  type Publication,
+} from "../../src/dns/replication/publication.ts";
+import { isolateZones } from "../replication/isolate-zones.ts";
+import { Publisher } from "../replication/publisher.ts";
+import { ChangeLog } from "./change-log.ts";
+import type { Env } from "./environment.ts";
+import { RecordTable } from "./record-table.ts";
+import { createZoneTables } from "./zone-schema.ts";
+import { switchNames, ZoneState, type ZoneIdentity } from "./zone-state.ts";
+import { ObjectJournal } from "./zone-test-session.ts";
+import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
+
+export class ZoneDatabase {
+  readonly records: RecordTable;
+  readonly state: ZoneState;
+  readonly changeLog: ChangeLog;
+  readonly #storage: DurableObjectStorage;
+  readonly #config: DnsConfig;
+  readonly #publisher: Publisher;
+  readonly #journal: ObjectJournal;
+  /** `null` before `open` and after `destroy`. */
+  #identity: ZoneIdentity | null;
+
+  constructor({ id, storage }: DurableObjectState, env: Env, config: DnsConfig) {
+    const { sql } = storage;
+    this.#storage = storage;
+    this.#config = config;
+    this.#journal = new ObjectJournal(sql, id.name ?? null);
+    this.records = new RecordTable(sql);
+    this.state = new ZoneState(sql);
+    this.changeLog = new ChangeLog(sql);
+    this.#publisher = new Publisher(env);
+    const identity = this.#readIdentity();
+    this.#identity = identity;
+    if (identity !== null) {
+      isolateZones.check(identity.id, this.state.serial, () => this.#data(identity));
+    }
+  }
+
+  #readIdentity(): ZoneIdentity | null {
+    const [table] = this.#storage.sql.exec("SELECT name FROM sqlite_master WHERE name = 'facts'");
+    return table === undefined ? null : this.state.identity;
+  }
+
+  /** `null` when the zone does not exist. */
+  get identity(): ZoneIdentity | null {
+    return this.#identity;
+  }
+
+  requireIdentity(): ZoneIdentity {
+    if (this.#identity === null) throw new ZoneError([problem.noRoute("")]);
+    return this.#identity;
+  }
+
+  /** The whole zone, as replicas serve it; `null` when the zone does not exist. */
+  get data(): ZoneData | null {
+    return this.#identity === null ? null : this.#data(this.#identity);
+  }
+
+  #data(identity: ZoneIdentity): ZoneData {
+    const records = this.records.all().map(servedRecord);
+    return { ...identity, serial: this.state.serial, ...this.#head(identity), records };
+  }
+
+  #head({ nameServers }: ZoneIdentity): ZoneHead {
+    const { settings, paused } = this.state;
+    const [http2, http3] = switchNames.map((name) => this.state.getSwitch(name).value === "on");
+    return { nameServers, settings, paused, http2: http2!, http3: http3! };
+  }
+
+  open(identity: ZoneIdentity): void {
+    this.#storage.transactionSync(() => {
+      createZoneTables(this.#storage.sql);
+      this.#journal.enter();
+      // The serial starts at the current time: a zone that is created again continues above its
+      // earlier serials.
+      this.state.initialise(identity, Math.floor(Date.now() / 1000));
+    });
+    this.#identity = identity;
+    this.#publish({ kind: "state", data: this.#data(identity) });
+  }
+
+  async destroy(): Promise<void> {
+    const zoneId = this.#identity?.id;
+    this.#identity = null;
+    if (!this.#journal.empty()) await this.#storage.deleteAll();
+    if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
+  }
+
+  leaveLayer(layer: number): void {
+    const zoneId = this.#identity?.id;
+    this.#journal.leave(layer);
+    const identity = this.#readIdentity();
+    this.#identity = identity;
+    if (identity !== null) this.#publish({ kind: "state", data: this.#data(identity) });
+    else if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
+  }
+
+  writeRecords<Result>(
+    work: (transaction: ZoneTransaction) => Result,
+    external: TransactionContext["external"],
+  ): Result {
+    const identity = this.requireIdentity();
+    const transaction = new ZoneTransaction({
+      identity,
+      rules: { ...this.#config, zoneName: identity.name },
+      recordQuota: this.#config.recordQuota,
+      records: this.records,
+      state: this.state,
+      changeLog: this.changeLog,
+      now: new Date().toISOString(),
+      newId: () => crypto.randomUUID().replaceAll("-", ""),
+      external,
+    });
+    this.#journal.enter();
+    const from = this.state.serial;
+    const result = this.#storage.transactionSync(() => {
+      const made = work(transaction);
+      transaction.finish();
+      return made;
+    });
+    if (transaction.changes.length > 0) {
+      const change = { serial: this.state.serial, ...netChange(transaction.changes) };
+      this.#publish({ kind: "change", zoneId: identity.id, from, change });
+    }
+    return result;
+  }
+
+  /** A change of the zone's state takes a serial, as a change of a record does. */
+  writeState(work: (state: ZoneState) => void): void {
+    const identity = this.requireIdentity();
+    const from = this.state.serial;
+    this.#journal.enter();
+    this.#storage.transactionSync(() => {
+      work(this.state);
+      const serial = this.state.advanceSerial();
+      this.changeLog.append([{ serial, action: "settings", record: null }]);
+    });
+    const head = this.#head(identity);
+    const change = { serial: this.state.serial, removed: [], added: [], head };
+    this.#publish({ kind: "change", zoneId: identity.id, from, change });
+  }
+
+  #publish(publication: Publication): void {
+    this.#publisher.enqueue(publication);
+    isolateZones.take(publication, () => this.#data(this.requireIdentity()));
+  }
+
+  /** Resolves once every commit so far is in the memory of every listener. */
+  published(): Promise<void> {
+    return this.#publisher.flushed();
+  }
+}

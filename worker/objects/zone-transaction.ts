@@ -1,0 +1,177 @@
+/**
+ * The record writes of one transaction. Each write is checked against the zone as the earlier
+ * writes left it. `finish` then checks the rules that only the final zone can satisfy, and gives
+ * all writes one serial. A ZoneError thrown anywhere rolls back the whole transaction.
+ */
+import {
+  findBrokenTarget,
+  namesBelowApex,
+  wildcardsFor,
+  type TargetState,
+} from "../../src/dns/rules/proxied-target.ts";
+import { findConflict } from "../../src/dns/rules/conflict.ts";
+import {
+  acceptRecord,
+  type RecordRequest,
+  type RecordRules,
+} from "../../src/dns/rules/accept-record.ts";
+import { applyRecordPatch } from "../../src/dns/rules/edit-record.ts";
+import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+import { isInZone } from "../../src/dns/record/record-name.ts";
+import {
+  isSameDraft,
+  type RecordDraft,
+  type ZoneRecord,
+} from "../../src/dns/record/zone-record.ts";
+import type { ChangeLog } from "./change-log.ts";
+import type { RecordTable } from "./record-table.ts";
+import type { ZoneIdentity, ZoneState } from "./zone-state.ts";
+
+export interface TransactionContext {
+  readonly identity: ZoneIdentity;
+  readonly rules: RecordRules;
+  readonly recordQuota: number;
+  readonly records: RecordTable;
+  readonly state: ZoneState;
+  readonly changeLog: ChangeLog;
+  readonly now: string;
+  readonly newId: () => string;
+  /** What is known of names that this zone does not have. */
+  readonly external: ReadonlyMap<string, TargetState>;
+}
+
+/** A CNAME chain reached a name that `external` lacks: look it up, then repeat the transaction. */
+export class ExternalTargetUnknown extends Error {
+  override name = "ExternalTargetUnknown";
+  readonly target: string;
+  constructor(target: string) {
+    super(`${target} is not known yet`);
+    this.target = target;
+  }
+}
+
+/** What a CNAME chain needs to know of a name, wildcards and delegations included. */
+export function lookUpName(records: RecordTable, name: string, zoneName: string): TargetState {
+  const owned = records.firstOwned([name, ...wildcardsFor(name, zoneName)]);
+  const delegated = (owner: string) =>
+    records.neighbours(owner, "").some(({ type }) => type === "NS");
+  if (owned.length === 0) {
+    return namesBelowApex(name, zoneName).some(delegated) ? "external" : null;
+  }
+  return {
+    hasAddress: owned.some(({ type }) => type === "A" || type === "AAAA"),
+    cname: owned.find(({ type }) => type === "CNAME")?.content ?? null,
+  };
+}
+
+export class ZoneTransaction {
+  readonly #context: TransactionContext;
+  readonly changes: { readonly action: "remove" | "add"; readonly record: ZoneRecord }[] = [];
+  readonly #proxiedCnames = new Map<string, string>();
+
+  constructor(context: TransactionContext) {
+    this.#context = context;
+  }
+
+  #accept(request: RecordRequest): RecordDraft {
+    return requireValid((report) => acceptRecord(request, this.#context.rules, report));
+  }
+
+  #checkConflict(draft: RecordDraft, id: string): void {
+    const { records, identity } = this.#context;
+    const apex = { zoneName: identity.name, nameServers: identity.nameServers };
+    const conflict = findConflict(draft, records.neighbours(draft.name, id), apex);
+    if (conflict !== null) throw new ZoneError([conflict]);
+  }
+
+  /** `finish` follows the chains, because a batch may create a target after its CNAME. */
+  #addChain(draft: RecordDraft, id: string): void {
+    if (draft.type === "CNAME" && draft.proxied) this.#proxiedCnames.set(id, draft.content);
+    else this.#proxiedCnames.delete(id);
+  }
+
+  get(id: string): ZoneRecord {
+    const record = this.#context.records.get(id);
+    if (record === null) throw new ZoneError([problem.recordMissing()]);
+    return record;
+  }
+
+  create(request: RecordRequest): ZoneRecord {
+    const { records, recordQuota, now, newId } = this.#context;
+    const draft = this.#accept(request);
+    const id = newId();
+    this.#checkConflict(draft, id);
+    if (records.count() >= recordQuota) throw new ZoneError([problem.recordQuota()]);
+    const record = { ...draft, id, createdOn: now, modifiedOn: now };
+    records.insert(record);
+    this.#addChain(draft, id);
+    this.changes.push({ action: "add", record });
+    return record;
+  }
+
+  /** `false` when an identical record exists. */
+  createIfAbsent(request: RecordRequest): boolean {
+    try {
+      this.create(request);
+      return true;
+    } catch (error) {
+      const { code: identical } = problem.identicalRecord();
+      const exists =
+        error instanceof ZoneError && error.problems.some(({ code }) => code === identical);
+      if (exists) return false;
+      throw error;
+    }
+  }
+
+  overwrite(id: string, request: RecordRequest): ZoneRecord {
+    return this.#replace(this.get(id), request);
+  }
+
+  edit(id: string, patch: RecordRequest): ZoneRecord {
+    const current = this.get(id);
+    return this.#replace(current, applyRecordPatch(current, patch));
+  }
+
+  #replace(current: ZoneRecord, request: RecordRequest): ZoneRecord {
+    const draft = this.#accept(request);
+    this.#checkConflict(draft, current.id);
+    if (isSameDraft(current, draft)) return current;
+    const record = { ...current, ...draft, modifiedOn: this.#context.now };
+    this.#context.records.update(record);
+    // A chain that broke since then must not prevent a new comment.
+    if (draft.content !== current.content || draft.proxied !== current.proxied) {
+      this.#addChain(draft, current.id);
+    }
+    this.changes.push({ action: "remove", record: current }, { action: "add", record });
+    return record;
+  }
+
+  remove(id: string): ZoneRecord {
+    const record = this.get(id);
+    this.#context.records.remove(id);
+    this.#proxiedCnames.delete(id);
+    this.changes.push({ action: "remove", record });
+    return record;
+  }
+
+  #lookUp = (name: string): TargetState => {
+    const { records, identity, external } = this.#context;
+    const own = isInZone(name, identity.name) ? lookUpName(records, name, identity.name) : null;
+    if (own !== null) return own;
+    // A name below the apex may belong to another zone: the zone of a subdomain.
+    const known = external.get(name);
+    if (known === undefined) throw new ExternalTargetUnknown(name);
+    return known;
+  };
+
+  finish(): void {
+    const { state, changeLog } = this.#context;
+    for (const target of this.#proxiedCnames.values()) {
+      const broken = findBrokenTarget(target, this.#lookUp);
+      if (broken !== null) throw new ZoneError([problem.targetNotAllowed(broken)]);
+    }
+    if (this.changes.length === 0) return;
+    const serial = state.advanceSerial();
+    changeLog.append(this.changes.map((change) => ({ ...change, serial })));
+  }
+}
