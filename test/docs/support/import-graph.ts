@@ -7,7 +7,8 @@ import { posix } from "node:path";
 /** A source file, and what it imports: paths of the repository, or names of packages. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
-export type Runtime = "anywhere" | "Node" | "workerd";
+/** `anywhere`: each file runs in both runtimes. `either`: each file runs in one of the two. */
+export type Runtime = "anywhere" | "either" | "Node" | "workerd";
 
 /** A row of the table of folders in `docs/architecture.md`. */
 export interface FolderRule {
@@ -21,7 +22,9 @@ export function readGraph(files: readonly string[], read: (file: string) => stri
 }
 
 function importsOf(file: string, text: string): string[] {
-  const specifiers = text.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g);
+  // Templates hold the source of other files.
+  const code = text.replaceAll(/`[^`]*`/g, "");
+  const specifiers = code.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g);
   return Array.from(specifiers, ([, specifier]) =>
     (specifier as string).startsWith(".")
       ? posix.join(posix.dirname(file), specifier as string).replace(/\.js$/, ".ts")
@@ -31,7 +34,7 @@ function importsOf(file: string, text: string): string[] {
 
 /** Reads the rows ``| `folder` | runtime | `folder`, `folder` |`` of a page. */
 export function readFolderRules(page: string): FolderRule[] {
-  const rows = page.matchAll(/^\| `([\w/-]+)` +\| (anywhere|Node|workerd) +\| ([^|]*)\|/gm);
+  const rows = page.matchAll(/^\| `([\w/-]+)` +\| (anywhere|either|Node|workerd) +\| ([^|]*)\|/gm);
   return Array.from(rows, ([, folder, runtime, imports]) => ({
     folder: folder as string,
     runtime: runtime as Runtime,
@@ -59,10 +62,11 @@ export function wrongDirections(graph: ImportGraph, rules: readonly FolderRule[]
   });
 }
 
-/** Modules of another runtime that a file loads, itself or through what it imports. */
+/** Modules of another runtime that a file loads, directly or through its imports. */
 export function wrongRuntimes(graph: ImportGraph, rules: readonly FolderRule[]): string[] {
   const refused: Record<Runtime, RegExp> = {
     anywhere: /^(?:node|cloudflare):/,
+    either: /^$/,
     Node: /^cloudflare:/,
     workerd: /^node:/,
   };
