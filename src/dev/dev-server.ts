@@ -2,7 +2,7 @@
  * The dev server: a script with its buckets in wrangler's dev server, and the companion worker.
  *
  * The companion worker has a runtime of its own, so that saving a script does not interrupt DNS
- * (`docs/decisions/0008-dns-beside-the-script.md`). A change of the configuration file takes effect
+ * (`docs/decisions/0008-dns-in-its-own-runtime.md`). A change of the configuration file takes effect
  * when the file is saved; while the file has mistakes, the previous configuration stays in use.
  */
 import { resolve } from "node:path";
