@@ -11,7 +11,7 @@ import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { newRunId } from "../base/run-records.ts";
 import { loadMiniflare, workerdModule } from "../base/runtime.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
-import type { BucketSettings } from "../store/binding/invocation.ts";
+import type { BucketSettings } from "../store/core/bucket-settings.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { bucketsService } from "./endpoint-socket.ts";

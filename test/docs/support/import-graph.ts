@@ -17,13 +17,18 @@ export interface FolderRule {
   readonly mayImport: readonly string[];
 }
 
-export function readGraph(files: readonly string[], read: (file: string) => string): ImportGraph {
-  return new Map(files.map((file) => [file, importsOf(file, read(file))]));
+export function readGraph(
+  files: readonly string[],
+  read: (file: string) => string,
+  { withTypes }: { readonly withTypes: boolean },
+): ImportGraph {
+  return new Map(files.map((file) => [file, importsOf(file, read(file), withTypes)]));
 }
 
-function importsOf(file: string, text: string): string[] {
-  // Templates hold the source of other files.
-  const code = text.replaceAll(/`[^`]*`/g, "");
+function importsOf(file: string, text: string, withTypes: boolean): string[] {
+  // Templates hold the source of other files. The compiler erases imports of types.
+  const typeImports = withTypes ? /(?!)/g : /^(?:import|export) type [^;]*;$/gm;
+  const code = text.replaceAll(/`[^`]*`/g, "").replaceAll(typeImports, "");
   const specifiers = code.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g);
   return Array.from(specifiers, ([, specifier]) =>
     (specifier as string).startsWith(".")
