@@ -45,8 +45,8 @@ export const getUser: Handler = async ({ account }) => {
 
 /** Clients of the deployed service request page after page until a page is empty. */
 export const listAccounts: Handler = async ({ account, parameters }) => {
-  const limits = { perPageDefault: 20, perPageMax: 50 };
-  const page = requireValid((report) => readPage(parameters, limits, report));
+  const perPage = { default: 20, max: 50 };
+  const page = requireValid((report) => readPage(parameters, perPage, report));
   const name = parameters.get("name") ?? account.name;
   const found = name === account.name ? [describeAccount(account)] : [];
   const shown = page.page === 1 ? found : [];
