@@ -44,7 +44,7 @@ export function* scanLines(text: string): Generator<LogicalLine> {
   for (const [lexeme] of source.matchAll(lexemes)) {
     const start = at;
     at += lexeme.length;
-    switch (lexeme[0]) {
+    switch (lexeme.charAt(0)) {
       case "\n":
         if (depth === 0) {
           if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
