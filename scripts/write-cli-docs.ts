@@ -4,4 +4,4 @@ import { withReference } from "../src/cli/reference.ts";
 import { root } from "../src/cli/root.ts";
 
 const page = new URL("../docs/cli.md", import.meta.url);
-writeFileSync(page, withReference(readFileSync(page, "utf8"), root));
+writeFileSync(page, await withReference(readFileSync(page, "utf8"), root));

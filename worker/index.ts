@@ -5,32 +5,32 @@
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { problem } from "../src/dns/record/problem.ts";
-import { FaultPlan } from "../src/dns/rules/api-fault.ts";
+import { owner, type Access } from "./api/access.ts";
 import { failure } from "./api/envelope.ts";
-import { acceptApiFaults } from "./api/fault-control.ts";
-import { RecordApi, type Origin } from "./api/record-api.ts";
+import { acceptFaultPlan } from "./api/fault-control.ts";
+import { RecordApi } from "./api/record-api.ts";
 import { dohPath, serveDoh } from "./doh/serve-doh.ts";
 import type { Env } from "./objects/environment.ts";
+import { IndexObject, indexObject } from "./objects/index-object.ts";
+import { ZoneObject, zoneObject } from "./objects/zone-object.ts";
 import { zoneTestSession } from "./objects/zone-test-session.ts";
 import { isReplicationPath, serveState } from "./replication/serve-state.ts";
 
-export { IndexObject } from "./objects/index-object.ts";
-export { ZoneObject } from "./objects/zone-object.ts";
+export { IndexObject, ZoneObject };
 
 /** One instance for the isolate: both entrypoints share its zone cache and its faults. */
 let recordApi: RecordApi | null = null;
 
 function sharedApi(env: Env): RecordApi {
-  recordApi ??= new RecordApi(env);
-  return recordApi;
+  return (recordApi ??= new RecordApi(env));
 }
 
-async function serve(request: Request, env: Env, origin: Origin): Promise<Response> {
+async function serve(request: Request, env: Env, anonymous: Access | null): Promise<Response> {
   try {
     const url = new URL(request.url);
     if (url.pathname === dohPath) return await serveDoh(request, url, env);
     if (isReplicationPath(url.pathname)) return await serveState(request, url.pathname, env);
-    return await sharedApi(env).serve(request, origin);
+    return await sharedApi(env).serve(request, anonymous);
   } catch (error) {
     // Only the configuration can fail outside `RecordApi.serve`; the reply says why.
     return failure([problem.configuration((error as Error).message)]);
@@ -39,12 +39,12 @@ async function serve(request: Request, env: Env, origin: Origin): Promise<Respon
 
 export class DnsApi extends WorkerEntrypoint<Env> {
   override fetch(request: Request): Promise<Response> {
-    return serve(request, this.env, { trusted: true });
+    return serve(request, this.env, owner);
   }
 
   /** The test control for scripts: replaces the active faults. */
   setFaults(faults: unknown): void {
-    sharedApi(this.env).faults = new FaultPlan(acceptApiFaults(faults));
+    sharedApi(this.env).faults = acceptFaultPlan(faults);
   }
 
   /** For tests: `closeLayer` undoes all later writes. */
@@ -61,11 +61,13 @@ export class DnsApi extends WorkerEntrypoint<Env> {
    */
   async closeLayer(layer: number, next?: number): Promise<void> {
     sharedApi(this.env).endFaults();
-    await zoneTestSession.close(layer, this.env);
+    const zones = zoneTestSession.close(layer);
+    if (zones.length > 0) await indexObject(this.env).leaveLayer(layer);
+    await Promise.all(zones.map((id) => zoneObject(this.env, id).leaveLayer(layer)));
     if (next !== undefined) await this.openLayer(next);
   }
 }
 
 export default {
-  fetch: (request, env) => serve(request, env, { trusted: false }),
+  fetch: (request, env) => serve(request, env, null),
 } satisfies ExportedHandler<Env>;

@@ -5,7 +5,7 @@
  * reference in docs/cli.md and the parser read the same description, so they cannot disagree. The
  * parser is strict: an unknown option is an error with a suggestion.
  */
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { parseArgs } from "node:util";
 import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 
@@ -49,7 +49,7 @@ export interface LeafCommand {
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
-  readonly commands: readonly Command[];
+  commands(): Promise<readonly Command[]>;
 }
 
 export type Command = LeafCommand | CommandGroup;
@@ -72,7 +72,14 @@ export function parseInvocation(command: LeafCommand, words: readonly string[]):
   const { tokens, values, positionals } = parseArgs({
     args: [...words],
     options: Object.fromEntries(
-      Object.entries(known).map(([name, option]) => [name, parserOption(option)]),
+      Object.entries(known).map(([name, { value, short, repeated = false }]) => [
+        name,
+        {
+          type: value === undefined ? "boolean" : "string",
+          multiple: repeated,
+          ...(short !== undefined && { short }),
+        },
+      ]),
     ),
     strict: false,
     tokens: true,
@@ -91,14 +98,6 @@ export function parseInvocation(command: LeafCommand, words: readonly string[]):
   }
   checkArguments(command, positionals);
   return { arguments: positionals, options: values as Invocation["options"] };
-}
-
-function parserOption({ value, short, repeated }: Option): ParseArgsOptionsConfig[string] {
-  return {
-    type: value === undefined ? "boolean" : "string",
-    ...(short !== undefined && { short }),
-    ...(repeated !== undefined && { multiple: repeated }),
-  };
 }
 
 function unknownOption({ options = {} }: LeafCommand, rawName: string): UsageError {

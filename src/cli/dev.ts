@@ -1,6 +1,6 @@
 /** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
-import type { LogLevel, StartDevOptions } from "../dev/options.ts";
-import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
+import type { StartDevOptions } from "../dev/options.ts";
+import { exitCode, type LeafCommand } from "./command.ts";
 import {
   booleanOption,
   choiceOption,
@@ -9,11 +9,9 @@ import {
   defined,
   integerOption,
   pairsOption,
+  projectOptions,
   textOption,
 } from "./options.ts";
-
-const latencyMillisecondsMax = 60_000;
-const logLevelNames: readonly LogLevel[] = ["none", "error", "warn", "info", "log", "debug"];
 
 export const dev: LeafCommand = {
   name: "dev",
@@ -38,11 +36,7 @@ export const dev: LeafCommand = {
       default: "http",
     },
     "inspector-port": { value: "PORT", summary: "The port of the inspector", default: "9229" },
-    "persist-to": {
-      value: "FOLDER",
-      summary: "The folder that holds the state",
-      default: ".wrangler/state beside the configuration file",
-    },
+    "persist-to": projectOptions["persist-to"],
     var: { value: "NAME:VALUE", summary: "A variable of the script", repeated: true },
     "store-latency": { value: "MS", summary: "Delays each operation of buckets", default: "0" },
     "no-dns": { summary: "Starts no DNS server" },
@@ -66,11 +60,28 @@ export const dev: LeafCommand = {
   ],
 
   async run(invocation) {
-    // `base/ports.ts` loads node:net, which `--help` does not need.
+    // These modules load the runtime and node:net, which `--help` does not need.
     const { portMax } = await import("../base/ports.ts");
-    const options = devOptions(invocation, portMax);
-    const isInteractive = booleanOption(invocation, "show-interactive-dev-session") ?? true;
+    const { latencyMillisecondsMax } = await import("../config/store-buckets.ts");
+    const { logLevels } = await import("../dev/options.ts");
     const { runTerminalSession } = await import("../dev/terminal-session.ts");
+    const port = (name: string) => integerOption(invocation, name, portMax);
+    const options = defined<StartDevOptions>({
+      ...configSelection(invocation),
+      script: invocation.arguments[0],
+      port: port("port"),
+      ip: textOption(invocation, "ip"),
+      localProtocol: choiceOption(invocation, "local-protocol", ["http", "https"]),
+      inspectorPort: port("inspector-port"),
+      persistTo: textOption(invocation, "persist-to"),
+      variables: pairsOption(invocation, "var", ":"),
+      storeLatencyMilliseconds: integerOption(invocation, "store-latency", latencyMillisecondsMax),
+      dns: invocation.options["no-dns"] === true ? false : undefined,
+      dnsPort: port("dns-port"),
+      dnsApiPort: port("dns-api-port"),
+      logLevel: choiceOption(invocation, "log-level", logLevels),
+    });
+    const isInteractive = booleanOption(invocation, "show-interactive-dev-session") ?? true;
     await runTerminalSession(options, {
       interactive: isInteractive && process.stdin.isTTY && process.stdout.isTTY,
     });
@@ -78,22 +89,3 @@ export const dev: LeafCommand = {
     process.exit(exitCode.done);
   },
 };
-
-function devOptions(invocation: Invocation, portMax: number): StartDevOptions {
-  const port = (name: string) => integerOption(invocation, name, portMax);
-  return defined<StartDevOptions>({
-    ...configSelection(invocation),
-    script: invocation.arguments[0],
-    port: port("port"),
-    ip: textOption(invocation, "ip"),
-    localProtocol: choiceOption(invocation, "local-protocol", ["http", "https"]),
-    inspectorPort: port("inspector-port"),
-    persistTo: textOption(invocation, "persist-to"),
-    variables: pairsOption(invocation, "var", ":"),
-    storeLatencyMilliseconds: integerOption(invocation, "store-latency", latencyMillisecondsMax),
-    dns: invocation.options["no-dns"] === true ? false : undefined,
-    dnsPort: port("dns-port"),
-    dnsApiPort: port("dns-api-port"),
-    logLevel: choiceOption(invocation, "log-level", logLevelNames),
-  });
-}

@@ -7,19 +7,15 @@
 import { relative, resolve } from "node:path";
 import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import { isTable, type Table } from "../config/schema.ts";
-import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import { toWranglerTable } from "../config/wrangler-config.ts";
-import { isStoreFlag } from "../plugin/compatibility.ts";
+import { isStoreFlag } from "../config/compatibility.ts";
 import { loadWrangler } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 
-export interface GenerateTypesOptions {
-  configPath?: string;
-  /** Types for one environment; without it, for the top level and all environments together. */
-  environment?: string;
-  /** The folder in which the search for the configuration starts, and the base of `path`. */
-  folder?: string;
-  /** The declaration file. */
+/** Without `environment`, the types are for the top level and all environments together. */
+export interface GenerateTypesOptions extends ReadConfigOptions {
+  /** The declaration file, relative to `folder`. */
   path?: string;
   envInterface?: string;
   includeEnv?: boolean;

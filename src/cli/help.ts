@@ -2,15 +2,12 @@
 import type { Command, LeafCommand } from "./command.ts";
 
 /** @param path the words that lead to the command: `["ledge", "store", "put"]` */
-export function renderHelp(command: Command, path: readonly string[]): string {
+export async function renderHelp(command: Command, path: readonly string[]): Promise<string> {
   const sections =
     "commands" in command
       ? [
           [`Usage: ${path.join(" ")} COMMAND`],
-          columns(
-            "Commands",
-            command.commands.map(({ name, summary }) => [name, summary]),
-          ),
+          columns("Commands", await command.commands()),
           [`Run "${path.join(" ")} COMMAND --help" for the help of a command.`],
         ]
       : leafSections(command, path);
@@ -25,10 +22,7 @@ function leafSections(command: LeafCommand, path: readonly string[]): string[][]
   return [
     details === undefined ? [] : [details],
     [`Usage: ${usage(command, path)}`],
-    columns(
-      "Arguments",
-      (command.arguments ?? []).map(({ name, summary }) => [name, summary]),
-    ),
+    columns("Arguments", command.arguments ?? []),
     columns("Options", optionRows(command)),
     examples.length === 0 ? [] : ["Examples:", ...examples.map((example) => `  ${example}`)],
   ];
@@ -42,21 +36,25 @@ function usage(command: LeafCommand, path: readonly string[]): string {
   return [...path, ...positional, "[options]"].join(" ");
 }
 
-function optionRows({ options = {} }: LeafCommand): [string, string][] {
-  const rows = Object.entries(options).map(([name, option]): [string, string] => {
+function optionRows({ options = {} }: LeafCommand): HelpRow[] {
+  const rows = Object.entries(options).map(([name, option]) => {
     const long = `--${name}` + (option.value === undefined ? "" : ` ${option.value}`);
-    const usageText = option.short === undefined ? long : `-${option.short}, ${long}`;
     const remarks = [
       ...(option.repeated ? ["may be repeated"] : []),
       ...(option.default === undefined ? [] : [`default: ${option.default}`]),
     ];
-    return [usageText, option.summary + (remarks.length === 0 ? "" : ` (${remarks.join("; ")})`)];
+    return {
+      name: option.short === undefined ? long : `-${option.short}, ${long}`,
+      summary: option.summary + (remarks.length === 0 ? "" : ` (${remarks.join("; ")})`),
+    };
   });
-  return [...rows, ["-h, --help", "Prints this help"]];
+  return [...rows, { name: "-h, --help", summary: "Prints this help" }];
 }
 
-function columns(title: string, rows: readonly (readonly [string, string])[]): string[] {
+type HelpRow = Pick<Command, "name" | "summary">;
+
+function columns(title: string, rows: readonly HelpRow[]): string[] {
   if (rows.length === 0) return [];
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return [`${title}:`, ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)];
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  return [`${title}:`, ...rows.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)];
 }

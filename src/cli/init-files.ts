@@ -9,12 +9,11 @@ const projectDependencies = [
   "wrangler",
 ];
 
-/** @param project.versions the version of each package, by name */
-export function projectFiles(project: {
-  readonly name: string;
-  readonly versions: Readonly<Record<string, string>>;
-}): Record<string, string> {
-  const { name, versions } = project;
+/** @param versions the version of each package, by name */
+export function projectFiles(
+  name: string,
+  versions: Readonly<Record<string, string>>,
+): Record<string, string> {
   return {
     "package.json": packageJson(name, versions),
     "wrangler.jsonc": wranglerJsonc(name),

@@ -24,7 +24,7 @@ async function run(...words: string[]) {
       if (invocation.arguments[0] === "odd") return 3;
     },
   };
-  const root = { name: "ledge", summary: "A local edge", commands: [put] };
+  const root = { name: "ledge", summary: "A local edge", commands: async () => [put] };
   const lines: string[] = [];
   const code = await runCommand(root, words, {
     out: (text) => lines.push(text),

@@ -21,16 +21,16 @@ export async function runCommand(
     while ("commands" in command) {
       const [word] = rest;
       if (word === undefined || isHelp(word)) {
-        output.out(renderHelp(command, path));
+        output.out(await renderHelp(command, path));
         return word === undefined ? exitCode.usage : exitCode.done;
       }
-      command = subcommand(command.commands, word);
+      command = subcommand(await command.commands(), word);
       path.push(command.name);
       rest.shift();
     }
     const end = rest.indexOf("--");
     if (rest.slice(0, end === -1 ? Infinity : end).some(isHelp)) {
-      output.out(renderHelp(command, path));
+      output.out(await renderHelp(command, path));
       return exitCode.done;
     }
     return (await command.run(parseInvocation(command, rest))) ?? exitCode.done;

@@ -1,7 +1,10 @@
 /** `ledge types`: writes the declaration file of a script's `env`. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
 import type { GenerateTypesOptions } from "./generate-types.ts";
 import { booleanOption, configOptions, configSelection, defined, textOption } from "./options.ts";
+
+const trueByDefault = (summary: string) => ({ summary, value: "BOOLEAN", default: "true" });
 
 export const types: LeafCommand = {
   name: "types",
@@ -21,21 +24,9 @@ export const types: LeafCommand = {
     ...configOptions,
     "env-file": { summary: "A file of variables, instead of .env", value: "FILE", repeated: true },
     "env-interface": { summary: "The name of the interface", value: "NAME", default: "Env" },
-    "include-env": {
-      summary: "Whether to write the types of bindings and variables",
-      value: "BOOLEAN",
-      default: "true",
-    },
-    "include-runtime": {
-      summary: "Whether to write the types of the runtime",
-      value: "BOOLEAN",
-      default: "true",
-    },
-    "strict-vars": {
-      summary: "Whether the type of a variable is its value; string otherwise",
-      value: "BOOLEAN",
-      default: "true",
-    },
+    "include-env": trueByDefault("Whether to write the types of bindings and variables"),
+    "include-runtime": trueByDefault("Whether to write the types of the runtime"),
+    "strict-vars": trueByDefault("Whether the type of a variable is its value; string otherwise"),
     check: { summary: "Writes nothing, and fails if the file is out of date" },
   },
   examples: [
@@ -45,8 +36,17 @@ export const types: LeafCommand = {
   ],
 
   async run(invocation) {
-    const options = typesOptions(invocation);
-    const { existsSync, readFileSync, writeFileSync } = await import("node:fs");
+    const command = typesCommand(invocation);
+    const options = defined<GenerateTypesOptions>({
+      ...configSelection(invocation),
+      path: invocation.arguments[0],
+      envInterface: textOption(invocation, "env-interface"),
+      envFiles: invocation.options["env-file"] as readonly string[] | undefined,
+      includeEnv: booleanOption(invocation, "include-env"),
+      includeRuntime: booleanOption(invocation, "include-runtime"),
+      strictVars: booleanOption(invocation, "strict-vars"),
+      command,
+    });
     const { shownPath } = await import("../config/config-file.ts");
     const { generateTypes } = await import("./generate-types.ts");
     const { path, content } = await generateTypes(options);
@@ -60,26 +60,10 @@ export const types: LeafCommand = {
       return exitCode.done;
     }
     const state = existsSync(path) ? "is out of date" : "does not exist";
-    console.error(
-      `${shownPath(path)} ${state}: run "${typesCommand(invocation)}" and commit the file.`,
-    );
+    console.error(`${shownPath(path)} ${state}: run "${command}" and commit the file.`);
     return exitCode.failed;
   },
 };
-
-function typesOptions(invocation: Invocation): GenerateTypesOptions {
-  const { options, arguments: words } = invocation;
-  return defined<Omit<GenerateTypesOptions, "folder">>({
-    ...configSelection(invocation),
-    path: words[0],
-    envInterface: textOption(invocation, "env-interface"),
-    envFiles: options["env-file"] as readonly string[] | undefined,
-    includeEnv: booleanOption(invocation, "include-env"),
-    includeRuntime: booleanOption(invocation, "include-runtime"),
-    strictVars: booleanOption(invocation, "strict-vars"),
-    command: typesCommand(invocation),
-  });
-}
 
 /** The command that writes the same file, with or without `--check`. */
 function typesCommand({ options, arguments: words }: Invocation): string {

@@ -7,7 +7,7 @@ import { readDnsConfig } from "../config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { startDns, type RunningDns } from "../dns/server/start-dns.ts";
 import { ZonesTakenError } from "../dns/server/zones-owner.ts";
-import type { RemoteOptions } from "../plugin/dns-plugin.ts";
+import type { RemoteOptions } from "../dns/server/companion.ts";
 
 export interface CompanionDnsOptions {
   readonly persistTo: string;

@@ -10,7 +10,7 @@ import { resolve } from "node:path";
 import type { unstable_readConfig } from "wrangler";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
-import type { RemoteOptions } from "../plugin/dns-plugin.ts";
+import type { RemoteOptions } from "../dns/server/companion.ts";
 import { loadMiniflare, pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";

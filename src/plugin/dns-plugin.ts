@@ -14,7 +14,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
-import { companionClasses } from "../dns/server/companion.ts";
+import { companionClasses, type RemoteOptions } from "../dns/server/companion.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 
 const { getPersistPath, ProxyNodeBinding } = loadMiniflare();
@@ -84,13 +84,6 @@ export const dnsPlugin: Plugin = {
     ];
   },
 };
-
-/** The address of a companion worker, and the credentials of its API. */
-export interface RemoteOptions {
-  readonly address: string;
-  readonly email: string;
-  readonly key: string;
-}
 
 function remoteServices({ address, email, key }: RemoteOptions): Service[] {
   return [

@@ -14,7 +14,7 @@ import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.
 import type { BucketSettings } from "../store/binding/invocation.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import type { EndpointAddress } from "../store/node/store-owner.ts";
-import { compatibilitySettings, hasRpc, isStoreFlag } from "./compatibility.ts";
+import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { bucketsService } from "./endpoint-socket.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 import { clientBindings, storeServices } from "./store-services.ts";

@@ -12,10 +12,11 @@ export interface CallDetails {
   times?: number;
 }
 
+type Conditions = [key?: TextPattern, details?: CallDetails];
+
 type Matcher = (
   calls: Iterable<Call>,
-  key?: TextPattern,
-  details?: CallDetails,
+  ...conditions: Conditions
 ) => { readonly pass: boolean; readonly message: () => string };
 
 export interface CallMatchers {
@@ -75,10 +76,6 @@ export const callMatchers = {
   toHaveDeleted: makeMatcher("toHaveDeleted", "delete"),
   toHaveListed: makeMatcher("toHaveListed", "list"),
   toHaveUploaded: makeMatcher("toHaveUploaded", "completeMultipartUpload"),
-  toHaveCalled: (
-    calls: Iterable<Call>,
-    method: CallMethod,
-    key?: TextPattern,
-    details?: CallDetails,
-  ) => makeMatcher("toHaveCalled", method)(calls, key, details),
+  toHaveCalled: (calls: Iterable<Call>, method: CallMethod, ...conditions: Conditions) =>
+    makeMatcher("toHaveCalled", method)(calls, ...conditions),
 };

@@ -15,6 +15,7 @@ export interface TestRecord {
   data?: JsonObject;
 }
 
+/** An answer of the record API. */
 interface Envelope {
   readonly success: boolean;
   readonly errors: readonly { readonly code: number; readonly message: string }[];
@@ -70,14 +71,10 @@ export class DnsZones {
   }
 
   async #zoneId(name: string): Promise<string> {
-    const zones = (await this.#call("GET", `/zones?name=${encodeURIComponent(name)}`)) as {
-      id: string;
-    }[];
-    const [zone] = zones;
-    if (zone === undefined) {
-      throw new Error(`There is no zone "${name}": create it with dns.zone("${name}").`);
-    }
-    return zone.id;
+    const zones = await this.#call("GET", `/zones?name=${encodeURIComponent(name)}`);
+    const [zone] = zones as { id: string }[];
+    if (zone !== undefined) return zone.id;
+    throw new Error(`There is no zone "${name}": create it with dns.zone("${name}").`);
   }
 
   async #call(method: string, path: string, body?: unknown): Promise<unknown> {

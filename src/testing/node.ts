@@ -5,7 +5,7 @@
  *     const control = await testControl(miniflare);
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative } from "node:path";
 import { lookup } from "mrmime";
 import { pluginPath } from "../base/runtime.ts";
 import { controlBinding, dnsBinding, findControls } from "./controls.ts";
@@ -75,13 +75,12 @@ function readFolder(folder: string): Record<string, SeedValue> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new Error(`Cannot seed a bucket from "${folder}": there is no such folder.`);
   }
-  const start = resolve(folder);
-  const files = readdirSync(start, { recursive: true, withFileTypes: true })
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
   return Object.fromEntries(
     files.map((file) => {
-      const key = file.slice(start.length).replaceAll("\\", "/").replace(/^\/+/, "");
+      const key = relative(folder, file).replaceAll("\\", "/");
       const contentType = lookup(key);
       const value = readFileSync(file);
       return [key, { value, ...(contentType !== undefined && { httpMetadata: { contentType } }) }];

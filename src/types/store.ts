@@ -174,16 +174,13 @@ export interface StoreGetOptions {
 }
 
 /** At most one of the five hashes may be given. The upload fails unless the content has this hash. */
-export interface StorePutOptions {
+export interface StorePutOptions extends StoreMultipartOptions {
   onlyIf?: StoreConditional | Headers;
-  httpMetadata?: StoreHTTPMetadata | Headers;
-  customMetadata?: Record<string, string>;
   md5?: ArrayBuffer | ArrayBufferView | string;
   sha1?: ArrayBuffer | ArrayBufferView | string;
   sha256?: ArrayBuffer | ArrayBufferView | string;
   sha384?: ArrayBuffer | ArrayBufferView | string;
   sha512?: ArrayBuffer | ArrayBufferView | string;
-  storageClass?: StoreStorageClass;
 }
 
 export interface StoreMultipartOptions {

@@ -10,10 +10,14 @@ import { pathToFileURL } from "node:url";
 import type { Plugin } from "vite";
 import { UserError } from "../base/user-error.ts";
 
+export interface Socket {
+  close(): void;
+}
+
 /** The part of the pool that is used. */
 export interface Pool {
   readonly cloudflareTest: (options: unknown) => Plugin;
-  readonly connectToMiniflareSocket: (miniflare: unknown, workerName: string) => Promise<unknown>;
+  readonly connectToMiniflareSocket: (miniflare: unknown, workerName: string) => Promise<Socket>;
   readonly getRunnerName: (project: unknown) => string;
 }
 
@@ -31,12 +35,11 @@ const vitestMin: Version = [4, 1];
 
 /** @throws UserError when the pool or vitest is missing or too old */
 export async function findPool(folder: string): Promise<Pool> {
-  requireVersion(folder, "vitest", vitestMin);
+  requirePackage(folder, "vitest", vitestMin);
   for (const [packageName, versionMin] of Object.entries(pools)) {
-    const found = findPackage(folder, packageName);
-    if (found === null) continue;
-    requireVersion(folder, packageName, versionMin);
-    return (await import(pathToFileURL(join(found.folder, found.entry)).href)) as Pool;
+    if (findPackage(folder, packageName) === null) continue;
+    const { entry } = requirePackage(folder, packageName, versionMin);
+    return (await import(pathToFileURL(entry).href)) as Pool;
   }
   throw new UserError(
     `ledge/vitest runs tests in ${Object.keys(pools).join(" or ")}, and ${folder} has neither. ` +
@@ -44,26 +47,25 @@ export async function findPool(folder: string): Promise<Pool> {
   );
 }
 
-function requireVersion(folder: string, packageName: string, [major, minor]: Version): void {
+function requirePackage(
+  folder: string,
+  packageName: string,
+  [major, minor]: Version,
+): FoundPackage {
   const found = findPackage(folder, packageName);
-  if (found === null) {
-    throw new UserError(
-      `ledge/vitest needs ${packageName} ${major}.${minor} or later, and ${folder} has none. ` +
-        `Install it: npm install --save-dev ${packageName}`,
-    );
-  }
+  const needs = `ledge/vitest needs ${packageName} ${major}.${minor} or later, and ${folder} has`;
+  const install = `npm install --save-dev ${packageName}`;
+  if (found === null) throw new UserError(`${needs} none. Install it: ${install}`);
   const [actualMajor = 0, actualMinor = 0] = found.version.split(".").map(Number);
   if (actualMajor < major || (actualMajor === major && actualMinor < minor)) {
-    throw new UserError(
-      `ledge/vitest needs ${packageName} ${major}.${minor} or later, and ${folder} has ` +
-        `${found.version}. Update it: npm install --save-dev ${packageName}@latest`,
-    );
+    throw new UserError(`${needs} ${found.version}. Update it: ${install}@latest`);
   }
+  return found;
 }
 
 interface FoundPackage {
-  readonly folder: string;
   readonly version: string;
+  /** The path of the module that an import of the package loads */
   readonly entry: string;
 }
 
@@ -72,13 +74,13 @@ function findPackage(folder: string, packageName: string): FoundPackage | null {
   const { resolve } = createRequire(join(folder, "package.json"));
   for (const modules of resolve.paths(packageName) ?? []) {
     const path = join(modules, packageName);
-    let manifest: { version: string; main?: string };
     try {
-      manifest = JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as typeof manifest;
+      const text = readFileSync(join(path, "package.json"), "utf8");
+      const manifest = JSON.parse(text) as { version: string; main?: string };
+      return { version: manifest.version, entry: join(path, manifest.main ?? "index.js") };
     } catch {
       continue;
     }
-    return { folder: path, version: manifest.version, entry: manifest.main ?? "index.js" };
   }
   return null;
 }

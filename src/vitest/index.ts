@@ -12,13 +12,13 @@ import type { Plugin } from "vite";
 import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
-import { hasRpc } from "../plugin/compatibility.ts";
+import { hasRpc } from "../config/compatibility.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { controlBinding, dnsBinding } from "../testing/controls.ts";
 import { findPool } from "./find-pool.ts";
-import { ReusedRuntimes, type PoolRunner } from "./reused-runtimes.ts";
-import { optionsKey, type RunnerOptions } from "./runner-options.ts";
+import { ReusedRuntimes } from "./reused-runtimes.ts";
+import { optionsKey } from "./runner-options.ts";
 
 /** The options of the pool: `main`, `miniflare`, `wrangler`, and others. */
 export interface PoolOptions {
@@ -33,18 +33,6 @@ export interface LedgeOptions extends PoolOptions {
   environment?: string;
   /** `false`: tests see the writes of other tests. */
   isolate?: boolean;
-}
-
-/** The part of the argument of `configureVitest` that is used. */
-interface VitestContext {
-  readonly vitest: {
-    readonly config: { readonly watch: boolean };
-    onClose(listener: () => Promise<void>): void;
-  };
-  readonly project: {
-    readonly config: { runner?: string; poolRunner?: PoolRunner };
-    provide(key: string, value: RunnerOptions): void;
-  };
 }
 
 const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url));
@@ -84,7 +72,7 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
     {
       name: "ledge:vitest",
       enforce: "post",
-      configureVitest({ vitest, project }: VitestContext) {
+      configureVitest({ vitest, project }) {
         if (project.config.runner !== undefined && isolate) {
           throw new UserError(
             `The project sets a test runner (${project.config.runner}), but isolation needs the ` +
@@ -102,7 +90,7 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
           await runtimes.dispose();
         });
       },
-    } as Plugin,
+    },
   ];
 }
 

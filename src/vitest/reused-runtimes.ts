@@ -6,28 +6,13 @@
  * stays alive, and the next run connects to it. The test runner resets the runtime at the end of a
  * run (`runner.ts`).
  */
-import type { Pool } from "./find-pool.ts";
-
-/** The part of a worker of vitest's pool that is used. */
-interface PoolWorker {
-  readonly name: string;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  send(message: unknown): void;
-  on(event: string, callback: (value: unknown) => void): void;
-  off(event: string, callback: (value: unknown) => void): void;
-  deserialize(data: unknown): unknown;
-}
+import type { PoolOptions, PoolRunnerInitializer, PoolWorker } from "vitest/node";
+import type { Pool, Socket } from "./find-pool.ts";
 
 /** A worker of the Workers pool, with its runtime and its connection. */
 interface RuntimeWorker extends PoolWorker {
   mf?: unknown;
-  socket?: { close(): void } | undefined;
-}
-
-export interface PoolRunner {
-  readonly name: string;
-  createPoolWorker(options: { project: object }): PoolWorker;
+  socket?: Socket | undefined;
 }
 
 export class ReusedRuntimes {
@@ -39,7 +24,7 @@ export class ReusedRuntimes {
   }
 
   /** A pool runner whose workers reuse the runtimes of stopped workers. */
-  wrap(runner: PoolRunner): PoolRunner {
+  wrap(runner: PoolRunnerInitializer): PoolRunnerInitializer {
     return {
       name: runner.name,
       createPoolWorker: (options) => this.#makeWorker(runner, options),
@@ -53,28 +38,26 @@ export class ReusedRuntimes {
     await Promise.all(idle.map((worker) => worker.stop()));
   }
 
-  #makeWorker(runner: PoolRunner, options: { project: object }): PoolWorker {
+  #makeWorker(runner: PoolRunnerInitializer, options: PoolOptions): PoolWorker {
     const { project } = options;
     const reused = this.#idle.get(project)?.pop();
     const worker: RuntimeWorker = reused ?? runner.createPoolWorker(options);
-    const start = async (): Promise<void> => {
-      if (reused === undefined) return worker.start();
-      worker.socket = (await this.#pool.connectToMiniflareSocket(
-        worker.mf,
-        this.#pool.getRunnerName(project),
-      )) as { close(): void };
-    };
-    const stop = async (): Promise<void> => {
-      // A worker without these fields is of an unknown version, and cannot be reused.
-      if (worker.mf === undefined || worker.socket === undefined) return worker.stop();
-      worker.socket.close();
-      worker.socket = undefined;
-      this.#idle.set(project, [...(this.#idle.get(project) ?? []), worker]);
-    };
     return {
       name: worker.name,
-      start,
-      stop,
+      start: async () => {
+        if (reused === undefined) return worker.start();
+        worker.socket = await this.#pool.connectToMiniflareSocket(
+          worker.mf,
+          this.#pool.getRunnerName(project),
+        );
+      },
+      stop: async () => {
+        // A worker without these fields is of an unknown version, and cannot be reused.
+        if (worker.mf === undefined || worker.socket === undefined) return worker.stop();
+        worker.socket.close();
+        worker.socket = undefined;
+        this.#idle.set(project, [...(this.#idle.get(project) ?? []), worker]);
+      },
       send: (message) => worker.send(message),
       on: (event, callback) => worker.on(event, callback),
       off: (event, callback) => worker.off(event, callback),

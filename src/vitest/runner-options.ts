@@ -8,3 +8,9 @@ export interface RunnerOptions {
 
 /** The key of the options among the values that vitest provides. */
 export const optionsKey = "ledge:options";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    [optionsKey]: RunnerOptions;
+  }
+}

@@ -8,6 +8,7 @@
  * Tasks that run concurrently form a group with one layer: they see one another's writes, and the
  * end of the last task of the group undoes these writes.
  */
+import type { IsolationLayers } from "../testing/isolation-layers.ts";
 
 /** The part of a vitest task that is used. */
 export interface Task {
@@ -18,13 +19,7 @@ export interface Task {
   readonly file?: Task | undefined;
 }
 
-/** The part of `IsolationLayers` that is used. */
-export interface LayerStack {
-  open(): Promise<number>;
-  close(layer: number): Promise<void>;
-  /** Closes a layer and opens another in its place, in one round trip. */
-  replace(layer: number): Promise<number>;
-}
+type LayerStack = Pick<IsolationLayers, "open" | "close" | "replace">;
 
 interface Entry {
   readonly task: Task;

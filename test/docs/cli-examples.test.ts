@@ -38,7 +38,7 @@ const steady = (text: string) => text.replace(/127\.0\.0\.1:\d+|in \d+ ms/g, "â€
 describe.each([
   ["Buckets: `ledge store`", storeCommands],
   ["Zones: `ledge dns`", dnsCommands],
-])("%s", (title, { commands }) => {
+])("%s", (title, commands) => {
   it("has a row for every command, and no other", () => {
     const rows = section(title).matchAll(/^\| `([a-z]+)[^`]*` +\|/gm);
     const names = new Set(Array.from(rows, ([, name]) => name));

@@ -6,11 +6,11 @@ import { root } from "../../src/cli/root.ts";
 import { runCommand } from "../../src/cli/run.ts";
 
 const page = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
-const commands = commandsOf(root, [root.name]);
+const commands = await commandsOf(root, [root.name]);
 
 describe("docs/cli.md", () => {
-  it("is up to date; if not, run `npm run docs:cli`", () => {
-    expect(page).toBe(withReference(page, root));
+  it("is up to date; if not, run `npm run docs:cli`", async () => {
+    expect(page).toBe(await withReference(page, root));
   });
 
   it.each(commands.map(({ path }) => path.join(" ")))("has the help of %s", async (name) => {
@@ -29,10 +29,10 @@ describe("docs/cli.md", () => {
 describe("the help", () => {
   it.each(commands.map(({ command, path }) => [path.join(" "), command] as const))(
     "of %s describes every command, argument and option",
-    (_, command) => {
+    async (_, command) => {
       const summaries =
         "commands" in command
-          ? command.commands.map(({ summary }) => summary)
+          ? (await command.commands()).map(({ summary }) => summary)
           : [
               ...Object.values(command.options ?? {}).map(({ summary }) => summary),
               ...(command.arguments ?? []).map(({ summary }) => summary),

@@ -2,6 +2,7 @@
 import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/account.ts";
 import type { DnsConfig } from "../../src/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import type { Zone } from "../../src/dns/rules/zone.ts";
 
 export interface Access {
   /** `null` for the owner, who authenticates with the key. */
@@ -16,12 +17,10 @@ export const owner: Access = { token: null, zones: null, readOnly: false };
 const bearerPattern = /^Bearer +(.*)$/i;
 
 /** Takes the same time for all secrets of one length, wherever they differ. */
-export function isSameSecret(one: string, other: string): boolean {
-  let difference = one.length ^ other.length;
-  for (let index = 0; index < one.length; index++) {
-    difference |= one.charCodeAt(index) ^ other.charCodeAt(index % Math.max(1, other.length));
-  }
-  return difference === 0;
+export function isSameSecret(secret: string, given: string): boolean {
+  const encoder = new TextEncoder();
+  const [one, other] = [encoder.encode(secret), encoder.encode(given)];
+  return one.length === other.length && crypto.subtle.timingSafeEqual(one, other);
 }
 
 function authenticateToken(authorization: string, config: DnsConfig): Access {
@@ -57,12 +56,8 @@ export function hasCredentials(headers: Headers): boolean {
   return ["authorization", "x-auth-email", "x-auth-key"].some((name) => headers.has(name));
 }
 
-export function requireZone(
-  access: Access,
-  zone: { readonly id: string; readonly name: string },
-): void {
-  const allowed =
-    access.zones === null || access.zones.includes(zone.id) || access.zones.includes(zone.name);
+export function requireZone({ zones }: Access, { id, name }: Pick<Zone, "id" | "name">): void {
+  const allowed = zones === null || zones.includes(id) || zones.includes(name);
   if (!allowed) throw new ZoneError([problem.notAllowed()]);
 }
 

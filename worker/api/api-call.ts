@@ -1,7 +1,8 @@
 import type { DnsConfig } from "../../src/config/dns-config.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
-import { zoneObject, type Env } from "../objects/environment.ts";
+import type { Env } from "../objects/environment.ts";
 import type { ObjectReply } from "../objects/object-reply.ts";
+import { zoneObject } from "../objects/zone-object.ts";
 import type { Access } from "./access.ts";
 import type { ZoneCache } from "./zone-cache.ts";
 
@@ -20,7 +21,8 @@ export interface ApiCall {
   readonly zones: ZoneCache;
 }
 
-export type Handler = (call: ApiCall) => Promise<ObjectReply | Response>;
+/** Handlers by the name of their operation, or by the HTTP method. */
+export type Handlers = Readonly<Record<string, (call: ApiCall) => Promise<ObjectReply | Response>>>;
 
 /** The object of the zone that the route names. */
 export function zoneOf({ env, ids }: ApiCall): ReturnType<typeof zoneObject> {

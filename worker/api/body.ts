@@ -2,6 +2,8 @@
 import { concatBytes } from "../../src/dns/wire/bytes.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** Room for the largest batch of ordinary records. */
 const jsonBytesMax = 4 * 1024 * 1024;
 /** The deployed service's limit for a zone file. A form adds its other parts and boundaries. */
@@ -17,66 +19,57 @@ const drainedBytesMax = 64 * 1024 * 1024;
  */
 export async function drainBody(request: Request): Promise<void> {
   if (request.body === null || request.body.locked) return;
-  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   let total = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    total += value.length;
-    if (total > drainedBytesMax) return reader.cancel();
+  for await (const chunk of request.body) {
+    total += chunk.length;
+    if (total > drainedBytesMax) return;
   }
 }
 
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
+/** `null` when the body is larger; its rest can still be read. */
+export async function readBytes({ body }: Request, bytesMax: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let total = 0;
-  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    total += value.length;
-    if (total > bytesMax) {
-      reader.releaseLock();
-      throw new ZoneError([problem.bodyTooLarge(bytesMax)]);
-    }
-    chunks.push(value);
+  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
+    total += chunk.length;
+    if (total > bytesMax) return null;
+    chunks.push(chunk);
   }
   return concatBytes(chunks);
 }
 
-function isContentType(request: Request, type: string): boolean {
+export function isContentType(request: Request, type: string): boolean {
   const given = request.headers.get("content-type") ?? "";
   return given.split(";")[0]!.trim().toLowerCase() === type;
 }
 
-export async function readJson(request: Request): Promise<Readonly<Record<string, unknown>>> {
-  if (!isContentType(request, "application/json")) {
-    throw new ZoneError([problem.contentType("application/json")]);
-  }
-  const bytes = await readBytes(request, jsonBytesMax);
+async function readContent(request: Request, type: string, bytesMax: number): Promise<Uint8Array> {
+  if (!isContentType(request, type)) throw new ZoneError([problem.contentType(type)]);
+  const bytes = await readBytes(request, bytesMax);
+  if (bytes === null) throw new ZoneError([problem.bodyTooLarge(bytesMax)]);
+  return bytes;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export async function readJson(request: Request): Promise<JsonObject> {
+  const bytes = await readContent(request, "application/json", jsonBytesMax);
   let body: unknown;
   try {
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
   } catch {
     throw new ZoneError([problem.malformedJson()]);
   }
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new ZoneError([problem.bodyNotAnObject()]);
-  }
-  return body as Readonly<Record<string, unknown>>;
+  if (!isObject(body)) throw new ZoneError([problem.bodyNotAnObject()]);
+  return body;
 }
 
-export interface ImportForm {
-  readonly text: string;
-  readonly proxied: boolean;
-}
-
-export async function readImportForm(request: Request): Promise<ImportForm> {
-  if (!isContentType(request, "multipart/form-data")) {
-    throw new ZoneError([problem.contentType("multipart/form-data")]);
-  }
-  const bytes = await readBytes(request, formBytesMax);
+export async function readImportForm(
+  request: Request,
+): Promise<{ readonly text: string; readonly proxied: boolean }> {
+  const bytes = await readContent(request, "multipart/form-data", formBytesMax);
   const type = request.headers.get("content-type")!;
   let form: FormData;
   try {

@@ -1,7 +1,7 @@
 /** The test control of faults: GET lists those in force, PUT replaces them, DELETE removes them. */
 import { parseFaults } from "../../src/config/dns-config.ts";
 import { fieldName } from "../../src/config/source-position.ts";
-import { FaultPlan, type ApiFault } from "../../src/dns/rules/api-fault.ts";
+import { FaultPlan } from "../../src/dns/rules/api-fault.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { requireAllZones, requireWriting, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
@@ -10,13 +10,13 @@ import { success } from "./envelope.ts";
 /** Outside of /client/v4: the API serves this path before it looks for faults. */
 export const faultControlPath = "/ledge/faults";
 
-export function acceptApiFaults(input: unknown): ApiFault[] {
+export function acceptFaultPlan(input: unknown): FaultPlan {
   if (!Array.isArray(input)) throw new ZoneError([problem.notAList("faults", "objects")]);
   const mistakes: string[] = [];
   const faults = parseFaults(input, (path, mistake) => {
     mistakes.push(`${fieldName(path)} ${mistake}`);
   });
-  if (faults !== null) return faults;
+  if (faults !== null) return new FaultPlan(faults);
   throw new ZoneError([problem.valueInvalid("faults", `valid: ${mistakes.join("; ")}`)]);
 }
 
@@ -28,8 +28,7 @@ export async function controlFaults(
   requireAllZones(access);
   if (request.method !== "GET") requireWriting(access);
   if (request.method === "PUT") {
-    const { faults } = await readJson(request);
-    api.faults = new FaultPlan(acceptApiFaults(faults));
+    api.faults = acceptFaultPlan((await readJson(request))["faults"]);
   } else if (request.method === "DELETE") {
     api.faults = new FaultPlan([]);
   } else if (request.method !== "GET") {

@@ -3,29 +3,23 @@
  * expected failure is a ZoneError; any other error is logged and becomes "Internal error".
  */
 import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
-import { apiFaultProblem, FaultPlan, type ApiFault } from "../../src/dns/rules/api-fault.ts";
-import { indexObject, type Env } from "../objects/environment.ts";
+import { apiFaultProblem, FaultPlan } from "../../src/dns/rules/api-fault.ts";
+import type { Env } from "../objects/environment.ts";
+import { indexObject } from "../objects/index-object.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import {
   authenticate,
   hasCredentials,
-  owner,
   requireWriting,
   requireZone,
   type Access,
 } from "./access.ts";
 import { localAccount } from "./accounts.ts";
-import type { ApiCall } from "./api-call.ts";
 import { drainBody } from "./body.ts";
 import { failure, respond } from "./envelope.ts";
 import { controlFaults, faultControlPath } from "./fault-control.ts";
-import { findRoute, type Route } from "./routes.ts";
+import { findRoute } from "./routes.ts";
 import { ZoneCache } from "./zone-cache.ts";
-
-export interface Origin {
-  /** Whether requests without credentials have all rights, as those of a service binding do. */
-  readonly trusted: boolean;
-}
 
 const readingMethods = new Set(["GET", "HEAD"]);
 
@@ -42,9 +36,10 @@ export class RecordApi {
     this.faults = new FaultPlan(this.#config.faults);
   }
 
-  async serve(request: Request, origin: Origin): Promise<Response> {
+  /** @param anonymous the access without credentials; `null` when credentials are required */
+  async serve(request: Request, anonymous: Access | null): Promise<Response> {
     try {
-      return await this.#serve(request, origin);
+      return await this.#serve(request, anonymous);
     } catch (error) {
       if (error instanceof ZoneError) return failure(error.problems);
       console.error(error);
@@ -54,22 +49,19 @@ export class RecordApi {
     }
   }
 
-  async #serve(request: Request, origin: Origin): Promise<Response> {
+  async #serve(request: Request, anonymous: Access | null): Promise<Response> {
     const url = new URL(request.url);
     const path = url.pathname.replace(/(?<=.)\/+$/, "");
-    const { method } = request;
-    const anonymous = origin.trusted && !hasCredentials(request.headers);
-    const access = anonymous ? owner : authenticate(request.headers, this.#config);
+    const { method, headers } = request;
+    const granted = hasCredentials(headers) ? null : anonymous;
+    const access = granted ?? authenticate(headers, this.#config);
     if (path === faultControlPath) return controlFaults(request, access, this);
+    const dispatch = () => this.#dispatch(request, url, path, access);
     const fault = this.faults.take({ method, path });
-    if (fault === null) return this.#dispatch(request, url, path, access);
-    return this.#applyFault(fault, () => this.#dispatch(request, url, path, access));
-  }
-
-  async #applyFault(fault: ApiFault, work: () => Promise<Response>): Promise<Response> {
+    if (fault === null) return dispatch();
     if (fault.delayMilliseconds > 0) await scheduler.wait(fault.delayMilliseconds);
-    if (fault.status === null) return work();
-    if (fault.when === "after") await (await work()).body?.cancel();
+    if (fault.status === null) return dispatch();
+    if (fault.when === "after") await (await dispatch()).body?.cancel();
     return failure([apiFaultProblem(fault.status)]);
   }
 
@@ -97,9 +89,14 @@ export class RecordApi {
     const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
     if (handler === undefined) throw new ZoneError([problem.methodNotAllowed(method)]);
     await this.#declareZones();
-    await this.#checkZone(route, path, access);
+    const zoneId = route.ids["zone"];
+    if (zoneId !== undefined) {
+      const zone = await this.#zones.find(this.#env, zoneId);
+      if (zone === null) throw new ZoneError([problem.noRoute(path)]);
+      requireZone(access, zone);
+    }
     if (!readingMethods.has(method)) requireWriting(access);
-    const call: ApiCall = {
+    const result = await handler({
       request,
       path,
       parameters: new Map(url.searchParams),
@@ -109,20 +106,10 @@ export class RecordApi {
       config: this.#config,
       account: localAccount(this.#config.email),
       zones: this.#zones,
-    };
-    const result = await handler(call);
+    });
     const response = result instanceof Response ? result : respond(result, path);
-    const zoneId = route.ids["zone"];
     // The zone may have been deleted since it entered the cache.
     if (response.status === 404 && zoneId !== undefined) this.#zones.forget(zoneId);
     return response;
-  }
-
-  async #checkZone({ ids }: Route, path: string, access: Access): Promise<void> {
-    const zoneId = ids["zone"];
-    if (zoneId === undefined) return;
-    const zone = await this.#zones.find(this.#env, zoneId);
-    if (zone === null) throw new ZoneError([problem.noRoute(path)]);
-    requireZone(access, zone);
   }
 }

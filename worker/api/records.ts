@@ -1,69 +1,61 @@
 /** /zones/{zone}/dns_records. */
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
-import { zoneOf, type Handler } from "./api-call.ts";
-import { readImportForm, readJson } from "./body.ts";
+import { zoneOf, type ApiCall, type Handlers } from "./api-call.ts";
+import { isObject, readImportForm, readJson, type JsonObject } from "./body.ts";
 
-export const listRecords: Handler = async (call) =>
-  zoneOf(call).list(requireValid((report) => readRecordQuery(call.parameters, report)));
-
-export const createRecord: Handler = async (call) =>
-  zoneOf(call).create(await readJson(call.request));
-
-export const getRecord: Handler = async (call) => zoneOf(call).get(call.ids["record"]!);
-
-export const overwriteRecord: Handler = async (call) =>
-  zoneOf(call).overwrite(call.ids["record"]!, await readJson(call.request));
-
-export const editRecord: Handler = async (call) =>
-  zoneOf(call).edit(call.ids["record"]!, await readJson(call.request));
-
-export const deleteRecord: Handler = async (call) => zoneOf(call).remove(call.ids["record"]!);
-
-export const showUsage: Handler = async (call) => zoneOf(call).usage();
-
-function isObject(item: unknown): boolean {
-  return typeof item === "object" && item !== null && !Array.isArray(item);
+function recordId({ ids }: ApiCall): string {
+  return ids["record"]!;
 }
 
 function readOperations(
-  body: Readonly<Record<string, unknown>>,
+  body: JsonObject,
   name: "deletes" | "patches" | "puts" | "posts",
-): readonly Readonly<Record<string, unknown>>[] {
-  const list = body[name] ?? [];
-  if (!Array.isArray(list) || !list.every(isObject)) {
+): readonly JsonObject[] {
+  const operations = body[name] ?? [];
+  if (!Array.isArray(operations) || !operations.every(isObject)) {
     throw new ZoneError([problem.notAList(name, "objects")]);
   }
-  const operations = list as readonly Readonly<Record<string, unknown>>[];
   if (name !== "posts" && operations.some(({ id }) => typeof id !== "string")) {
     throw new ZoneError([problem.requiredField("id")]);
   }
   return operations;
 }
 
-export const batchRecords: Handler = async (call) => {
-  const body = await readJson(call.request);
-  const batch = {
-    deletes: readOperations(body, "deletes"),
-    patches: readOperations(body, "patches"),
-    puts: readOperations(body, "puts"),
-    posts: readOperations(body, "posts"),
-  };
-  const count = Object.values(batch).reduce((sum, { length }) => sum + length, 0);
-  if (count === 0) throw new ZoneError([problem.batchEmpty()]);
-  if (count > call.config.batchQuota)
-    throw new ZoneError([problem.batchQuota(call.config.batchQuota)]);
-  return zoneOf(call).batch(batch);
-};
+export const recordHandlers = {
+  list: async (call) =>
+    zoneOf(call).list(requireValid((report) => readRecordQuery(call.parameters, report))),
+  create: async (call) => zoneOf(call).create(await readJson(call.request)),
+  get: async (call) => zoneOf(call).get(recordId(call)),
+  overwrite: async (call) => zoneOf(call).overwrite(recordId(call), await readJson(call.request)),
+  edit: async (call) => zoneOf(call).edit(recordId(call), await readJson(call.request)),
+  remove: async (call) => zoneOf(call).remove(recordId(call)),
+  usage: async (call) => zoneOf(call).usage(),
 
-export const exportRecords: Handler = async (call) => {
-  const reply = await zoneOf(call).exportFile();
-  if (!reply.ok) return reply;
-  const headers = { "content-type": "text/plain; charset=utf-8" };
-  return new Response(JSON.parse(reply.json) as string, { headers });
-};
+  batch: async (call) => {
+    const body = await readJson(call.request);
+    const batch = {
+      deletes: readOperations(body, "deletes"),
+      patches: readOperations(body, "patches"),
+      puts: readOperations(body, "puts"),
+      posts: readOperations(body, "posts"),
+    };
+    const { batchQuota } = call.config;
+    const count = Object.values(batch).flat().length;
+    if (count === 0) throw new ZoneError([problem.batchEmpty()]);
+    if (count > batchQuota) throw new ZoneError([problem.batchQuota(batchQuota)]);
+    return zoneOf(call).batch(batch);
+  },
 
-export const importRecords: Handler = async (call) => {
-  const { text, proxied } = await readImportForm(call.request);
-  return zoneOf(call).importFile(text, proxied);
-};
+  exportFile: async (call) => {
+    const reply = await zoneOf(call).exportFile();
+    if (!reply.ok) return reply;
+    const headers = { "content-type": "text/plain; charset=utf-8" };
+    return new Response(JSON.parse(reply.json) as string, { headers });
+  },
+
+  importFile: async (call) => {
+    const { text, proxied } = await readImportForm(call.request);
+    return zoneOf(call).importFile(text, proxied);
+  },
+} satisfies Handlers;

@@ -1,52 +1,33 @@
 /** All operations of the record API. A test compares them with `openapi.yaml`. */
-import { getAccount, getUser, listAccounts, verifyToken } from "./accounts.ts";
-import type { Handler } from "./api-call.ts";
-import {
-  batchRecords,
-  createRecord,
-  deleteRecord,
-  editRecord,
-  exportRecords,
-  getRecord,
-  importRecords,
-  listRecords,
-  overwriteRecord,
-  showUsage,
-} from "./records.ts";
-import {
-  editDnsSettings,
-  editSetting,
-  getDnsSettings,
-  getSetting,
-  listSettings,
-} from "./settings.ts";
-import { createZone, deleteZone, editZone, getZone, listZones } from "./zones.ts";
+import { accountHandlers } from "./accounts.ts";
+import type { ApiCall, Handlers } from "./api-call.ts";
+import { recordHandlers } from "./records.ts";
+import { settingsHandlers } from "./settings.ts";
+import { zoneHandlers } from "./zones.ts";
 
-export const apiRoot = "/client/v4";
-
-type Methods = Readonly<Record<string, Handler>>;
+const apiRoot = "/client/v4";
 
 /** The first row that matches wins. */
-export const routes: Readonly<Record<string, Methods>> = {
-  "/user": { GET: getUser },
-  "/user/tokens/verify": { GET: verifyToken },
-  "/accounts": { GET: listAccounts },
-  "/accounts/{account}": { GET: getAccount },
-  "/zones": { GET: listZones, POST: createZone },
-  "/zones/{zone}": { GET: getZone, PATCH: editZone, DELETE: deleteZone },
-  "/zones/{zone}/dns_settings": { GET: getDnsSettings, PATCH: editDnsSettings },
-  "/zones/{zone}/settings": { GET: listSettings },
-  "/zones/{zone}/settings/{setting}": { GET: getSetting, PATCH: editSetting },
-  "/zones/{zone}/dns_records": { GET: listRecords, POST: createRecord },
-  "/zones/{zone}/dns_records/batch": { POST: batchRecords },
-  "/zones/{zone}/dns_records/export": { GET: exportRecords },
-  "/zones/{zone}/dns_records/import": { POST: importRecords },
-  "/zones/{zone}/dns_records/usage": { GET: showUsage },
+const routes: Readonly<Record<string, Handlers>> = {
+  "/user": { GET: accountHandlers.getUser },
+  "/user/tokens/verify": { GET: accountHandlers.verifyToken },
+  "/accounts": { GET: accountHandlers.list },
+  "/accounts/{account}": { GET: accountHandlers.get },
+  "/zones": { GET: zoneHandlers.list, POST: zoneHandlers.create },
+  "/zones/{zone}": { GET: zoneHandlers.get, PATCH: zoneHandlers.edit, DELETE: zoneHandlers.remove },
+  "/zones/{zone}/dns_settings": { GET: settingsHandlers.getDns, PATCH: settingsHandlers.editDns },
+  "/zones/{zone}/settings": { GET: settingsHandlers.list },
+  "/zones/{zone}/settings/{setting}": { GET: settingsHandlers.get, PATCH: settingsHandlers.edit },
+  "/zones/{zone}/dns_records": { GET: recordHandlers.list, POST: recordHandlers.create },
+  "/zones/{zone}/dns_records/batch": { POST: recordHandlers.batch },
+  "/zones/{zone}/dns_records/export": { GET: recordHandlers.exportFile },
+  "/zones/{zone}/dns_records/import": { POST: recordHandlers.importFile },
+  "/zones/{zone}/dns_records/usage": { GET: recordHandlers.usage },
   "/zones/{zone}/dns_records/{record}": {
-    GET: getRecord,
-    PUT: overwriteRecord,
-    PATCH: editRecord,
-    DELETE: deleteRecord,
+    GET: recordHandlers.get,
+    PUT: recordHandlers.overwrite,
+    PATCH: recordHandlers.edit,
+    DELETE: recordHandlers.remove,
   },
 };
 
@@ -61,12 +42,9 @@ const compiled = Object.entries(routes).map(([template, methods]) => {
   return { pattern: new RegExp(`^${apiRoot}${pattern}$`), methods };
 });
 
-export interface Route {
-  readonly methods: Methods;
-  readonly ids: Readonly<Record<string, string>>;
-}
-
-export function findRoute(path: string): Route | null {
+export function findRoute(
+  path: string,
+): { readonly methods: Handlers; readonly ids: ApiCall["ids"] } | null {
   for (const { pattern, methods } of compiled) {
     const match = pattern.exec(path);
     if (match !== null) return { methods, ids: match.groups ?? {} };

@@ -1,13 +1,8 @@
 /** /zones/{zone}/dns_settings and /zones/{zone}/settings. */
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { switchNames, type SwitchName } from "../objects/zone-state.ts";
-import { zoneOf, type ApiCall, type Handler } from "./api-call.ts";
+import { zoneOf, type ApiCall, type Handlers } from "./api-call.ts";
 import { readJson } from "./body.ts";
-
-export const getDnsSettings: Handler = async (call) => zoneOf(call).readSettings();
-
-export const editDnsSettings: Handler = async (call) =>
-  zoneOf(call).changeSettings(await readJson(call.request));
 
 /** Deviation: of a zone's other settings, only the ones that DNS answers depend on exist. */
 function readSwitchName({ ids, path }: ApiCall): SwitchName {
@@ -16,14 +11,15 @@ function readSwitchName({ ids, path }: ApiCall): SwitchName {
   return found;
 }
 
-export const listSettings: Handler = async (call) => zoneOf(call).readSwitches();
-
-export const getSetting: Handler = async (call) => zoneOf(call).readSwitch(readSwitchName(call));
-
-export const editSetting: Handler = async (call) => {
-  const name = readSwitchName(call);
-  const { value } = await readJson(call.request);
-  if (value !== "on" && value !== "off")
+export const settingsHandlers = {
+  getDns: async (call) => zoneOf(call).readSettings(),
+  editDns: async (call) => zoneOf(call).changeSettings(await readJson(call.request)),
+  list: async (call) => zoneOf(call).readSwitches(),
+  get: async (call) => zoneOf(call).readSwitch(readSwitchName(call)),
+  edit: async (call) => {
+    const name = readSwitchName(call);
+    const { value } = await readJson(call.request);
+    if (value === "on" || value === "off") return zoneOf(call).changeSwitch(name, value);
     throw new ZoneError([problem.notOneOf("value", ["on", "off"])]);
-  return zoneOf(call).changeSwitch(name, value);
-};
+  },
+} satisfies Handlers;

@@ -1,4 +1,6 @@
-import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
+import type { Env } from "../objects/environment.ts";
+import { indexObject } from "../objects/index-object.ts";
+import { zoneObject } from "../objects/zone-object.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 
 /** At this number the cache is emptied. */

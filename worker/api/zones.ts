@@ -1,40 +1,42 @@
 /** /zones. */
-import { indexObject } from "../objects/environment.ts";
+import { indexObject } from "../objects/index-object.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { readZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import { acceptZoneName, acceptZoneType, describeZone } from "../../src/dns/rules/zone.ts";
 import { requireAllZones } from "./access.ts";
 import { readJson } from "./body.ts";
-import type { Handler } from "./api-call.ts";
+import type { Handlers } from "./api-call.ts";
 import { replyWith } from "../objects/object-reply.ts";
 
-export const listZones: Handler = async ({ parameters, account, access, env }) => {
-  const query = requireValid((report) => readZoneQuery(parameters, account, report));
-  return indexObject(env).list({ ...query, only: access.zones }, account);
-};
+export const zoneHandlers = {
+  list: async ({ parameters, account, access, env }) => {
+    const query = requireValid((report) => readZoneQuery(parameters, account, report));
+    return indexObject(env).list({ ...query, only: access.zones }, account);
+  },
 
-export const createZone: Handler = async ({ request, access, account, env }) => {
-  requireAllZones(access);
-  const body = await readJson(request);
-  const zone = requireValid((report) => {
-    const name = acceptZoneName(body["name"], report);
-    const type = acceptZoneType(body["type"], report);
-    return name === undefined ? undefined : { name, type };
-  });
-  return indexObject(env).create(zone, account);
-};
+  create: async ({ request, access, account, env }) => {
+    requireAllZones(access);
+    const body = await readJson(request);
+    const zone = requireValid((report) => {
+      const name = acceptZoneName(body["name"], report);
+      const type = acceptZoneType(body["type"], report);
+      return name === undefined ? undefined : { name, type };
+    });
+    return indexObject(env).create(zone, account);
+  },
 
-export const getZone: Handler = async ({ ids, account, env, path }) => {
-  const zone = await indexObject(env).get(ids["zone"]!);
-  if (zone === null) throw new ZoneError([problem.noRoute(path)]);
-  return replyWith(describeZone(zone, account));
-};
+  get: async ({ ids, account, env, path }) => {
+    const zone = await indexObject(env).get(ids["zone"]!);
+    if (zone === null) throw new ZoneError([problem.noRoute(path)]);
+    return replyWith(describeZone(zone, account));
+  },
 
-export const editZone: Handler = async ({ request, ids, account, env }) =>
-  indexObject(env).edit(ids["zone"]!, await readJson(request), account);
+  edit: async ({ request, ids, account, env }) =>
+    indexObject(env).edit(ids["zone"]!, await readJson(request), account),
 
-export const deleteZone: Handler = async ({ ids, access, env, zones }) => {
-  requireAllZones(access);
-  zones.forget(ids["zone"]!);
-  return indexObject(env).remove(ids["zone"]!);
-};
+  remove: async ({ ids, access, env, zones }) => {
+    requireAllZones(access);
+    zones.forget(ids["zone"]!);
+    return indexObject(env).remove(ids["zone"]!);
+  },
+} satisfies Handlers;

@@ -5,18 +5,14 @@ import { isExternalNeeded } from "../../src/dns/answer/external-addresses.ts";
 import { Query } from "../../src/dns/answer/query.ts";
 import { explainRule, subjectOf } from "../../src/dns/answer/explanation.ts";
 
-export interface Reason {
-  readonly rule: string;
-  /** The name that the rule was applied to. */
-  readonly name: string;
-  readonly text: string;
-}
-
 /**
  * Explains a query that has just been answered: the cache has its external names. Zone transfers
  * and other meta types have no reasons, because no rule answers them.
  */
-export function explainAnswer(bytes: Uint8Array, context: AnswerContext): readonly Reason[] {
+export function explainAnswer(
+  bytes: Uint8Array,
+  context: AnswerContext,
+): Record<"rule" | "name" | "text", string>[] {
   const query = new Query();
   query.read(bytes);
   if (isMetaType(query.type) && query.type !== typeCodes.ANY) return [];

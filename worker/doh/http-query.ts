@@ -1,8 +1,10 @@
 /** Reads a DNS query from an HTTP request: a message (RFC 8484), or the parameters of the JSON API. */
 import { decodeBase64 } from "../../src/dns/wire/base64.ts";
-import { concatBytes, WireError } from "../../src/dns/wire/bytes.ts";
+import { WireError } from "../../src/dns/wire/bytes.ts";
 import { blankMessage, encodeMessage } from "../../src/dns/wire/message.ts";
+import { classCodes, typeCodes } from "../../src/dns/wire/numbers.ts";
 import { recordTypes } from "../../src/dns/record/registry.ts";
+import { isContentType, readBytes } from "../api/body.ts";
 
 export const messageType = "application/dns-message";
 export const jsonType = "application/dns-json";
@@ -27,9 +29,12 @@ export async function readMessageQuery(request: Request, url: URL): Promise<Uint
   if (request.method !== "POST") {
     throw new DohError(405, "Use GET or POST.", { allow: "GET, HEAD, POST" });
   }
-  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== messageType) throw new DohError(415, `The content must be ${messageType}.`);
-  return readBody(request);
+  if (!isContentType(request, messageType)) {
+    throw new DohError(415, `The content must be ${messageType}.`);
+  }
+  const bytes = await readBytes(request, messageBytesMax);
+  if (bytes === null) throw tooLarge();
+  return bytes;
 }
 
 function readParameter({ searchParams }: URL): Uint8Array {
@@ -45,17 +50,6 @@ function readParameter({ searchParams }: URL): Uint8Array {
   return bytes;
 }
 
-async function readBody(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for await (const chunk of request.body ?? []) {
-    total += chunk.length;
-    if (total > messageBytesMax) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return concatBytes(chunks);
-}
-
 function tooLarge(): DohError {
   return new DohError(413, `A DNS message has at most ${messageBytesMax} octets.`);
 }
@@ -64,14 +58,15 @@ function tooLarge(): DohError {
 export function readJsonQuery(parameters: URLSearchParams): Uint8Array {
   const name = parameters.get("name");
   if (name === null || name === "") throw new DohError(400, "The parameter name is missing.");
-  const question = { name: withoutDot(name), type: readType(parameters.get("type")), class: 1 };
+  const withoutDot = name.length > 1 ? name.replace(/\.$/, "") : name;
+  const type = readType(parameters.get("type") ?? "A");
   try {
     return encodeMessage(
       {
         ...blankMessage,
         recursionDesired: true,
         checkingDisabled: readFlag(parameters.get("cd")),
-        questions: [question],
+        questions: [{ name: withoutDot, type, class: classCodes.IN }],
         edns: {
           udpBytesMax: messageBytesMax,
           version: 0,
@@ -87,22 +82,18 @@ export function readJsonQuery(parameters: URLSearchParams): Uint8Array {
   }
 }
 
-function withoutDot(name: string): string {
-  return name.length > 1 ? name.replace(/\.$/, "") : name;
-}
-
 export function readFlag(text: string | null): boolean {
   return text !== null && (text === "" || text === "1" || text.toLowerCase() === "true");
 }
 
 /** Types of questions that no record has. */
-const questionTypes: Readonly<Record<string, number>> = { ANY: 255, AXFR: 252, IXFR: 251 };
+const { ANY, AXFR, IXFR } = typeCodes;
+const questionTypes: Readonly<Record<string, number>> = { ANY, AXFR, IXFR };
 
-function readType(text: string | null): number {
-  const name = (text ?? "A").toUpperCase();
+function readType(text: string): number {
+  const name = text.toUpperCase();
   const number = /^(?:TYPE)?(\d{1,5})$/.exec(name)?.[1];
-  const code =
-    number === undefined ? (recordTypes.get(name)?.code ?? questionTypes[name]) : Number(number);
-  if (code !== undefined && code > 0 && code < 65_536) return code;
-  throw new DohError(400, `The parameter type is unknown: "${text ?? ""}".`);
+  const code = Number(number ?? recordTypes.get(name)?.code ?? questionTypes[name] ?? 0);
+  if (code > 0 && code < 65_536) return code;
+  throw new DohError(400, `The parameter type is unknown: "${text}".`);
 }

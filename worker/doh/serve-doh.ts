@@ -4,11 +4,17 @@
  * status means that the request holds no query.
  */
 import type { Env } from "../objects/environment.ts";
+import { indexObject } from "../objects/index-object.ts";
+import { zoneObject } from "../objects/zone-object.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
-import { ExternalAddressCache } from "../../src/dns/answer/external-addresses.ts";
-import { respondAfterResolving } from "../../src/dns/answer/external-resolution.ts";
+import { rcodes } from "../../src/dns/wire/numbers.ts";
+import {
+  ExternalAddressCache,
+  respondAfterResolving,
+} from "../../src/dns/answer/external-addresses.ts";
 import type { QuerySource } from "../../src/dns/answer/query.ts";
+import type { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { Responder } from "../../src/dns/answer/responder.ts";
 import { resolveByListeners } from "../replication/listeners.ts";
 import { explainAnswer } from "./explain-answer.ts";
@@ -36,10 +42,9 @@ function nowSeconds(): number {
 
 export async function serveDoh(request: Request, url: URL, env: Env): Promise<Response> {
   try {
-    if (request.method === "GET" || request.method === "HEAD") {
-      if (isJsonWanted(request, url)) return await serveJson(url.searchParams, env);
-    }
-    return messageResponse(await answer(await readMessageQuery(request, url), env));
+    if (isJsonWanted(request, url)) return await serveJson(url.searchParams, env);
+    const bytes = await answer(await readMessageQuery(request, url), env);
+    return respond(bytes as Uint8Array<ArrayBuffer>, messageType, decodeMessage(bytes));
   } catch (error) {
     if (!(error instanceof DohError)) throw error;
     return new Response(`${error.message}\n`, { status: error.status, headers: error.headers });
@@ -50,47 +55,49 @@ export async function serveDoh(request: Request, url: URL, env: Env): Promise<Re
 async function serveJson(parameters: URLSearchParams, env: Env): Promise<Response> {
   const query = readJsonQuery(parameters);
   const message = decodeMessage(await answer(query, env));
-  if (!readFlag(parameters.get("explain"))) return jsonResponse(message, {});
-  const zones = await isolateZones.load(env);
-  const Reasons = explainAnswer(query, { zones, external, nowSeconds: nowSeconds() });
-  return jsonResponse(message, { Reasons });
+  const json = describeMessage(message);
+  if (readFlag(parameters.get("explain"))) {
+    const zones = await loadZones(env);
+    json["Reasons"] = explainAnswer(query, { zones, external, nowSeconds: nowSeconds() });
+  }
+  return respond(JSON.stringify(json), jsonType, message);
 }
 
 /** As the deployed service does, accepts the type in `ct` too. `name` implies JSON. */
-function isJsonWanted(request: Request, { searchParams }: URL): boolean {
-  if (searchParams.has("dns")) return false;
-  const accepted = `${request.headers.get("accept") ?? ""} ${searchParams.get("ct") ?? ""}`;
+function isJsonWanted({ method, headers }: Request, { searchParams }: URL): boolean {
+  if ((method !== "GET" && method !== "HEAD") || searchParams.has("dns")) return false;
+  const accepted = `${headers.get("accept") ?? ""} ${searchParams.get("ct") ?? ""}`;
   return accepted.includes(jsonType) || searchParams.has("name");
 }
 
+function loadZones(env: Env): Promise<ServedZones> {
+  return isolateZones.load(env, async () => {
+    const index = indexObject(env);
+    await index.declareZones();
+    const ids = await index.ids();
+    await Promise.all(ids.map((id) => zoneObject(env, id).remember()));
+  });
+}
+
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
-  const zones = await isolateZones.load(env);
+  const zones = await loadZones(env);
   const ready = (responder ??= new Responder({ zones, external, onError: console.error }));
-  const respond = () => ready.respond(query, source, nowSeconds());
+  const attempt = () => ready.respond(query, source, nowSeconds());
   const resolution = { external, resolve: resolveByListeners(env), nowSeconds };
-  const response = await respondAfterResolving(respond(), respond, resolution);
+  const response = await respondAfterResolving(attempt(), attempt, resolution);
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "The request holds no DNS query.");
 }
 
 /** Caches keep an answer for its smallest TTL (RFC 8484 section 5.1). */
 function cacheControl({ rcode, answers, authorities }: Message): string {
-  const [noerror, nxdomain] = [0, 3];
   const counted = answers.length > 0 ? answers : authorities;
-  const cacheable = (rcode === noerror || rcode === nxdomain) && counted.length > 0;
-  if (!cacheable) return "no-store";
+  const isCacheable = rcode === rcodes.NOERROR || rcode === rcodes.NXDOMAIN;
+  if (!isCacheable || counted.length === 0) return "no-store";
   return `max-age=${Math.min(...counted.map(({ ttlSeconds }) => ttlSeconds))}`;
 }
 
-function messageResponse(bytes: Uint8Array): Response {
-  const headers = {
-    "content-type": messageType,
-    "cache-control": cacheControl(decodeMessage(bytes)),
-  };
-  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
-}
-
-function jsonResponse(message: Message, more: Readonly<Record<string, unknown>>): Response {
-  const headers = { "content-type": jsonType, "cache-control": cacheControl(message) };
-  return new Response(JSON.stringify({ ...describeMessage(message), ...more }), { headers });
+function respond(body: BodyInit, type: string, message: Message): Response {
+  const headers = { "content-type": type, "cache-control": cacheControl(message) };
+  return new Response(body, { headers });
 }

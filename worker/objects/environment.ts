@@ -1,7 +1,6 @@
 /** The bindings of the companion worker. */
 import type { DnsVariables } from "../../src/config/dns-config.ts";
-import type { IndexRpc } from "./index-rpc.ts";
-import type { ZoneRpc } from "./zone-rpc.ts";
+import type { Zone } from "../../src/dns/rules/zone.ts";
 
 export interface ListenersEnv {
   /** The server in the listeners' process. Absent when DNS is served by HTTP only. */
@@ -9,18 +8,16 @@ export interface ListenersEnv {
   readonly LISTENERS_SECRET?: string;
 }
 
+/** The part of `IndexObject` that zone objects call: the class depends on theirs. */
+export interface ZoneFinder extends Rpc.DurableObjectBranded {
+  /** The zone that a name belongs to: the longest zone name that encloses it. */
+  findFor(name: string): Zone | null;
+}
+
 export interface Env extends DnsVariables, ListenersEnv {
-  readonly ZONES: DurableObjectNamespace<ZoneRpc>;
-  readonly ZONE_INDEX: DurableObjectNamespace<IndexRpc>;
+  readonly ZONES: DurableObjectNamespace;
+  readonly ZONE_INDEX: DurableObjectNamespace<ZoneFinder>;
 }
 
-/** One index object holds all zones. */
-const indexName = "zones";
-
-export function indexObject(env: Env): DurableObjectStub<IndexRpc> {
-  return env.ZONE_INDEX.get(env.ZONE_INDEX.idFromName(indexName));
-}
-
-export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneRpc> {
-  return env.ZONES.get(env.ZONES.idFromName(zoneId));
-}
+/** The name of the one index object, which holds all zones. */
+export const indexName = "zones";

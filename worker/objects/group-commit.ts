@@ -5,24 +5,13 @@
  * separate transaction, and its reply still leaves only after the commit.
  */
 export class GroupCommit {
-  #waiting: (() => void)[] = [];
+  #nextTurn: Promise<void> | null = null;
 
-  run<Result>(work: () => Result): Promise<Result> {
-    if (this.#waiting.length === 0) setTimeout(() => this.#runAll(), 0);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push(() => {
-        try {
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      });
+  async run<Result>(work: () => Result): Promise<Result> {
+    this.#nextTurn ??= scheduler.wait(0).then(() => {
+      this.#nextTurn = null;
     });
-  }
-
-  #runAll(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const work of waiting) work();
+    await this.#nextTurn;
+    return work();
   }
 }

@@ -7,15 +7,19 @@ import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
 import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
-import { zoneObject, type Env } from "./environment.ts";
-import type { IndexRpc } from "./index-rpc.ts";
+import { indexName, type Env, type ZoneFinder } from "./environment.ts";
 import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
+import { zoneObject } from "./zone-object.ts";
 import { composeZoneWhere } from "./zone-query-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 
 type Row = { zone: string };
 
-export class IndexObject extends DurableObject<Env> implements IndexRpc {
+export function indexObject(env: Env): DurableObjectStub<IndexObject> {
+  return env.ZONE_INDEX.getByName(indexName) as DurableObjectStub<IndexObject>;
+}
+
+export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #config: DnsConfig;
   readonly #sql: SqlStorage;
   readonly #journal: ObjectJournal;
@@ -33,10 +37,15 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
     this.#journal = new ObjectJournal(this.#sql, null);
   }
 
+  /** Undoes the writes of a test layer and of the layers above it. */
   leaveLayer(layer: number): void {
     this.#journal.leave(layer);
   }
 
+  /**
+   * Creates the zones and records of the configuration file, once for each start. Resolves to the
+   * problems of the first zone that cannot be created.
+   */
   declareZones(): Promise<readonly Problem[]> {
     this.#declared ??= this.#declareAll().catch((error: unknown) => {
       this.#declared = null;
@@ -59,25 +68,19 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
     return [];
   }
 
-  #insert(zone: { readonly id: string; readonly name: string; readonly type: string }): Zone {
+  #insert(zone: Pick<Zone, "id" | "name" | "type">): Zone {
     const now = new Date().toISOString();
-    const { nameServers } = this.#config;
     const made: Zone = {
       ...zone,
       paused: false,
-      nameServers,
+      nameServers: this.#config.nameServers,
       vanityNameServers: [],
       createdOn: now,
       modifiedOn: now,
     };
     this.#journal.enter();
-    this.#sql.exec(
-      "INSERT INTO zones VALUES (?, ?, ?, ?)",
-      made.id,
-      made.name,
-      made.type,
-      JSON.stringify(made),
-    );
+    const values = [made.id, made.name, made.type, JSON.stringify(made)];
+    this.#sql.exec("INSERT INTO zones VALUES (?, ?, ?, ?)", ...values);
     return made;
   }
 
@@ -102,14 +105,10 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
     }
   }
 
-  async create(
-    request: { readonly name: string; readonly type: string },
-    account: Account,
-  ): Promise<ObjectReply> {
+  async create(request: Pick<Zone, "name" | "type">, account: Account): Promise<ObjectReply> {
     try {
-      if (this.#find("name", request.name) !== null) {
-        throw new ZoneError([problem.zoneExists(request.name)]);
-      }
+      const { name } = request;
+      if (this.#find("name", name) !== null) throw new ZoneError([problem.zoneExists(name)]);
       const zone = this.#insert({ ...request, id: crypto.randomUUID().replaceAll("-", "") });
       // If the process ends here, the next call that uses the zone opens it.
       await zoneObject(this.env, zone.id).open(zone);
@@ -140,7 +139,7 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
 
   async edit(
     id: string,
-    input: Readonly<Record<string, unknown>>,
+    input: Parameters<typeof applyZonePatch>[1],
     account: Account,
   ): Promise<ObjectReply> {
     try {
@@ -151,12 +150,8 @@ export class IndexObject extends DurableObject<Env> implements IndexRpc {
         return replyWith(describeZone(zone, account));
       const made = { ...edited, modifiedOn: new Date().toISOString() };
       this.#journal.enter();
-      this.#sql.exec(
-        "UPDATE zones SET type = ?, zone = ? WHERE id = ?",
-        made.type,
-        JSON.stringify(made),
-        id,
-      );
+      const values = [made.type, JSON.stringify(made), id];
+      this.#sql.exec("UPDATE zones SET type = ?, zone = ? WHERE id = ?", ...values);
       await zoneObject(this.env, id).pause(made.paused);
       return replyWith(describeZone(made, account));
     } catch (error) {

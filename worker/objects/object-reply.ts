@@ -9,20 +9,13 @@ export type ObjectReply =
   | {
       readonly ok: true;
       readonly json: string;
-      readonly resultInfo?: ResultInfo;
-      readonly timing?: Timing;
+      readonly resultInfo?: ResultInfo | undefined;
+      readonly timing?: { start_time: string; end_time: string; process_time: number };
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-interface Timing {
-  readonly start_time: string;
-  readonly end_time: string;
-  readonly process_time: number;
-}
-
 export function replyWith(result: unknown, resultInfo?: ResultInfo): ObjectReply {
-  const json = JSON.stringify(result);
-  return resultInfo === undefined ? { ok: true, json } : { ok: true, json, resultInfo };
+  return { ok: true, json: JSON.stringify(result), resultInfo };
 }
 
 /** A ZoneError becomes a reply. Any other error is a bug and is thrown again. */

@@ -1,24 +1,12 @@
 import type { Neighbour } from "../../src/dns/rules/conflict.ts";
 import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import { joinStrings, parseStrings } from "../../src/dns/record/field/quoted-strings.ts";
 import { composeOrderBy, composeWhere, findSoleType } from "./record-query-sql.ts";
 
-type Row = {
-  seq: number;
-  id: string;
-  name: string;
-  type: string;
-  content: string;
-  priority: number | null;
-  ttl: number;
-  proxied: number;
-  comment: string | null;
-  tags: string;
-  settings: string;
-  created_on: string;
-  modified_on: string;
-};
+type Row = Pick<ZoneRecord, "id" | "name" | "type" | "content" | "priority" | "ttl" | "comment"> &
+  Record<"tags" | "settings" | "created_on" | "modified_on", string> & { proxied: number };
 
 const columns =
   "id, name, type, content, priority, ttl, proxied, comment, tags, settings, created_on, modified_on";
@@ -79,13 +67,15 @@ export class RecordTable {
     this.#sql = sql;
   }
 
-  get(id: string): ZoneRecord | null {
-    const [row] = this.#sql.exec<Row>(`SELECT seq, ${columns} FROM records WHERE id = ?`, id);
-    return row === undefined ? null : toRecord(row);
+  /** @throws ZoneError when there is no such record */
+  get(id: string): ZoneRecord {
+    const [row] = this.#sql.exec<Row>(`SELECT ${columns} FROM records WHERE id = ?`, id);
+    if (row === undefined) throw new ZoneError([problem.recordMissing()]);
+    return toRecord(row);
   }
 
   /** The records at a name, except one. */
-  neighbours(name: string, exceptId: string): Neighbour[] {
+  neighbours(name: string, exceptId = ""): Neighbour[] {
     const select = "SELECT type, content, priority FROM records WHERE name = ? AND id <> ?";
     return this.#sql
       .exec<Neighbour & Record<string, SqlStorageValue>>(select, name, exceptId)
@@ -112,26 +102,16 @@ export class RecordTable {
 
   #insertTags(seq: number, tags: readonly string[]): void {
     for (const tag of tags) {
-      const colon = tag.indexOf(":");
-      const [name, value] = [tag.slice(0, colon), tag.slice(colon + 1)];
-      this.#sql.exec(
-        "INSERT OR IGNORE INTO record_tags VALUES (?, ?, ?)",
-        name.toLowerCase(),
-        value.toLowerCase(),
-        seq,
-      );
+      const folded = tag.toLowerCase();
+      const colon = folded.indexOf(":");
+      const values = [folded.slice(0, colon), folded.slice(colon + 1), seq];
+      this.#sql.exec("INSERT OR IGNORE INTO record_tags VALUES (?, ?, ?)", ...values);
     }
   }
 
   count(type: string | null = null): number {
-    const rows =
-      type === null
-        ? this.#sql.exec<{ n: number | null }>("SELECT sum(count) AS n FROM type_counts")
-        : this.#sql.exec<{ n: number | null }>(
-            "SELECT sum(count) AS n FROM type_counts WHERE type = ?",
-            type,
-          );
-    return rows.one().n ?? 0;
+    const select = "SELECT sum(count) AS n FROM type_counts WHERE ?1 IS NULL OR type = ?1";
+    return this.#sql.exec<{ n: number | null }>(select, type).one().n ?? 0;
   }
 
   /** One page. SQLite skips the rows before the page in an index, without reading them. */
@@ -151,7 +131,7 @@ export class RecordTable {
     if (offset >= totalCount) return { records: [], totalCount };
     const page = `SELECT seq FROM records${clause} ORDER BY ${order} LIMIT ? OFFSET ?`;
     const rows = this.#sql.exec<Row>(
-      `SELECT seq, ${columns} FROM records WHERE seq IN (${page}) ORDER BY ${order}`,
+      `SELECT ${columns} FROM records WHERE seq IN (${page}) ORDER BY ${order}`,
       ...bindings,
       query.perPage,
       offset,
@@ -161,18 +141,7 @@ export class RecordTable {
 
   /** Every record, by type and name, for an export. */
   all(): ZoneRecord[] {
-    const rows = this.#sql.exec<Row>(
-      `SELECT seq, ${columns} FROM records ORDER BY type, name, seq`,
-    );
-    return rows.toArray().map(toRecord);
-  }
-
-  /** The records of the first name that has any. */
-  firstOwned(names: readonly string[]): readonly Neighbour[] {
-    for (const name of names) {
-      const found = this.neighbours(name, "");
-      if (found.length > 0) return found;
-    }
-    return [];
+    const select = `SELECT ${columns} FROM records ORDER BY type, name, seq`;
+    return this.#sql.exec<Row>(select).toArray().map(toRecord);
   }
 }

@@ -16,7 +16,7 @@ import { Publisher } from "../replication/publisher.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
-import { createZoneTables } from "./zone-schema.ts";
+import { zoneTables } from "./zone-schema.ts";
 import { switchNames, ZoneState, type ZoneIdentity } from "./zone-state.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
@@ -81,7 +81,7 @@ export class ZoneDatabase {
 
   open(identity: ZoneIdentity): void {
     this.#storage.transactionSync(() => {
-      createZoneTables(this.#storage.sql);
+      for (const statement of zoneTables) this.#storage.sql.exec(statement);
       this.#journal.enter();
       // The serial starts at the current time: a zone that is created again continues above its
       // earlier serials.
@@ -120,7 +120,6 @@ export class ZoneDatabase {
       state: this.state,
       changeLog: this.changeLog,
       now: new Date().toISOString(),
-      newId: () => crypto.randomUUID().replaceAll("-", ""),
       external,
     });
     this.#journal.enter();

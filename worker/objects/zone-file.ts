@@ -23,14 +23,10 @@ function isAssignedNameServer({ type, name, content }: RecordRequest, zone: Zone
 /** Counts records that already exist as parsed, and leaves them unchanged. */
 export function importZoneFile(
   text: string,
-  options: {
-    readonly transaction: ZoneTransaction;
-    readonly identity: ZoneIdentity;
-    readonly proxied: boolean;
-    readonly recordQuota: number;
-  },
+  proxied: boolean,
+  transaction: ZoneTransaction,
 ): { recs_added: number; total_records_parsed: number } {
-  const { transaction, identity, proxied, recordQuota } = options;
+  const { identity, recordQuota } = transaction.context;
   const recordsMax = Math.min(recordQuota, importRecordsMax);
   const parsed = parseZoneFile(text, { zoneName: identity.name, proxied, recordsMax });
   const problems: Problem[] = [];

@@ -17,16 +17,19 @@ import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import type { Change } from "./change-log.ts";
-import { indexObject, zoneObject, type Env } from "./environment.ts";
+import { indexName, type Env } from "./environment.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
 import { ZoneDatabase } from "./zone-database.ts";
 import { exportZoneFile, importZoneFile } from "./zone-file.ts";
-import type { BatchRequest, ZoneRpc } from "./zone-rpc.ts";
 import { switchNames, type SwitchName, type ZoneIdentity } from "./zone-state.ts";
 import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
 
-export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
+export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObject> {
+  return env.ZONES.getByName(zoneId) as DurableObjectStub<ZoneObject>;
+}
+
+export class ZoneObject extends DurableObject<Env> {
   readonly #config: DnsConfig;
   readonly #database: ZoneDatabase;
   readonly #groupCommit = new GroupCommit();
@@ -37,6 +40,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     this.#database = new ZoneDatabase(ctx, env, this.#config);
   }
 
+  /** Creates the zone if it does not exist. The index decides which zones exist: no failure. */
   async open({ id, name, nameServers }: ZoneIdentity): Promise<void> {
     if (this.#database.identity !== null) return;
     this.#database.open({ id, name, nameServers });
@@ -48,16 +52,19 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     await this.#database.published();
   }
 
+  /** Undoes the writes of a test layer and of the layers above it, and publishes the result. */
   async leaveLayer(layer: number): Promise<void> {
     this.#database.leaveLayer(layer);
     await this.#database.published();
   }
 
+  /** Puts the zone into the isolate's memory, for DNS over HTTPS. */
   remember(): void {
     const { data } = this.#database;
     if (data !== null) isolateZones.take({ kind: "state", data }, () => data);
   }
 
+  /** The whole zone at this moment, for a replica; `null` when the zone does not exist. */
   state(): ReadableStream<Uint8Array> | null {
     const { data } = this.#database;
     return data === null ? null : streamState(data);
@@ -81,12 +88,13 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
   }
 
   async #lookUpExternal(name: string): Promise<TargetState> {
-    const zone = await indexObject(this.env).findFor(name);
+    const zone = await this.env.ZONE_INDEX.getByName(indexName).findFor(name);
     if (zone === null) return "external";
     const isOwn = zone.id === this.#database.identity?.id;
     return isOwn ? null : zoneObject(this.env, zone.id).lookUp(name);
   }
 
+  /** What the zone knows of a name, for the CNAME chains of other zones. */
   lookUp(name: string): TargetState {
     const { identity, records } = this.#database;
     return identity === null ? null : lookUpName(records, name, identity.name);
@@ -112,6 +120,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     return this.#write((transaction) => ({ id: transaction.remove(id).id }));
   }
 
+  /** Runs the four kinds in this order; the first failure undoes the whole batch. */
   batch({ deletes, patches, puts, posts }: BatchRequest): Promise<ObjectReply> {
     return this.#write((transaction) => ({
       deletes: deletes.map((request) => this.#describe(transaction.remove(idOf(request)))),
@@ -121,6 +130,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     }));
   }
 
+  /** Creates the records of the configuration file that do not exist yet. */
   declare(requests: readonly RecordRequest[]): Promise<ObjectReply> {
     return this.#write((transaction) => {
       for (const [index, request] of requests.entries()) {
@@ -129,7 +139,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
         } catch (error) {
           if (!(error instanceof ZoneError)) throw error;
           const text = error.problems.map(({ message }) => message).join(" ");
-          const { name } = this.#database.requireIdentity();
+          const { name } = transaction.context.identity;
           throw new ZoneError([problem.configuration(`records[${index}] of ${name}: ${text}`)]);
         }
       }
@@ -139,11 +149,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
 
   async importFile(text: string, proxied: boolean): Promise<ObjectReply> {
     const start = Date.now();
-    const { recordQuota } = this.#config;
-    const reply = await this.#write((transaction) => {
-      const identity = this.#database.requireIdentity();
-      return importZoneFile(text, { transaction, identity, proxied, recordQuota });
-    });
+    const reply = await this.#write((transaction) => importZoneFile(text, proxied, transaction));
     const end = Date.now();
     const timing = {
       start_time: new Date(start).toISOString(),
@@ -163,11 +169,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
   }
 
   get(id: string): ObjectReply {
-    return this.#read(({ records }) => {
-      const record = records.get(id);
-      if (record === null) throw new ZoneError([problem.recordMissing()]);
-      return replyWith(this.#describe(record));
-    });
+    return this.#read(({ records }) => replyWith(this.#describe(records.get(id))));
   }
 
   list(query: RecordQuery): ObjectReply {
@@ -187,6 +189,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     );
   }
 
+  /** The JSON of the reply is the zone file as a string. */
   exportFile(): ObjectReply {
     return this.#read((database) => {
       const { state, records } = database;
@@ -240,6 +243,7 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     });
   }
 
+  /** The index stores whether a zone is paused; the zone's answers depend on it. */
   async pause(paused: boolean): Promise<void> {
     const { identity, state } = this.#database;
     if (identity !== null && state.paused !== paused) {
@@ -255,6 +259,10 @@ export class ZoneObject extends DurableObject<Env> implements ZoneRpc {
     return changeLog.since(serial, state.serial);
   }
 }
+
+type BatchRequest = Readonly<
+  Record<"deletes" | "patches" | "puts" | "posts", readonly RecordRequest[]>
+>;
 
 /** The API has checked that the request has an id. */
 function idOf({ id }: RecordRequest): string {

@@ -57,7 +57,3 @@ export const zoneTables: readonly string[] = [
     record TEXT NOT NULL
   )`,
 ];
-
-export function createZoneTables(sql: { exec(query: string): unknown }): void {
-  for (const statement of zoneTables) sql.exec(statement);
-}

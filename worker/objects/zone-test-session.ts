@@ -3,24 +3,19 @@
  * was open (`src/base/undo-journal.ts`). All objects of a runtime live in one isolate.
  */
 import { UndoJournal } from "../../src/base/undo-journal.ts";
-import { indexObject, zoneObject, type Env } from "./environment.ts";
 
 class ZoneTestSession {
-  #run = "";
+  /** The id of this test run; empty until a test opens a layer. */
+  run = "";
   readonly #layers: number[] = [];
   readonly #zones = new Set<string>();
-
-  /** The id of this test run; empty until a test opens a layer. */
-  get run(): string {
-    return this.#run;
-  }
 
   get layer(): number | null {
     return this.#layers.at(-1) ?? null;
   }
 
   open(layer: number): void {
-    if (this.#run === "") this.#run = crypto.randomUUID();
+    this.run ||= crypto.randomUUID();
     this.#layers.push(layer);
   }
 
@@ -28,16 +23,14 @@ class ZoneTestSession {
     if (zoneId !== null && this.layer !== null) this.#zones.add(zoneId);
   }
 
-  /** Undoes the writes of this layer and of the layers above it. */
-  async close(layer: number, env: Env): Promise<void> {
+  /** Returns the zones whose objects, like the index, must leave this layer. */
+  close(layer: number): string[] {
     const lowest = this.#layers.findIndex((open) => open >= layer);
-    if (lowest === -1) return;
+    if (lowest === -1) return [];
     this.#layers.splice(lowest);
-    if (this.#zones.size === 0) return;
     const zones = [...this.#zones];
     if (this.#layers.length === 0) this.#zones.clear();
-    await indexObject(env).leaveLayer(layer);
-    await Promise.all(zones.map((id) => zoneObject(env, id).leaveLayer(layer)));
+    return zones;
   }
 }
 

@@ -35,7 +35,6 @@ export interface TransactionContext {
   readonly state: ZoneState;
   readonly changeLog: ChangeLog;
   readonly now: string;
-  readonly newId: () => string;
   /** What is known of names that this zone does not have. */
   readonly external: ReadonlyMap<string, TargetState>;
 }
@@ -52,10 +51,13 @@ export class ExternalTargetUnknown extends Error {
 
 /** What a CNAME chain needs to know of a name, wildcards and delegations included. */
 export function lookUpName(records: RecordTable, name: string, zoneName: string): TargetState {
-  const owned = records.firstOwned([name, ...wildcardsFor(name, zoneName)]);
-  const delegated = (owner: string) =>
-    records.neighbours(owner, "").some(({ type }) => type === "NS");
-  if (owned.length === 0) {
+  const owned = [name, ...wildcardsFor(name, zoneName)]
+    .values()
+    .map((owner) => records.neighbours(owner))
+    .find(({ length }) => length > 0);
+  if (owned === undefined) {
+    const delegated = (owner: string) =>
+      records.neighbours(owner).some(({ type }) => type === "NS");
     return namesBelowApex(name, zoneName).some(delegated) ? "external" : null;
   }
   return {
@@ -65,20 +67,20 @@ export function lookUpName(records: RecordTable, name: string, zoneName: string)
 }
 
 export class ZoneTransaction {
-  readonly #context: TransactionContext;
+  readonly context: TransactionContext;
   readonly changes: { readonly action: "remove" | "add"; readonly record: ZoneRecord }[] = [];
   readonly #proxiedCnames = new Map<string, string>();
 
   constructor(context: TransactionContext) {
-    this.#context = context;
+    this.context = context;
   }
 
   #accept(request: RecordRequest): RecordDraft {
-    return requireValid((report) => acceptRecord(request, this.#context.rules, report));
+    return requireValid((report) => acceptRecord(request, this.context.rules, report));
   }
 
   #checkConflict(draft: RecordDraft, id: string): void {
-    const { records, identity } = this.#context;
+    const { records, identity } = this.context;
     const apex = { zoneName: identity.name, nameServers: identity.nameServers };
     const conflict = findConflict(draft, records.neighbours(draft.name, id), apex);
     if (conflict !== null) throw new ZoneError([conflict]);
@@ -90,16 +92,10 @@ export class ZoneTransaction {
     else this.#proxiedCnames.delete(id);
   }
 
-  get(id: string): ZoneRecord {
-    const record = this.#context.records.get(id);
-    if (record === null) throw new ZoneError([problem.recordMissing()]);
-    return record;
-  }
-
   create(request: RecordRequest): ZoneRecord {
-    const { records, recordQuota, now, newId } = this.#context;
+    const { records, recordQuota, now } = this.context;
     const draft = this.#accept(request);
-    const id = newId();
+    const id = crypto.randomUUID().replaceAll("-", "");
     this.#checkConflict(draft, id);
     if (records.count() >= recordQuota) throw new ZoneError([problem.recordQuota()]);
     const record = { ...draft, id, createdOn: now, modifiedOn: now };
@@ -124,11 +120,11 @@ export class ZoneTransaction {
   }
 
   overwrite(id: string, request: RecordRequest): ZoneRecord {
-    return this.#replace(this.get(id), request);
+    return this.#replace(this.context.records.get(id), request);
   }
 
   edit(id: string, patch: RecordRequest): ZoneRecord {
-    const current = this.get(id);
+    const current = this.context.records.get(id);
     return this.#replace(current, applyRecordPatch(current, patch));
   }
 
@@ -136,8 +132,8 @@ export class ZoneTransaction {
     const draft = this.#accept(request);
     this.#checkConflict(draft, current.id);
     if (isSameDraft(current, draft)) return current;
-    const record = { ...current, ...draft, modifiedOn: this.#context.now };
-    this.#context.records.update(record);
+    const record = { ...current, ...draft, modifiedOn: this.context.now };
+    this.context.records.update(record);
     // A chain that broke since then must not prevent a new comment.
     if (draft.content !== current.content || draft.proxied !== current.proxied) {
       this.#addChain(draft, current.id);
@@ -147,15 +143,16 @@ export class ZoneTransaction {
   }
 
   remove(id: string): ZoneRecord {
-    const record = this.get(id);
-    this.#context.records.remove(id);
+    const { records } = this.context;
+    const record = records.get(id);
+    records.remove(id);
     this.#proxiedCnames.delete(id);
     this.changes.push({ action: "remove", record });
     return record;
   }
 
   #lookUp = (name: string): TargetState => {
-    const { records, identity, external } = this.#context;
+    const { records, identity, external } = this.context;
     const own = isInZone(name, identity.name) ? lookUpName(records, name, identity.name) : null;
     if (own !== null) return own;
     // A name below the apex may belong to another zone: the zone of a subdomain.
@@ -165,7 +162,7 @@ export class ZoneTransaction {
   };
 
   finish(): void {
-    const { state, changeLog } = this.#context;
+    const { state, changeLog } = this.context;
     for (const target of this.#proxiedCnames.values()) {
       const broken = findBrokenTarget(target, this.#lookUp);
       if (broken !== null) throw new ZoneError([problem.targetNotAllowed(broken)]);

@@ -3,8 +3,7 @@
  * isolate as the worker that answers, and change this memory in the turn of their commit: it is
  * never behind. It stays empty, and costs nothing, until the first DoH query.
  */
-import { readDnsConfig } from "../../src/config/dns-config.ts";
-import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
+import { readDnsConfig, type DnsVariables } from "../../src/config/dns-config.ts";
 import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { applyPublication, type Publication } from "../../src/dns/replication/publication.ts";
@@ -13,15 +12,12 @@ class IsolateZones {
   #zones: ServedZones | null = null;
   #loaded = false;
 
-  async load(env: Env): Promise<ServedZones> {
+  /** @param fill makes every zone object `take` its state */
+  async load(env: DnsVariables, fill: () => Promise<unknown>): Promise<ServedZones> {
     this.#zones ??= new ServedZones(readDnsConfig(env));
-    if (this.#loaded) return this.#zones;
-    const index = indexObject(env);
-    await index.declareZones();
     // Concurrent first requests each load the zones: in workerd a request cannot await a promise
     // of another request.
-    const ids = await index.ids();
-    await Promise.all(ids.map((id) => zoneObject(env, id).remember()));
+    if (!this.#loaded) await fill();
     this.#loaded = true;
     return this.#zones;
   }

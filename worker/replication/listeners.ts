@@ -1,6 +1,5 @@
 /** Requests of the worker to the listeners' process (`src/dns/replication/listener-protocol.ts`). */
-import type { ExternalResult } from "../../src/dns/answer/external-addresses.ts";
-import type { ResolveExternal } from "../../src/dns/answer/external-resolution.ts";
+import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
 import {
   listenersOrigin,
   externalPath,
@@ -8,17 +7,16 @@ import {
 } from "../../src/dns/replication/listener-protocol.ts";
 import type { ListenersEnv } from "../objects/environment.ts";
 
+/** To be called only when there are listeners. */
 export function postToListeners(
-  listeners: Fetcher,
-  { LISTENERS_SECRET = "" }: ListenersEnv,
-  { path, body, signal }: { path: string; body: unknown; signal?: AbortSignal },
+  { LISTENERS, LISTENERS_SECRET = "" }: ListenersEnv,
+  path: string,
+  body: unknown,
+  signal: AbortSignal | null = null,
 ): Promise<Response> {
-  return listeners.fetch(listenersOrigin + path, {
-    method: "POST",
-    headers: { [secretHeader]: LISTENERS_SECRET },
-    body: JSON.stringify(body),
-    ...(signal !== undefined && { signal }),
-  });
+  const headers = { [secretHeader]: LISTENERS_SECRET };
+  const init = { method: "POST", headers, body: JSON.stringify(body), signal };
+  return LISTENERS!.fetch(listenersOrigin + path, init);
 }
 
 /**
@@ -29,8 +27,7 @@ export function resolveByListeners(env: ListenersEnv): ResolveExternal {
   return async (question) => {
     if (env.LISTENERS === undefined) return "failed";
     try {
-      const request = { path: externalPath, body: question };
-      const answer = await postToListeners(env.LISTENERS, env, request);
+      const answer = await postToListeners(env, externalPath, question);
       return answer.ok ? ((await answer.json()) as ExternalResult) : "failed";
     } catch {
       return "failed";

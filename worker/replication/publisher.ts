@@ -46,8 +46,7 @@ export class Publisher {
     this.#next = null;
     try {
       const signal = AbortSignal.timeout(answerMillisecondsMax);
-      const request = { path: publicationPath, body, signal };
-      const { status } = await postToListeners(this.#env.LISTENERS!, this.#env, request);
+      const { status } = await postToListeners(this.#env, publicationPath, body, signal);
       if (status !== 204) throw new Error(`status ${status}`);
     } catch (error) {
       console.error(`DNS listeners did not take a change: ${(error as Error).message}`);

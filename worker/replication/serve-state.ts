@@ -1,7 +1,9 @@
 /** The worker's endpoints of `src/dns/replication/listener-protocol.ts`: the list of zones, and one zone. */
 import { secretHeader, zonesPath } from "../../src/dns/replication/listener-protocol.ts";
 import { isSameSecret } from "../api/access.ts";
-import { indexObject, zoneObject, type Env } from "../objects/environment.ts";
+import type { Env } from "../objects/environment.ts";
+import { indexObject } from "../objects/index-object.ts";
+import { zoneObject } from "../objects/zone-object.ts";
 
 export function isReplicationPath(path: string): boolean {
   return path === zonesPath || path.startsWith(`${zonesPath}/`);

@@ -1,7 +1,10 @@
 /** `ledge dns add` */
 import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import { recordArguments, recordOptions, serverOptions } from "./parameters.ts";
+import { serverOptions, withDns } from "./dns-session.ts";
+import { findZone } from "./find-zone.ts";
+import { readRecord, recordArguments, recordOptions } from "./record-parameters.ts";
+import { recordText } from "./record-text.ts";
 
 export const add: LeafCommand = {
   name: "add",
@@ -19,7 +22,6 @@ export const add: LeafCommand = {
   ],
 
   async run(invocation) {
-    const { findZone, readRecord, recordText, withDns } = await import("./library.ts");
     const { zone: word, name, type, fieldsIn } = readRecord(invocation);
     await withDns(invocation, async ({ api }) => {
       const zone = await findZone(api, word);

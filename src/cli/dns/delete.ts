@@ -3,15 +3,14 @@ import { counted } from "../../base/format.ts";
 import { nearest } from "../../base/nearest.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ApiClient, ApiRecord, ApiZone } from "../../dns/client/api-client.ts";
+import { expandName } from "../../dns/record/record-name.ts";
 import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import {
-  contentArgument,
-  nameArgument,
-  serverOptions,
-  typeArgument,
-  zoneArgument,
-} from "./parameters.ts";
+import { serverOptions, withDns } from "./dns-session.ts";
+import { findZone, zoneArgument } from "./find-zone.ts";
+import { contentMatcher, parseType, storedType } from "./record-content.ts";
+import { contentArgument, nameArgument, typeArgument } from "./record-parameters.ts";
+import { recordsText } from "./record-text.ts";
 
 /** The API allows far larger batches. */
 const deletesPerBatch = 1000;
@@ -30,8 +29,6 @@ export const deleteRecords: LeafCommand = {
   examples: ["ledge dns delete example.com www A", "ledge dns delete example.com old --all"],
 
   async run(invocation) {
-    const { contentMatcher, expandName, findZone, parseType, recordsText, storedType, withDns } =
-      await import("./library.ts");
     const [zoneWord, nameWord, typeWord, ...words] = invocation.arguments as [
       string,
       string,
@@ -68,7 +65,6 @@ async function recordNotFound(
   zone: ApiZone,
   { name, named }: { name: string; named: readonly ApiRecord[] },
 ): Promise<NotFoundError> {
-  const { recordsText } = await import("./library.ts");
   if (named.length > 0) {
     return new NotFoundError(`No record matches. ${name} has\n${recordsText(named)}`);
   }

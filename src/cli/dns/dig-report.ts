@@ -7,12 +7,6 @@ import type { AskedQuestion, DnsReply } from "../../dns/client/ask-server.ts";
 import { formatTable } from "../../base/format.ts";
 import { nameOfType } from "./type-names.ts";
 
-export interface AnswerReason {
-  readonly rule: string;
-  readonly name: string;
-  readonly text: string;
-}
-
 export interface DigResult {
   readonly question: AskedQuestion;
   readonly reply: DnsReply;
@@ -20,7 +14,7 @@ export interface DigResult {
   readonly server: string;
   readonly milliseconds: number;
   /** The rules that produced the answer; `null` for a server that does not name them. */
-  readonly reasons: readonly AnswerReason[] | null;
+  readonly reasons: readonly { readonly text: string }[] | null;
 }
 
 const flagNames = {
@@ -33,13 +27,6 @@ const flagNames = {
   checkingDisabled: "cd",
 } as const;
 
-const sections = {
-  answers: "Answer",
-  authorities: "Authority",
-  additionals: "Additional",
-} as const;
-const transports = { udp: "UDP", tcp: "TCP", https: "HTTPS" } as const;
-
 function flagsOf(message: Message): string[] {
   return Object.entries(flagNames)
     .filter(([name]) => message[name as keyof typeof flagNames])
@@ -51,18 +38,19 @@ function absolute(name: string): string {
 }
 
 export function digText(result: DigResult): string {
-  const { question, reply, server, milliseconds, reasons } = result;
-  const { message, transport, octets } = reply;
+  const { question, server, milliseconds, reasons } = result;
+  const { message, transport, octets } = result.reply;
   const flags = flagsOf(message).join(" ");
+  const section = (title: string, records: readonly ResourceRecord[]) =>
+    records.length === 0 ? [] : [`;; ${title}`, formatTable(records.map(cells))];
   const blocks = [
     [
       `;; ${absolute(question.name)} ${nameOfType(question.type)}: ${rcodeName(message.rcode)}, flags ${flags}`,
-      `;; ${server} by ${transports[transport]}, ${octets} octets in ${milliseconds} ms`,
+      `;; ${server} by ${transport.toUpperCase()}, ${octets} octets in ${milliseconds} ms`,
     ],
-    ...Object.entries(sections).map(([section, title]) => {
-      const records = message[section as keyof typeof sections];
-      return records.length === 0 ? [] : [`;; ${title}`, formatTable(records.map(cells))];
-    }),
+    section("Answer", message.answers),
+    section("Authority", message.authorities),
+    section("Additional", message.additionals),
     reasons === null || reasons.length === 0
       ? []
       : [";; Why", ...reasons.map(({ text }) => `;;   ${text}`)],
@@ -77,19 +65,15 @@ function cells({ name, ttlSeconds, type, data }: ResourceRecord): string[] {
   return [absolute(name), String(ttlSeconds), "IN", nameOfType(type), formatData(type, data)];
 }
 
-export function digJson(result: DigResult): Record<string, unknown> {
-  const { question, reply, server, milliseconds, reasons } = result;
+export function digJson({ question, reply, server, milliseconds, reasons }: DigResult) {
   const { message, transport, octets } = reply;
   return {
     question: { name: question.name, type: nameOfType(question.type) },
     status: rcodeName(message.rcode),
     flags: flagsOf(message),
-    ...Object.fromEntries(
-      Object.keys(sections).map((section) => [
-        section,
-        message[section as keyof typeof sections].map(recordJson),
-      ]),
-    ),
+    answers: message.answers.map(recordJson),
+    authorities: message.authorities.map(recordJson),
+    additionals: message.additionals.map(recordJson),
     reasons,
     server,
     transport,
@@ -98,6 +82,6 @@ export function digJson(result: DigResult): Record<string, unknown> {
   };
 }
 
-function recordJson({ name, ttlSeconds, type, data }: ResourceRecord): Record<string, unknown> {
+function recordJson({ name, ttlSeconds, type, data }: ResourceRecord) {
   return { name, ttl: ttlSeconds, type: nameOfType(type), data: formatData(type, data) };
 }

@@ -1,8 +1,20 @@
 /** `ledge dns dig` */
-import { print } from "../output.ts";
-import type { LeafCommand } from "../command.ts";
+import { isIP, isIPv6 } from "node:net";
+import { nearest } from "../../base/nearest.ts";
+import type { ServerAddress } from "../../config/server-address.ts";
+import { askHttps, askServer, type AskedQuestion } from "../../dns/client/ask-server.ts";
+import { parseIpv4, parseIpv6 } from "../../dns/record/field/ip-address.ts";
+import { toAsciiName } from "../../dns/record/punycode.ts";
+import { recordTypes } from "../../dns/record/registry.ts";
+import { WireError } from "../../dns/wire/bytes.ts";
+import { encodeName } from "../../dns/wire/name.ts";
+import { typeCodes } from "../../dns/wire/numbers.ts";
+import { UsageError, type LeafCommand } from "../command.ts";
 import { textOption } from "../options.ts";
-import { serverOptions } from "./parameters.ts";
+import { print } from "../output.ts";
+import { digJson, digText, type DigResult } from "./dig-report.ts";
+import { resolveServer, serverOptions, withDns } from "./dns-session.ts";
+import { codeOfType, otherTypeNames } from "./type-names.ts";
 
 export const dig: LeafCommand = {
   name: "dig",
@@ -26,8 +38,6 @@ export const dig: LeafCommand = {
   examples: ["ledge dns dig www.example.com", "ledge dns dig example.com MX --server 192.0.2.53"],
 
   async run(invocation) {
-    const { digJson, digText, fetchReasons, parseQuestion, resolveServer, timeQuestion, withDns } =
-      await import("./library.ts");
     const [name, type] = invocation.arguments as [string, string?];
     const question = parseQuestion(name, type);
     const tcp = invocation.options["tcp"] === true;
@@ -36,17 +46,83 @@ export const dig: LeafCommand = {
       otherServer === undefined
         ? await withDns(
             invocation,
-            async ({ api, dns }) => {
-              const target = dns === null ? { https: api.url } : { server: dns, tcp };
-              const answer = await timeQuestion(question, target);
-              return { ...answer, reasons: await fetchReasons(question, api.url) };
-            },
+            async ({ api, dns }) => ({
+              ...(await timeQuestion(question, dns ?? api.url, tcp)),
+              reasons: await fetchReasons(question, api.url),
+            }),
             { listen: true },
           )
         : {
-            ...(await timeQuestion(question, { server: await resolveServer(otherServer), tcp })),
+            ...(await timeQuestion(question, await resolveServer("server", otherServer), tcp)),
             reasons: null,
           };
     print(invocation, digJson(result), digText(result));
   },
 };
+
+function parseQuestion(nameWord: string, typeWord: string | undefined): AskedQuestion {
+  const isAddress = isIP(nameWord) !== 0 && typeWord === undefined;
+  const name = isAddress ? reverseName(nameWord) : toAsciiName(nameWord).replace(/(?!^)\.$/, "");
+  const type = isAddress ? typeCodes.PTR : parseQueryType(typeWord ?? "A");
+  try {
+    encodeName(name);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new UsageError(`"${nameWord}" is not a domain name: ${error.message}.`);
+  }
+  return { name, type };
+}
+
+function parseQueryType(word: string): number {
+  const code = codeOfType(word);
+  if (code !== null && code > 0) return code;
+  const guess = nearest(word.toUpperCase(), [...recordTypes.keys(), ...otherTypeNames, "ANY"]);
+  throw new UsageError(
+    `There is no record type "${word}". ` +
+      (guess === null ? "TYPE followed by a number names any type." : `Did you mean ${guess}?`),
+  );
+}
+
+/** RFC 1035 section 3.5 and RFC 3596 section 2.5. */
+function reverseName(address: string): string {
+  const ipv4 = parseIpv4(address);
+  if (ipv4 !== null) return `${[...ipv4].toReversed().join(".")}.in-addr.arpa`;
+  const digits = Buffer.from(parseIpv6(address) ?? []).toString("hex");
+  return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
+}
+
+/**
+ * Asks the question, and measures the time until the answer arrives.
+ *
+ * @param server a name server, or the URL of an API, which answers over HTTPS
+ */
+async function timeQuestion(question: AskedQuestion, server: ServerAddress | string, tcp: boolean) {
+  const start = performance.now();
+  const reply = await (typeof server === "string"
+    ? askHttps(question, server)
+    : askServer(question, server, { tcp }));
+  const milliseconds = Math.round(performance.now() - start);
+  return { question, reply, server: serverText(server), milliseconds };
+}
+
+function serverText(server: ServerAddress | string): string {
+  if (typeof server === "string") return new URL(server).host;
+  const { host, port } = server;
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Asks the API for the rules of the same answer; `null` when the server does not name them. */
+async function fetchReasons(
+  { name, type }: AskedQuestion,
+  url: string,
+): Promise<DigResult["reasons"]> {
+  const address = new URL("/dns-query", url);
+  address.search = new URLSearchParams({ name, type: String(type), explain: "true" }).toString();
+  try {
+    const response = await fetch(address, { headers: { accept: "application/dns-json" } });
+    const { Reasons = null } = (await response.json()) as { Reasons?: DigResult["reasons"] };
+    return Reasons;
+  } catch {
+    return null;
+  }
+}

@@ -1,7 +1,10 @@
 /** `ledge dns export` */
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { UserError } from "../../base/user-error.ts";
 import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import { serverOptions, zoneArgument } from "./parameters.ts";
+import { serverOptions, withDns } from "./dns-session.ts";
+import { findZone, zoneArgument } from "./find-zone.ts";
 
 export const exportRecords: LeafCommand = {
   name: "export",
@@ -14,7 +17,6 @@ export const exportRecords: LeafCommand = {
   examples: ["ledge dns export example.com example.com.zone"],
 
   async run(invocation) {
-    const { findZone, withDns, writeZoneFile } = await import("./library.ts");
     const [word, file = "-"] = invocation.arguments as [string, string?];
     await withDns(invocation, async ({ api }) => {
       const zone = await findZone(api, word);
@@ -28,3 +30,15 @@ export const exportRecords: LeafCommand = {
     });
   },
 };
+
+/** The file appears, or changes, only when it is complete. */
+function writeZoneFile(path: string, text: string): void {
+  const partial = `${path}.${process.pid}.partial`;
+  try {
+    writeFileSync(partial, text);
+    renameSync(partial, path);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw new UserError(`Cannot write ${path}: ${(error as Error).message}.`, { cause: error });
+  }
+}

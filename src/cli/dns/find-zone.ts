@@ -3,6 +3,9 @@ import { nearest } from "../../base/nearest.ts";
 import { NotFoundError } from "../../base/user-error.ts";
 import type { ApiClient, ApiZone } from "../../dns/client/api-client.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
+import type { Argument } from "../command.ts";
+
+export const zoneArgument: Argument = { name: "ZONE", summary: "The name or the id of a zone" };
 
 const idPattern = /^[0-9a-f]{32}$/;
 

@@ -1,7 +1,7 @@
 /**
- * The plan of an import, made before the first record is added: records in the form of the API,
- * records that are left out with the reason, and the parts that the command sends. A part is a zone file with
- * one record on each line, so that a line number in an error of the API identifies a record.
+ * The plan of an import, made before the first record is added: records in the form of the API, the
+ * records that are left out with the reason, and the parts that the command sends. A part is a zone
+ * file with one record on each line, so a line number in an error of the API identifies a record.
  */
 import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { classCodes, typeCodes } from "../../dns/wire/numbers.ts";
@@ -23,24 +23,20 @@ export interface PlannedRecord {
   readonly place: string;
 }
 
-export interface LeftOutRecord {
-  readonly name: string;
-  readonly type: string;
-  readonly content: string;
-  readonly reason: "zone" | "type" | "data";
-}
-
-interface MovedTtl {
-  readonly name: string;
-  readonly type: string;
-  readonly ttl: number;
-  readonly to: number;
-}
-
 export interface ImportPlan {
   readonly records: readonly PlannedRecord[];
-  readonly leftOut: readonly LeftOutRecord[];
-  readonly movedTtls: readonly MovedTtl[];
+  readonly leftOut: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly content: string;
+    readonly reason: "zone" | "type" | "data";
+  }[];
+  readonly movedTtls: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly ttl: number;
+    readonly to: number;
+  }[];
 }
 
 export interface ImportPart {
@@ -64,26 +60,25 @@ export function planFile(
   text: string,
   options: { readonly zoneName: string; readonly proxied: boolean },
 ): ImportPlan {
-  const drafts = new Drafts(options.zoneName);
   try {
-    for (const { request, line } of parseZoneFile(text, { ...options, recordsMax: Infinity })) {
-      drafts.add(request, `Line ${line}`);
-    }
+    const requests = parseZoneFile(text, { ...options, recordsMax: Infinity }).map(
+      ({ request, line }) => ({ request, place: `Line ${line}` }),
+    );
+    return { records: draftRecords(requests, options.zoneName), leftOut: [], movedTtls: [] };
   } catch (error) {
     if (!(error instanceof ZoneError)) throw error;
-    throw new UserError(error.problems.map((problem) => describe(problem)).join("\n"));
+    throw new UserError(error.problems.map(describe).join("\n"));
   }
-  return { records: drafts.finish(), leftOut: [], movedTtls: [] };
 }
 
 /** Plans the import of a transferred zone. */
 export function planTransfer(records: readonly ResourceRecord[], zoneName: string): ImportPlan {
-  const drafts = new Drafts(zoneName);
-  const leftOut: LeftOutRecord[] = [];
-  const movedTtls: MovedTtl[] = [];
+  const requests: { request: RecordRequest; place: string }[] = [];
+  const leftOut: ImportPlan["leftOut"][number][] = [];
+  const movedTtls: ImportPlan["movedTtls"][number][] = [];
   for (const record of records) {
-    const type = nameOfType(record.type);
     const { name } = record;
+    const type = nameOfType(record.type);
     const request = requestOf(record, zoneName);
     if (typeof request === "string") {
       leftOut.push({ name, type, content: formatData(record.type, record.data), reason: request });
@@ -92,9 +87,12 @@ export function planTransfer(records: readonly ResourceRecord[], zoneName: strin
     const { ttl } = request;
     const to = Math.min(Math.max(ttl, ttlSecondsMin), ttlSecondsMax);
     if (to !== ttl) movedTtls.push({ name, type, ttl, to });
-    drafts.add({ ...request, name: `${name}.`, ttl: to }, `${name} ${type}`);
+    requests.push({
+      request: { ...request, name: `${name}.`, ttl: to },
+      place: `${name} ${type}`,
+    });
   }
-  return { records: drafts.finish(), leftOut, movedTtls };
+  return { records: draftRecords(requests, zoneName), leftOut, movedTtls };
 }
 
 /** The request for a record, or the reason to leave it out. */
@@ -110,41 +108,32 @@ function requestOf(record: ResourceRecord, zoneName: string) {
   }
 }
 
-class Drafts {
-  readonly #zoneName: string;
-  readonly #records: PlannedRecord[] = [];
-  readonly #problems: string[] = [];
-
-  constructor(zoneName: string) {
-    this.#zoneName = zoneName;
+/**
+ * Accepts each request. Proxied records come last: the API requires that the target of a proxied
+ * record exists.
+ *
+ * @throws UserError with all problems
+ */
+function draftRecords(
+  requests: readonly { readonly request: RecordRequest; readonly place: string }[],
+  zoneName: string,
+): readonly PlannedRecord[] {
+  const rules = { ...permissiveRules, zoneName };
+  const records: PlannedRecord[] = [];
+  const problems: string[] = [];
+  for (const { request, place } of requests) {
+    const draft = acceptRecord(request, rules, (problem) => {
+      problems.push(`${place}: ${describe(problem)}`);
+    });
+    if (draft !== undefined) records.push({ draft, place });
   }
-
-  add(request: RecordRequest, place: string): void {
-    const report = (problem: Problem) => void this.#problems.push(`${place}: ${describe(problem)}`);
-    const before = this.#problems.length;
-    const draft = acceptRecord(request, { ...permissiveRules, zoneName: this.#zoneName }, report);
-    if (draft !== undefined && this.#problems.length === before) {
-      this.#records.push({ draft, place });
-    }
+  if (problems.length === 0) {
+    return records.sort((one, other) => Number(one.draft.proxied) - Number(other.draft.proxied));
   }
-
-  /**
-   * Proxied records come last: the API requires that the target of a proxied record exists.
-   *
-   * @throws UserError with all problems
-   */
-  finish(): readonly PlannedRecord[] {
-    const problems = this.#problems;
-    if (problems.length === 0) {
-      return this.#records.toSorted(
-        (one, other) => Number(one.draft.proxied) - Number(other.draft.proxied),
-      );
-    }
-    const more = problems.length - problemsShownMax;
-    const lines = problems.slice(0, problemsShownMax);
-    if (more > 0) lines.push(`… and ${more} more.`);
-    throw new UserError(lines.join("\n"));
-  }
+  const lines = problems.slice(0, problemsShownMax);
+  const more = problems.length - lines.length;
+  if (more > 0) lines.push(`… and ${more} more.`);
+  throw new UserError(lines.join("\n"));
 }
 
 function describe({ message, code }: Problem): string {

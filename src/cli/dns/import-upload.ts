@@ -11,7 +11,7 @@ const partMax = { bytes: fileBytesMax, records: 2000 };
 /** The API's code for an invalid name. The configuration can allow more names. */
 const nameInvalidCode = 9000;
 
-export interface UploadResult {
+interface UploadResult {
   readonly added: number;
   readonly parsed: number;
 }

@@ -1,11 +1,26 @@
 /** `ledge dns import` */
+import { readFileSync } from "node:fs";
 import { counted, formatTable } from "../../base/format.ts";
+import { Progress } from "../../base/progress.ts";
+import { NotFoundError, UserError } from "../../base/user-error.ts";
+import { parseSecret } from "../../config/dns-transfers.ts";
+import type { ProjectConfig } from "../../config/read-config.ts";
+import { fetchZone } from "../../dns/client/fetch-zone.ts";
+import { normaliseHostname } from "../../dns/record/field/hostname.ts";
+import { acceptZoneName } from "../../dns/rules/zone.ts";
+import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
+import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig-mac.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
+import { textOption } from "../options.ts";
 import { print, printRemark } from "../output.ts";
-import type { LeftOutRecord } from "./import-plan.ts";
-import { serverOptions, zoneArgument } from "./parameters.ts";
+import { resolveServer, serverOptions, withDns } from "./dns-session.ts";
+import { findZone, findZoneNamed, zoneArgument } from "./find-zone.ts";
+import { planFile, planTransfer, type ImportPlan } from "./import-plan.ts";
+import { fileBytesMax, uploadFile, uploadPlan } from "./import-upload.ts";
 
 const leftOutShownMax = 20;
+const keyForm = "NAME[:ALGORITHM]:SECRET";
+const algorithmDefault = "hmac-sha256";
 
 export const importRecords: LeafCommand = {
   name: "import",
@@ -26,7 +41,7 @@ export const importRecords: LeafCommand = {
     from: { summary: "The name server to transfer the zone from (AXFR)", value: "HOST[:PORT]" },
     tsig: {
       summary: "Signs the transfer with a key of [[dns.keys]] or with this key",
-      value: "NAME[:ALGORITHM]:SECRET",
+      value: keyForm,
     },
     create: { summary: "Makes the zone if it does not exist" },
     proxied: { summary: "Makes records proxied where the file does not say" },
@@ -38,19 +53,6 @@ export const importRecords: LeafCommand = {
   ],
 
   async run(invocation) {
-    const {
-      acceptZoneName,
-      fileBytesMax,
-      findZone,
-      findZoneNamed,
-      planFile,
-      planTransfer,
-      readZoneFile,
-      transferZone,
-      uploadFile,
-      uploadPlan,
-      withDns,
-    } = await import("./library.ts");
     const [word, file] = invocation.arguments as [string, string?];
     const { options } = invocation;
     checkSource(invocation, file);
@@ -60,12 +62,12 @@ export const importRecords: LeafCommand = {
       const zone = await (options["create"] === true ? findZoneNamed : findZone)(api, word);
       const zoneName = zone?.name ?? acceptZoneName(word, () => {});
       if (zoneName === undefined) throw new UsageError(`"${word}" is not a valid zone name.`);
-      const plan =
-        text === null
-          ? planTransfer(await transferZone(invocation, project, zoneName), zoneName)
-          : Buffer.byteLength(text) > fileBytesMax
-            ? planFile(text, { zoneName, proxied })
-            : null;
+      let plan: ImportPlan | null = null;
+      if (text === null) {
+        plan = planTransfer(await transferZone(invocation, project, zoneName), zoneName);
+      } else if (Buffer.byteLength(text) > fileBytesMax) {
+        plan = planFile(text, { zoneName, proxied });
+      }
       const { id } = zone ?? (await api.createZone(zoneName));
       const { added, parsed } = await (
         plan === null ? uploadFile(api, id, text as string, proxied) : uploadPlan(api, id, plan)
@@ -81,14 +83,7 @@ export const importRecords: LeafCommand = {
       const skipped = parsed - added;
       print(
         invocation,
-        {
-          zone: zoneName,
-          created: zone === null,
-          parsed,
-          added,
-          leftOut,
-          movedTtls,
-        },
+        { zone: zoneName, created: zone === null, parsed, added, leftOut, movedTtls },
         `Added ${counted(added, "record")} to ${zoneName}` +
           (skipped === 0
             ? "."
@@ -112,7 +107,56 @@ function checkSource({ options }: Invocation, file: string | undefined): void {
   }
 }
 
-function describeLeftOut(leftOut: readonly LeftOutRecord[], zoneName: string): string[] {
+/** @param path `-` is standard input */
+function readZoneFile(path: string): string {
+  try {
+    return readFileSync(path === "-" ? 0 : path, "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new NotFoundError(`There is no file ${path}.`);
+    throw new UserError(`Cannot read ${path}: ${message}.`, { cause: error });
+  }
+}
+
+async function transferZone(
+  invocation: Invocation,
+  project: ProjectConfig,
+  zoneName: string,
+): Promise<readonly ResourceRecord[]> {
+  const from = textOption(invocation, "from") as string;
+  const keyText = textOption(invocation, "tsig");
+  const key = keyText === undefined ? undefined : parseKey(keyText, project.dns.transfers.keys);
+  const server = await resolveServer("from", from);
+  const progress = new Progress();
+  progress.show(`Transferring ${zoneName} from ${from}`);
+  try {
+    return await fetchZone({ zoneName, ...server, ...(key !== undefined && { key }) });
+  } finally {
+    progress.end();
+  }
+}
+
+/** `NAME` of a configured key, `NAME:SECRET` or `NAME:ALGORITHM:SECRET`; the secret is base64. */
+function parseKey(text: string, configured: readonly TsigKey[]): TsigKey {
+  const [nameWord = "", ...rest] = text.split(":");
+  const name = normaliseHostname(nameWord);
+  if (rest.length === 0) {
+    const key = configured.find((candidate) => candidate.name === name);
+    if (key !== undefined) return key;
+    throw new UsageError(`There is no key "${text}" in [[dns.keys]]: add it, or use ${keyForm}.`);
+  }
+  const [algorithmWord = "", secretWord] = rest.length === 1 ? [algorithmDefault, ...rest] : rest;
+  const secret = parseSecret(secretWord);
+  const algorithm = algorithmWord.toLowerCase();
+  if (name === null || secret === null || rest.length > 2 || !isTsigAlgorithm(algorithm)) {
+    throw new UsageError(
+      `--tsig must be ${keyForm}, with an algorithm such as ${algorithmDefault} and a secret in base64.`,
+    );
+  }
+  return { name, algorithm, secret };
+}
+
+function describeLeftOut(leftOut: ImportPlan["leftOut"], zoneName: string): string[] {
   const ofZone = leftOut.filter(({ reason }) => reason === "zone");
   const unsupported = leftOut.filter(({ reason }) => reason !== "zone");
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 /** `ledge dns`: the zones of a project. */
-import type { CommandGroup } from "../command.ts";
+import type { LeafCommand } from "../command.ts";
 import { add } from "./add.ts";
 import { deleteRecords } from "./delete.ts";
 import { dig } from "./dig.ts";
@@ -9,8 +9,13 @@ import { listRecords } from "./list.ts";
 import { set } from "./set.ts";
 import { zones } from "./zones.ts";
 
-export const dnsCommands: CommandGroup = {
-  name: "dns",
-  summary: "The zones of a project: list, add, set, import, export, dig",
-  commands: [zones, listRecords, add, set, deleteRecords, importRecords, exportRecords, dig],
-};
+export const dnsCommands: readonly LeafCommand[] = [
+  zones,
+  listRecords,
+  add,
+  set,
+  deleteRecords,
+  importRecords,
+  exportRecords,
+  dig,
+];

@@ -1,8 +1,12 @@
 /** `ledge dns list` */
+import { expandName } from "../../dns/record/record-name.ts";
 import type { LeafCommand } from "../command.ts";
 import { textOption } from "../options.ts";
 import { print } from "../output.ts";
-import { serverOptions, zoneArgument } from "./parameters.ts";
+import { serverOptions, withDns } from "./dns-session.ts";
+import { findZone, zoneArgument } from "./find-zone.ts";
+import { parseType, storedType } from "./record-content.ts";
+import { recordsText } from "./record-text.ts";
 
 export const listRecords: LeafCommand = {
   name: "list",
@@ -17,8 +21,6 @@ export const listRecords: LeafCommand = {
   examples: ["ledge dns list example.com --type MX"],
 
   async run(invocation) {
-    const { expandName, findZone, parseType, recordsText, storedType, withDns } =
-      await import("./library.ts");
     const [word] = invocation.arguments as [string];
     const typeWord = textOption(invocation, "type");
     const type = typeWord === undefined ? undefined : storedType(parseType(typeWord));

@@ -1,9 +1,15 @@
 /** `ledge dns set` */
 import type { ApiClient, ApiRecord, ApiZone } from "../../dns/client/api-client.ts";
+import { expandName } from "../../dns/record/record-name.ts";
 import type { LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
-import { recordArguments, recordOptions, serverOptions } from "./parameters.ts";
-import type { RecordWords } from "./record-fields.ts";
+import { serverOptions, withDns } from "./dns-session.ts";
+import { findZone } from "./find-zone.ts";
+import { storedType } from "./record-content.ts";
+import { readRecord, recordArguments, recordOptions } from "./record-parameters.ts";
+import { recordText } from "./record-text.ts";
+
+const verbs = { created: "Added", replaced: "Replaced", unchanged: "Unchanged:" };
 
 export const set: LeafCommand = {
   name: "set",
@@ -14,33 +20,22 @@ export const set: LeafCommand = {
   examples: ["ledge dns set example.com home A 192.0.2.7 --ttl 60"],
 
   async run(invocation) {
-    const { findZone, readRecord, recordText, withDns } = await import("./library.ts");
     const words = readRecord(invocation);
     await withDns(invocation, async ({ api }) => {
       const change = await setRecord(api, await findZone(api, words.zone), words);
       const { action, record, replaced } = change;
-      const lines = [`${verbs[action]} ${recordText(record)}`];
-      if (action === "replaced") lines.push(...replaced.map((old) => `  was ${recordText(old)}`));
-      print(invocation, change, lines.join("\n"));
+      const lines = replaced.map((old) => `  was ${recordText(old)}`);
+      print(invocation, change, [`${verbs[action]} ${recordText(record)}`, ...lines].join("\n"));
     });
   },
 };
 
-interface RecordChange {
-  readonly action: "created" | "replaced" | "unchanged";
-  readonly record: ApiRecord;
-  /** The records before the change, including the earlier state of `record`. */
-  readonly replaced: readonly ApiRecord[];
-}
-
-const verbs = { created: "Added", replaced: "Replaced", unchanged: "Unchanged:" };
-
+/** `replaced` has the records before a change, including the earlier state of `record`. */
 async function setRecord(
   api: ApiClient,
   zone: ApiZone,
-  { name, type, fieldsIn }: RecordWords,
-): Promise<RecordChange> {
-  const { expandName, storedType } = await import("./library.ts");
+  { name, type, fieldsIn }: ReturnType<typeof readRecord>,
+): Promise<{ action: keyof typeof verbs; record: ApiRecord; replaced: readonly ApiRecord[] }> {
   const fields = fieldsIn(zone.name);
   const existing = await api.records(zone.id, {
     name: expandName(name, zone.name),
@@ -57,6 +52,8 @@ async function setRecord(
     patches: [{ id: first.id, ...fields }],
   });
   const record = patches[0] as ApiRecord;
-  const isSame = others.length === 0 && record.modified_on === first.modified_on;
-  return { action: isSame ? "unchanged" : "replaced", record, replaced: isSame ? [] : existing };
+  if (others.length === 0 && record.modified_on === first.modified_on) {
+    return { action: "unchanged", record, replaced: [] };
+  }
+  return { action: "replaced", record, replaced: existing };
 }

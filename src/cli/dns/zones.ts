@@ -4,7 +4,8 @@ import type { ApiClient } from "../../dns/client/api-client.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { textOption } from "../options.ts";
 import { print } from "../output.ts";
-import { serverOptions } from "./parameters.ts";
+import { serverOptions, withDns } from "./dns-session.ts";
+import { findZone } from "./find-zone.ts";
 
 export const zones: LeafCommand = {
   name: "zones",
@@ -23,7 +24,6 @@ export const zones: LeafCommand = {
     if (created !== undefined && deleted !== undefined) {
       throw new UsageError("--create and --delete exclude each other: use one of them.");
     }
-    const { withDns } = await import("./library.ts");
     await withDns(invocation, async ({ api }) => {
       if (created !== undefined) await createZone(invocation, api, created);
       else if (deleted !== undefined) await deleteZone(invocation, api, deleted);
@@ -54,7 +54,6 @@ async function createZone(invocation: Invocation, api: ApiClient, name: string):
 }
 
 async function deleteZone(invocation: Invocation, api: ApiClient, name: string): Promise<void> {
-  const { findZone } = await import("./library.ts");
   const zone = await findZone(api, name);
   const records = counted(await api.recordCount(zone.id), "record");
   if (invocation.options["yes"] !== true) {

@@ -3,6 +3,7 @@ import { formatTable } from "../../base/format.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
+import { findProject } from "./open-store.ts";
 
 export const buckets: LeafCommand = {
   name: "buckets",
@@ -10,7 +11,6 @@ export const buckets: LeafCommand = {
   options: projectOptions,
 
   async run(invocation) {
-    const { findProject } = await import("./library.ts");
     const project = findProject(invocation);
     print(
       invocation,

@@ -1,10 +1,13 @@
 /** `ledge store gc` */
 import { join } from "node:path";
 import { counted, formatBytes } from "../../base/format.ts";
+import { isAbandoned } from "../../store/core/blob-name.ts";
+import { removePartialFiles } from "../../store/node/partial-files.ts";
+import { storeRuns } from "../../store/node/store-owner.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
-import type { StoreProject } from "./project.ts";
+import { blobFolder, filesIn, withStore, type StoreProject } from "./open-store.ts";
 
 export const collectGarbage: LeafCommand = {
   name: "gc",
@@ -13,7 +16,6 @@ export const collectGarbage: LeafCommand = {
   options: projectOptions,
 
   async run(invocation) {
-    const { removePartialFiles, withStore } = await import("./library.ts");
     await withStore(invocation, async (store) => {
       const { project } = store;
       // Opening a bucket may remove files before `collectGarbage()` does; those count too.
@@ -34,7 +36,6 @@ export const collectGarbage: LeafCommand = {
 
 /** Blobs of runs that have ended. */
 async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {
-  const { blobFolder, filesIn, isAbandoned, storeRuns } = await import("./library.ts");
   const folders = project.buckets.map(({ bucketName }) => filesIn(blobFolder(project, bucketName)));
   const files = (await Promise.all(folders)).flat();
   const runIds = await storeRuns(project.folder).findActiveIds();

@@ -3,6 +3,9 @@ import { formatBytes } from "../../base/format.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
+import { objectNotFound, parseAddress } from "./object-address.ts";
+import { toObjectJson } from "./object-json.ts";
+import { withStore } from "./open-store.ts";
 import { readStorageClass, storageClassOption } from "./parameters.ts";
 
 export const copy: LeafCommand = {
@@ -19,7 +22,6 @@ export const copy: LeafCommand = {
   examples: ["ledge store cp photos/cat.png archive/2026/cat.png"],
 
   async run(invocation) {
-    const { objectNotFound, parseAddress, toObjectJson, withStore } = await import("./library.ts");
     const [from, to] = invocation.arguments as [string, string];
     const source = parseAddress(from);
     const target = parseAddress(to);

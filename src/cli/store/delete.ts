@@ -1,11 +1,12 @@
 /** `ledge store delete` */
 import { counted } from "../../base/format.ts";
+import { deleteKeysMax } from "../../store/core/limits.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
-import type { ObjectAddress } from "./object-address.ts";
-import type { OpenStore } from "./open-store.ts";
+import { parseAddress, type ObjectAddress } from "./object-address.ts";
+import { withStore, type OpenStore } from "./open-store.ts";
 import { dryRunOption, objectArgument } from "./parameters.ts";
 
 export const deleteObjects: LeafCommand = {
@@ -13,11 +14,7 @@ export const deleteObjects: LeafCommand = {
   summary: "Deletes objects",
   details: "A missing object is no error.",
   arguments: [
-    {
-      ...objectArgument,
-      summary: "The objects; with --prefix, the bucket",
-      repeated: true,
-    },
+    { ...objectArgument, summary: "The objects; with --prefix, the bucket", repeated: true },
   ],
   options: {
     prefix: { summary: "Deletes all keys with this prefix", value: "PREFIX" },
@@ -27,7 +24,6 @@ export const deleteObjects: LeafCommand = {
   examples: ["ledge store delete photos/cat.png", "ledge store delete photos --prefix 2025/"],
 
   async run(invocation) {
-    const { parseAddress, withStore } = await import("./library.ts");
     const words = invocation.arguments;
     const prefix = textOption(invocation, "prefix");
     const dryRun = invocation.options["dry-run"] === true;
@@ -69,7 +65,6 @@ export async function deletePrefix(
   prefix: string,
   dryRun: boolean,
 ): Promise<number> {
-  const { deleteKeysMax } = await import("./library.ts");
   let deleted = 0;
   for await (const { objects } of bucket.list({ prefix })) {
     const keys = objects.map(({ key }) => key);

@@ -1,9 +1,20 @@
 /** `ledge store get` */
-import { resolve } from "node:path";
+import { randomBytes } from "node:crypto";
+import { rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { formatBytes } from "../../base/format.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { FetchedObject } from "../../store/node/endpoint-bucket.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
+import { isPlainPath } from "./folder/file-path.ts";
+import { objectNotFound, parseAddress } from "./object-address.ts";
+import { writeContent } from "./object-file.ts";
+import { toObjectJson } from "./object-json.ts";
+import { withStore } from "./open-store.ts";
 import { objectArgument } from "./parameters.ts";
 
 export const get: LeafCommand = {
@@ -21,15 +32,6 @@ export const get: LeafCommand = {
   examples: ["ledge store get photos/cat.png", "ledge store get photos/notes.txt - | wc"],
 
   async run(invocation) {
-    const {
-      isPlainPath,
-      objectNotFound,
-      parseAddress,
-      printObject,
-      saveObject,
-      toObjectJson,
-      withStore,
-    } = await import("./library.ts");
     const [word, file] = invocation.arguments as [string, string?];
     const address = parseAddress(word);
     const { key } = address;
@@ -50,3 +52,32 @@ export const get: LeafCommand = {
     });
   },
 };
+
+/** Writes an object to a file, which appears under its name when it is complete. */
+async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
+  const partial = join(dirname(path), `.ledge-partial-${randomBytes(8).toString("hex")}`);
+  try {
+    await writeContent(partial, fetched);
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    throw new UserError(`Cannot write ${path}: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Writes an object to standard output. Output cannot be taken back, so a transfer that breaks off is
+ * not tried a second time.
+ */
+async function printObject({ content }: FetchedObject): Promise<void> {
+  const source = content instanceof Uint8Array ? Readable.from([content]) : content;
+  try {
+    await pipeline(source, process.stdout, { end: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") return;
+    throw new UserError(
+      `The transfer of the object broke off: ${(error as Error).message}. Run the command again.`,
+    );
+  }
+}

@@ -3,7 +3,9 @@ import { formatTable } from "../../base/format.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
-import type { ObjectJson } from "./object-json.ts";
+import { objectNotFound, parseAddress } from "./object-address.ts";
+import { toObjectJson } from "./object-json.ts";
+import { withStore } from "./open-store.ts";
 import { objectArgument } from "./parameters.ts";
 
 export const head: LeafCommand = {
@@ -13,7 +15,6 @@ export const head: LeafCommand = {
   options: projectOptions,
 
   async run(invocation) {
-    const { objectNotFound, parseAddress, toObjectJson, withStore } = await import("./library.ts");
     const address = parseAddress(invocation.arguments[0] as string);
     await withStore(invocation, async (store) => {
       const record = await store.bucket(address.bucket).head(address.key);
@@ -24,7 +25,7 @@ export const head: LeafCommand = {
   },
 };
 
-function metadataRows(object: ObjectJson): string[][] {
+function metadataRows(object: ReturnType<typeof toObjectJson>): string[][] {
   const { httpMetadata, customMetadata, checksums, ...rest } = object;
   const rows = Object.entries({ ...rest, ...httpMetadata });
   return [

@@ -1,7 +1,26 @@
-/** `ledge store import` */
-import { resolve } from "node:path";
+/**
+ * `ledge store import`: a folder into a bucket.
+ *
+ * An object that has the bytes and the metadata of its file already is skipped. So an import that
+ * was stopped continues when it is run again, and a second run of a complete import writes nothing.
+ */
+import { readdir, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { Progress } from "../../base/progress.ts";
+import { NotFoundError, UserError } from "../../base/user-error.ts";
+import type { ChecksumAlgorithm, Checksums, ExpectedChecksum } from "../../store/core/checksum.ts";
+import { validateKey } from "../../store/core/key.ts";
+import type { ObjectDescription, ObjectRecord } from "../../store/core/operations.ts";
+import { partBytes, type EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import { FileContent } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
+import { reservedPrefix } from "./folder/file-path.ts";
+import { readManifest, type ManifestEntry } from "./folder/manifest.ts";
+import { reportTransfer, transferAll, type TransferOutcome } from "./folder/transfer.ts";
+import { guessMetadata } from "./object-file.ts";
+import { withStore } from "./open-store.ts";
 import {
   bucketArgument,
   folderArgument,
@@ -28,24 +47,123 @@ export const importObjects: LeafCommand = {
   examples: ["ledge store import photos ./public --prefix static/"],
 
   async run(invocation) {
-    const { checkFolder, countFiles, importFolder, Progress, reportTransfer, withStore } =
-      await import("./library.ts");
     const [word, folder] = invocation.arguments as [string, string];
+    const prefix = textOption(invocation, "prefix") ?? "";
     const root = resolve(folder);
-    await checkFolder(root);
-    const storageClass = readStorageClass(invocation);
+    const found = await stat(root).catch(() => null);
+    if (found?.isDirectory() !== true) throw new NotFoundError(`There is no folder ${root}.`);
+    const givenClass = readStorageClass(invocation);
     return withStore(invocation, async (store) => {
       const bucket = store.bucket(word);
+      const storageClass = givenClass ?? bucket.known.storageClass;
       const progress = new Progress("Importing", null);
       // Only the progress bar needs the number of files. The transfer does not wait for it.
       if (process.stderr.isTTY) void countFiles(root).then((total) => (progress.total = total));
-      const result = await importFolder(bucket, root, {
-        prefix: textOption(invocation, "prefix") ?? "",
-        storageClass: storageClass ?? bucket.known.storageClass,
-        onFile: (bytes) => progress.add(bytes),
+      const entries = new Map<string, ManifestEntry>();
+      for await (const entry of readManifest(root)) entries.set(entry.path, entry);
+      const result = await transferAll(importedPaths(root, entries), {
+        nameOf: (path) => path,
+        async transfer(path) {
+          const entry = entries.get(path);
+          const object = {
+            key: prefix + (entry?.key ?? path),
+            http: entry?.http ?? guessMetadata(path),
+            custom: entry?.custom ?? {},
+            storageClass: entry?.storageClass ?? storageClass,
+          };
+          return importFile(bucket, object, join(root, path), entry?.checksums);
+        },
+        progress,
       });
       progress.end();
       return reportTransfer(invocation, "Imported", result);
     });
   },
 };
+
+/** The files of the manifest, which may be missing in the folder, then all other files. */
+async function* importedPaths(
+  root: string,
+  entries: ReadonlyMap<string, ManifestEntry>,
+): AsyncGenerator<string> {
+  yield* entries.keys();
+  for await (const path of filesBelow(root)) {
+    if (!entries.has(path) && !path.startsWith(reservedPrefix)) yield path;
+  }
+}
+/** @param checksums the checksums of the object that was exported to this file */
+async function importFile(
+  bucket: EndpointBucket,
+  object: ObjectDescription & { readonly key: string },
+  path: string,
+  checksums: Checksums = {},
+): Promise<TransferOutcome> {
+  checkKey(object.key);
+  const content = FileContent.of(path);
+  const current = await bucket.head(object.key);
+  const checksum = await expectedChecksum(content, checksums);
+  if (current !== null && (await isSame(current, content, object, checksum))) return "unchanged";
+  await bucket.put({ ...object, ...(checksum !== undefined && { checksum }) }, content);
+  return content.size;
+}
+
+/** The checksum of the exported object other than md5; none if the file has changed since. */
+async function expectedChecksum(
+  content: FileContent,
+  checksums: Checksums,
+): Promise<ExpectedChecksum | undefined> {
+  const found = Object.entries(checksums).find(([name]) => name !== "md5");
+  if (found === undefined) return undefined;
+  const [algorithm, hex] = found as [ChecksumAlgorithm, string];
+  return (await content.hash(algorithm)) === hex ? { algorithm, hex } : undefined;
+}
+
+async function isSame(
+  current: Required<ObjectRecord>,
+  content: FileContent,
+  { http, custom, storageClass }: ObjectDescription,
+  checksum: ExpectedChecksum | undefined,
+): Promise<boolean> {
+  const { md5 } = current.checksums;
+  return (
+    current.size === content.size &&
+    current.storageClass === storageClass &&
+    isDeepStrictEqual(current.http, http) &&
+    isDeepStrictEqual({ ...current.custom }, { ...custom }) &&
+    (checksum === undefined || current.checksums[checksum.algorithm] === checksum.hex) &&
+    (md5 === undefined
+      ? current.etag === (await content.multipartEtag(partBytes))
+      : md5 === (await content.hash("md5")))
+  );
+}
+
+function checkKey(key: string): void {
+  try {
+    validateKey(key);
+  } catch {
+    throw new UserError("The key is longer than 1024 bytes.");
+  }
+}
+
+async function countFiles(root: string): Promise<number> {
+  let count = 0;
+  for await (const _ of filesBelow(root)) count++;
+  return count;
+}
+
+/** The paths of all files below a folder, with slashes. Links to folders are not followed. */
+async function* filesBelow(root: string, below = ""): AsyncGenerator<string> {
+  const entries = await readdir(join(root, below), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) yield* filesBelow(root, path);
+    else if (entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(root, path))))) {
+      yield path;
+    }
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isFile() === true;
+}

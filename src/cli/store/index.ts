@@ -1,5 +1,5 @@
 /** `ledge store`: the buckets of a project. */
-import type { CommandGroup } from "../command.ts";
+import type { LeafCommand } from "../command.ts";
 import { buckets } from "./buckets.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { copy } from "./copy.ts";
@@ -13,21 +13,17 @@ import { put } from "./put.ts";
 import { reset } from "./reset.ts";
 import { stats } from "./stats.ts";
 
-export const storeCommands: CommandGroup = {
-  name: "store",
-  summary: "The buckets of a project: list, put, get, import, export",
-  commands: [
-    buckets,
-    listObjects,
-    head,
-    get,
-    put,
-    deleteObjects,
-    copy,
-    importObjects,
-    exportObjects,
-    stats,
-    collectGarbage,
-    reset,
-  ],
-};
+export const storeCommands: readonly LeafCommand[] = [
+  buckets,
+  listObjects,
+  head,
+  get,
+  put,
+  deleteObjects,
+  copy,
+  importObjects,
+  exportObjects,
+  stats,
+  collectGarbage,
+  reset,
+];

@@ -1,7 +1,7 @@
 /** The buckets that the command line can name: configured buckets and buckets on disk. */
 import { nearest } from "../../base/nearest.ts";
 import { NotFoundError } from "../../base/user-error.ts";
-import type { StorageClass } from "../../store/core/operations.ts";
+import type { BucketBinding } from "../../config/store-buckets.ts";
 
 export interface KnownBucket {
   readonly bucketName: string;
@@ -9,20 +9,12 @@ export interface KnownBucket {
   /** The name of the deployed bucket, if the preview bucket has another name. */
   readonly otherNames: readonly string[];
   /** The storage class of objects that are put without one. */
-  readonly storageClass: StorageClass;
-}
-
-export interface ConfiguredBucket {
-  readonly binding: string;
-  readonly bucketName: string;
-  /** The name of the local bucket, if it is not `bucketName`. */
-  readonly previewBucketName?: string;
-  readonly storageClass?: StorageClass;
+  readonly storageClass: Required<BucketBinding>["storageClass"];
 }
 
 /** Each bucket once, sorted by name. */
 export function mergeBuckets(
-  configured: readonly ConfiguredBucket[],
+  configured: readonly BucketBinding[],
   onDisk: readonly string[],
 ): KnownBucket[] {
   const buckets = new Map<string, KnownBucket>();

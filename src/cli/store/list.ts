@@ -2,6 +2,8 @@
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
+import { toObjectJson } from "./object-json.ts";
+import { withStore } from "./open-store.ts";
 import { bucketArgument } from "./parameters.ts";
 
 const sizeWidth = 12;
@@ -20,7 +22,6 @@ export const listObjects: LeafCommand = {
   examples: ["ledge store list photos --prefix 2026/ --delimiter /"],
 
   async run(invocation) {
-    const { toObjectJson, withStore } = await import("./library.ts");
     const [word] = invocation.arguments as [string];
     const prefix = textOption(invocation, "prefix") ?? "";
     const delimiter = textOption(invocation, "delimiter") ?? "";

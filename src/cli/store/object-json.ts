@@ -1,27 +1,13 @@
 /** An object as `--json` prints it and as a manifest holds it, with the names of the binding. */
-import type { Checksums } from "../../store/core/checksum.ts";
-import type { CustomMetadata, HttpMetadata } from "../../store/core/http-metadata.ts";
-import type { ObjectRecord, StorageClass } from "../../store/core/operations.ts";
+import type { HttpMetadata } from "../../store/core/http-metadata.ts";
+import type { ObjectRecord } from "../../store/core/operations.ts";
 
 export interface HttpMetadataJson extends Omit<HttpMetadata, "cacheExpiry"> {
   /** ISO 8601 */
   readonly cacheExpiry?: string;
 }
 
-export interface ObjectJson {
-  readonly key: string;
-  readonly size: number;
-  readonly etag: string;
-  readonly version: string;
-  /** ISO 8601 */
-  readonly uploaded: string;
-  readonly httpMetadata: HttpMetadataJson;
-  readonly customMetadata: CustomMetadata;
-  readonly checksums: Checksums;
-  readonly storageClass: StorageClass;
-}
-
-export function toObjectJson(record: ObjectRecord): ObjectJson {
+export function toObjectJson(record: ObjectRecord) {
   const { key, size, etag, version, uploaded, checksums, storageClass } = record;
   return {
     key,

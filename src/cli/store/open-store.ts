@@ -1,14 +1,27 @@
-/** The store of a project, open for one command. */
-import { mkdirSync } from "node:fs";
+/** The store of a project, and its buckets while a command has them open. */
+import { mkdirSync, readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
+import { parseBucketOptions, type BucketBinding } from "../../config/store-buckets.ts";
 import { bucketFolder } from "../../store/core/blob-name.ts";
 import { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { OwnerConnection } from "../../store/node/owner-connection.ts";
 import { withCleanup } from "../cleanup.ts";
 import type { Invocation } from "../command.ts";
-import { findBucket, type KnownBucket } from "./known-buckets.ts";
-import { findProject, type StoreProject } from "./project.ts";
+import { configSelection, textOption } from "../options.ts";
+import { bucketOfFolder, findBucket, mergeBuckets, type KnownBucket } from "./known-buckets.ts";
+
+export interface StoreProject {
+  /** Miniflare's persistence folder. */
+  readonly persistPath: string;
+  /** The folder of the store inside `persistPath`. */
+  readonly folder: string;
+  readonly buckets: readonly KnownBucket[];
+}
+
+type OpenBucket = EndpointBucket & { readonly known: KnownBucket };
 
 export interface OpenStore {
   readonly project: StoreProject;
@@ -16,7 +29,9 @@ export interface OpenStore {
    * @param word the name of a bucket or of its binding
    * @throws NotFoundError for a bucket that is neither configured nor on disk
    */
-  readonly bucket: (word: string) => EndpointBucket & { readonly known: KnownBucket };
+  readonly bucket: (word: string) => OpenBucket;
+  /** Opens the buckets that the words name; without words, all buckets. */
+  readonly buckets: (words: readonly string[]) => OpenBucket[];
 }
 
 export async function withStore<Result>(
@@ -31,10 +46,42 @@ export async function withStore<Result>(
     mkdirSync(blobFolder(project, known.bucketName), { recursive: true });
     return Object.assign(new EndpointBucket(connection, known.bucketName), { known });
   };
+  const allNames = project.buckets.map(({ bucketName }) => bucketName);
+  const buckets = (words: readonly string[]) => (words.length > 0 ? words : allNames).map(bucket);
   return withCleanup(
-    () => work({ project, bucket }),
+    () => work({ project, bucket, buckets }),
     () => connection.close(),
   );
+}
+
+export function findProject(invocation: Invocation): StoreProject {
+  const config = readConfig(configSelection(invocation));
+  const state = stateFolder(config.folder, textOption(invocation, "persist-to"));
+  const folder = pluginFolder(state, "store");
+  const configured = [...config.buckets, ...unsafeBuckets(config)];
+  return {
+    persistPath: persistPath(state),
+    folder,
+    buckets: mergeBuckets(configured, bucketsOnDisk(folder)),
+  };
+}
+
+/** Buckets of a configuration for stock tools, which name buckets as `unsafe` bindings. */
+function unsafeBuckets({ table }: ProjectConfig): BucketBinding[] {
+  const { bindings = [] } = (table["unsafe"] ?? {}) as {
+    bindings?: { name: string; type: string; dev?: { options?: unknown } }[];
+  };
+  return bindings
+    .filter(({ type }) => type === "store_bucket")
+    .map(({ name, dev }) => ({ binding: name, ...parseBucketOptions(name, dev?.options) }));
+}
+
+function bucketsOnDisk(folder: string): string[] {
+  try {
+    return readdirSync(join(folder, "blobs")).map(bucketOfFolder);
+  } catch {
+    return [];
+  }
 }
 
 export function blobFolder({ folder }: StoreProject, bucketName: string): string {

@@ -1,9 +1,19 @@
 /** `ledge store put` */
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { formatBytes } from "../../base/format.ts";
-import type { HttpMetadata } from "../../store/core/http-metadata.ts";
+import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/http-metadata.ts";
+import { FileContent } from "../../store/node/file-content.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { pairsOption, projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
+import { parseAddress } from "./object-address.ts";
+import { guessMetadata } from "./object-file.ts";
+import { toObjectJson } from "./object-json.ts";
+import { withStore } from "./open-store.ts";
 import { objectArgument, readStorageClass, storageClassOption } from "./parameters.ts";
 
 export const put: LeafCommand = {
@@ -31,8 +41,6 @@ export const put: LeafCommand = {
   ],
 
   async run(invocation) {
-    const { FileContent, guessMetadata, parseAddress, toObjectJson, withInputFile, withStore } =
-      await import("./library.ts");
     const [word, file] = invocation.arguments as [string, string];
     const address = parseAddress(word);
     const { key } = address;
@@ -62,25 +70,32 @@ export const put: LeafCommand = {
   },
 };
 
-const httpFields = {
-  "content-type": "contentType",
-  "content-language": "contentLanguage",
-  "content-disposition": "contentDisposition",
-  "content-encoding": "contentEncoding",
-  "cache-control": "cacheControl",
-} as const;
-
+/** The options for HTTP metadata have the names of the headers. */
 function httpOptions(invocation: Invocation): HttpMetadata {
-  const fields = Object.entries(httpFields).flatMap(([option, field]) => {
-    const value = textOption(invocation, option);
-    return value === undefined ? [] : [[field, value] as const];
-  });
   const expires = textOption(invocation, "expires");
-  const cacheExpiry = expires === undefined ? undefined : Date.parse(expires);
-  if (Number.isNaN(cacheExpiry)) {
+  if (expires !== undefined && Number.isNaN(Date.parse(expires))) {
     throw new UsageError(
       `--expires must be a date such as 2030-01-31T12:00:00Z, not "${expires}".`,
     );
   }
-  return { ...Object.fromEntries(fields), ...(cacheExpiry !== undefined && { cacheExpiry }) };
+  return httpMetadataFromHeaders({ get: (name) => textOption(invocation, name) ?? null });
+}
+
+/**
+ * Runs `work` with the path of a file. Standard input, `-`, goes to a temporary file first: a
+ * transfer may have to start again.
+ */
+async function withInputFile<Result>(
+  file: string,
+  work: (path: string) => Promise<Result>,
+): Promise<Result> {
+  if (file !== "-") return work(file);
+  const folder = await mkdtemp(join(tmpdir(), "ledge-put-"));
+  try {
+    const path = join(folder, "content");
+    await pipeline(process.stdin, createWriteStream(path));
+    return await work(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -1,10 +1,14 @@
 /** `ledge store reset` */
+import { createInterface } from "node:readline/promises";
 import { counted } from "../../base/format.ts";
+import { listLimitMax } from "../../store/core/limits.ts";
+import type { UploadReference } from "../../store/core/operations.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { UsageError, exitCode, type LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print, printRemark } from "../output.ts";
 import { deletePrefix } from "./delete.ts";
+import { withStore } from "./open-store.ts";
 import { bucketArgument, dryRunOption } from "./parameters.ts";
 
 export const reset: LeafCommand = {
@@ -27,13 +31,8 @@ export const reset: LeafCommand = {
         "This command deletes everything: confirm with --yes, or count with --dry-run.",
       );
     }
-    const { withStore } = await import("./library.ts");
     return withStore(invocation, async (store) => {
-      const words =
-        invocation.arguments.length > 0
-          ? invocation.arguments
-          : store.project.buckets.map(({ bucketName }) => bucketName);
-      const buckets = words.map((word) => store.bucket(word));
+      const buckets = store.buckets(invocation.arguments);
       if (!isConfirmed && !(await confirm(buckets))) {
         printRemark("Nothing was deleted.");
         return exitCode.failed;
@@ -55,7 +54,6 @@ export const reset: LeafCommand = {
 };
 
 async function confirm(buckets: readonly EndpointBucket[]): Promise<boolean> {
-  const { createInterface } = await import("node:readline/promises");
   const names = buckets.map(({ name }) => `"${name}"`).join(", ");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -68,9 +66,8 @@ async function confirm(buckets: readonly EndpointBucket[]): Promise<boolean> {
 
 /** Returns the number of uploads. A dry run only counts them. */
 async function abortUploads(bucket: EndpointBucket, dryRun: boolean): Promise<number> {
-  const { listLimitMax } = await import("./library.ts");
   let count = 0;
-  let after: { key: string; uploadId: string } | undefined;
+  let after: UploadReference | undefined;
   for (;;) {
     const { uploads, truncated } = await bucket.call({
       method: "listUploads",

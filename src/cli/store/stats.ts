@@ -1,20 +1,12 @@
 /** `ledge store stats` */
 import { join } from "node:path";
 import { formatBytes, formatTable } from "../../base/format.ts";
+import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
-import type { OpenStore } from "./open-store.ts";
+import { blobFolder, filesIn, withStore, type StoreProject } from "./open-store.ts";
 import { bucketArgument } from "./parameters.ts";
-
-interface BucketStats {
-  readonly name: string;
-  readonly objects: number;
-  readonly bytes: number;
-  readonly uploads: number;
-  /** The database and the blobs, including blobs that no object refers to any more. */
-  readonly bytesOnDisk: number;
-}
 
 export const stats: LeafCommand = {
   name: "stats",
@@ -23,19 +15,19 @@ export const stats: LeafCommand = {
   options: projectOptions,
 
   async run(invocation) {
-    const { withStore } = await import("./library.ts");
-    const [word] = invocation.arguments;
     await withStore(invocation, async (store) => {
-      const names =
-        word === undefined ? store.project.buckets.map(({ bucketName }) => bucketName) : [word];
-      const counts: BucketStats[] = [];
-      for (const name of names) counts.push(await bucketStats(store, name));
-      const rows = counts.map(({ name, objects, bytes, uploads, bytesOnDisk }) => [
+      const counts = [];
+      for (const bucket of store.buckets(invocation.arguments)) {
+        const { name } = bucket;
+        const count = await bucket.call({ method: "stats" });
+        counts.push({ name, ...count, bytesOnDisk: await bytesOnDisk(store.project, bucket) });
+      }
+      const rows = counts.map(({ name, objects, bytes, uploads, bytesOnDisk: onDisk }) => [
         name,
         objects,
         formatBytes(bytes),
         uploads,
-        formatBytes(bytesOnDisk),
+        formatBytes(onDisk),
       ]);
       const header = ["bucket", "objects", "size", "uploads", "on disk"];
       print(invocation, counts, rows.length === 0 ? "" : formatTable([header, ...rows]));
@@ -43,15 +35,11 @@ export const stats: LeafCommand = {
   },
 };
 
-async function bucketStats({ project, bucket }: OpenStore, word: string): Promise<BucketStats> {
-  const { blobFolder, filesIn } = await import("./library.ts");
-  const opened = bucket(word);
-  const { name } = opened;
-  const counts = await opened.call({ method: "stats" });
-  const databaseName = await opened.databaseName();
-  const blobs = await filesIn(blobFolder(project, name));
+/** The database and the blobs, including blobs that no object refers to any more. */
+async function bytesOnDisk(project: StoreProject, bucket: EndpointBucket): Promise<number> {
+  const databaseName = await bucket.databaseName();
+  const blobs = await filesIn(blobFolder(project, bucket.name));
   const databases = await filesIn(join(project.folder, "databases", "ledge-store-bucket"));
-  const database = databases.filter((file) => file.name.startsWith(`${databaseName}.`));
-  const bytesOnDisk = [...blobs, ...database].reduce((sum, file) => sum + file.bytes, 0);
-  return { name, ...counts, bytesOnDisk };
+  const database = databases.filter(({ name }) => name.startsWith(`${databaseName}.`));
+  return [...blobs, ...database].reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -20,7 +20,11 @@ import { nameKey, type NameKey } from "../wire/name-key.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
 import type { AppliedRule, RuleName } from "./explanation.ts";
-import type { ExternalAddressCache, ExternalNeeded } from "./external-addresses.ts";
+import {
+  isExternalNeeded,
+  type ExternalAddressCache,
+  type ExternalNeeded,
+} from "./external-addresses.ts";
 import { flatten } from "./flattening.ts";
 import { locateName } from "./name-location.ts";
 import { refer } from "./referral.ts";
@@ -209,18 +213,18 @@ class Lookup {
     if (target.needed !== null) return;
     const { externalName } = target;
     if (!target.reusable || externalName !== null) this.reusable = false;
-    const result = flatten(alias, target, { ...this.#context, owner, type: this.#type });
-    if (result.kind === "external") {
+    const result = flatten(alias, target, this.#type, this.#context);
+    if (result !== "failed" && isExternalNeeded(result)) {
       this.needed = result;
       return;
     }
-    const isFailed = result.kind === "failed";
     if (externalName !== null) {
-      this.#note(isFailed ? "external-failed" : "external-answer", nameKey(externalName));
+      const rule = result === "failed" ? "external-failed" : "external-answer";
+      this.#note(rule, nameKey(externalName));
     }
-    if (isFailed) this.rcode = rcodes.SERVFAIL;
-    else if (result.kind === "addresses") this.answers.push(result.set);
-    else this.authorities.push(zone.negativeSoa);
+    if (result === "failed") this.rcode = rcodes.SERVFAIL;
+    else if (result === null) this.authorities.push(zone.negativeSoa);
+    else this.answers.push({ ...result, owner });
   }
 }
 

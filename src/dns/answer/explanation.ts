@@ -2,43 +2,41 @@
 import { keyOctets, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 
+/** `{name}` stands for the name that the rule was applied to. */
 const sentences = {
-  "other-class": () => "the class is not IN",
-  "no-zone": (name: string) => `no zone of this server contains ${name}`,
-  zone: (name: string) => `the zone is ${name}`,
-  delegated: (name: string) => `${name} is delegated: the answer refers to its name servers`,
-  "parent-side": (name: string) => `DS records at the delegation of ${name} are the parent's`,
-  exact: (name: string) => `${name} has records of this type`,
-  wildcard: (name: string) => `the name does not exist, and the wildcard ${name} covers it`,
-  alias: (name: string) => `${name} is a CNAME: the answer continues at its target`,
-  "alias-leaves": (name: string) => `${name} is in no zone of this server: the client looks it up`,
-  "alias-loops": (name: string) =>
-    `the chain of CNAMEs ends at ${name}: the chain is a loop or too long`,
-  flattened: (name: string) =>
-    `the CNAME of ${name} is flattened: the answer has the addresses of its target`,
-  "external-answer": (name: string) => `a resolver gave the addresses of ${name}`,
-  "external-failed": (name: string) => `a resolver could not give the addresses of ${name}`,
-  proxied: (name: string) => `${name} is proxied: the answer has the platform's addresses`,
-  "https-made": (name: string) => `${name} is proxied: its HTTPS record is generated`,
-  "any-minimal": () => "ANY is answered with one HINFO record (RFC 8482)",
-  "empty-non-terminal": (name: string) => `${name} has no records, only names below it`,
-  "no-data": (name: string) => `${name} has no records of this type`,
-  "no-name": (name: string) => `${name} does not exist`,
+  "other-class": "the class is not IN",
+  "no-zone": "no zone of this server contains {name}",
+  zone: "the zone is {name}",
+  delegated: "{name} is delegated: the answer refers to its name servers",
+  "parent-side": "DS records at the delegation of {name} are the parent's",
+  exact: "{name} has records of this type",
+  wildcard: "the name does not exist, and the wildcard {name} covers it",
+  alias: "{name} is a CNAME: the answer continues at its target",
+  "alias-leaves": "{name} is in no zone of this server: the client looks it up",
+  "alias-loops": "the chain of CNAMEs ends at {name}: the chain is a loop or too long",
+  flattened: "the CNAME of {name} is flattened: the answer has the addresses of its target",
+  "external-answer": "a resolver gave the addresses of {name}",
+  "external-failed": "a resolver could not give the addresses of {name}",
+  proxied: "{name} is proxied: the answer has the platform's addresses",
+  "https-made": "{name} is proxied: its HTTPS record is generated",
+  "any-minimal": "ANY is answered with one HINFO record (RFC 8482)",
+  "empty-non-terminal": "{name} has no records, only names below it",
+  "no-data": "{name} has no records of this type",
+  "no-name": "{name} does not exist",
 } as const;
 
 export type RuleName = keyof typeof sentences;
 
 export interface AppliedRule {
   readonly rule: RuleName;
-  /** The name that the rule was applied to. */
   readonly key: NameKey;
 }
 
-/** The name that the rule was applied to, as text. */
+/** The name that the rule was applied to. */
 export function subjectOf({ key }: AppliedRule): string {
   return formatName(keyOctets(key));
 }
 
 export function explainRule(applied: AppliedRule): string {
-  return sentences[applied.rule](subjectOf(applied));
+  return sentences[applied.rule].replace("{name}", () => subjectOf(applied));
 }

@@ -1,7 +1,9 @@
 /**
  * Addresses of external names (names that no zone of this server contains), which flattening needs.
- * A resolver gives them; an answer is valid for its TTL, a failure for a few seconds. Only targets
- * of a zone's own CNAMEs get here, so clients cannot fill the cache; its size is bounded as well.
+ * Answers use only the cache. An answer whose addresses the cache does not have is made in two
+ * steps: the first gives the question, which a resolver answers into the cache; then the query is
+ * answered again. Only targets of a zone's own CNAMEs get here, so clients cannot fill the cache;
+ * its size is bounded as well.
  */
 import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
 import { formatName } from "../wire/name.ts";
@@ -37,11 +39,8 @@ const failureSeconds = 5;
 const entriesMax = 10_000;
 /** The result must stay valid until the waiting query is answered. */
 const ttlSecondsMin = 1;
-
-interface Entry {
-  readonly data: readonly Uint8Array[] | null;
-  readonly expiresSeconds: number;
-}
+/** A result can expire, or the zones can change, before the response is made. */
+const roundsMax = 8;
 
 /** @param type the code of A or AAAA */
 export function externalQuestion(name: Uint8Array, type: number): ExternalQuestion {
@@ -53,7 +52,11 @@ function keyOf({ name, type }: ExternalQuestion): string {
 }
 
 export class ExternalAddressCache {
-  readonly #entries = new Map<string, Entry>();
+  /** `data` is `null` for a failure. */
+  readonly #entries = new Map<
+    string,
+    { readonly data: readonly Uint8Array[] | null; readonly expiresSeconds: number }
+  >();
 
   put(question: ExternalQuestion, result: ExternalResult, nowSeconds: number): void {
     const key = keyOf(question);
@@ -78,4 +81,38 @@ export class ExternalAddressCache {
     if (entry.data === null) return "failed";
     return { data: entry.data, ttlSeconds: Math.floor(entry.expiresSeconds - nowSeconds) };
   }
+}
+
+export type ResolveExternal = (question: ExternalQuestion) => Promise<ExternalResult>;
+
+export interface ExternalResolution {
+  readonly external: ExternalAddressCache;
+  readonly resolve: ResolveExternal;
+  readonly nowSeconds: () => number;
+}
+
+export async function resolveIntoCache(
+  question: ExternalQuestion,
+  { external, resolve, nowSeconds }: ExternalResolution,
+): Promise<void> {
+  external.put(question, await resolve(question), nowSeconds());
+}
+
+/**
+ * The second step. Resolves to `null` when an address is still missing after the last round.
+ *
+ * @param first the result of the first `respond()`
+ */
+export async function respondAfterResolving<Result extends object | null>(
+  first: Result | ExternalNeeded,
+  respond: () => Result | ExternalNeeded,
+  resolution: ExternalResolution,
+): Promise<Result | null> {
+  let result = first;
+  for (let round = 0; isExternalNeeded(result); round++) {
+    if (round === roundsMax) return null;
+    await resolveIntoCache(result.question, resolution);
+    result = respond();
+  }
+  return result;
 }

@@ -22,26 +22,18 @@ export interface TargetLookup {
   readonly externalName: Uint8Array | null;
 }
 
-export interface FlatteningContext {
-  readonly owner: Uint8Array;
-  /** The code of A or AAAA. */
-  readonly type: number;
-  readonly external: ExternalAddressCache;
-  readonly nowSeconds: number;
-}
-
-export type Flattening =
-  | { readonly kind: "addresses"; readonly set: RecordSet }
-  | { readonly kind: "no-addresses" }
-  | { readonly kind: "failed" }
-  | ExternalNeeded;
-
+/**
+ * Returns `null` when the target has no addresses.
+ *
+ * @param type the code of A or AAAA
+ */
 export function flatten(
   alias: Alias,
   target: TargetLookup,
-  { owner, type, external, nowSeconds }: FlatteningContext,
-): Flattening {
-  if (target.looped || target.rcode === rcodes.SERVFAIL) return { kind: "failed" };
+  type: number,
+  { external, nowSeconds }: { external: ExternalAddressCache; nowSeconds: number },
+): Omit<RecordSet, "owner"> | ExternalNeeded | "failed" | null {
+  if (target.looped || target.rcode === rcodes.SERVFAIL) return "failed";
   let { ttlSeconds } = alias;
   const data: Uint8Array[] = [];
   for (const set of target.answers) {
@@ -52,10 +44,9 @@ export function flatten(
     const question = externalQuestion(target.externalName, type);
     const found = external.get(question, nowSeconds);
     if (found === undefined) return { kind: "external", question };
-    if (found === "failed") return { kind: "failed" };
+    if (found === "failed") return "failed";
     ttlSeconds = Math.min(ttlSeconds, found.ttlSeconds);
     data.push(...found.data);
   }
-  if (data.length === 0) return { kind: "no-addresses" };
-  return { kind: "addresses", set: { owner, type, ttlSeconds, data } };
+  return data.length === 0 ? null : { type, ttlSeconds, data };
 }

@@ -9,9 +9,7 @@ import type { ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";
 
 export type NameLocation =
-  | { readonly kind: "cut"; readonly node: ServedNode }
-  | { readonly kind: "exact"; readonly node: ServedNode }
-  | { readonly kind: "wildcard"; readonly node: ServedNode }
+  | { readonly kind: "cut" | "exact" | "wildcard"; readonly node: ServedNode }
   | { readonly kind: "none" };
 
 const none: NameLocation = { kind: "none" };
@@ -32,17 +30,15 @@ export function locateName(zone: ServedZone, key: NameKey, type: number): NameLo
   let node = zone.find(zone.apexKey)!;
   for (let label = starts.length - 1; label >= 0; label--) {
     const below = zone.find(key.slice(starts[label]));
-    // All ancestors of an existing name exist, so this node is the closest encloser.
-    if (below === undefined) return wildcardOf(zone, node);
+    if (below === undefined) {
+      // All ancestors of an existing name exist, so this node is the closest encloser.
+      const wildcard = zone.find(wildcardKey(node.key));
+      return wildcard === undefined ? none : { kind: "wildcard", node: wildcard };
+    }
     node = below;
     if (!zone.hasDelegations || !zone.view(node).sets.has(typeCodes.NS)) continue;
     // RFC 4035 section 3.1.4.1: at the cut itself, DS alone belongs to the parent.
     if (type !== typeCodes.DS || label > 0) return { kind: "cut", node };
   }
   return { kind: "exact", node };
-}
-
-function wildcardOf(zone: ServedZone, encloser: ServedNode): NameLocation {
-  const wildcard = zone.find(wildcardKey(encloser.key));
-  return wildcard === undefined ? none : { kind: "wildcard", node: wildcard };
 }

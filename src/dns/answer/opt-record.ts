@@ -51,16 +51,13 @@ export class OptRecord {
   write(response: Uint8Array, start: number, query: Query, rcode: number): void {
     const dataBytes = response.length - start - optFixedBytes;
     response[start] = 0;
-    response[start + 1] = 0;
-    response[start + 2] = typeCodes.OPT;
-    response[start + 3] = udpPayloadBytesMax >>> 8;
-    response[start + 4] = udpPayloadBytesMax & 0xff;
+    writeUint16(response, start + 1, typeCodes.OPT);
+    writeUint16(response, start + 3, udpPayloadBytesMax);
     response[start + 5] = rcode >>> 4;
     response[start + 6] = 0;
     response[start + 7] = query.dnssecOk ? dnssecOkFlag : 0;
     response[start + 8] = 0;
-    response[start + 9] = dataBytes >>> 8;
-    response[start + 10] = dataBytes & 0xff;
+    writeUint16(response, start + 9, dataBytes);
     let at = start + optFixedBytes;
     if (query.wantsNsid && this.#nsid !== null) {
       at = writeOption(response, at, optionCodes.NSID, this.#nsid);
@@ -69,17 +66,18 @@ export class OptRecord {
       const cookie = makeCookie(query.cookie, this.#cookieContext(query));
       writeOption(response, at, optionCodes.COOKIE, cookie);
     }
-    const additionals = ((response[10]! << 8) | response[11]!) + 1;
-    response[10] = additionals >>> 8;
-    response[11] = additionals & 0xff;
+    writeUint16(response, 10, ((response[10]! << 8) | response[11]!) + 1);
   }
 }
 
 function writeOption(response: Uint8Array, at: number, code: number, data: Uint8Array): number {
-  response[at] = code >>> 8;
-  response[at + 1] = code & 0xff;
-  response[at + 2] = data.length >>> 8;
-  response[at + 3] = data.length & 0xff;
+  writeUint16(response, at, code);
+  writeUint16(response, at + 2, data.length);
   response.set(data, at + optionHeadBytes);
   return at + optionHeadBytes + data.length;
+}
+
+function writeUint16(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value >>> 8;
+  bytes[at + 1] = value & 0xff;
 }

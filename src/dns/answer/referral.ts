@@ -6,17 +6,14 @@ import { locateName } from "./name-location.ts";
 import type { ServedNode } from "./served-node.ts";
 import type { ServedZone } from "./served-zone.ts";
 
-export interface Referral {
-  readonly servers: RecordSet;
-  /** Addresses of servers below this cut: the referral is useless without them (RFC 9471). */
-  readonly glue: readonly RecordSet[];
-  /** Addresses of servers below other cuts of this zone. */
-  readonly siblings: readonly RecordSet[];
-}
-
-export function refer(zone: ServedZone, cut: ServedNode): Referral {
+export function refer(
+  zone: ServedZone,
+  cut: ServedNode,
+): { readonly servers: RecordSet; readonly glue: RecordSet[]; readonly siblings: RecordSet[] } {
   const servers = zone.view(cut).sets.get(typeCodes.NS)!;
+  /** Addresses of servers below this cut: the referral is useless without them (RFC 9471). */
   const glue: RecordSet[] = [];
+  /** Addresses of servers below other cuts of this zone. */
   const siblings: RecordSet[] = [];
   for (const target of servers.data) {
     const key = nameKey(target);

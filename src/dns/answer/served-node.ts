@@ -32,21 +32,8 @@ export interface NodeView {
   readonly flattened: Alias | null;
 }
 
-export interface ViewContext {
-  readonly head: ZoneHead;
-  readonly platform: PlatformAddresses;
-  readonly isApex: boolean;
-  /** The SOA and NS sets of the apex, which the zone has without records. */
-  readonly apexSets: readonly RecordSet[];
-}
-
 function isProxiable({ type }: ServedRecord): boolean {
   return type === "A" || type === "AAAA" || type === "CNAME";
-}
-
-function encodeData({ type, content, priority }: ServedRecord): Uint8Array {
-  const definition = recordType(type);
-  return definition.write(definition.parseContent(content, priority));
 }
 
 /** RFC 2181 section 5.2: a set has one TTL, the least of its records. */
@@ -91,17 +78,17 @@ export class ServedNode {
     return this.#view;
   }
 
-  makeView(context: ViewContext): NodeView {
-    this.#view = this.#make(context);
-    return this.#view;
-  }
-
-  #make({ head, platform, isApex, apexSets }: ViewContext): NodeView {
+  /** @param apexSets SOA and NS, which the zone has without records; `null` below the apex */
+  makeView(
+    head: ZoneHead,
+    platform: PlatformAddresses,
+    apexSets: readonly RecordSet[] | null,
+  ): NodeView {
     const owner = keyOctets(this.key);
     const isProxying = !head.paused && head.settings.zone_mode !== "dns_only";
     const proxied = isProxying ? this.records.filter((record) => record.proxied) : [];
     const sets = new Map<number, RecordSet>();
-    for (const set of apexSets) addToSets(sets, set);
+    for (const set of apexSets ?? []) addToSets(sets, set);
     let alias: Alias | null = null;
     let flattened: Alias | null = null;
     for (const record of this.records) {
@@ -111,14 +98,15 @@ export class ServedNode {
       if (record.type === "CNAME") {
         const target = encodeName(record.content);
         const { flatten_all_cnames } = head.settings;
-        if (isApex || flatten_all_cnames || record.settings.flatten_cname === true) {
+        if (apexSets !== null || flatten_all_cnames || record.settings.flatten_cname === true) {
           flattened = { target, ttlSeconds };
           continue;
         }
         alias = { target, ttlSeconds };
       }
-      const { code } = recordType(record.type);
-      addToSets(sets, { owner, type: code, ttlSeconds, data: [encodeData(record)] });
+      const type = recordType(record.type);
+      const data = [type.write(type.parseContent(record.content, record.priority))];
+      addToSets(sets, { owner, type: type.code, ttlSeconds, data });
     }
     let generatedHttps = false;
     if (proxied.length > 0) {
@@ -128,6 +116,8 @@ export class ServedNode {
         generatedHttps ||= set.type === typeCodes.HTTPS;
       }
     }
-    return { owner, sets, proxied: proxied.length > 0, generatedHttps, alias, flattened };
+    const isProxied = proxied.length > 0;
+    this.#view = { owner, sets, proxied: isProxied, generatedHttps, alias, flattened };
+    return this.#view;
   }
 }

@@ -24,8 +24,8 @@ export class ServedZone {
   #serial: number;
   /** The number of NS records below the apex. Most zones have none and need no search for cuts. */
   #delegations = 0;
-  #soa: RecordSet;
-  #negativeSoa: RecordSet;
+  #soa!: RecordSet;
+  #negativeSoa!: RecordSet;
 
   constructor(data: ZoneData, platform: PlatformAddresses) {
     this.id = data.id;
@@ -38,7 +38,6 @@ export class ServedZone {
     this.#serial = data.serial;
     this.#apex = new ServedNode(this.apexKey);
     this.#nodes.set(this.apexKey, this.#apex);
-    this.#soa = this.#negativeSoa = this.#makeSoa();
     this.#renewApex();
     for (const record of data.records) this.#add(record);
   }
@@ -71,9 +70,8 @@ export class ServedZone {
 
   view(node: ServedNode): NodeView {
     if (node.view !== null) return node.view;
-    const isApex = node === this.#apex;
-    const apexSets = isApex ? this.#apexSets() : [];
-    return node.makeView({ head: this.#head, platform: this.#platform, isApex, apexSets });
+    const apexSets = node === this.#apex ? this.#apexSets() : null;
+    return node.makeView(this.#head, this.#platform, apexSets);
   }
 
   /** To be called by ServedZones only, which invalidates prepared answers. */
@@ -88,15 +86,11 @@ export class ServedZone {
     this.#renewApex();
   }
 
-  #makeSoa(): RecordSet {
-    const { soa } = this.#head.settings;
-    const data = recordType("SOA").write({ ...soa, serial: this.#serial, minimum: soa.min_ttl });
-    return { owner: this.#apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data: [data] };
-  }
-
   #renewApex(): void {
     const { soa } = this.#head.settings;
-    this.#soa = this.#makeSoa();
+    const fields = { ...soa, serial: this.#serial, minimum: soa.min_ttl };
+    const data = [recordType("SOA").write(fields)];
+    this.#soa = { owner: this.#apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data };
     this.#negativeSoa = { ...this.#soa, ttlSeconds: Math.min(soa.ttl, soa.min_ttl) };
     this.#apex.dropView();
   }

@@ -81,23 +81,23 @@ export class ApiClient {
         : { authorization: `Bearer ${token}` };
   }
 
-  async zones(): Promise<ApiZone[]> {
-    return (await this.#pages(`/zones?per_page=${zonesPerPage}`)) as ApiZone[];
+  zones(): Promise<ApiZone[]> {
+    return this.#pages(`/zones?per_page=${zonesPerPage}`);
   }
 
   async zoneNamed(name: string): Promise<ApiZone | null> {
     // Without the operator, a name with a colon could be read as one.
     const query = new URLSearchParams({ name: `equal:${name}` });
-    const { result } = await this.#call("GET", `/zones?${query.toString()}`);
-    return (result as ApiZone[])[0] ?? null;
+    const [zone = null] = await this.#call<ApiZone[]>("GET", `/zones?${query.toString()}`);
+    return zone;
   }
 
-  async zone(id: string): Promise<ApiZone> {
-    return (await this.#call("GET", `/zones/${id}`)).result as ApiZone;
+  zone(id: string): Promise<ApiZone> {
+    return this.#call("GET", `/zones/${id}`);
   }
 
-  async createZone(name: string): Promise<ApiZone> {
-    return (await this.#call("POST", "/zones", { name })).result as ApiZone;
+  createZone(name: string): Promise<ApiZone> {
+    return this.#call("POST", "/zones", { name });
   }
 
   async deleteZone(id: string): Promise<void> {
@@ -105,23 +105,21 @@ export class ApiClient {
   }
 
   async recordCount(zoneId: string): Promise<number> {
-    const { result } = await this.#call("GET", `/zones/${zoneId}/dns_records/usage`);
-    return (result as { record_usage: number }).record_usage;
+    const path = `/zones/${zoneId}/dns_records/usage`;
+    return (await this.#call<{ record_usage: number }>("GET", path)).record_usage;
   }
 
-  async records(zoneId: string, filter: Readonly<Record<string, string>>): Promise<ApiRecord[]> {
+  records(zoneId: string, filter: Readonly<Record<string, string>>): Promise<ApiRecord[]> {
     const query = new URLSearchParams({
       ...filter,
       order: "name",
       per_page: String(recordsPerPage),
     });
-    const path = `/zones/${zoneId}/dns_records?${query.toString()}`;
-    return (await this.#pages(path)) as ApiRecord[];
+    return this.#pages(`/zones/${zoneId}/dns_records?${query.toString()}`);
   }
 
-  async createRecord(zoneId: string, record: Json): Promise<ApiRecord> {
-    const { result } = await this.#call("POST", `/zones/${zoneId}/dns_records`, record);
-    return result as ApiRecord;
+  createRecord(zoneId: string, record: Json): Promise<ApiRecord> {
+    return this.#call("POST", `/zones/${zoneId}/dns_records`, record);
   }
 
   /** All operations or none take effect. */
@@ -129,8 +127,9 @@ export class ApiClient {
     zoneId: string,
     batch: { readonly deletes?: readonly Json[]; readonly patches?: readonly Json[] },
   ): Promise<{ readonly patches: readonly ApiRecord[] }> {
-    const { result } = await this.#call("POST", `/zones/${zoneId}/dns_records/batch`, batch);
-    return { patches: (result as { patches?: ApiRecord[] }).patches ?? [] };
+    const path = `/zones/${zoneId}/dns_records/batch`;
+    const { patches = [] } = await this.#call<{ patches?: ApiRecord[] }>("POST", path, batch);
+    return { patches };
   }
 
   async importFile(
@@ -138,38 +137,36 @@ export class ApiClient {
     text: string,
     { proxied }: { readonly proxied: boolean },
   ): Promise<{ readonly recs_added: number; readonly total_records_parsed: number }> {
-    const form = new FormData();
-    form.set("file", new Blob([text]), "zone");
-    form.set("proxied", String(proxied));
-    const { result } = await this.#send("POST", `/zones/${zoneId}/dns_records/import`, {
-      body: form,
-    });
+    const body = new FormData();
+    body.set("file", new Blob([text]), "zone");
+    body.set("proxied", String(proxied));
+    const path = `/zones/${zoneId}/dns_records/import`;
+    const { result } = await this.#send(path, { method: "POST", body });
     return result as { recs_added: number; total_records_parsed: number };
   }
 
   async exportFile(zoneId: string): Promise<string> {
-    const response = await this.#fetch(`/zones/${zoneId}/dns_records/export`, { method: "GET" });
-    if (response.ok) return response.text();
-    return (await this.#read(response)).result as string;
+    const response = await this.#fetch(`/zones/${zoneId}/dns_records/export`, {});
+    return response.ok ? response.text() : ((await this.#read(response)).result as string);
   }
 
-  async #pages(path: string): Promise<unknown[]> {
-    const all: unknown[] = [];
+  async #pages<Item>(path: string): Promise<Item[]> {
+    const all: Item[] = [];
     for (let page = 1; ; page++) {
-      const { result, result_info } = await this.#call("GET", `${path}&page=${page}`);
-      all.push(...(result as unknown[]));
+      const { result, result_info } = await this.#send(`${path}&page=${page}`, {});
+      all.push(...(result as Item[]));
       if (page >= (result_info?.total_pages ?? 1)) return all;
     }
   }
 
-  #call(method: string, path: string, body?: Json): Promise<Envelope> {
-    if (body === undefined) return this.#send(method, path, {});
+  async #call<Result>(method: string, path: string, body?: Json): Promise<Result> {
     const headers = { "content-type": "application/json" };
-    return this.#send(method, path, { headers, body: JSON.stringify(body) });
+    const json = body === undefined ? {} : { headers, body: JSON.stringify(body) };
+    return (await this.#send(path, { method, ...json })).result as Result;
   }
 
-  async #send(method: string, path: string, init: RequestInit): Promise<Envelope> {
-    return this.#read(await this.#fetch(path, { ...init, method }));
+  async #send(path: string, init: RequestInit): Promise<Envelope> {
+    return this.#read(await this.#fetch(path, init));
   }
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
@@ -184,8 +181,7 @@ export class ApiClient {
   }
 
   async #read(response: Response): Promise<Envelope> {
-    const text = await response.text();
-    const envelope = parseEnvelope(text);
+    const envelope = parseEnvelope(await response.text());
     if (envelope === null) {
       throw new UserError(
         `${this.url} does not answer as the DNS API does (HTTP ${response.status}). Is --url right?`,

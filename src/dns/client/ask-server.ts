@@ -27,11 +27,15 @@ const udpTries = 3;
 const udpMilliseconds = 2_000;
 const tcpMilliseconds = 10_000;
 
+const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
+
 /** @throws WireError when the name is not a domain name */
-function encodeQuery({ name, type }: AskedQuestion): Uint8Array {
-  const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
+export function encodeQuery(
+  { name, type }: AskedQuestion,
+  fields: Partial<Message> = { recursionDesired: true, edns },
+): Uint8Array {
   const questions = [{ name, type, class: classCodes.IN }];
-  const query = { ...blankMessage, id: randomInt(65_536), recursionDesired: true, questions, edns };
+  const query = { ...blankMessage, id: randomInt(65_536), questions, ...fields };
   return encodeMessage(query, { bytesMax: queryBytesMax });
 }
 
@@ -94,24 +98,35 @@ async function askUdp(query: Uint8Array, server: ServerAddress): Promise<DnsRepl
 }
 
 async function askTcp(query: Uint8Array, server: ServerAddress): Promise<DnsReply> {
-  const socket = connect(server);
-  socket.setTimeout(tcpMilliseconds, () => socket.destroy(new Error("no answer arrived")));
-  const frames = new Frames();
   try {
-    socket.write(frame(query));
-    for await (const piece of socket) {
-      for (const bytes of frames.push(piece as Uint8Array)) {
-        const message = decodeAnswer(query, bytes);
-        if (message !== null) return { message, transport: "tcp", octets: bytes.length };
-      }
+    const idleError = new Error("no answer arrived");
+    for await (const bytes of exchangeTcp(query, server, tcpMilliseconds, idleError)) {
+      const message = decodeAnswer(query, bytes);
+      if (message !== null) return { message, transport: "tcp", octets: bytes.length };
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw noAnswerError(server, code ?? message);
+  }
+  throw noAnswerError(server, "the server closed the connection");
+}
+
+/** Sends a message and yields the messages that arrive, until the server closes the connection. */
+export async function* exchangeTcp(
+  message: Uint8Array,
+  server: ServerAddress,
+  idleMilliseconds: number,
+  idleError: Error,
+): AsyncGenerator<Uint8Array, void> {
+  const socket = connect(server);
+  socket.setTimeout(idleMilliseconds, () => socket.destroy(idleError));
+  const frames = new Frames();
+  try {
+    socket.write(frame(message));
+    for await (const piece of socket) yield* frames.push(piece as Uint8Array);
   } finally {
     socket.destroy();
   }
-  throw noAnswerError(server, "the server closed the connection");
 }
 
 /** `null` when the packet does not answer the query: any host may send to the port. */

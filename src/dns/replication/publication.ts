@@ -65,19 +65,14 @@ export function applyPublication(
   zones: ServedZones,
   publication: Publication,
 ): "applied" | "reload" {
-  switch (publication.kind) {
-    case "removed":
-      zones.remove(publication.zoneId);
-      return "applied";
-    case "state":
-      zones.put(publication.data);
-      return "applied";
-    case "change": {
-      const { zoneId, from, change } = publication;
-      const at = zones.get(zoneId)?.serial ?? null;
-      const step = followChange(at, { from, to: change.serial });
-      if (step === "apply") return zones.apply(zoneId, change) ? "applied" : "reload";
-      return step === "ignore" ? "applied" : "reload";
-    }
+  if (publication.kind === "removed") zones.remove(publication.zoneId);
+  else if (publication.kind === "state") zones.put(publication.data);
+  else {
+    const { zoneId, from, change } = publication;
+    const at = zones.get(zoneId)?.serial ?? null;
+    const step = followChange(at, { from, to: change.serial });
+    if (step === "reload") return "reload";
+    if (step === "apply") zones.apply(zoneId, change);
   }
+  return "applied";
 }

@@ -12,6 +12,13 @@ export interface CompanionOptions {
   readonly listeners: { readonly address: string; readonly secret: string } | null;
 }
 
+/** The address of a companion worker, and the credentials of its API. */
+export interface RemoteOptions {
+  readonly address: string;
+  readonly email: string;
+  readonly key: string;
+}
+
 /** The worker's Durable Object classes, by binding. wrangler.toml declares the same. */
 export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
@@ -24,6 +31,7 @@ export function startCompanion(
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();
   const classes = Object.entries(companionClasses);
+  const text = (value: string) => ({ type: "text" as const, value });
   return new Runtime({
     host,
     port: 0,
@@ -50,13 +58,10 @@ export function startCompanion(
             ),
             ...(listeners !== null && {
               LISTENERS: { type: "external" as const, address: listeners.address },
-              LISTENERS_SECRET: { type: "text" as const, value: listeners.secret },
+              LISTENERS_SECRET: text(listeners.secret),
             }),
             ...Object.fromEntries(
-              Object.entries(variables).map(([name, value]) => [
-                name,
-                { type: "text" as const, value: value as string },
-              ]),
+              Object.entries(variables).map(([name, value]) => [name, text(value as string)]),
             ),
           },
         },

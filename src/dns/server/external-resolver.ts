@@ -10,9 +10,6 @@ const timeoutMilliseconds = 2000;
 const triesMax = 2;
 /** Node does not tell the TTL of a negative answer. */
 const absentSeconds = 30;
-/** An answer with TTL 0 is still good for the waiting query. */
-const ttlSecondsMin = 1;
-
 /** The codes of c-ares for a server's answer without addresses. */
 const absentCodes = new Set(["ENODATA", "ENOTFOUND"]);
 
@@ -44,10 +41,9 @@ export class ExternalResolver {
         type === "A"
           ? await this.#resolver.resolve4(name, { ttl: true })
           : await this.#resolver.resolve6(name, { ttl: true });
-      const ttl = Math.min(...found.map((record) => record.ttl));
       return {
         addresses: found.map(({ address }) => address),
-        ttlSeconds: Math.max(ttl, ttlSecondsMin),
+        ttlSeconds: Math.min(...found.map(({ ttl }) => ttl)),
       };
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;

@@ -14,10 +14,13 @@ import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import type { Publication } from "../replication/publication.ts";
 import { ExternalResolver } from "./external-resolver.ts";
-import { hmac, nowSeconds } from "./message-signing.ts";
+import { hmac, nowSeconds } from "../client/message-signing.ts";
 import { OutgoingTransfers } from "./outgoing-transfers.ts";
-import { PublicationForwarder, receiveForwarded } from "./publication-forwarding.ts";
-import { PublicationServer } from "./publication-server.ts";
+import {
+  forwardPublications,
+  startPublicationServer,
+  type PublicationServer,
+} from "./publication-server.ts";
 import { QueryHandler } from "./query-handler.ts";
 import { ReplicatedZones } from "./replicated-zones.ts";
 import { bindSockets, type BindOptions, type BoundSockets } from "./sockets.ts";
@@ -76,29 +79,28 @@ async function apply(publications: readonly Publication[]): Promise<void> {
 const calls = {
   /** For the first thread. Returns the address of the publication server. */
   async receivePublications(): Promise<string> {
-    const forwarder = new PublicationForwarder(data.forwardingPorts);
-    server = new PublicationServer({
+    const forward = forwardPublications(data.forwardingPorts);
+    server = await startPublicationServer({
       secret: data.secret,
       resolve: resolver.resolve,
       apply: async (publications) => {
-        await Promise.all([apply(publications), forwarder.send(publications)]);
+        await Promise.all([apply(publications), forward(publications)]);
       },
     });
-    return server.start();
+    return server.address;
   },
 
   /** For the other threads. */
   receiveForwarded(): void {
-    for (const port of data.forwardingPorts) receiveForwarded(port, apply);
+    for (const port of data.forwardingPorts) serveThreadCalls(port, { apply });
   },
 
   load: (origin: string): Promise<void> => replicated.load(origin),
 
-  async bind(
-    options: Omit<BindOptions, "handler">,
-  ): Promise<{ readonly hosts: readonly string[]; readonly port: number }> {
+  async bind(options: Omit<BindOptions, "handler">): Promise<Omit<BoundSockets, "close">> {
     sockets = await bindSockets({ ...options, handler });
-    return { hosts: sockets.hosts, port: sockets.port };
+    const { hosts, port } = sockets;
+    return { hosts, port };
   },
 
   async stop(): Promise<void> {

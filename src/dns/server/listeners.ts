@@ -6,29 +6,15 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism, hostname } from "node:os";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
-import type { TransferConfig } from "../../config/dns-transfers.ts";
+import type { ListenConfig } from "../../config/dns-table.ts";
 import type { ListenerThreadCalls, ThreadData } from "./listener-thread.ts";
+import type { BindOptions, BoundSockets } from "./sockets.ts";
 import { ThreadCaller } from "./thread-calls.ts";
 
-export interface ListenersOptions {
-  readonly platformAddresses: readonly string[];
-  /** Resolvers for external names; the system's when empty. */
-  readonly resolvers: readonly string[];
-  readonly threads?: number;
-  readonly transfers: TransferConfig;
-}
-
-export interface OpenOptions {
-  readonly hosts: readonly string[];
-  readonly hostsOptional: boolean;
-  readonly port: number;
-}
-
-export interface OpenPorts {
-  readonly hosts: readonly string[];
-  readonly port: number;
-  readonly threads: number;
-}
+type ListenersOptions = Pick<ThreadData, "platformAddresses" | "resolvers" | "transfers"> &
+  Pick<ListenConfig, "threads">;
+type OpenOptions = Pick<BindOptions, "hosts" | "hostsOptional" | "port">;
+export type OpenPorts = Pick<BoundSockets, "hosts" | "port">;
 
 interface Thread {
   readonly worker: Worker;
@@ -46,9 +32,9 @@ export class Listeners {
   #others: readonly Thread[];
 
   private constructor(
-    secret: string,
-    address: string,
-    { first, others }: { first: Thread; others: readonly Thread[] },
+    { secret, address }: Pick<Listeners, "secret" | "address">,
+    first: Thread,
+    others: readonly Thread[],
   ) {
     this.secret = secret;
     this.address = address;
@@ -79,7 +65,7 @@ export class Listeners {
         first.caller.call("receivePublications"),
         ...others.map(({ caller }) => caller.call("receiveForwarded")),
       ]);
-      return new Listeners(secret, address, { first, others });
+      return new Listeners({ secret, address }, first, others);
     } catch (error) {
       await Promise.all([first, ...others].map(({ worker }) => worker.terminate()));
       throw error;
@@ -109,10 +95,10 @@ export class Listeners {
       }),
     );
     this.#others = sharing.filter((thread) => thread !== null);
-    return { hosts, port, threads: 1 + this.#others.length };
+    return { hosts, port };
   }
 
-  async #bindFirst(options: OpenOptions): Promise<{ hosts: readonly string[]; port: number }> {
+  async #bindFirst(options: OpenOptions): Promise<OpenPorts> {
     const unshared = { ...options, tcp: true, reusePort: false };
     if (this.#others.length === 0) return this.#first.caller.call("bind", unshared);
     try {

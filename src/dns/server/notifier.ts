@@ -10,14 +10,9 @@ import { isIPv6 } from "node:net";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { classCodes, opcodes, typeCodes } from "../wire/numbers.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
+import type { ServedZones } from "../answer/served-zones.ts";
 import type { Secondary } from "../../config/dns-transfers.ts";
-import { signNow } from "./message-signing.ts";
-
-export interface NotifierOptions {
-  readonly secondaries: readonly Secondary[];
-  /** The current state of a zone; `undefined` when the zone was deleted. */
-  readonly zone: (zoneId: string) => Pick<ServedZone, "name" | "soa"> | undefined;
-}
+import { signNow } from "../client/message-signing.ts";
 
 /** RFC 1996 section 3.6 suggests five tries, a minute apart; local secondaries answer sooner. */
 const retryMilliseconds = [500, 2000, 5000, 15_000, 60_000];
@@ -34,18 +29,20 @@ interface PendingNotify {
 }
 
 export class Notifier {
-  readonly #options: NotifierOptions;
+  readonly #secondaries: readonly Secondary[];
+  readonly #zones: ServedZones;
   readonly #sockets = new Map<"udp4" | "udp6", Socket>();
   readonly #pending = new Map<string, PendingNotify>();
   #stopped = false;
 
-  constructor(options: NotifierOptions) {
-    this.#options = options;
+  constructor(secondaries: readonly Secondary[], zones: ServedZones) {
+    this.#secondaries = secondaries;
+    this.#zones = zones;
   }
 
   changed(zoneId: string): void {
     if (this.#stopped) return;
-    for (const secondary of this.#options.secondaries) {
+    for (const secondary of this.#secondaries) {
       const pending = this.#pending.get(pendingKey(secondary, zoneId));
       if (pending === undefined) this.#begin(secondary, zoneId);
       else pending.stale = true;
@@ -69,7 +66,7 @@ export class Notifier {
   #send(notification: PendingNotify): void {
     const { secondary, zoneId } = notification;
     const wait = retryMilliseconds[notification.tries];
-    const zone = this.#options.zone(zoneId);
+    const zone = this.#zones.get(zoneId);
     if (wait === undefined || zone === undefined) {
       this.#pending.delete(pendingKey(secondary, zoneId));
       return;
@@ -123,7 +120,7 @@ function pendingKey({ host, port }: Secondary, zoneId: string): string {
   return `${host} ${port} ${zoneId}`;
 }
 
-function notifyMessage(id: number, { name, soa }: Pick<ServedZone, "name" | "soa">): Message {
+function notifyMessage(id: number, { name, soa }: ServedZone): Message {
   const question = { name, type: typeCodes.SOA, class: classCodes.IN };
   return {
     ...blankMessage,

@@ -8,7 +8,7 @@ import { rcodes } from "../wire/numbers.ts";
 import { WireError } from "../wire/bytes.ts";
 import { formatIpv4, formatIpv6 } from "../record/field/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
-import { resolveIntoCache, type ExternalResolution } from "../answer/external-resolution.ts";
+import { resolveIntoCache, type ExternalResolution } from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { TransferRequest } from "../answer/responder.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
@@ -17,7 +17,7 @@ import type { ZoneChange } from "../answer/zone-data.ts";
 import { transferOctets } from "../transfer/outgoing.ts";
 import { externalQuestions, TransferredZone } from "../transfer/transferred-zone.ts";
 import type { TransferConfig } from "../../config/dns-transfers.ts";
-import { hmac, signNow } from "./message-signing.ts";
+import { hmac, signNow } from "../client/message-signing.ts";
 import { Notifier } from "./notifier.ts";
 
 export interface OutgoingTransfersOptions extends ExternalResolution {
@@ -35,10 +35,7 @@ export class OutgoingTransfers {
   constructor(options: OutgoingTransfersOptions) {
     this.#options = options;
     for (const entry of options.config.allow) this.#allow(entry);
-    this.#notifier = new Notifier({
-      secondaries: options.config.secondaries,
-      zone: (zoneId) => options.zones.get(zoneId),
-    });
+    this.#notifier = new Notifier(options.config.secondaries, options.zones);
   }
 
   /** @param change the change of the zone; `null` when the zone was replaced or removed */

@@ -1,61 +1,68 @@
-/** The HTTP server for the companion worker (`src/dns/replication/listener-protocol.ts`). */
-import { createServer, type IncomingMessage, type Server } from "node:http";
+/**
+ * The publications of the companion worker, in the first listener thread. An HTTP server receives
+ * them (`src/dns/replication/listener-protocol.ts`); the other threads get them by thread calls.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import type { MessagePort } from "node:worker_threads";
 import { externalPath, publicationPath, secretHeader } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import { isSameSecret } from "../wire/bytes.ts";
-import type { ExternalQuestion } from "../answer/external-addresses.ts";
-import type { ResolveExternal } from "../answer/external-resolution.ts";
+import type { ExternalQuestion, ResolveExternal } from "../answer/external-addresses.ts";
+import { ThreadCaller } from "./thread-calls.ts";
 
-export interface PublicationServerOptions {
-  readonly secret: string;
-  readonly apply: (publications: readonly Publication[]) => Promise<void>;
-  readonly resolve: ResolveExternal;
+/** Resolves when queries are answered from the published state. */
+export type ApplyPublications = (publications: readonly Publication[]) => Promise<void>;
+
+export interface PublicationServer {
+  /** `host:port` */
+  readonly address: string;
+  stop(): void;
 }
 
-export class PublicationServer {
-  readonly #options: PublicationServerOptions;
-  readonly #server: Server;
-
-  constructor(options: PublicationServerOptions) {
-    this.#options = options;
-    this.#server = createServer((request, response) => {
-      this.#serve(request).then(
-        (body) => (body === null ? response.writeHead(204).end() : response.end(body)),
-        (error: unknown) => response.writeHead(500).end(String(error)),
-      );
-    });
-    // The worker could send on a connection just when an idle timeout closes it.
-    this.#server.keepAliveTimeout = 0;
-  }
-
-  /** Returns the address of the server, `host:port`. */
-  async start(): Promise<string> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(0, "127.0.0.1", resolve);
-    });
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  stop(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
-
-  async #serve(request: IncomingMessage): Promise<string | null> {
-    const secret = Buffer.from(String(request.headers[secretHeader]));
-    if (!isSameSecret(Buffer.from(this.#options.secret), secret)) throw new Error("wrong secret");
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
+export async function startPublicationServer(options: {
+  readonly secret: string;
+  readonly apply: ApplyPublications;
+  readonly resolve: ResolveExternal;
+}): Promise<PublicationServer> {
+  const { secret, apply, resolve } = options;
+  const handle = async (request: IncomingMessage): Promise<string | null> => {
+    const given = Buffer.from(String(request.headers[secretHeader]));
+    if (!isSameSecret(Buffer.from(secret), given)) throw new Error("wrong secret");
+    const body = await json(request);
     if (request.url === publicationPath) {
-      await this.#options.apply(body as readonly Publication[]);
+      await apply(body as readonly Publication[]);
       return null;
     }
-    if (request.url === externalPath) {
-      return JSON.stringify(await this.#options.resolve(body as ExternalQuestion));
-    }
+    if (request.url === externalPath)
+      return JSON.stringify(await resolve(body as ExternalQuestion));
     throw new Error(`nothing at ${request.url}`);
-  }
+  };
+  const server = createServer((request, response) => {
+    handle(request).then(
+      (body) => (body === null ? response.writeHead(204).end() : response.end(body)),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  // The worker could send on a connection just when an idle timeout closes it.
+  server.keepAliveTimeout = 0;
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** @param ports to the other threads, which serve `apply` */
+export function forwardPublications(ports: readonly MessagePort[]): ApplyPublications {
+  const threads = ports.map((port) => new ThreadCaller<{ apply: ApplyPublications }>(port));
+  return async (publications) => {
+    // A thread reports its own failures. A thread that has ended answers no queries.
+    await Promise.allSettled(threads.map((thread) => thread.call("apply", publications)));
+  };
 }

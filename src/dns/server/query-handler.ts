@@ -2,8 +2,11 @@
  * Handles a query from any transport. Most responses are made at once; a response that needs an
  * external address (a flattened CNAME) waits for the resolver.
  */
-import type { ExternalNeeded } from "../answer/external-addresses.ts";
-import { respondAfterResolving, type ExternalResolution } from "../answer/external-resolution.ts";
+import {
+  respondAfterResolving,
+  type ExternalNeeded,
+  type ExternalResolution,
+} from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { Responder, TransferRequest } from "../answer/responder.ts";
 

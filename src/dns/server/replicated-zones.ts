@@ -3,7 +3,9 @@
  * worker publishes every change before the call that made it returns (`worker/replication`). When
  * serials do not fit together because a publication was lost, the thread fetches the whole zone.
  */
-import { Agent, get } from "node:http";
+import { once } from "node:events";
+import { Agent, get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
 import { readStateLines, secretHeader, zonesPath } from "../replication/listener-protocol.ts";
@@ -60,9 +62,9 @@ export class ReplicatedZones {
   }
 
   async #fetchZone(zoneId: string): Promise<void> {
-    const text = await this.#get(`${zonesPath}/${zoneId}`);
-    if (text === null) this.#zones.remove(zoneId);
-    else this.#zones.put(readStateLines(text));
+    const lines = await this.#get(`${zonesPath}/${zoneId}`);
+    if (lines === null) this.#zones.remove(zoneId);
+    else this.#zones.put(readStateLines(lines));
     this.#options.onChange(zoneId, null);
   }
 
@@ -70,19 +72,13 @@ export class ReplicatedZones {
   async #get(path: string): Promise<string | null> {
     const url = (await this.#origin.promise) + path;
     const headers = { [secretHeader]: this.#options.secret };
-    return new Promise((resolve, reject) => {
-      const request = get(url, { agent: this.#agent, headers }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.once("error", reject);
-        response.once("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          if (response.statusCode === 200) resolve(text);
-          else if (response.statusCode === 404) resolve(null);
-          else reject(new Error(`GET ${path}: ${response.statusCode} ${text}`));
-        });
-      });
-      request.once("error", reject);
-    });
+    const request = get(url, { agent: this.#agent, headers });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    // An error of the connection ends the response with an error too.
+    request.on("error", () => {});
+    const body = await text(response);
+    if (response.statusCode === 200) return body;
+    if (response.statusCode === 404) return null;
+    throw new Error(`GET ${path}: ${response.statusCode} ${body}`);
   }
 }

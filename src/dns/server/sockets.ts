@@ -1,8 +1,8 @@
 /** The sockets of a listener thread, at one port of every host: UDP, and TCP in the first thread. */
-import { createSocket } from "node:dgram";
+import type { ServerAddress } from "../../config/server-address.ts";
 import type { QueryHandler } from "./query-handler.ts";
 import { openTcp } from "./tcp.ts";
-import { openUdp, type SocketAddress } from "./udp.ts";
+import { checkUnshared, openUdp } from "./udp.ts";
 
 export interface BindOptions {
   readonly hosts: readonly string[];
@@ -70,7 +70,7 @@ async function bindOnce(options: BindOptions): Promise<BoundSockets> {
 
 /** TCP comes first: its socket never shares a port, so it detects another server. */
 async function bindHost(
-  options: BindOptions & SocketAddress,
+  options: BindOptions & ServerAddress,
   opened: { close(): unknown }[],
 ): Promise<number> {
   let { port } = options;
@@ -82,13 +82,4 @@ async function bindHost(
   }
   opened.push(await openUdp({ ...options, port }));
   return port;
-}
-
-/** Fails when another process has the UDP port, which `reusePort` sockets would share with it. */
-function checkUnshared({ host, port }: SocketAddress): Promise<void> {
-  const socket = createSocket({ type: host.includes(":") ? "udp6" : "udp4", ipv6Only: true });
-  return new Promise((resolve, reject) => {
-    socket.once("error", reject);
-    socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve()));
-  });
 }

@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import type { QuerySource } from "../answer/query.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
 import type { QueryHandler } from "./query-handler.ts";
-import { tcpSource } from "./query-source.ts";
+import { SocketSource } from "./query-source.ts";
 
 /** Responses that a client has not read. One more response, of at most 64 KiB, may exceed it. */
 const unsentBytesMax = 128 * 1024;
@@ -38,7 +38,7 @@ export class TcpConnection {
     this.#socket = socket;
     this.#handler = handler;
     this.#onQuery = onQuery;
-    this.#source = tcpSource(socket.remoteAddress);
+    this.#source = new SocketSource("tcp", socket.remoteAddress ?? "");
     this.#idle = setTimeout(() => socket.destroy(), idleMilliseconds);
     socket.setNoDelay(true);
     socket.on("data", (piece) => {

@@ -1,14 +1,15 @@
-import { createServer, type Server } from "node:net";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import type { ServerAddress } from "../../config/server-address.ts";
 import type { QueryHandler } from "./query-handler.ts";
 import { TcpConnection } from "./tcp-connection.ts";
-import type { SocketAddress } from "./udp.ts";
 
 /** RFC 7766 section 6.2.3 recommends a few seconds. */
 const tcpIdleMilliseconds = 10_000;
 /** The limit of one listening address. */
 const tcpConnectionsMax = 512;
 
-export interface TcpOptions extends SocketAddress {
+export interface TcpOptions extends ServerAddress {
   readonly handler: QueryHandler;
   readonly idleMilliseconds?: number;
   readonly connectionsMax?: number;
@@ -42,23 +43,15 @@ export async function openTcp(options: TcpOptions): Promise<TcpListener> {
     }
     connections.add(connection);
   });
-  await listen(server, { host, port });
+  server.listen({ host, port, exclusive: true, ipv6Only: host.includes(":") });
+  await once(server, "listening");
+  // A connection that cannot be accepted is lost; the client retries.
+  server.on("error", () => {});
   return {
-    port: (server.address() as { port: number }).port,
+    port: (server.address() as AddressInfo).port,
     close() {
       for (const connection of connections) connection.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
-}
-
-function listen(server: Server, { host, port }: SocketAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port, exclusive: true, ipv6Only: host.includes(":") }, () => {
-      server.off("error", reject);
-      server.on("error", () => {});
-      resolve();
-    });
-  });
 }

@@ -1,5 +1,5 @@
-/** Calls from the main thread to a listener thread, over the message port of the thread. */
-import type { MessagePort, Worker } from "node:worker_threads";
+/** Calls from one thread to another, over the message port between them. */
+import { Worker, type MessagePort } from "node:worker_threads";
 
 type Methods = Record<string, (...args: never[]) => unknown>;
 
@@ -14,7 +14,7 @@ type ReplyMessage = { readonly id: number } & (
   | { readonly error: { readonly message: string; readonly code: string | undefined } }
 );
 
-/** The side of the thread. */
+/** The side of the thread that is called. */
 export function serveThreadCalls(port: MessagePort, methods: Methods): void {
   port.on("message", async ({ id, method, args }: CallMessage) => {
     try {
@@ -27,15 +27,16 @@ export function serveThreadCalls(port: MessagePort, methods: Methods): void {
   });
 }
 
-/** The side of the main thread. Pending calls fail when the thread ends. */
+/** The side of the caller. Calls fail when the called thread has ended or ends. */
 export class ThreadCaller<Served extends Methods> {
-  readonly #worker: Worker;
+  readonly #port: Worker | MessagePort;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #count = 0;
+  #ended = false;
 
-  constructor(worker: Worker) {
-    this.#worker = worker;
-    worker.on("message", (reply: ReplyMessage) => {
+  constructor(port: Worker | MessagePort) {
+    this.#port = port;
+    port.on("message", (reply: ReplyMessage) => {
       const pending = this.#pending.get(reply.id);
       this.#pending.delete(reply.id);
       if ("error" in reply) {
@@ -45,8 +46,9 @@ export class ThreadCaller<Served extends Methods> {
         pending?.resolve(reply.result);
       }
     });
-    worker.once("exit", () => {
-      for (const { reject } of this.#pending.values()) reject(new Error("the thread has ended"));
+    port.once(port instanceof Worker ? "exit" : "close", () => {
+      this.#ended = true;
+      for (const { reject } of this.#pending.values()) reject(threadEnded());
       this.#pending.clear();
     });
   }
@@ -55,12 +57,16 @@ export class ThreadCaller<Served extends Methods> {
     method: Method,
     ...args: Parameters<Served[Method]>
   ): Promise<Awaited<ReturnType<Served[Method]>>> {
+    if (this.#ended) return Promise.reject(threadEnded());
     const id = this.#count++;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(id, pending);
-    const message: CallMessage = { id, method, args };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
-    this.#worker.postMessage(message);
+    this.#port.postMessage({ id, method, args } satisfies CallMessage);
     return pending.promise as Promise<Awaited<ReturnType<Served[Method]>>>;
   }
+}
+
+function threadEnded(): Error {
+  return new Error("the thread has ended");
 }

@@ -6,7 +6,7 @@
 import { decodeMessage, type Message } from "../wire/message.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { textKey } from "../wire/name-key.ts";
-import { rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
+import { badSignature, rcodeName, rcodes, typeCodes } from "../wire/numbers.ts";
 import { verifyMessage, type Hmac, type TsigKey } from "../wire/tsig-mac.ts";
 
 export class TransferError extends Error {
@@ -98,5 +98,5 @@ export class IncomingZone {
 
 /** RFC 8945 section 3: in TSIG, 16 is BADSIG; in a header it is BADVERS. */
 function tsigErrorName(error: number): string {
-  return error === 16 ? "BADSIG" : rcodeName(error);
+  return error === badSignature ? "BADSIG" : rcodeName(error);
 }

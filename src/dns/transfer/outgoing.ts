@@ -4,7 +4,7 @@
  * of changes. A transfer is one long answer section that begins and ends with the SOA.
  */
 import type { QuerySignature } from "../answer/query.ts";
-import { encodeMessage, type Message } from "../wire/message.ts";
+import { blankMessage, encodeMessage, type Message } from "../wire/message.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { messageBytesMax } from "../wire/message-writer.ts";
 import { encodeName } from "../wire/name.ts";
@@ -83,21 +83,11 @@ export function* transferMessages(
   let { questions } = query;
   let answers: ResourceRecord[] = [];
   let bytes = 0;
-  const message = (): Message => ({
-    ...query,
-    response: true,
-    authoritative: true,
-    truncated: false,
-    recursionAvailable: false,
-    authenticData: false,
-    rcode: 0,
-    questions,
-    answers,
-    authorities: [],
-    additionals: [],
-    edns: null,
-    tsig: null,
-  });
+  const { id, opcode, recursionDesired, checkingDisabled } = query;
+  const head = { ...blankMessage, id, opcode, recursionDesired, checkingDisabled };
+  const message = (): Message => {
+    return { ...head, response: true, authoritative: true, questions, answers };
+  };
   for (const record of records) {
     const length = encodeName(record.name).length + recordHeadBytes + record.data.length;
     if (answers.length > 0 && bytes + length > messageBytesTarget) {

@@ -13,11 +13,15 @@ export function requireArguments(
   if (missing !== undefined) throw argumentError(method, given.length + 1, missing);
 }
 
-/** @param method with its class: `StoreBucket.head` */
 export function argumentError(method: string, position: number, type: string): TypeError {
+  return parameterError(method, position, `not of type '${type}'`);
+}
+
+/** @param method with its class: `StoreBucket.head` */
+export function parameterError(method: string, position: number, problem: string): TypeError {
   const [owner, name] = method.split(".");
   return new TypeError(
-    `Failed to execute '${name}' on '${owner}': parameter ${position} is not of type '${type}'.`,
+    `Failed to execute '${name}' on '${owner}': parameter ${position} is ${problem}.`,
   );
 }
 
@@ -25,6 +29,12 @@ export function fieldError(struct: string, field: string, type: string): TypeErr
   return new TypeError(
     `Incorrect type for the '${field}' field on '${struct}': ` +
       `the provided value is not of type '${type}'.`,
+  );
+}
+
+export function elementError(index: number, type: string): TypeError {
+  return new TypeError(
+    `Incorrect type for array element ${index}: the provided value is not of type '${type}'.`,
   );
 }
 

@@ -1,10 +1,5 @@
 /** The part of `Response` that reads the content of an object, once. */
-export interface Body {
-  readonly body: ReadableStream | null;
-  readonly bodyUsed: boolean;
-  arrayBuffer(): Promise<ArrayBuffer>;
-  text(): Promise<string>;
-}
+export type Body = Pick<Response, "body" | "bodyUsed" | "arrayBuffer" | "text">;
 
 const decoder = new TextDecoder();
 

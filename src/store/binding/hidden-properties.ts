@@ -14,21 +14,19 @@ export function defineHiddenProperties<Binding extends object>(
   bucket: BucketCalls,
   bucketName: string,
 ): Binding {
-  // Configurable, because a proxy may not report a non-configurable property that its own target
-  // does not have: inspecting the bucket in Node would throw.
-  return Object.defineProperties(binding, {
-    "ledge:bucket": {
-      value: (name: keyof BucketCalls, request: unknown) => execute(bucket, name, request),
-      configurable: true,
+  const properties = {
+    "ledge:bucket": (name: keyof BucketCalls, request: unknown) => execute(bucket, name, request),
+    "ledge:name": bucketName,
+    "ledge:observe": (observer: CallObserver | undefined) => {
+      observation.current = observer;
     },
-    "ledge:name": { value: bucketName, configurable: true },
-    "ledge:observe": {
-      value: (observer: CallObserver | undefined) => {
-        observation.current = observer;
-      },
-      configurable: true,
-    },
-  });
+  };
+  for (const [name, value] of Object.entries(properties)) {
+    // Configurable, because a proxy may not report a non-configurable property that its own target
+    // does not have: inspecting the bucket in Node would throw.
+    Object.defineProperty(binding, name, { value, configurable: true });
+  }
+  return binding;
 }
 
 async function execute(

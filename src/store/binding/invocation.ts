@@ -21,7 +21,7 @@ export interface BucketSettings {
  * Throws the platform's error for a method that is called without its object. The platform throws
  * this error, and never rejects with it.
  */
-export function requireOwner(owned: boolean): void {
+export function requireOwner(owned: boolean): asserts owned {
   if (owned) return;
   throw new TypeError(
     "Illegal invocation: function called with incorrect `this` reference. " +
@@ -29,23 +29,19 @@ export function requireOwner(owned: boolean): void {
   );
 }
 
-export type Invoke = <T>(method: () => Promise<T>) => Promise<T>;
-
 /**
  * A bad argument rejects the promise of a method. In scripts with a compatibility date before
  * 2022-10-31, the method throws (the platform's flag `capture_async_api_throws`).
  */
-export function invokeBy({ rejectBadArguments }: BucketSettings): Invoke {
-  return rejectBadArguments ? rejecting : throwing;
-}
-
-const rejecting: Invoke = (method) => {
+export function invoke<T>(
+  { rejectBadArguments }: BucketSettings,
+  method: () => Promise<T>,
+): Promise<T> {
   try {
     return method();
   } catch (error) {
+    if (!rejectBadArguments) throw error;
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the error of the method
     return Promise.reject(error);
   }
-};
-
-const throwing: Invoke = (method) => method();
+}

@@ -23,6 +23,7 @@ import {
   toNumber,
   toText,
 } from "./arguments.ts";
+import type { BucketSettings } from "./invocation.ts";
 
 type Options = Record<string, unknown>;
 
@@ -94,21 +95,20 @@ export function checksumOption(options: Options): ExpectedChecksum | undefined {
     if (expected !== undefined) {
       throw new TypeError("You cannot specify multiple hashing algorithms.");
     }
-    if (typeof value === "string") {
-      expected = parseChecksum(algorithm, value);
-    } else if (value instanceof ArrayBuffer) {
-      expected = parseChecksum(
-        algorithm,
-        value.detached ? new Uint8Array() : new Uint8Array(value),
-      );
-    } else if (ArrayBuffer.isView(value)) {
-      const { buffer, byteOffset, byteLength } = value;
-      expected = parseChecksum(algorithm, new Uint8Array(buffer, byteOffset, byteLength));
-    } else {
-      throw fieldError("PutOptions", algorithm, "BufferSource or string");
-    }
+    expected = parseChecksum(
+      algorithm,
+      typeof value === "string" ? value : bytesOf(value, algorithm),
+    );
   }
   return expected;
+}
+
+function bytesOf(value: unknown, field: ChecksumAlgorithm): Uint8Array {
+  if (value instanceof ArrayBuffer) {
+    return value.detached ? new Uint8Array() : new Uint8Array(value);
+  }
+  if (!ArrayBuffer.isView(value)) throw fieldError("PutOptions", field, "BufferSource or string");
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
 export function httpMetadataOption(options: Options, struct: string): HttpMetadata {
@@ -153,11 +153,11 @@ function storageClassOption(options: Options): StorageClass | undefined {
 export function descriptionOptions(
   options: Options,
   struct: string,
-  defaultStorageClass: StorageClass,
+  settings: Pick<BucketSettings, "storageClass">,
 ): ObjectDescription {
   return {
     custom: customMetadataOption(options, struct),
     http: httpMetadataOption(options, struct),
-    storageClass: storageClassOption(options) ?? defaultStorageClass,
+    storageClass: storageClassOption(options) ?? settings.storageClass,
   };
 }

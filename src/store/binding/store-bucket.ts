@@ -10,9 +10,10 @@ import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import { listLimitMax } from "../core/limits.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 import type { HttpMetadata } from "../core/http-metadata.ts";
-import type { ListRequest, ObjectDescription, ObjectRecord } from "../core/operations.ts";
+import type { ListRequest, ObjectRecord } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
 import {
+  elementError,
   fieldError,
   requireArguments,
   textField,
@@ -20,7 +21,7 @@ import {
   toOptions,
   toText,
 } from "./arguments.ts";
-import { invokeBy, requireOwner, type BucketSettings, type Invoke } from "./invocation.ts";
+import { invoke, requireOwner, type BucketSettings } from "./invocation.ts";
 import {
   checksumOption,
   conditionalOption,
@@ -35,19 +36,22 @@ import { toValue, valueTypes } from "./value.ts";
 export class StoreBucket implements types.StoreBucket {
   readonly #bucket: BucketCalls;
   readonly #settings: BucketSettings;
-  readonly #invoke: Invoke;
 
   constructor(bucket: BucketCalls, settings: BucketSettings) {
     this.#bucket = bucket;
     this.#settings = settings;
-    this.#invoke = invokeBy(settings);
   }
 
   head(key: string): Promise<StoreObject | null> {
     const given = arguments;
-    return requireBucket(this).#invoke(() => {
+    return invoke(StoreBucket.#require(this).#settings, () => {
       requireArguments(given, "StoreBucket.head", ["string"]);
-      return this.#head(toText(key));
+      const name = toText(key);
+      return this.#bucket.call({ method: "head", key: name }, (text) => {
+        if (text === null) return null;
+        const record = decodeObject(name, text);
+        return new StoreObject(record, wholeRange(record));
+      });
     });
   }
 
@@ -58,7 +62,7 @@ export class StoreBucket implements types.StoreBucket {
   get(key: string, options?: types.StoreGetOptions): Promise<StoreObjectBody | null>;
   get(key: string, options?: types.StoreGetOptions): Promise<StoreObjectBody | StoreObject | null> {
     const given = arguments;
-    return requireBucket(this).#invoke(() => {
+    return invoke(StoreBucket.#require(this).#settings, () => {
       const method = "StoreBucket.get";
       requireArguments(given, method, ["string"]);
       const name = toText(key);
@@ -93,23 +97,42 @@ export class StoreBucket implements types.StoreBucket {
     options?: types.StorePutOptions,
   ): Promise<StoreObject | null> {
     const given = arguments;
-    return requireBucket(this).#invoke(() => {
+    return invoke(StoreBucket.#require(this).#settings, () => {
       const method = "StoreBucket.put";
       requireArguments(given, method, ["string", valueTypes]);
-      return this.#put(toText(key), value ?? "", options);
+      const name = toText(key);
+      try {
+        // The platform checks the options before the value.
+        const fields = toOptions(options, method, 3, "PutOptions");
+        const onlyIf = conditionalOption(fields, "PutOptions");
+        const checksum = checksumOption(fields);
+        const description = descriptionOptions(fields, "PutOptions", this.#settings);
+        return this.#store({
+          key: name,
+          value: toValue(value ?? "", method, this.#settings),
+          ...(onlyIf !== undefined && { onlyIf }),
+          ...(checksum !== undefined && { checksum }),
+          ...description,
+        });
+      } catch (error) {
+        // Otherwise the writer of the stream would wait forever.
+        if (value instanceof ReadableStream && !value.locked) value.cancel(error).catch(() => {});
+        throw error;
+      }
     });
   }
 
   delete(keys: string | string[]): Promise<void> {
     const given = arguments;
-    return requireBucket(this).#invoke(() => {
+    return invoke(StoreBucket.#require(this).#settings, () => {
       requireArguments(given, "StoreBucket.delete", ["string or Array"]);
-      return this.#delete(Array.isArray(keys) ? keys.map(toText) : [toText(keys)]);
+      const names = Array.isArray(keys) ? keys.map(toText) : [toText(keys)];
+      return this.#bucket.call({ method: "delete", keys: names }, () => {});
     });
   }
 
   list(options?: types.StoreListOptions): Promise<types.StoreObjects> {
-    return requireBucket(this).#invoke(() =>
+    return invoke(StoreBucket.#require(this).#settings, () =>
       this.#list(this.#listRequest(toOptions(options, "StoreBucket.list", 1, "ListOptions"))),
     );
   }
@@ -119,34 +142,28 @@ export class StoreBucket implements types.StoreBucket {
     options?: types.StoreMultipartOptions,
   ): Promise<StoreMultipartUpload> {
     const given = arguments;
-    return requireBucket(this).#invoke(() => {
+    return invoke(StoreBucket.#require(this).#settings, () => {
       const method = "StoreBucket.createMultipartUpload";
       requireArguments(given, method, ["string"]);
       const name = toText(key);
       const fields = toOptions(options, method, 2, "MultipartOptions");
-      return this.#createUpload({
-        key: name,
-        ...descriptionOptions(fields, "MultipartOptions", this.#settings.storageClass),
-      });
+      const description = descriptionOptions(fields, "MultipartOptions", this.#settings);
+      return this.#bucket.call(
+        { method: "createUpload", key: name, ...description },
+        ({ uploadId }) => this.#upload(name, uploadId),
+      );
     });
   }
 
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload {
-    requireBucket(this);
+    StoreBucket.#require(this);
     requireArguments(arguments, "StoreBucket.resumeMultipartUpload", ["string", "string"]);
     return this.#upload(toText(key), toText(uploadId));
   }
 
-  static isBucket(value: object | undefined): boolean {
-    return value !== undefined && #bucket in value;
-  }
-
-  #head(key: string): Promise<StoreObject | null> {
-    return this.#bucket.call({ method: "head", key }, (text) => {
-      if (text === null) return null;
-      const record = decodeObject(key, text);
-      return new StoreObject(record, wholeRange(record));
-    });
+  static #require(value: object | undefined): StoreBucket {
+    requireOwner(value !== undefined && #bucket in value);
+    return value;
   }
 
   #get(
@@ -164,40 +181,9 @@ export class StoreBucket implements types.StoreBucket {
     });
   }
 
-  /**
-   * Checks the options before the value. A bad option cancels a stream value, so that the writer of
-   * the stream does not wait forever.
-   */
-  #put(
-    key: string,
-    value: types.StoreValue,
-    options: types.StorePutOptions | undefined,
-  ): Promise<StoreObject | null> {
-    try {
-      const fields = toOptions(options, "StoreBucket.put", 3, "PutOptions");
-      const onlyIf = conditionalOption(fields, "PutOptions");
-      const checksum = checksumOption(fields);
-      const description = descriptionOptions(fields, "PutOptions", this.#settings.storageClass);
-      return this.#store({
-        key,
-        value: toValue(value, "StoreBucket.put", this.#settings),
-        ...(onlyIf !== undefined && { onlyIf }),
-        ...(checksum !== undefined && { checksum }),
-        ...description,
-      });
-    } catch (error) {
-      if (value instanceof ReadableStream && !value.locked) value.cancel(error).catch(() => {});
-      throw error;
-    }
-  }
-
   async #store(request: PutRequest): Promise<StoreObject | null> {
     const record = await this.#bucket.put(request);
     return record === null ? null : new StoreObject(record);
-  }
-
-  #delete(keys: string[]): Promise<void> {
-    return this.#bucket.call({ method: "delete", keys }, () => {});
   }
 
   #listRequest(options: Record<string, unknown>): ListRequest {
@@ -235,20 +221,9 @@ export class StoreBucket implements types.StoreBucket {
     );
   }
 
-  #createUpload(request: ObjectDescription & { key: string }): Promise<StoreMultipartUpload> {
-    return this.#bucket.call({ method: "createUpload", ...request }, ({ uploadId }) =>
-      this.#upload(request.key, uploadId),
-    );
-  }
-
   #upload(key: string, uploadId: string): StoreMultipartUpload {
     return new StoreMultipartUpload(this.#bucket, this.#settings, { key, uploadId });
   }
-}
-
-function requireBucket(value: StoreBucket): StoreBucket {
-  requireOwner(StoreBucket.isBucket(value));
-  return value;
 }
 
 const includable = new Set(["httpMetadata", "customMetadata"]);
@@ -257,11 +232,7 @@ function includeOption({ include }: Record<string, unknown>): Set<string> {
   if (include === undefined) return new Set();
   if (!Array.isArray(include)) throw fieldError("ListOptions", "include", "Array");
   for (const [index, value] of include.entries()) {
-    if (typeof value !== "string") {
-      throw new TypeError(
-        `Incorrect type for array element ${index}: the provided value is not of type 'string'.`,
-      );
-    }
+    if (typeof value !== "string") throw elementError(index, "string");
     if (!includable.has(value)) throw new RangeError(`Unsupported include value ${value}`);
   }
   return new Set(include as string[]);

@@ -3,9 +3,16 @@ import { validatePartNumber, type PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-encoding.ts";
 import type { UploadReference } from "../core/operations.ts";
 import type * as types from "../../types/store.ts";
-import { argumentError, isObject, requireArguments, toInteger, toText } from "./arguments.ts";
+import {
+  argumentError,
+  elementError,
+  isObject,
+  requireArguments,
+  toInteger,
+  toText,
+} from "./arguments.ts";
 import { StoreObject } from "./store-object.ts";
-import { invokeBy, requireOwner, type BucketSettings, type Invoke } from "./invocation.ts";
+import { invoke, requireOwner, type BucketSettings } from "./invocation.ts";
 import { toValue, valueTypes } from "./value.ts";
 
 export class StoreMultipartUpload implements types.StoreMultipartUpload {
@@ -13,20 +20,17 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   readonly uploadId: string;
   readonly #bucket: BucketCalls;
   readonly #settings: BucketSettings;
-  readonly #invoke: Invoke;
 
   constructor(bucket: BucketCalls, settings: BucketSettings, { key, uploadId }: UploadReference) {
     this.key = key;
     this.uploadId = uploadId;
     this.#bucket = bucket;
     this.#settings = settings;
-    this.#invoke = invokeBy(settings);
   }
 
   uploadPart(partNumber: number, value: types.StoreValue): Promise<types.StoreUploadedPart> {
     const given = arguments;
-    requireOwner(StoreMultipartUpload.isUpload(this));
-    return this.#invoke(() => {
+    return invoke(StoreMultipartUpload.#require(this).#settings, () => {
       const method = "StoreMultipartUpload.uploadPart";
       requireArguments(given, method, ["integer", valueTypes]);
       const number = toInteger(partNumber);
@@ -40,32 +44,24 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
   }
 
   abort(): Promise<void> {
-    requireOwner(StoreMultipartUpload.isUpload(this));
-    return this.#abort();
-  }
-
-  static isUpload(value: object | undefined): boolean {
-    return value !== undefined && #bucket in value;
-  }
-
-  #abort(): Promise<void> {
-    return this.#bucket.call({ method: "abortUpload", ...this.#reference() }, () => {});
+    const reference = StoreMultipartUpload.#require(this).#reference();
+    return this.#bucket.call({ method: "abortUpload", ...reference }, () => {});
   }
 
   complete(uploadedParts: types.StoreUploadedPart[]): Promise<StoreObject> {
     const given = arguments;
-    requireOwner(StoreMultipartUpload.isUpload(this));
-    return this.#invoke(() => {
+    return invoke(StoreMultipartUpload.#require(this).#settings, () => {
       requireArguments(given, "StoreMultipartUpload.complete", ["Array"]);
-      return this.#complete(toParts(uploadedParts));
+      return this.#bucket.call(
+        { method: "completeUpload", ...this.#reference(), parts: toParts(uploadedParts) },
+        (text) => new StoreObject(decodeObject(this.key, text)),
+      );
     });
   }
 
-  #complete(parts: PartReference[]): Promise<StoreObject> {
-    return this.#bucket.call(
-      { method: "completeUpload", ...this.#reference(), parts },
-      (text) => new StoreObject(decodeObject(this.key, text)),
-    );
+  static #require(value: object | undefined): StoreMultipartUpload {
+    requireOwner(value !== undefined && #bucket in value);
+    return value;
   }
 
   #reference(): UploadReference {
@@ -76,12 +72,7 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
 function toParts(value: unknown): PartReference[] {
   if (!Array.isArray(value)) throw argumentError("StoreMultipartUpload.complete", 1, "Array");
   return value.map((part: unknown, index) => {
-    if (!isObject(part)) {
-      throw new TypeError(
-        `Incorrect type for array element ${index}: ` +
-          `the provided value is not of type 'UploadedPart'.`,
-      );
-    }
+    if (!isObject(part)) throw elementError(index, "UploadedPart");
     const partNumber = toInteger(part["partNumber"]);
     validatePartNumber(partNumber);
     return { partNumber, etag: toText(part["etag"]) };

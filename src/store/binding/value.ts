@@ -1,6 +1,6 @@
 /** Values to store, of every type that put and uploadPart take. */
 import type { Value } from "../content/content-value.ts";
-import { argumentError } from "./arguments.ts";
+import { argumentError, parameterError } from "./arguments.ts";
 import type { BucketSettings } from "./invocation.ts";
 
 /** The types of a value, in the platform's error messages. */
@@ -71,8 +71,5 @@ function isDisturbed(stream: ReadableStream): boolean {
 /** Deviation: a detached buffer is refused. The platform stores it as an empty value. */
 function requireAttached(buffer: ArrayBufferLike, method: string): void {
   if (!("detached" in buffer) || !buffer.detached) return;
-  const [owner, name] = method.split(".");
-  throw new TypeError(
-    `Failed to execute '${name}' on '${owner}': parameter 2 is a detached ArrayBuffer.`,
-  );
+  throw parameterError(method, 2, "a detached ArrayBuffer");
 }

@@ -1,5 +1,5 @@
 /** Fills a bucket for a test, and reads all of it, without faults and without recorded calls. */
-import { BlobDirectory } from "../content/blob-directory.ts";
+import type { BlobDirectory } from "../content/blob-directory.ts";
 import { openSlice } from "../content/content-reader.ts";
 import { ContentWriter } from "../content/content-writer.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
@@ -17,15 +17,10 @@ export class BucketFixtures {
   readonly #blobs: BlobDirectory;
   readonly #writer: ContentWriter;
 
-  constructor(access: {
-    bucket: DurableObjectStub<BucketObject>;
-    blobs: Fetcher;
-    bucketName: string;
-    runId: string;
-  }) {
-    this.#bucket = access.bucket;
-    this.#blobs = new BlobDirectory(access.blobs, access.bucketName);
-    this.#writer = new ContentWriter(this.#blobs, access.runId);
+  constructor(bucket: DurableObjectStub<BucketObject>, blobs: BlobDirectory, runId: string) {
+    this.#bucket = bucket;
+    this.#blobs = blobs;
+    this.#writer = new ContentWriter(blobs, runId);
   }
 
   /** Returns the text of an error, or `null`: the runtime would also log an exception. */
@@ -40,12 +35,11 @@ export class BucketFixtures {
         storageClass,
       })),
     );
-    for (const [index, outcome] of (await this.#execute(puts)).entries()) {
-      if (outcome.ok) continue;
-      const { key } = objects[index] as SeedObject;
-      return `Cannot seed "${key}": ${outcome.text} (${outcome.code})`;
-    }
-    return null;
+    const outcomes = await this.#execute(puts);
+    const index = outcomes.findIndex(({ ok }) => !ok);
+    const refused = outcomes[index];
+    if (refused === undefined || refused.ok) return null;
+    return `Cannot seed "${puts[index]?.key}": ${refused.text} (${refused.code})`;
   }
 
   /** The objects in the order of their keys. */

@@ -6,21 +6,13 @@
  * persistent, so after a runtime was killed while the bucket was in use, the next runtime wakes the
  * bucket and collects the files that the crash left, even if no script calls the bucket.
  */
-import { DurableObject } from "cloudflare:workers";
 import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
 import { isAbandoned } from "../core/blob-name.ts";
 import { encodeHex } from "../../base/hex.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
-import { operationOf, type ShortCall } from "../core/short-form.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
+import { BucketService } from "../transport/bucket-service.ts";
 import {
-  shortMessage,
-  type BucketService,
-  type ShortMessage,
-} from "../transport/bucket-service.ts";
-import { decodeFrame, encodeFrame } from "../transport/frame.ts";
-import {
-  inLayer,
   operationIn,
   operationsIn,
   type OperationMessage,
@@ -30,7 +22,7 @@ import { areReads, Bucket } from "./bucket.ts";
 import { storeClock } from "./clock.ts";
 import { storeTestSession } from "./test-session.ts";
 
-export interface BucketEnv {
+interface BucketEnv {
   /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
@@ -48,7 +40,7 @@ const emptyBytesMax = 1024 * 1024;
 /** How long after a delete the bucket checks whether it is empty. */
 const reclaimMilliseconds = 100;
 
-export class BucketObject extends DurableObject<BucketEnv> implements BucketService {
+export class BucketObject extends BucketService<BucketEnv> {
   #bucket: Bucket;
   readonly #name: string;
   readonly #journal: UndoJournal;
@@ -75,34 +67,22 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
   }
 
   #openBucket(): Bucket {
-    return new Bucket({ storage: this.ctx.storage, clock: storeClock, randomHex });
+    return new Bucket({ storage: this.ctx.storage, now: () => storeClock.now(), randomHex });
   }
 
-  execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
-    if (storeTestSession.active && storeTestSession.concerns(messages))
-      return this.#executeInTest(messages);
-    return this.#executeInLayer(operationsIn(messages));
-  }
-
-  executeShort(
-    layer: number | undefined,
-    ...call: ShortCall
-  ): ShortMessage | Promise<ShortMessage> {
-    const answers = this.execute([inLayer(operationOf(call), layer)]);
-    return answers instanceof Promise ? answers.then(shortMessage) : shortMessage(answers);
+  override execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
+    return storeTestSession.active && storeTestSession.concerns(messages)
+      ? this.#executeInTest(messages)
+      : this.#execute(operationsIn(messages));
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
   async executeUnobserved(operations: Operation[]): Promise<Outcome[]> {
-    return this.#executeInLayer(operations);
-  }
-
-  #executeInLayer(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
-    this.#enterLayer(operations);
     return this.#execute(operations);
   }
 
   #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
+    this.#enterLayer(operations);
     const expired = this.#expireUploads();
     const { outcomes, released } = this.#bucket.execute(operations);
     if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
@@ -123,9 +103,7 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
     const operations = messages.map(operationIn);
     const decisions = messages.map((message) => storeTestSession.decide(this.#name, message));
     const executed = operations.filter((_, index) => decisions[index]?.execute);
-    const outcomes = Iterator.from(
-      executed.length === 0 ? [] : await this.#executeInLayer(executed),
-    );
+    const outcomes = (executed.length === 0 ? [] : await this.#execute(executed)).values();
     return decisions.map(({ execute, replacement, fault }, index) => {
       const executedOutcome = execute ? outcomes.next().value : undefined;
       const outcome = (replacement ?? executedOutcome) as Outcome;
@@ -152,11 +130,6 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
     await this.#remove(added);
   }
 
-  override async fetch(request: Request): Promise<Response> {
-    const messages = decodeFrame<OperationMessage[]>(await request.arrayBuffer());
-    return new Response(encodeFrame(await this.execute(messages)));
-  }
-
   /** Expires uploads. Also called when a test has moved the clock. */
   async housekeep(): Promise<void> {
     const expired = this.#expireUploads();
@@ -164,8 +137,8 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
     await this.#remove(expired);
   }
 
-  /** Removes files to which no row refers and whose writer has ended. Returns their number. */
-  async collectGarbage(): Promise<number> {
+  /** Removes files to which no row refers and whose writer has ended. */
+  override async collectGarbage(): Promise<number> {
     // The order matters: see `core/blob-name.ts`.
     const files = await this.#blobs.fileNames();
     const activeRuns = await fileNames(this.env.runs, "http://runs/");
@@ -185,9 +158,7 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
     const reclaim = scheduler
       .wait(reclaimMilliseconds)
       .then(() => this.#reclaim())
-      .catch((error: unknown) =>
-        console.error(`Cannot shrink the database of "${this.ctx.id.name}":`, error),
-      )
+      .catch(this.#report("shrink the database"))
       .finally(() => (this.#reclaiming = false));
     this.ctx.waitUntil(reclaim);
   }
@@ -215,14 +186,9 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
   }
 
   #startSweep(): Promise<void> {
-    const sweep = this.collectGarbage().then(
-      (removed) => {
-        if (removed > 0)
-          console.log(`Collected ${removed} unreferenced blobs of "${this.ctx.id.name}".`);
-      },
-      (error: unknown) =>
-        console.error(`Cannot collect the garbage of "${this.ctx.id.name}":`, error),
-    );
+    const sweep = this.collectGarbage().then((removed) => {
+      if (removed > 0) console.log(`Collected ${removed} unreferenced blobs of "${this.#name}".`);
+    }, this.#report("collect the garbage"));
     this.ctx.waitUntil(sweep);
     return sweep;
   }
@@ -254,16 +220,16 @@ export class BucketObject extends DurableObject<BucketEnv> implements BucketServ
    */
   async #remove(files: readonly string[]): Promise<void> {
     const restorable = storeTestSession.active ? this.#journal.keeps("blobs", files) : undefined;
-    const removals = files.map(async (fileName) => {
-      // A layer has deleted the row of this file, and restores the row when it is closed.
-      if (restorable?.has(fileName)) return;
-      try {
-        await this.#blobs.remove(fileName);
-      } catch (error) {
-        console.error(`Cannot remove a blob of "${this.ctx.id.name}":`, error);
-      }
-    });
+    const removals = files
+      // A layer has deleted the rows of these files, and restores the rows when it is closed.
+      .filter((fileName) => !restorable?.has(fileName))
+      .map((fileName) => this.#blobs.remove(fileName).catch(this.#report("remove a blob")));
     await Promise.all(removals);
+  }
+
+  /** Logs the error of work whose failure fails no call. */
+  #report(work: string): (error: unknown) => void {
+    return (error) => console.error(`Cannot ${work} of "${this.#name}":`, error);
   }
 }
 

@@ -18,7 +18,7 @@ import { deleteKeysMax, listLimitMax, listPageBytesMax } from "../core/limits.ts
 import { listPage, listRun, type ListQuery, type ScanRows } from "../core/list-page.ts";
 import type { Method } from "../core/methods.ts";
 import { decodeObject } from "../core/object-encoding.ts";
-import type { ObjectRecord, Operation, Outcome, Request, Result } from "../core/operations.ts";
+import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
 import { checkContent, ContentTable } from "./content-table.ts";
 import { openTables } from "./migration.ts";
 import { MultipartUploads } from "./multipart-uploads.ts";
@@ -26,13 +26,6 @@ import { ObjectRepository } from "./object-repository.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
 import { isEmpty } from "./schema.ts";
-
-export interface ExecutedBatch {
-  /** One outcome for each operation */
-  readonly outcomes: Outcome[];
-  /** Files that may be removed */
-  readonly released: readonly string[];
-}
 
 export class Bucket {
   readonly #platform: BucketPlatform;
@@ -57,7 +50,7 @@ export class Bucket {
    * Executes operations in order, in one transaction. An operation is refused by itself, before it
    * has written anything. An unexpected error undoes the whole batch.
    */
-  execute(operations: readonly Operation[]): ExecutedBatch {
+  execute(operations: readonly Operation[]): { outcomes: Outcome[]; released: string[] } {
     const attempt = (): Outcome[] => operations.map((operation) => this.#attempt(operation));
     try {
       const outcomes = needTransaction(operations) ? this.#transact(attempt) : this.#guard(attempt);
@@ -93,11 +86,10 @@ export class Bucket {
   }
 
   /**
-   * Aborts the uploads that have reached their deadline, and deletes the finished ones.
-   *
-   * @returns files that may be removed
+   * Aborts the uploads that have reached their deadline, and deletes the finished ones. Returns the
+   * files that may be removed.
    */
-  expireUploads(): readonly string[] {
+  expireUploads(): string[] {
     this.#transact(() => this.#uploads.expire());
     return this.#objects.takeReleased();
   }
@@ -187,24 +179,19 @@ export class Bucket {
     };
   }
 
-  #put({ key, content, onlyIf, checksum, ...description }: Request<"put">): Result<"put"> {
+  #put(request: Request<"put">): Result<"put"> {
+    const { key, content, onlyIf, checksum, http, custom, storageClass } = request;
     validateKey(key);
-    validateMetadata(description.http, description.custom);
+    validateMetadata(http, custom);
     const checked = checkContent(content, checksum);
     if (onlyIf !== undefined) {
       const text = this.#objects.text(key);
       if (!conditionHolds(onlyIf, text === null ? null : decodeObject(key, text))) return null;
     }
     const { size, checksums } = checked;
-    const record: Required<ObjectRecord> = {
-      ...newVersion(this.#platform, key),
-      size,
-      etag: checksums.md5 as string,
-      checksums,
-      storageClass: description.storageClass,
-      http: description.http,
-      custom: description.custom,
-    };
+    const etag = checksums.md5 as string;
+    const version = newVersion(this.#platform, key);
+    const record = { ...version, size, etag, checksums, storageClass, http, custom };
     return this.#objects.put(record, checked);
   }
 

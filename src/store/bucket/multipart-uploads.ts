@@ -11,7 +11,7 @@ import {
   uploadDeadline,
   validatePartNumber,
 } from "../core/multipart.ts";
-import type { ObjectRecord, Request, Result, UploadReference } from "../core/operations.ts";
+import type { Request, Result, UploadReference } from "../core/operations.ts";
 import { checkContent, type ContentTable } from "./content-table.ts";
 import type { ObjectRepository } from "./object-repository.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
@@ -36,7 +36,7 @@ export class MultipartUploads {
     validateKey(key);
     validateMetadata(description.http, description.custom);
     const uploadId = this.#platform.randomHex(64);
-    this.#table.add({ key, uploadId }, this.#platform.clock.now(), description);
+    this.#table.add({ key, uploadId }, this.#platform.now(), description);
     this.forgetDeadline();
     return { uploadId };
   }
@@ -61,18 +61,16 @@ export class MultipartUploads {
       Iterator.from(this.#table.parts(upload.uploadId)).map((part) => [part.partNumber, part]),
     );
     const selected = selectParts(parts, stored);
-    this.#table.finish(upload.uploadId, "completed", this.#platform.clock.now());
+    this.#table.finish(upload.uploadId, "completed", this.#platform.now());
     this.forgetDeadline();
     for (const { partNumber } of selected) stored.delete(partNumber);
     this.#objects.release([[...stored.values()]]);
-    const record: Required<ObjectRecord> = {
+    const record = {
       ...newVersion(this.#platform, upload.key),
       size: selected.reduce((sum, part) => sum + part.size, 0),
       etag: multipartEtag(selected),
       checksums: {},
-      storageClass: description.storageClass,
-      http: description.http,
-      custom: description.custom,
+      ...description,
     };
     return this.#objects.putSegments(record, selected);
   }
@@ -86,7 +84,7 @@ export class MultipartUploads {
   }
 
   list({ prefix, after, limit }: Request<"listUploads">): Result<"listUploads"> {
-    const now = this.#platform.clock.now();
+    const now = this.#platform.now();
     const uploads = Iterator.from(
       this.#table.inProgress({
         prefix,
@@ -115,7 +113,7 @@ export class MultipartUploads {
 
   /** Aborts the uploads that have reached their deadline, and deletes the finished ones. */
   expire(): void {
-    for (const { uploadId, state } of this.#table.due(this.#platform.clock.now())) {
+    for (const { uploadId, state } of this.#table.due(this.#platform.now())) {
       if (state === "in progress") this.#abort(uploadId);
       else this.#table.forget(uploadId);
     }
@@ -135,18 +133,13 @@ export class MultipartUploads {
   /** @throws StoreError 10024 for an upload that does not exist, is finished, or has expired */
   #requireInProgress(upload: UploadReference): StoredUpload {
     const found = this.#table.find(upload);
-    if (
-      found === null ||
-      found.state !== "in progress" ||
-      uploadDeadline(found.since) <= this.#platform.clock.now()
-    ) {
-      throw new StoreError(10024);
-    }
-    return found;
+    if (found?.state === "in progress" && uploadDeadline(found.since) > this.#platform.now())
+      return found;
+    throw new StoreError(10024);
   }
 
   #abort(uploadId: string): void {
     this.forgetDeadline();
-    this.#objects.release([this.#table.finish(uploadId, "aborted", this.#platform.clock.now())]);
+    this.#objects.release([this.#table.finish(uploadId, "aborted", this.#platform.now())]);
   }
 }

@@ -13,6 +13,7 @@
  * The cache is exact: all changes of the objects go through this class, and no other process has
  * the database open.
  */
+import { ownBuffer } from "../content/content-reader.ts";
 import { fitBodyToPage } from "../core/page-fit.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 import { encodeFields, encodeMetadata, joinEncoded } from "../core/object-encoding.ts";
@@ -162,8 +163,3 @@ function weigh(key: string, cached: CachedObject): number {
 /** About the memory of a cache entry, and of a segment. */
 const entryBytes = 200;
 const segmentBytes = 150;
-
-function ownBuffer({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
-  const whole = byteLength === buffer.byteLength;
-  return (whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
-}

@@ -3,21 +3,9 @@
  * databases open, so every batch goes to the endpoint of that owner (`store/endpoint`). Both
  * runtimes read and write the files themselves.
  */
-import { DurableObject } from "cloudflare:workers";
-import type { Method } from "../core/methods.ts";
-import { operationOf, type ShortCall } from "../core/short-form.ts";
-import {
-  shortMessage,
-  type BucketService,
-  type ShortMessage,
-} from "../transport/bucket-service.ts";
+import { BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
-import {
-  inLayer,
-  operationIn,
-  type OperationMessage,
-  type OutcomeMessage,
-} from "../transport/message.ts";
+import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
 
 interface OwnerBucketEnv {
   /** The owner's endpoint. */
@@ -29,26 +17,17 @@ interface OwnerBucketEnv {
 const attemptsMax = 50;
 const attemptMilliseconds = 100;
 
-export class OwnerBucket extends DurableObject<OwnerBucketEnv> implements BucketService {
-  async execute(messages: OperationMessage[]): Promise<OutcomeMessage[]> {
+export class OwnerBucket extends BucketService<OwnerBucketEnv> {
+  override async execute(messages: OperationMessage[]): Promise<OutcomeMessage[]> {
     const body = encodeFrame(messages);
     const response = await this.#request("execute", body, messages.every(isRepeatable));
     return decodeFrame(await response.arrayBuffer());
   }
 
-  async executeShort(layer: number | undefined, ...call: ShortCall): Promise<ShortMessage> {
-    return shortMessage(await this.execute([inLayer(operationOf(call), layer)]));
-  }
-
-  override async fetch(request: Request): Promise<Response> {
-    const messages = decodeFrame<OperationMessage[]>(await request.arrayBuffer());
-    return new Response(encodeFrame(await this.execute(messages)));
-  }
-
   /** The owner does the housekeeping of the bucket. */
   async housekeep(): Promise<void> {}
 
-  async collectGarbage(): Promise<number> {
+  override async collectGarbage(): Promise<number> {
     return (await this.#request("collect", null, true)).json();
   }
 
@@ -80,14 +59,6 @@ export class OwnerBucket extends DurableObject<OwnerBucketEnv> implements Bucket
  */
 function isRepeatable(message: OperationMessage): boolean {
   const operation = operationIn(message);
-  return (
-    !uploadChanges.has(operation.method) &&
-    !(operation.method === "put" && operation.onlyIf !== undefined)
-  );
+  if (operation.method === "put") return operation.onlyIf === undefined;
+  return !["createUpload", "uploadPart", "completeUpload"].includes(operation.method);
 }
-
-const uploadChanges: ReadonlySet<Method> = new Set([
-  "createUpload",
-  "uploadPart",
-  "completeUpload",
-]);

@@ -1,18 +1,18 @@
 /** The parts of the runtime that a bucket uses: its database, the clock, and randomness. */
 import type { ObjectRecord } from "../core/operations.ts";
-import type { Clock } from "./clock.ts";
 
 export interface BucketPlatform {
   readonly storage: Pick<DurableObjectStorage, "sql" | "transactionSync">;
-  readonly clock: Clock;
+  /** Milliseconds since the epoch, by the store's clock. */
+  readonly now: () => number;
   /** Random bytes in hexadecimal. */
   readonly randomHex: (bytes: number) => string;
 }
 
 /** The fields of an object that is stored now. */
 export function newVersion(
-  { clock, randomHex }: BucketPlatform,
+  { now, randomHex }: BucketPlatform,
   key: string,
 ): Pick<ObjectRecord, "key" | "version" | "uploaded"> {
-  return { key, version: randomHex(16), uploaded: clock.now() };
+  return { key, version: randomHex(16), uploaded: now() };
 }

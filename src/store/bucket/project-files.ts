@@ -4,16 +4,8 @@ import type { SeedObject } from "../core/fixture.ts";
 /** The number of files that are in memory at the same time. */
 const filesMax = 64;
 
-export interface ProjectFolder {
-  readonly disk: Fetcher;
-  /** By file extension. Node supplies the table, because a script starts faster without it. */
-  readonly contentTypes: Readonly<Record<string, string>>;
-}
-
-interface FolderEntry {
-  readonly name: string;
-  readonly type: string;
-}
+/** By file extension. Node supplies the table, because a script starts faster without it. */
+export type ContentTypes = Readonly<Record<string, string>>;
 
 /** The paths of the files below a folder, relative to it; `null` if the folder does not exist. */
 export async function listProjectFiles(disk: Fetcher, path: string): Promise<string[] | null> {
@@ -22,7 +14,7 @@ export async function listProjectFiles(disk: Fetcher, path: string): Promise<str
     await response.body?.cancel();
     return null;
   }
-  const entries = await response.json<FolderEntry[]>();
+  const entries = await response.json<{ name: string; type: string }[]>();
   const nested = await Promise.all(
     entries
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
@@ -37,9 +29,10 @@ export async function listProjectFiles(disk: Fetcher, path: string): Promise<str
 
 /** Reads files as objects: the key is the path, the extension determines the content type. */
 export async function* readProjectFiles(
-  { disk, contentTypes }: ProjectFolder,
+  disk: Fetcher,
   path: string,
   keys: readonly string[],
+  contentTypes: ContentTypes,
 ): AsyncGenerator<SeedObject[]> {
   for (let start = 0; start < keys.length; start += filesMax) {
     yield await Promise.all(

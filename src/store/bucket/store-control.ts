@@ -4,13 +4,14 @@
  * `store_control` leads to this entrypoint.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { BlobDirectory } from "../content/blob-directory.ts";
 import type { FixtureObject, SeedObject } from "../core/fixture.ts";
 import type { StoreFault, InjectedFault } from "../core/store-fault.ts";
 import type { Call } from "../core/recorded-call.ts";
 import { BucketFixtures } from "./bucket-fixtures.ts";
 import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
 import { storeClock } from "./clock.ts";
-import { listProjectFiles, readProjectFiles } from "./project-files.ts";
+import { listProjectFiles, readProjectFiles, type ContentTypes } from "./project-files.ts";
 import { storeTestSession } from "./test-session.ts";
 
 interface ControlEnv {
@@ -18,7 +19,7 @@ interface ControlEnv {
   readonly blobs: Fetcher;
   /** The project's folder, if the binding has one, and the content types of its files */
   readonly project?: Fetcher;
-  readonly contentTypes?: Readonly<Record<string, string>>;
+  readonly contentTypes?: ContentTypes;
   readonly runId: string;
 }
 
@@ -33,13 +34,13 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     if (!Number.isFinite(milliseconds)) {
       throw new TypeError(`Cannot advance the clock by ${milliseconds}: give milliseconds.`);
     }
-    storeClock.advance(milliseconds);
+    storeClock.offsetMilliseconds += milliseconds;
     await this.#housekeep();
   }
 
   /** Sets the clock to the machine's time. */
   async resetClock(): Promise<void> {
-    storeClock.reset();
+    storeClock.offsetMilliseconds = 0;
     await this.#housekeep();
   }
 
@@ -81,11 +82,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return storeTestSession.calls;
   }
 
-  /**
-   * Puts objects into a bucket, without faults and without a recorded call.
-   *
-   * @returns the text of an error, or `null`
-   */
+  /** Puts objects into a bucket. Returns the text of an error, or `null`. */
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null> {
     return this.#fixtures(bucketName).seed(objects);
   }
@@ -103,7 +100,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
         "Give a path relative to the folder of the configuration file."
       );
     }
-    for await (const objects of readProjectFiles({ disk: project, contentTypes }, path, keys)) {
+    for await (const objects of readProjectFiles(project, path, keys, contentTypes)) {
       const problem = await this.seed(bucketName, objects);
       if (problem !== null) return problem;
     }
@@ -114,7 +111,6 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return this.#fixtures(bucketName).contents(prefix);
   }
 
-  /** Removes the files that crashes left in a bucket. Returns the number of files. */
   collectGarbage(bucketName: string): Promise<number> {
     return this.env.buckets.getByName(bucketName).collectGarbage();
   }
@@ -127,6 +123,7 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
 
   #fixtures(bucketName: string): BucketFixtures {
     const { buckets, blobs, runId } = this.env;
-    return new BucketFixtures({ bucket: buckets.getByName(bucketName), blobs, bucketName, runId });
+    const directory = new BlobDirectory(blobs, bucketName);
+    return new BucketFixtures(buckets.getByName(bucketName), directory, runId);
   }
 }

@@ -16,19 +16,7 @@ import {
   type AnswerFault,
   type OperationMessage,
 } from "../transport/message.ts";
-import { storeClock, type MovableClock } from "./clock.ts";
-
-interface Layer {
-  readonly id: number;
-  /** A snapshot is a layer for writes only: faults and calls belong to the test around it. */
-  readonly snapshot: boolean;
-  readonly clockOffsetMilliseconds: number;
-  /** Buckets that may have writes of this layer */
-  readonly touched: Set<string>;
-  readonly faults: ArmedFault[];
-  readonly calls: Call[];
-  readonly injectedFaults: InjectedFault[];
-}
+import { storeClock } from "./clock.ts";
 
 /** What the bucket does with an operation. */
 interface Decision {
@@ -45,14 +33,8 @@ class TestSession {
   #recording = false;
   /** Tells the layers of this runtime from layers that a crashed runtime left in a database. */
   run = "";
-  readonly #clock: MovableClock;
   /** The outermost layer always exists, for tests that use faults and calls without layers. */
-  readonly #layers: Layer[];
-
-  constructor(clock: MovableClock) {
-    this.#clock = clock;
-    this.#layers = [newLayer(0, { snapshot: false, clockOffsetMilliseconds: 0 })];
-  }
+  readonly #layers = [newLayer(0, false)];
 
   activate(): void {
     if (this.active) return;
@@ -75,9 +57,7 @@ class TestSession {
     this.activate();
     const top = this.#layers.at(-1) as Layer;
     if (id <= top.id) throw new Error(`Cannot open layer ${id} above layer ${top.id}`);
-    this.#layers.push(
-      newLayer(id, { snapshot, clockOffsetMilliseconds: this.#clock.offsetMilliseconds }),
-    );
+    this.#layers.push(newLayer(id, snapshot));
   }
 
   /** Closes a layer and the layers above it. Returns the buckets that have writes to undo. */
@@ -85,9 +65,8 @@ class TestSession {
     const index = this.#layers.findIndex((layer) => layer.id >= id && layer.id > 0);
     if (index === -1) return [];
     const [lowest, ...others] = this.#layers.splice(index) as [Layer, ...Layer[]];
-    if (!lowest.snapshot) this.#clock.offsetMilliseconds = lowest.clockOffsetMilliseconds;
-    const buckets = [...lowest.touched, ...others.flatMap(({ touched }) => [...touched])];
-    return [...new Set(buckets)];
+    if (!lowest.snapshot) storeClock.offsetMilliseconds = lowest.clockOffsetMilliseconds;
+    return [...new Set([lowest, ...others].flatMap(({ touched }) => [...touched]))];
   }
 
   /** A bucket is about to write in the open layer. */
@@ -184,8 +163,20 @@ class TestSession {
 /** The outcome of an operation that is not executed. Its fault hides it from the caller. */
 const notExecuted: Outcome = { ok: false, code: 10001, text: "Not executed" };
 
-function newLayer(id: number, layer: Pick<Layer, "snapshot" | "clockOffsetMilliseconds">): Layer {
-  return { id, ...layer, touched: new Set(), faults: [], calls: [], injectedFaults: [] };
+function newLayer(id: number, snapshot: boolean) {
+  return {
+    id,
+    /** A snapshot is a layer for writes only: faults and calls belong to the test around it. */
+    snapshot,
+    clockOffsetMilliseconds: storeClock.offsetMilliseconds,
+    /** The buckets that may have writes of this layer. */
+    touched: new Set<string>(),
+    faults: [] as ArmedFault[],
+    calls: [] as Call[],
+    injectedFaults: [] as InjectedFault[],
+  };
 }
 
-export const storeTestSession = new TestSession(storeClock);
+type Layer = ReturnType<typeof newLayer>;
+
+export const storeTestSession = new TestSession();

@@ -5,11 +5,13 @@ import type { AnswerFault } from "../transport/message.ts";
 export async function applyFault({ delayMilliseconds, lost, late }: AnswerFault): Promise<void> {
   // The test that made the call has ended, and its code must not continue during the next test.
   // The runtime reports a promise that nothing can settle as code that hangs, so a timer waits.
-  if (late) for (;;) await new Promise((resolve) => setTimeout(resolve, timeoutMillisecondsMax));
-  if (delayMilliseconds !== undefined) {
-    await new Promise((resolve) => setTimeout(resolve, delayMilliseconds));
-  }
+  if (late) for (;;) await delay(timeoutMillisecondsMax);
+  if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
   if (lost === "answer") throw connectionLost();
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 /** The longest delay of `setTimeout`: 24 days. */
@@ -17,10 +19,10 @@ const timeoutMillisecondsMax = 2 ** 31 - 1;
 
 /** A body that fails before its end, and still has the length of the whole body. */
 export function breakContent(
-  content: ReadableStream | ArrayBuffer,
+  content: ReadableStream,
   length: number,
   { lost }: AnswerFault,
-): ReadableStream | ArrayBuffer {
+): ReadableStream {
   if (lost === undefined || lost === "answer") return content;
   const wanted = lost.afterBytes < 0 ? Math.floor(length / 2) : lost.afterBytes;
   const { readable, writable } = new FixedLengthStream(length);
@@ -29,14 +31,14 @@ export function breakContent(
 }
 
 async function copyAndAbort(
-  content: ReadableStream | ArrayBuffer,
+  content: ReadableStream<Uint8Array>,
   writable: WritableStream<Uint8Array>,
   bytes: number,
 ): Promise<void> {
   const writer = writable.getWriter();
   try {
     let remaining = bytes;
-    for await (const chunk of chunksOf(content)) {
+    for await (const chunk of content) {
       if (remaining === 0) break;
       const part = chunk.subarray(0, remaining);
       await writer.write(part);
@@ -46,11 +48,6 @@ async function copyAndAbort(
   } catch {
     // The reader has cancelled the stream.
   }
-}
-
-async function* chunksOf(content: ReadableStream | ArrayBuffer): AsyncGenerator<Uint8Array> {
-  if (content instanceof ArrayBuffer) yield new Uint8Array(content);
-  else yield* content as AsyncIterable<Uint8Array>;
 }
 
 /** The error of the platform, with its text. */

@@ -1,10 +1,6 @@
 /** The client of a bucket: operations travel by RPC, content of any size by stream. */
 import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
 import { bytesAtHand, openContent } from "../content/content-reader.ts";
-import { ContentWriter } from "../content/content-writer.ts";
-import { requiredAlgorithms } from "../core/checksum.ts";
-import { validateMetadata } from "../core/http-metadata.ts";
-import { validateKey } from "../core/key.ts";
 import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-encoding.ts";
@@ -42,30 +38,18 @@ export class BucketClient implements BucketCalls {
   readonly #contents: ContentCommitter;
   readonly #joiner: Fetcher;
 
-  constructor({
-    buckets,
-    blobs,
-    joiner,
-    bucketName,
-    runId,
-    rpc,
-    latencyMilliseconds,
-  }: BucketAccess) {
+  constructor(access: BucketAccess) {
+    const { buckets, bucketName, latencyMilliseconds: latency } = access;
     this.#bucketName = bucketName;
-    const sender = rpc ? senderByRpc(buckets, bucketName) : senderByFetch(buckets, bucketName);
-    this.#batch = new Batch(
-      latencyMilliseconds === 0 ? sender : delayed(sender, latencyMilliseconds),
+    const sender = (access.rpc ? senderByRpc : senderByFetch)(buckets, bucketName);
+    this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
+    this.#blobs = new BlobDirectory(access.blobs, bucketName);
+    this.#contents = new ContentCommitter(this.#blobs, access.runId, (request, layer) =>
+      this.#send(request, identity, layer),
     );
-    this.#blobs = new BlobDirectory(blobs, bucketName);
-    this.#contents = new ContentCommitter(
-      this.#blobs,
-      new ContentWriter(this.#blobs, runId),
-      (request, layer) => this.#send(request, identity, layer),
-    );
-    this.#joiner = joiner;
+    this.#joiner = access.joiner;
   }
 
-  /** Executes one operation. Failures are errors with the text that callers of the binding know. */
   call<M extends Method, Made>(
     request: Request<M>,
     make: (result: Result<M>) => Made,
@@ -101,19 +85,15 @@ export class BucketClient implements BucketCalls {
       const opened = openAtOnce(request.key, found);
       if (opened === null || opened?.status === "condition failed") return opened;
       if (opened !== undefined && fault === undefined) return opened;
-      const { object: text, range, content } = found as Found;
+      const { object: text, range, content } = found as Extract<typeof found, { status: "found" }>;
       const object = decodeObject(request.key, text);
       if (damaged?.version === object.version || attempt > readAttemptsMax) {
         throw damagedError(request.key, damaged?.error);
       }
       try {
         const whole = await openContent(this.#blobs, this.#joiner, content);
-        return {
-          status: "found",
-          object,
-          range,
-          content: fault === undefined ? whole : breakContent(whole, range.length, fault),
-        };
+        const delivered = fault === undefined ? whole : breakContent(whole, range.length, fault);
+        return { status: "found", object, range, content: delivered };
       } catch (error) {
         if (!(error instanceof BlobDamagedError)) throw internalError("get", error);
         // The object may have been replaced since the answer; then its old file is removed.
@@ -124,28 +104,12 @@ export class BucketClient implements BucketCalls {
   }
 
   async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
-    const text = await this.#contents.commit(value, {
-      method: "put",
-      algorithms: requiredAlgorithms(description.checksum),
-      validate() {
-        validateKey(description.key);
-        validateMetadata(description.http, description.custom);
-      },
-      request: (content) => ({ method: "put", content, ...description }),
-      // `null`: the condition does not hold
-      keeps: (result) => result !== null,
-    });
+    const text = await this.#contents.commit<"put">(value, { method: "put", ...description });
     return text === null ? null : decodeObject(description.key, text);
   }
 
-  async uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
-    return this.#contents.commit(value, {
-      method: "uploadPart",
-      algorithms: ["md5"],
-      validate: () => validateKey(part.key),
-      request: (content) => ({ method: "uploadPart", content, ...part }),
-      keeps: () => true,
-    });
+  uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
+    return this.#contents.commit<"uploadPart">(value, { method: "uploadPart", ...part });
   }
 
   #send<M extends Method, Made>(
@@ -162,8 +126,6 @@ export class BucketClient implements BucketCalls {
     return this.#batch.call(request, record, layer);
   }
 }
-
-type Found = Extract<Result<"get">, { status: "found" }>;
 
 /** The opened object, if all of it came with the answer; `undefined` if content has to be fetched. */
 function openAtOnce(key: string, found: Result<"get">): OpenedObject | null | undefined {

@@ -7,26 +7,23 @@
  */
 import type { BlobDirectory } from "../content/blob-directory.ts";
 import type { Value } from "../content/content-value.ts";
-import type { ContentWriter } from "../content/content-writer.ts";
-import type { ChecksumAlgorithm } from "../core/checksum.ts";
+import { ContentWriter } from "../content/content-writer.ts";
+import { requiredAlgorithms } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
+import { validateMetadata } from "../core/http-metadata.ts";
+import { validateKey } from "../core/key.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault } from "./apply-fault.ts";
 import { observation } from "./call-observer.ts";
 import { refusal, settle } from "./failure.ts";
 
-type WriteMethod = "put" | "uploadPart";
-
-interface ContentOperation<M extends WriteMethod> {
-  readonly method: M;
-  readonly algorithms: ChecksumAlgorithm[];
-  /** Checks all that is known before the value is read. */
-  readonly validate: () => void;
-  readonly request: (content: Content) => Request<M>;
-  /** Whether the bucket keeps the content, by the result of the operation. */
-  readonly keeps: (result: Result<M>) => boolean;
+/** The operations that store content, without the content. */
+interface WriteOperations {
+  put: Omit<Request<"put">, "content">;
+  uploadPart: Omit<Request<"uploadPart">, "content">;
 }
+type WriteMethod = keyof WriteOperations;
 
 type Send = <M extends WriteMethod>(
   request: Request<M>,
@@ -38,31 +35,36 @@ export class ContentCommitter {
   readonly #writer: ContentWriter;
   readonly #send: Send;
 
-  constructor(blobs: BlobDirectory, writer: ContentWriter, send: Send) {
+  constructor(blobs: BlobDirectory, runId: string, send: Send) {
     this.#blobs = blobs;
-    this.#writer = writer;
+    this.#writer = new ContentWriter(blobs, runId);
     this.#send = send;
   }
 
   async commit<M extends WriteMethod>(
     value: Value,
-    { method, algorithms, validate, request, keeps }: ContentOperation<M>,
+    operation: WriteOperations[M],
   ): Promise<Result<M>> {
     // The layer in which the call is made: it may end while the value is read.
     const layer = observation.current?.layer();
+    const method = operation.method as M;
     let content: Content;
     try {
-      validate();
-      content = await this.#writer.write(value, algorithms);
+      // All that is known is checked before the value is read.
+      validateKey(operation.key);
+      if ("http" in operation) validateMetadata(operation.http, operation.custom);
+      const checksum = "checksum" in operation ? operation.checksum : undefined;
+      content = await this.#writer.write(value, requiredAlgorithms(checksum));
     } catch (error) {
       await cancelValue(value, error);
       throw error instanceof StoreError ? refusal(method, error) : error;
     }
     // If this rejects, it is not known whether the bucket has committed. Then the file stays, and
     // the next start collects it if no row refers to it.
-    const answer = await this.#send(request(content), layer);
+    const answer = await this.#send({ ...operation, content } as unknown as Request<M>, layer);
     const outcome = outcomeIn(answer);
-    if ("blob" in content && !(outcome.ok && keeps(outcome.value))) {
+    // `null`: the condition does not hold, and the bucket does not keep the content.
+    if ("blob" in content && !(outcome.ok && outcome.value !== null)) {
       await this.#blobs.remove(content.blob);
     }
     const fault = faultOf(answer);

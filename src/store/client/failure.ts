@@ -10,14 +10,17 @@ export function settle<M extends Method>(method: M, outcome: Outcome<M>): Result
 }
 
 /** The error of a rule that was broken before the bucket was called. */
-export function refusal(method: Method, { code, message }: StoreError): Error {
-  return new Error(bindingMessage(method, { code, text: message }));
+export function refusal(
+  method: Method,
+  { code, message }: StoreError,
+  options?: ErrorOptions,
+): Error {
+  return new Error(bindingMessage(method, { code, text: message }), options);
 }
 
 /** The error of a lost call: it is not known whether the bucket has executed the operation. */
 export function internalError(method: Method, cause: unknown): Error {
-  const { code, message } = new StoreError(10001);
-  return new Error(bindingMessage(method, { code, text: message }), { cause });
+  return refusal(method, new StoreError(10001), { cause });
 }
 
 /** The error of an object whose file is missing or has another size. */

@@ -1,14 +1,13 @@
 /** How messages travel to a bucket: by RPC, by `fetch`, and with a latency. */
-import type { Outcome } from "../core/operations.ts";
 import { outcomeOf, shortCall } from "../core/short-form.ts";
-import type { BucketNamespace, BucketService, ShortMessage } from "../transport/bucket-service.ts";
+import type { BucketNamespace, BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import {
   layerOf,
   operationIn,
-  type FaultyOutcome,
   type OperationMessage,
   type OutcomeMessage,
+  type ShortMessage,
 } from "../transport/message.ts";
 
 export interface Sender {
@@ -30,10 +29,7 @@ export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sende
       if (call === null) firstOf(bucket().execute([message])).then(resolve, reject);
       else {
         const answered = bucket().executeShort(layerOf(message), ...call);
-        answered.then(
-          (answer) => resolve(outcomeOf<Outcome | FaultyOutcome>(answer as ShortMessage)),
-          reject,
-        );
+        answered.then((answer) => resolve(outcomeOf(answer as ShortMessage)), reject);
       }
     },
   };

@@ -6,8 +6,11 @@
  * short or missing although its row exists, so readers compare sizes.
  */
 import { bucketFolder } from "../core/blob-name.ts";
+import type { ContentSlice } from "../core/operations.ts";
 
-export interface BlobDamage {
+type BlobSlice = Extract<ContentSlice, { blob: string }>;
+
+interface BlobDamage {
   readonly blob: string;
   readonly expectedBytes: number;
   /** `null`: the file does not exist */
@@ -48,19 +51,10 @@ export class BlobDirectory {
     if (!response.ok) throw new Error(`Cannot write blob "${blob}": ${response.status}`);
   }
 
-  /**
-   * Opens bytes of a blob.
-   *
-   * @throws BlobDamagedError when the file is not `blobSize` bytes long
-   */
-  async read(
-    blob: string,
-    { blobSize, offset, length }: { blobSize: number; offset: number; length: number },
-  ): Promise<ReadableStream> {
-    const partial = length < blobSize;
-    const headers: Record<string, string> = partial
-      ? { range: `bytes=${offset}-${offset + length - 1}` }
-      : {};
+  /** @throws BlobDamagedError when the file is not `blobSize` bytes long */
+  async read({ blob, blobSize, offset, length }: BlobSlice): Promise<ReadableStream> {
+    const headers = new Headers();
+    if (length < blobSize) headers.set("range", `bytes=${offset}-${offset + length - 1}`);
     const response = await this.#disk.fetch(this.#folder + blob, { headers });
     const actualSize = fileSize(response);
     if (actualSize !== blobSize || response.body === null) {

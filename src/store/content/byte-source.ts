@@ -1,19 +1,14 @@
 /** Reads a stream in large chunks, into memory that is reused. */
 import { endOfStreamMark } from "../transport/marked-stream.ts";
 
-interface ByteSource {
-  /** Fills `buffer` with the next bytes. Only at the end of the stream are there fewer. */
-  read(buffer: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>>;
-  cancel(reason: unknown): Promise<void>;
-}
-
-export class StreamSource implements ByteSource {
+export class StreamSource {
   readonly #reader: ReadableStreamBYOBReader;
 
   constructor(stream: ReadableStream) {
     this.#reader = stream.getReader({ mode: "byob" });
   }
 
+  /** Fills `buffer` with the next bytes. Only at the end of the stream are there fewer. */
   async read(buffer: ArrayBuffer, offset = 0): Promise<Uint8Array<ArrayBuffer>> {
     const view = new Uint8Array(buffer, offset);
     const { value } = await this.#reader.readAtLeast(view.length, view);
@@ -27,18 +22,13 @@ export class StreamSource implements ByteSource {
 }
 
 /** A marked stream. The last byte read is always held back, because it may be the mark. */
-export class MarkedSource implements ByteSource {
-  readonly #source: StreamSource;
+export class MarkedSource extends StreamSource {
   #held: number | undefined;
 
-  constructor(stream: ReadableStream) {
-    this.#source = new StreamSource(stream);
-  }
-
-  async read(buffer: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>> {
+  override async read(buffer: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>> {
     const size = buffer.byteLength;
     const first = this.#held ?? (await this.#readByte());
-    const rest = await this.#source.read(buffer, 1);
+    const rest = await super.read(buffer, 1);
     const following = rest.length === size - 1 ? await this.#readByte() : undefined;
     const bytes = new Uint8Array(rest.buffer, 0, rest.length + 1);
     if (first !== undefined) bytes[0] = first;
@@ -55,13 +45,13 @@ export class MarkedSource implements ByteSource {
   }
 
   async #readByte(): Promise<number | undefined> {
-    return (await this.#source.read(new ArrayBuffer(1)))[0];
+    return (await super.read(new ArrayBuffer(1)))[0];
   }
 
   /** Reads to the end: if the stream is cancelled, Miniflare's proxy fails the call by itself. */
-  async cancel(): Promise<void> {
-    let bytes = await this.#source.read(new ArrayBuffer(drainBytes));
-    while (bytes.length > 0) bytes = await this.#source.read(bytes.buffer);
+  override async cancel(): Promise<void> {
+    let bytes = await super.read(new ArrayBuffer(drainBytes));
+    while (bytes.length > 0) bytes = await super.read(bytes.buffer);
   }
 }
 

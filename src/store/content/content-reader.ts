@@ -3,7 +3,7 @@ import { BlobDamagedError, type BlobDirectory } from "./blob-directory.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import { encodeFrame } from "../transport/frame.ts";
 
-/** A request to the joiner (`bucket/content-joiner.ts`). */
+/** A request to the joiner. */
 export interface JoinRequest {
   readonly bucketName: string;
   readonly content: readonly ContentSlice[];
@@ -40,14 +40,17 @@ export async function openContent(
   throw new BlobDamagedError(await response.json());
 }
 
-export function openSlice(blobs: BlobDirectory, slice: ContentSlice): Promise<ReadableStream> {
-  return "blob" in slice ? blobs.read(slice.blob, slice) : Promise.resolve(streamOf(slice.bytes));
+export async function openSlice(
+  blobs: BlobDirectory,
+  slice: ContentSlice,
+): Promise<ReadableStream> {
+  return "blob" in slice ? blobs.read(slice) : (new Response(slice.bytes).body as ReadableStream);
 }
 
-function streamOf(bytes: ArrayBuffer | Uint8Array): ReadableStream {
-  return new Response(bytes).body as ReadableStream;
-}
-
-function ownBuffer(bytes: ArrayBuffer | Uint8Array): ArrayBuffer {
-  return bytes instanceof ArrayBuffer ? bytes : new Uint8Array(bytes).buffer;
+/** The bytes as a buffer that holds nothing else. */
+export function ownBuffer(bytes: ArrayBuffer | Uint8Array): ArrayBuffer {
+  if (bytes instanceof ArrayBuffer) return bytes;
+  const { buffer, byteOffset, byteLength } = bytes;
+  const whole = byteLength === buffer.byteLength;
+  return (whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
 }

@@ -9,6 +9,8 @@ export type RangeRequest =
   | { readonly suffix: number; readonly offset?: never; readonly length?: never }
   | { readonly header: string };
 
+type NumericRange = Exclude<RangeRequest, { header: string }>;
+
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
@@ -50,34 +52,32 @@ export function validateRange(range: {
 export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
   const whole = { offset: 0, length: size };
   if (request === undefined) return whole;
-  if ("header" in request) return parseRangeHeader(request.header, size) ?? whole;
-
-  if (request.suffix !== undefined) {
-    const length = Math.min(request.suffix, size);
-    if (length === 0) throw new StoreError(10039);
-    return { offset: size - length, length };
+  if ("header" in request) {
+    const range = parseRangeHeader(request.header);
+    return (range && selectBytes(range, size)) ?? whole;
   }
   // Deviation: `{}` selects the whole object, also of size 0.
-  if (request.offset === undefined && request.length === undefined) return whole;
-  const offset = request.offset ?? 0;
-  const length = Math.min(request.length ?? Infinity, size - offset);
-  if (offset >= size || length <= 0) throw new StoreError(10039);
-  return { offset, length };
+  if ((request.suffix ?? request.offset ?? request.length) === undefined) return whole;
+  const selected = selectBytes(request, size);
+  if (selected === null) throw new StoreError(10039);
+  return selected;
 }
 
-/** The range of a `Range` header with one satisfiable range, or `null`. */
-function parseRangeHeader(header: string, size: number): ByteRange | null {
+/** `null` when the range holds no byte of the object. */
+function selectBytes({ suffix, ...range }: NumericRange, size: number): ByteRange | null {
+  const offset = suffix === undefined ? (range.offset ?? 0) : Math.max(size - suffix, 0);
+  const length = Math.min(range.length ?? Infinity, size - offset);
+  return length > 0 ? { offset, length } : null;
+}
+
+/** The range of a `Range` header that names one range, or `null`. */
+function parseRangeHeader(header: string): NumericRange | null {
   const match = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i.exec(header);
   if (match === null) return null;
   const [, first, last, suffix] = match;
-  if (suffix !== undefined) {
-    const length = Math.min(Number(suffix), size);
-    return length === 0 ? null : { offset: size - length, length };
-  }
+  if (suffix !== undefined) return { suffix: Number(suffix) };
   const offset = Number(first);
-  const end = last ? Number(last) : Infinity;
-  if (end < offset || offset >= size) return null;
-  return { offset, length: Math.min(end, size - 1) - offset + 1 };
+  return last ? { offset, length: Number(last) - offset + 1 } : { offset };
 }
 
 function requireWhole(value: number, subject: string, subjectIfFractional = subject): void {

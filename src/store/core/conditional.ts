@@ -31,21 +31,25 @@ export function conditionHolds(
   const { etagMatches, etagDoesNotMatch, uploadedBefore, uploadedAfter } = condition;
   if (object === null) return etagMatches === undefined && uploadedAfter === undefined;
 
-  const matches = etagMatches === undefined || includesEtag(etagMatches, object.etag, "strong");
-  const differs =
-    etagDoesNotMatch === undefined || !includesEtag(etagDoesNotMatch, object.etag, "weak");
-  if (!matches || !differs) return false;
+  const isTag = (pattern: EtagPattern): boolean =>
+    pattern.kind === "any" || pattern.value === object.etag;
+  // If-Match compares strongly, If-None-Match weakly (sections 3.1 and 3.2).
+  if (etagMatches?.some((pattern) => pattern.kind !== "weak" && isTag(pattern)) === false) {
+    return false;
+  }
+  if (etagDoesNotMatch?.some(isTag)) return false;
 
-  const precision = condition.secondsGranularity ? wholeSeconds : (time: number) => time;
-  const uploaded = precision(object.uploaded);
+  const unit = condition.secondsGranularity ? 1000 : 1;
+  const isBefore = (left: number, right: number): boolean =>
+    Math.floor(left / unit) < Math.floor(right / unit);
   const modified =
     uploadedAfter === undefined ||
     etagDoesNotMatch !== undefined ||
-    precision(uploadedAfter) < uploaded;
+    isBefore(uploadedAfter, object.uploaded);
   const unmodified =
     uploadedBefore === undefined ||
     etagMatches !== undefined ||
-    uploaded < precision(uploadedBefore);
+    isBefore(object.uploaded, uploadedBefore);
   return modified && unmodified;
 }
 
@@ -103,19 +107,3 @@ const unexpected = {
     "Encountered a double quote character '\"' instead. " +
     "This would otherwise indicate the start of a new strong etag.",
 };
-
-function includesEtag(
-  patterns: readonly EtagPattern[],
-  etag: string,
-  comparison: "strong" | "weak",
-): boolean {
-  return patterns.some(
-    (pattern) =>
-      pattern.kind === "any" ||
-      (pattern.value === etag && (pattern.kind === "strong" || comparison === "weak")),
-  );
-}
-
-function wholeSeconds(time: number): number {
-  return Math.floor(time / 1000);
-}

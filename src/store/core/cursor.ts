@@ -18,7 +18,8 @@ declare function atob(base64: string): string;
 
 export function encodeCursor(position: Position): string {
   const payload = (position.kind === "key" ? "k" : "p") + position.text;
-  return toBase64Url(cursorChecksum(payload) + utf8Bytes(payload));
+  const binary = cursorChecksum(payload) + utf8Bytes(payload);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /**
@@ -28,10 +29,10 @@ export function encodeCursor(position: Position): string {
  * @throws StoreError 10001 when `encodeCursor` did not make `cursor`
  */
 export function decodeCursor(cursor: string): Position {
-  const payload = utf8Text(fromBase64Url(cursor)?.slice(checksumLength) ?? "");
+  const payload = decodePayload(cursor);
   const position: Position = {
-    kind: payload?.startsWith("k") ? "key" : "prefix",
-    text: payload?.slice(1) ?? "",
+    kind: payload.startsWith("k") ? "key" : "prefix",
+    text: payload.slice(1),
   };
   if (encodeCursor(position) === cursor) return position;
   throw new StoreError(
@@ -57,28 +58,15 @@ function utf8Bytes(text: string): string {
   );
 }
 
-function utf8Text(bytes: string): string | null {
+/** Empty for text that is no cursor. */
+function decodePayload(cursor: string): string {
   try {
-    return decodeURIComponent(
-      bytes.replace(
-        /[^A-Za-z0-9]/g,
-        (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`,
-      ),
-    );
+    const binary = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
+    const escaped = binary
+      .slice(checksumLength)
+      .replace(/[^A-Za-z0-9]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);
+    return decodeURIComponent(escaped);
   } catch {
-    return null;
-  }
-}
-
-function toBase64Url(binary: string): string {
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-function fromBase64Url(text: string): string | null {
-  if (!/^[A-Za-z0-9_-]+$/.test(text)) return null;
-  try {
-    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  } catch {
-    return null;
+    return "";
   }
 }

@@ -9,13 +9,7 @@
  */
 import { methodNames, type Method } from "./methods.ts";
 
-interface StoreErrorEntry {
-  /** The error's name on the S3-compatible interface. */
-  readonly name: string;
-  readonly status: number;
-  readonly text: string;
-}
-
+/** `name` is the name of the error on the S3-compatible interface. */
 export const storeErrorTable = {
   10001: {
     name: "InternalError",
@@ -63,17 +57,13 @@ export const storeErrorTable = {
     text: "The checksum you specified did not match what we received.",
   },
   10039: { name: "InvalidRange", status: 416, text: "The requested range is not satisfiable" },
-  10048: {
-    name: "BadUpload",
-    status: 400,
-    text: "There was a problem with the multipart upload.",
-  },
+  10048: { name: "BadUpload", status: 400, text: "There was a problem with the multipart upload." },
   100100: {
     name: "EntityTooLarge",
     status: 400,
     text: "Your proposed upload exceeds the maximum allowed object size.",
   },
-} as const satisfies Record<number, StoreErrorEntry>;
+} as const satisfies Record<number, { name: string; status: number; text: string }>;
 
 export type StoreErrorCode = keyof typeof storeErrorTable;
 

@@ -3,18 +3,6 @@ import { StoreError } from "./errors.ts";
 import { utf8Length } from "./key.ts";
 import { metadataBytesMax } from "./limits.ts";
 
-/** HTTP metadata in its stored form: `cacheExpiry` is in milliseconds since the epoch. */
-export interface HttpMetadata {
-  readonly contentType?: string;
-  readonly contentLanguage?: string;
-  readonly contentDisposition?: string;
-  readonly contentEncoding?: string;
-  readonly cacheControl?: string;
-  readonly cacheExpiry?: number;
-}
-
-export type CustomMetadata = Readonly<Record<string, string>>;
-
 /** The text fields and their headers. The sixth field, `cacheExpiry`, is the `Expires` header. */
 export const httpMetadataHeaders = {
   contentType: "content-type",
@@ -24,23 +12,29 @@ export const httpMetadataHeaders = {
   cacheControl: "cache-control",
 } as const;
 
-export type HttpMetadataField = keyof typeof httpMetadataHeaders;
+type TextField = keyof typeof httpMetadataHeaders;
 
-export const httpMetadataFields = Object.keys(httpMetadataHeaders) as HttpMetadataField[];
+export const httpMetadataFields = Object.keys(httpMetadataHeaders) as TextField[];
+
+/** HTTP metadata in its stored form: `cacheExpiry` is in milliseconds since the epoch. */
+export interface HttpMetadata extends Readonly<Partial<Record<TextField, string>>> {
+  readonly cacheExpiry?: number;
+}
+
+export type CustomMetadata = Readonly<Record<string, string>>;
 
 /** The HTTP metadata that a `Headers` object describes. */
 export function httpMetadataFromHeaders(headers: {
   get(name: string): string | null;
 }): HttpMetadata {
-  const metadata: { -readonly [Field in keyof HttpMetadata]: HttpMetadata[Field] } = {};
+  const metadata: Partial<Record<TextField, string>> = {};
   for (const field of httpMetadataFields) {
     const value = headers.get(httpMetadataHeaders[field]);
     if (value !== null) metadata[field] = value;
   }
   const expires = headers.get("expires");
   // An invalid date means "already expired" (RFC 7234 section 5.3), and so does the epoch.
-  if (expires !== null) metadata.cacheExpiry = Date.parse(expires) || 0;
-  return metadata;
+  return expires === null ? metadata : { ...metadata, cacheExpiry: Date.parse(expires) || 0 };
 }
 
 /**

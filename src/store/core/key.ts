@@ -18,14 +18,11 @@ export function validateKey(key: string): void {
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x80) continue;
-    if (unit < 0x800) {
-      bytes += 1;
-    } else {
-      bytes += 2;
-      if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) index++;
-    }
+    const point = text.codePointAt(index) as number;
+    if (point < 0x80) continue;
+    bytes += point < 0x800 ? 1 : 2;
+    // A point above U+FFFF is two units of the text, and four bytes.
+    if (point > 0xffff) index++;
   }
   return bytes;
 }
@@ -60,12 +57,4 @@ export function prefixEnd(prefix: string): string | null {
 /** Orders UTF-16 code units by code point: surrogates encode the points above U+FFFF. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -101,13 +101,11 @@ export function listPage<Row extends ListedRow>(
   // With a delimiter, most rows roll up, and each roll-up begins a new scan.
   const rowsExpected = delimiter === "" ? limit + 1 : 1;
   let from = firstBound(query);
-  scanning: while (from !== null) {
+  while (from !== null) {
     let jump: Bound | null = null;
     for (const row of scan({ from, end }, rowsExpected)) {
       const rolledUp = rollUp(row.key, prefix, delimiter);
-      const full =
-        rows.length + prefixes.length === limit ||
-        (last !== undefined && weight + row.weight > weightMax);
+      const full = rows.length + prefixes.length === limit || weight + row.weight > weightMax;
       if (full && last !== undefined) return { rows, prefixes, cursor: encodeCursor(last) };
 
       if (rolledUp === null) {
@@ -118,7 +116,6 @@ export function listPage<Row extends ListedRow>(
         prefixes.push(rolledUp);
         last = { kind: "prefix", text: rolledUp };
         jump = afterPosition(last);
-        if (jump === null) break scanning;
         break;
       }
     }

@@ -69,15 +69,8 @@ function objectRecord(
   metadata: Metadata | null,
   include: Include,
 ): ObjectRecord {
-  const record: { -readonly [Field in keyof ObjectRecord]: ObjectRecord[Field] } = {
-    key,
-    version,
-    size,
-    etag,
-    uploaded,
-    checksums,
-    storageClass,
-  };
+  const fields = { key, version, size, etag, uploaded, checksums, storageClass };
+  const record: { -readonly [Field in keyof ObjectRecord]: ObjectRecord[Field] } = fields;
   if (include.http) record.http = metadata?.[0] ?? none;
   if (include.custom) record.custom = metadata?.[1] ?? none;
   return record;

@@ -1,4 +1,4 @@
-/** The size of an operation, which limits how many are sent together. */
+/** The size of an operation, which limits how many operations are sent together. */
 import { inlineBytesMax, keyBytesMax, listPageBytesMax, metadataBytesMax } from "./limits.ts";
 import type { Operation } from "./operations.ts";
 

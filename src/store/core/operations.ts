@@ -127,10 +127,7 @@ interface Operations {
     request: UploadReference & { afterPartNumber: number; limit: number };
     result: { parts: StoredPart[]; truncated: boolean };
   };
-  stats: {
-    request: object;
-    result: { objects: number; bytes: number; uploads: number };
-  };
+  stats: { request: object; result: { objects: number; bytes: number; uploads: number } };
 }
 
 export type Request<M extends Method> = { readonly method: M } & Operations[M]["request"];

@@ -58,18 +58,13 @@ export interface InjectedFault extends Pick<Call, "bucket" | "method" | "key"> {
   readonly count: number;
 }
 
-/** The emulated bucket never raises this error (`errors.ts`), but the deployed service does. */
-const tooManyRequests = {
-  code: 10058,
-  text: "Reduce your concurrent request rate for the same object.",
-};
-
 export function failEffect(code: number = 10001, text?: string): FaultEffect {
   return { kind: "fail", code, text: text ?? errorText(code) };
 }
 
 function errorText(code: number): string {
-  if (code === tooManyRequests.code) return tooManyRequests.text;
+  // The emulated bucket never raises this error (`errors.ts`), but the deployed service does.
+  if (code === 10058) return "Reduce your concurrent request rate for the same object.";
   if (code in storeErrorTable) return storeErrorTable[code as StoreErrorCode].text;
   throw new TypeError(
     `No error of the store has the code ${code}. Give a code that docs/store.md lists, or give a text too.`,

@@ -17,18 +17,13 @@
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
-import { BucketClient } from "../client/bucket-client.ts";
+import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { encodeOpened } from "../client/opened-object.ts";
-import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
 import { requestHeader, type CopyRequest } from "./protocol.ts";
 
-interface EndpointEnv {
-  readonly buckets: BucketNamespace;
-  readonly blobs: Fetcher;
-  readonly joiner: Fetcher;
-  readonly runId: string;
+interface EndpointEnv extends Pick<BucketAccess, "buckets" | "blobs" | "joiner" | "runId"> {
   readonly secret: string;
 }
 
@@ -64,19 +59,9 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
           (opened) => new Response(encodeOpened(opened)),
         );
       case "put":
-        return Response.json(
-          await this.#client(bucketName).put({
-            ...readDescription<Omit<PutRequest, "value">>(request),
-            value: streamOf(request),
-          }),
-        );
+        return Response.json(await this.#client(bucketName).put(contentRequest(request)));
       case "part":
-        return Response.json(
-          await this.#client(bucketName).uploadPart({
-            ...readDescription<Omit<PartRequest, "value">>(request),
-            value: streamOf(request),
-          }),
-        );
+        return Response.json(await this.#client(bucketName).uploadPart(contentRequest(request)));
       case "copy":
         return Response.json(await this.#copy(bucketName, await body()));
       case "collect":
@@ -90,9 +75,8 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
 
   /** `null` when the source does not exist. */
   async #copy(bucketName: string, { from, key, ...changes }: CopyRequest): Promise<unknown> {
-    const request: GetRequest = { key: from.key };
-    const opened = await this.#client(from.bucketName).get(request, (object) => object);
-    if (opened === null || opened.status !== "found") return null;
+    const opened = await this.#client(from.bucketName).get({ key: from.key }, (found) => found);
+    if (opened?.status !== "found") return null;
     const { object, content } = opened;
     const [algorithm, hex] =
       Object.entries(object.checksums).find(([name]) => name !== "md5") ?? [];
@@ -111,29 +95,14 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   }
 
   #client(bucketName: string): BucketClient {
-    const { buckets, blobs, joiner, runId } = this.env;
-    return new BucketClient({
-      buckets,
-      blobs,
-      joiner,
-      bucketName,
-      runId,
-      rpc: true,
-      latencyMilliseconds: 0,
-    });
+    return new BucketClient({ ...this.env, bucketName, rpc: true, latencyMilliseconds: 0 });
   }
 }
 
-/** Reads the header that describes the content. It is in base64, for any character of a key. */
-function readDescription<Description>(request: Request): Description {
-  const text = atob(request.headers.get(requestHeader) ?? "");
+/** The body, and its description from the header: in base64, for any character of a key. */
+function contentRequest<Content extends PutRequest | PartRequest>({ headers, body }: Request) {
+  const text = atob(headers.get(requestHeader) ?? "");
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-  return JSON.parse(new TextDecoder().decode(bytes)) as Description;
-}
-
-function streamOf(request: Request): { stream: ReadableStream; length: number } {
-  return {
-    stream: request.body as ReadableStream,
-    length: Number(request.headers.get("content-length")),
-  };
+  const value = { stream: body as ReadableStream, length: Number(headers.get("content-length")) };
+  return { ...JSON.parse(new TextDecoder().decode(bytes)), value } as Content;
 }

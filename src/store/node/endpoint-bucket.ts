@@ -1,7 +1,6 @@
 /** A bucket at the owner's endpoint: operations, and content of any size from files and to them. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Readable } from "node:stream";
-import { UserError } from "../../base/user-error.ts";
 import { requiredAlgorithms, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import type { Method } from "../core/methods.ts";
@@ -16,13 +15,7 @@ import type {
 } from "../core/operations.ts";
 import { requestHeader, type CopyRequest } from "../endpoint/protocol.ts";
 import { decodeOpened } from "../client/opened-object.ts";
-import {
-  EndpointClosedError,
-  frameBytes,
-  RequestRefusedError,
-  type EndpointClient,
-  type EndpointRequest,
-} from "./endpoint-client.ts";
+import { EndpointClosedError } from "./endpoint-client.ts";
 import type { FileContent } from "./file-content.ts";
 import { OperationQueue } from "./operation-queue.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
@@ -81,42 +74,22 @@ export class EndpointBucket {
         ...(cursor !== undefined && { cursor }),
       });
       cursor = page.cursor;
-      yield {
-        objects: decodeObjects(page.objectsJson, {
-          http: true,
-          custom: true,
-        }) as Required<ObjectRecord>[],
-        prefixes: page.prefixes,
-      };
+      const objects = decodeObjects(page.objectsJson, { http: true, custom: true });
+      yield { objects: objects as Required<ObjectRecord>[], prefixes: page.prefixes };
     } while (cursor !== undefined);
   }
 
-  async put(
-    { checksum, ...description }: NewObject,
-    content: FileContent,
-    options: { partBytes?: number; uploadBytesMax?: number } = {},
-  ): Promise<ObjectRecord> {
-    const object = { ...description, ...(checksum !== undefined && { checksum }) };
-    if (content.size <= inlineBytesMax) {
-      const bytes = content.bytes();
-      const checksums: Checksums = Object.fromEntries(
-        requiredAlgorithms(checksum).map((algorithm) => [
-          algorithm,
-          createHash(algorithm).update(bytes).digest("hex"),
-        ]),
-      );
-      // A put without a condition never returns `null`.
-      const text = (await this.call({
-        method: "put",
-        ...object,
-        content: { bytes, checksums },
-      })) as string;
-      return decodeObject(object.key, text);
-    }
-    if (content.size <= (options.uploadBytesMax ?? uploadBytesMax)) {
-      return this.#send("put", object, content, 0, content.size);
-    }
-    return this.#putParts(description, content, options.partBytes ?? partBytes);
+  async put(object: NewObject, file: FileContent): Promise<ObjectRecord> {
+    const { checksum, ...description } = object;
+    if (file.size > uploadBytesMax) return this.#putParts(description, file);
+    if (file.size > inlineBytesMax) return this.#send("put", object, file, 0, file.size);
+    const bytes = file.bytes();
+    const checksums: Checksums = Object.fromEntries(
+      requiredAlgorithms(checksum).map((algorithm) => [algorithm, hash(algorithm, bytes)]),
+    );
+    const text = await this.call({ method: "put", ...object, content: { bytes, checksums } });
+    // A put without a condition never returns `null`.
+    return decodeObject(object.key, text as string);
   }
 
   /**
@@ -132,15 +105,12 @@ export class EndpointBucket {
   ): Promise<Received | null> {
     if (size <= inlineBytesMax) {
       const found = await this.call({ method: "get", key });
-      if (found === null || found.status !== "found") return null;
+      if (found?.status !== "found") return null;
       const content = joinBytes(found.content);
-      if (content !== null) {
-        return receive({ object: decodeObject(key, found.object), content });
-      }
+      if (content !== null) return receive({ object: decodeObject(key, found.object), content });
     }
-    const body = await frameBytes({ key });
-    return this.#run(async (endpoint) => {
-      const response = await endpoint.request(`/get/${this.name}`, { body });
+    return this.#owner.run(async (endpoint) => {
+      const response = await endpoint.request(`/get/${this.name}`, { frame: { key } });
       let connectionError: Error | undefined;
       response.once("error", (error) => (connectionError = error));
       try {
@@ -159,37 +129,32 @@ export class EndpointBucket {
   }
 
   /** Copies an object into this bucket. Returns `null` when the source does not exist. */
-  async copy(request: CopyRequest): Promise<ObjectRecord | null> {
-    const body = await frameBytes(request);
-    return this.#run((endpoint) => endpoint.requestJson(`/copy/${this.name}`, { body }));
+  copy(frame: CopyRequest): Promise<ObjectRecord | null> {
+    return this.#owner.run((endpoint) => endpoint.requestJson(`/copy/${this.name}`, { frame }));
   }
 
   collectGarbage(): Promise<number> {
-    return this.#run((endpoint) => endpoint.requestJson(`/collect/${this.name}`));
+    return this.#owner.run((endpoint) => endpoint.requestJson(`/collect/${this.name}`));
   }
 
   /** The name of the file of the bucket's database, without its extension. */
   async databaseName(): Promise<string> {
-    const name = await this.#run((endpoint) =>
+    const name = await this.#owner.run((endpoint) =>
       endpoint.requestBytes(`/database/${this.name}`, { method: "GET" }),
     );
     return name.toString("utf8");
   }
 
   /** Stores content that is too large for one upload. On failure the upload is aborted. */
-  async #putParts(
-    object: NewObject,
-    content: FileContent,
-    partSize: number,
-  ): Promise<ObjectRecord> {
+  async #putParts(object: NewObject, file: FileContent): Promise<ObjectRecord> {
     const { key } = object;
     const { uploadId } = await this.call({ method: "createUpload", ...object });
     try {
       const parts: PartReference[] = [];
-      for (let start = 0; start < content.size; start += partSize) {
+      for (let start = 0; start < file.size; start += partBytes) {
         const part = { key, uploadId, partNumber: parts.length + 1 };
-        const length = Math.min(partSize, content.size - start);
-        parts.push(await this.#send<PartReference>("part", part, content, start, length));
+        const length = Math.min(partBytes, file.size - start);
+        parts.push(await this.#send<PartReference>("part", part, file, start, length));
       }
       const text = await this.call({ method: "completeUpload", key, uploadId, parts });
       return decodeObject(key, text);
@@ -202,35 +167,24 @@ export class EndpointBucket {
   #send<Value = ObjectRecord>(
     action: "put" | "part",
     description: object,
-    content: FileContent,
+    file: FileContent,
     start: number,
     length: number,
   ): Promise<Value> {
     const header = Buffer.from(JSON.stringify(description)).toString("base64");
-    return this.#run((endpoint) => {
-      const request: EndpointRequest = {
+    return this.#owner.run((endpoint) =>
+      endpoint.requestJson(`/${action}/${this.name}`, {
         headers: { [requestHeader]: header },
-        content: { stream: content.stream(start, length), length },
-      };
-      return endpoint.requestJson(`/${action}/${this.name}`, request);
-    });
-  }
-
-  async #run<Value>(work: (endpoint: EndpointClient) => Promise<Value>): Promise<Value> {
-    try {
-      return await this.#owner.run(work);
-    } catch (error) {
-      throw error instanceof RequestRefusedError ? new UserError(error.message) : error;
-    }
+        content: { stream: file.stream(start, length), length },
+      }),
+    );
   }
 }
 
 /** The bytes of content that came with the answer; `null` when some of it is in files. */
 function joinBytes(content: readonly ContentSlice[]): Uint8Array | null {
-  const slices: Uint8Array[] = [];
-  for (const slice of content) {
-    if (!("bytes" in slice)) return null;
-    slices.push(new Uint8Array(slice.bytes));
-  }
-  return slices.length === 1 ? (slices[0] as Uint8Array) : Buffer.concat(slices);
+  const slices = content.filter((slice) => "bytes" in slice);
+  if (slices.length < content.length) return null;
+  // A frame decodes bytes to `Uint8Array`.
+  return Buffer.concat(slices.map(({ bytes }) => bytes as Uint8Array));
 }

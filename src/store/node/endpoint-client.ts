@@ -1,7 +1,8 @@
 /** HTTP requests to the endpoint of the owner's runtime (`store/endpoint`). */
 import { Agent, request, type IncomingMessage } from "node:http";
-import { pipeline } from "node:stream";
-import type { Readable } from "node:stream";
+import { pipeline, type Readable } from "node:stream";
+import { buffer, text } from "node:stream/consumers";
+import { UserError } from "../../base/user-error.ts";
 import { encodeFrame } from "../transport/frame.ts";
 import type { EndpointAddress } from "./store-owner.ts";
 
@@ -10,15 +11,11 @@ export class EndpointClosedError extends Error {
   override readonly name = "EndpointClosedError";
 }
 
-/** The runtime has refused the request. */
-export class RequestRefusedError extends Error {
-  override readonly name = "RequestRefusedError";
-}
-
-export interface EndpointRequest {
+interface EndpointRequest {
   readonly method?: "GET" | "POST";
   readonly headers?: Record<string, string>;
-  readonly body?: Uint8Array;
+  /** A body: a value as a frame. */
+  readonly frame?: object;
   /** A body of known length. When the stream fails, the request fails. */
   readonly content?: { readonly stream: Readable; readonly length: number };
 }
@@ -35,29 +32,27 @@ export class EndpointClient {
     this.#agent.destroy();
   }
 
-  /** Returns the response. The caller has to read its body. */
-  async request(
-    path: string,
-    { body, content, ...options }: EndpointRequest = {},
-  ): Promise<IncomingMessage> {
-    const length = content?.length ?? body?.length ?? 0;
-    const response = await this.#send(path, {
-      method: options.method ?? "POST",
-      headers: { ...options.headers, "content-length": String(length) },
-      ...(content === undefined ? { body } : { stream: content.stream }),
-    });
+  /**
+   * Returns the response. The caller has to read its body.
+   *
+   * @throws UserError when the runtime refuses the request
+   */
+  async request(path: string, options: EndpointRequest = {}): Promise<IncomingMessage> {
+    const { frame } = options;
+    const body = frame && new Uint8Array(await encodeFrame(frame).arrayBuffer());
+    const response = await this.#send(path, options, body);
     if (response.statusCode === 200) return response;
-    const text = (await readAll(response)).toString("utf8");
+    const message = await text(response);
     if (response.statusCode !== 422) {
-      throw new EndpointClosedError(`${response.statusCode}: ${text}`);
+      throw new EndpointClosedError(`${response.statusCode}: ${message}`);
     }
-    throw new RequestRefusedError((JSON.parse(text) as { message: string }).message);
+    throw new UserError((JSON.parse(message) as { message: string }).message);
   }
 
   async requestBytes(path: string, options?: EndpointRequest): Promise<Buffer> {
     const response = await this.request(path, options);
     try {
-      return await readAll(response);
+      return await buffer(response);
     } catch (error) {
       throw new EndpointClosedError((error as Error).message);
     }
@@ -69,16 +64,8 @@ export class EndpointClient {
 
   #send(
     path: string,
-    {
-      stream,
-      body,
-      ...options
-    }: {
-      method: string;
-      headers: Record<string, string>;
-      stream?: Readable;
-      body?: Uint8Array | undefined;
-    },
+    { method = "POST", headers, content }: EndpointRequest,
+    body: Uint8Array | undefined,
   ): Promise<IncomingMessage> {
     const { port, secret } = this.#endpoint;
     return new Promise((resolve, reject) => {
@@ -89,29 +76,22 @@ export class EndpointClient {
         port,
         path,
         agent: this.#agent,
-        ...options,
-        headers: { ...options.headers, authorization: `Bearer ${secret}` },
+        method,
+        headers: {
+          ...headers,
+          "content-length": content?.length ?? body?.length ?? 0,
+          authorization: `Bearer ${secret}`,
+        },
       });
       outgoing.once("response", resolve);
       outgoing.once("error", (error) =>
         reject(contentError ?? new EndpointClosedError(error.message)),
       );
-      if (stream === undefined) return outgoing.end(body);
-      stream.once("error", (error) => (contentError = error));
-      pipeline(stream, outgoing, () => {
+      if (content === undefined) return outgoing.end(body);
+      content.stream.once("error", (error) => (contentError = error));
+      pipeline(content.stream, outgoing, () => {
         // The handlers above receive the failures of both streams.
       });
     });
   }
-}
-
-/** The body of a request: a value as a frame. */
-export async function frameBytes(value: object): Promise<Uint8Array> {
-  return new Uint8Array(await encodeFrame(value).arrayBuffer());
-}
-
-async function readAll(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }

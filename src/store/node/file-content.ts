@@ -2,9 +2,9 @@
  * The content of a local file. The size is read once, and a file that becomes shorter is an error.
  * The content can be read several times, because a transfer may be repeated.
  */
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
-import { Readable, Transform } from "node:stream";
+import { pipeline, Readable, Transform } from "node:stream";
 import { UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
@@ -35,7 +35,13 @@ export class FileContent {
 
   /** The whole content, for small files. */
   bytes(): Uint8Array {
-    return (this.#bytes ??= this.#read());
+    if (this.#bytes === undefined) {
+      const bytes = readFileSync(this.path);
+      if (bytes.length < this.size) throw fileShortened(this.path);
+      // Not a Buffer: its `toJSON` would put text into a frame.
+      this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, this.size);
+    }
+    return this.#bytes;
   }
 
   /** A range of the content. The stream fails if the file has fewer bytes. */
@@ -57,17 +63,16 @@ export class FileContent {
         done(count === length ? null : fileShortened(path));
       },
     });
-    file.once("error", (error) => checked.destroy(error));
-    checked.once("close", () => file.destroy());
-    return file.pipe(checked);
+    return pipeline(file, checked, () => {
+      // The reader of the stream receives its failure.
+    });
   }
 
   /** The hash in hexadecimal. */
   async hash(algorithm: ChecksumAlgorithm): Promise<string> {
-    if (this.size <= inlineBytesMax) {
-      return createHash(algorithm).update(this.bytes()).digest("hex");
-    }
-    return this.#hashPart(algorithm, 0, this.size);
+    return this.size <= inlineBytesMax
+      ? hash(algorithm, this.bytes())
+      : this.#hashPart(algorithm, 0, this.size);
   }
 
   /** The etag of an object that is uploaded in parts of this size. */
@@ -81,16 +86,9 @@ export class FileContent {
   }
 
   async #hashPart(algorithm: ChecksumAlgorithm, start: number, length: number): Promise<string> {
-    const hash = createHash(algorithm);
-    for await (const chunk of this.stream(start, length)) hash.update(chunk as Buffer);
-    return hash.digest("hex");
-  }
-
-  #read(): Uint8Array {
-    const bytes = readFileSync(this.path);
-    if (bytes.length < this.size) throw fileShortened(this.path);
-    // Not a Buffer: its `toJSON` would put text into a frame.
-    return new Uint8Array(bytes.buffer, bytes.byteOffset, this.size);
+    const running = createHash(algorithm);
+    for await (const chunk of this.stream(start, length)) running.update(chunk as Buffer);
+    return running.digest("hex");
   }
 }
 

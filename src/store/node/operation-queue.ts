@@ -11,7 +11,6 @@ import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
 import { decodeFrame } from "../transport/frame.ts";
 import { UserError } from "../../base/user-error.ts";
-import { frameBytes } from "./endpoint-client.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
 
 const requestsMax = 2;
@@ -88,9 +87,9 @@ export class OperationQueue {
 
   async #send(calls: readonly QueuedOperation[]): Promise<void> {
     try {
-      const body = await frameBytes(calls.map(({ operation }) => operation));
+      const frame = calls.map(({ operation }) => operation);
       const answer = await this.#owner.run((endpoint) =>
-        endpoint.requestBytes(`/execute/${this.#bucketName}`, { body }),
+        endpoint.requestBytes(`/execute/${this.#bucketName}`, { frame }),
       );
       const outcomes = decodeFrame<Outcome[]>(new Uint8Array(answer).buffer);
       for (const [index, { resolve }] of calls.entries()) resolve(outcomes[index] as Outcome);

@@ -1,29 +1,39 @@
 /**
- * The RPC interface of a bucket's Durable Object. Two classes implement it: `BucketObject` in the
- * runtime that owns the databases, and `OwnerBucket` in the runtime of a client process.
+ * The RPC interface of a bucket's Durable Object. `BucketObject` extends it in the runtime that owns
+ * the databases, and `OwnerBucket` in the runtime of a client process.
  */
-import type { Outcome } from "../core/operations.ts";
-import { shortAnswer, type ShortAnswer, type ShortCall } from "../core/short-form.ts";
-import type { FaultyOutcome, OperationMessage, OutcomeMessage } from "./message.ts";
+import { DurableObject } from "cloudflare:workers";
+import { operationOf, type ShortCall } from "../core/short-form.ts";
+import { decodeFrame, encodeFrame } from "./frame.ts";
+import {
+  inLayer,
+  shortMessage,
+  type OperationMessage,
+  type OutcomeMessage,
+  type ShortMessage,
+} from "./message.ts";
 
-/** A short answer. In a test its long form may have an envelope. */
-export type ShortMessage = ShortAnswer<Outcome | FaultyOutcome>;
-
-export interface BucketService extends Rpc.DurableObjectBranded {
+export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
   /** Executes operations in order. Their writes are durable when the answer arrives. */
-  execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]>;
-  /** `execute`, for one operation in its short form. Only a call in a test has a `layer`. */
-  executeShort(layer: number | undefined, ...call: ShortCall): ShortMessage | Promise<ShortMessage>;
-  /** `execute`, for scripts whose compatibility date is older than RPC: a frame in each direction. */
-  fetch(request: Request): Promise<Response>;
+  abstract execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]>;
+
   /** Removes the files that crashes left. Returns the number of files. */
-  collectGarbage(): Promise<number>;
+  abstract collectGarbage(): Promise<number>;
+
+  /** `execute`, for one operation in its short form. Only a call in a test has a `layer`. */
+  executeShort(
+    layer: number | undefined,
+    ...call: ShortCall
+  ): ShortMessage | Promise<ShortMessage> {
+    const answers = this.execute([inLayer(operationOf(call), layer)]);
+    return answers instanceof Promise ? answers.then(shortMessage) : shortMessage(answers);
+  }
+
+  /** `execute`, for scripts whose compatibility date is older than RPC: a frame in each direction. */
+  override async fetch(request: Request): Promise<Response> {
+    const messages = decodeFrame<OperationMessage[]>(await request.arrayBuffer());
+    return new Response(encodeFrame(await this.execute(messages)));
+  }
 }
 
 export type BucketNamespace = DurableObjectNamespace<BucketService>;
-
-/** The short form of the only answer of `answers`. */
-export function shortMessage(answers: readonly OutcomeMessage[]): ShortMessage {
-  const answer = answers[0] as OutcomeMessage;
-  return "fault" in answer ? answer : shortAnswer(answer);
-}

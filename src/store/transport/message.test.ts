@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Operation } from "../core/operations.ts";
 import { outcomeOf } from "../core/short-form.ts";
-import { shortMessage } from "./bucket-service.ts";
-import { inLayer, layerOf, operationIn, operationsIn } from "./message.ts";
+import { inLayer, layerOf, operationIn, operationsIn, shortMessage } from "./message.ts";
 
 const head: Operation = { method: "head", key: "k" };
 

@@ -8,19 +8,22 @@
  */
 import type { Method } from "../core/methods.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
+import { shortAnswer, type ShortAnswer } from "../core/short-form.ts";
 
 interface LayeredOperation {
   readonly layer: number;
   readonly operation: Operation;
 }
 
-export interface FaultyOutcome<M extends Method = Method> {
+interface FaultyOutcome<M extends Method = Method> {
   readonly fault: AnswerFault;
   readonly outcome: Outcome<M>;
 }
 
 export type OperationMessage = Operation | LayeredOperation;
 export type OutcomeMessage<M extends Method = Method> = Outcome<M> | FaultyOutcome<M>;
+/** A short answer. In a test its long form may have an envelope. */
+export type ShortMessage = ShortAnswer<OutcomeMessage>;
 
 export interface AnswerFault {
   readonly delayMilliseconds?: number;
@@ -36,6 +39,12 @@ export function outcomeIn<M extends Method>(message: OutcomeMessage<M>): Outcome
 
 export function faultOf(message: OutcomeMessage): AnswerFault | undefined {
   return "fault" in message ? message.fault : undefined;
+}
+
+/** The short form of the only answer of `answers`. */
+export function shortMessage(answers: readonly OutcomeMessage[]): ShortMessage {
+  const answer = answers[0] as OutcomeMessage;
+  return "fault" in answer ? answer : shortAnswer(answer);
 }
 
 /** The message of an operation: in an envelope if the call has a layer. */

@@ -8,26 +8,16 @@ import { rename } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline";
 import { UserError } from "../../../base/user-error.ts";
-import { checksumAlgorithms, type Checksums } from "../../../store/core/checksum.ts";
-import {
-  httpMetadataFields,
-  type CustomMetadata,
-  type HttpMetadata,
-} from "../../../store/core/http-metadata.ts";
-import type { ObjectRecord, StorageClass } from "../../../store/core/operations.ts";
+import { checksumAlgorithms } from "../../../store/core/checksum.ts";
+import { httpMetadataFields } from "../../../store/core/http-metadata.ts";
+import type { ObjectRecord } from "../../../store/core/operations.ts";
 import { fromHttpJson, toObjectJson, type HttpMetadataJson } from "../object-json.ts";
 import { manifestName } from "./file-path.ts";
 
-export interface ManifestEntry {
-  readonly key: string;
+/** The description of one object. The manifest keeps neither the version nor the time of the upload. */
+export interface ManifestEntry extends Required<Omit<ObjectRecord, "version" | "uploaded">> {
   /** The file, relative to the folder of the manifest, with slashes. */
   readonly path: string;
-  readonly size: number;
-  readonly etag: string;
-  readonly http: HttpMetadata;
-  readonly custom: CustomMetadata;
-  readonly checksums: Checksums;
-  readonly storageClass: StorageClass;
 }
 
 export const manifestHeader = JSON.stringify({ format: "ledge store export", version: 1 });

@@ -1,6 +1,7 @@
 /** Many objects between a folder and a bucket: what import and export share. */
 import { counted, formatBytes } from "../../../base/format.ts";
 import { mapConcurrent } from "../../../base/concurrency.ts";
+import type { Progress } from "../../../base/progress.ts";
 import { UserError } from "../../../base/user-error.ts";
 import { exitCode, type Invocation } from "../../command.ts";
 import { print, printRemark } from "../../output.ts";
@@ -25,12 +26,12 @@ export async function transferAll<Item>(
   {
     nameOf,
     transfer,
-    onFile,
+    progress,
   }: {
     readonly nameOf: (item: Item) => string;
     /** @throws UserError when this item fails; other errors end the whole transfer */
     readonly transfer: (item: Item) => Promise<TransferOutcome>;
-    readonly onFile: (bytes: number) => void;
+    readonly progress: Progress;
   },
 ): Promise<TransferResult> {
   const result: TransferResult = { transferred: 0, unchanged: 0, bytes: 0, failures: [] };
@@ -43,7 +44,7 @@ export async function transferAll<Item>(
         result.transferred++;
         result.bytes += outcome;
       }
-      onFile(outcome === "unchanged" ? 0 : outcome);
+      progress.add(outcome === "unchanged" ? 0 : outcome);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       result.failures.push({ name: nameOf(item), message: error.message });

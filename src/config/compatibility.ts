@@ -5,18 +5,12 @@
  * rejects flags that it does not know, so the plugin removes them before workerd reads the list.
  */
 import { UserError } from "../base/user-error.ts";
-
-export interface CompatibilitySettings {
-  readonly honorInclude: boolean;
-  readonly trailingDelimiter: boolean;
-  readonly rejectBadArguments: boolean;
-}
+import type { BucketSettings } from "../store/binding/invocation.ts";
 
 /** Specification: `list()` honours `include` from this date on. */
 const honorIncludeDate = "2022-08-04";
 /** workerd's `capture_async_api_throws` is the default from this date on. */
 const rejectBadArgumentsDate = "2022-10-31";
-
 /** workerd's `rpc` is the default from this date on. */
 const rpcDate = "2024-04-03";
 
@@ -25,7 +19,7 @@ const storeFlags = ["store_list_honor_include", "store_list_trailing_delimiter"]
 export function compatibilitySettings(
   date: string | undefined,
   flags: readonly string[],
-): CompatibilitySettings {
+): Omit<BucketSettings, "storageClass" | "allowUnsizedStreams"> {
   for (const flag of flags.filter(isStoreFlag)) {
     if (!(storeFlags as readonly string[]).includes(flag)) {
       throw new UserError(

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Publication } from "../replication/publication.ts";
-import { PublicationForwarder, receiveForwarded } from "./publication-forwarding.ts";
+import { forwardPublications } from "./publication-server.ts";
+import { serveThreadCalls } from "./thread-calls.ts";
 
 const publications: Publication[] = [{ kind: "removed", zoneId: "z" }];
 
@@ -12,19 +13,21 @@ function channel(): MessageChannel {
   return made;
 }
 
-describe("PublicationForwarder.send()", () => {
+describe("forwardPublications()", () => {
   it("resolves when every thread has acknowledged, and not before", async () => {
     const [one, other] = [channel(), channel()];
-    const forwarder = new PublicationForwarder([one.port1, other.port1]);
+    const forward = forwardPublications([one.port1, other.port1]);
     const applying = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<readonly Publication[]>();
-    receiveForwarded(one.port2, async () => {});
-    receiveForwarded(other.port2, (given) => {
-      arrived.resolve(given);
-      return applying.promise;
+    serveThreadCalls(one.port2, { apply: async () => {} });
+    serveThreadCalls(other.port2, {
+      apply(given: readonly Publication[]) {
+        arrived.resolve(given);
+        return applying.promise;
+      },
     });
     let sent = false;
-    const sending = forwarder.send(publications).then(() => (sent = true));
+    const sending = forward(publications).then(() => (sent = true));
     expect(await arrived.promise).toEqual(publications);
     // After another message, the acknowledgement of the first thread has arrived.
     const more = channel();
@@ -37,11 +40,13 @@ describe("PublicationForwarder.send()", () => {
 
   it("does not wait for a thread that has ended or fails", async () => {
     const [gone, failing] = [channel(), channel()];
-    const forwarder = new PublicationForwarder([gone.port1, failing.port1]);
-    receiveForwarded(failing.port2, () => Promise.reject(new Error("expected in this test")));
-    const sending = forwarder.send(publications);
+    const forward = forwardPublications([gone.port1, failing.port1]);
+    serveThreadCalls(failing.port2, {
+      apply: () => Promise.reject(new Error("expected in this test")),
+    });
+    const sending = forward(publications);
     gone.port2.close();
     await expect(sending).resolves.toBeUndefined();
-    await expect(forwarder.send(publications)).resolves.toBeUndefined();
+    await expect(forward(publications)).resolves.toBeUndefined();
   });
 });

@@ -1,8 +1,0 @@
-/** The store's worker: the bucket objects, the store control, the content joiner, the endpoint. */
-export { BucketObject } from "./bucket-object.ts";
-export { OwnerBucket } from "./owner-bucket.ts";
-export { ContentJoiner } from "./content-joiner.ts";
-export { StoreControl } from "./store-control.ts";
-export { LedgeStoreEndpoint } from "../endpoint/store-endpoint.ts";
-
-export default {};
