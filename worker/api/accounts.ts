@@ -44,8 +44,8 @@ export const accountHandlers = {
 
   /** Clients of the deployed service request page after page until a page is empty. */
   list: async ({ account, parameters }) => {
-    const limits = { perPageDefault: 20, perPageMax: 50 };
-    const page = requireValid((report) => readPage(parameters, limits, report));
+    const perPage = { default: 20, max: 50 };
+    const page = requireValid((report) => readPage(parameters, perPage, report));
     const name = parameters.get("name") ?? account.name;
     const found = name === account.name ? [describeAccount(account)] : [];
     const shown = page.page === 1 ? found : [];

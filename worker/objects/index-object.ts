@@ -4,12 +4,13 @@ import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import { encodeHex } from "../../src/base/hex.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
-import { composeZoneFilter, type ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
+import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
 import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
 import { indexName, type Env, type ZoneFinder } from "./environment.ts";
 import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
 import { zoneObject } from "./zone-object.ts";
+import { composeZoneWhere } from "./zone-query-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 
 type Row = { zone: string };
@@ -118,8 +119,9 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   }
 
   list(query: ZoneQuery, account: Account): ObjectReply {
-    const { sql, bindings } = composeZoneFilter(query);
-    const where = sql === "" ? "" : ` WHERE ${sql}`;
+    const condition = composeZoneWhere(query);
+    const where = condition === null ? "" : ` WHERE ${condition.sql}`;
+    const bindings = condition?.bindings ?? [];
     const total = this.#sql
       .exec<{ n: number }>(`SELECT count(*) AS n FROM zones${where}`, ...bindings)
       .one().n;

@@ -29,11 +29,11 @@ const textTests: Readonly<Record<TextOperator, (column: string, value: string) =
   }),
 };
 
-function composeTextTest(column: string, { operator, value }: TextTest): SqlCondition {
+export function composeTextTest(column: string, { operator, value }: TextTest): SqlCondition {
   return textTests[operator](column, value);
 }
 
-function combine(conditions: readonly SqlCondition[], match: Match): SqlCondition {
+export function combine(conditions: readonly SqlCondition[], match: Match): SqlCondition {
   const word = match === "any" ? " OR " : " AND ";
   return {
     sql: conditions.map(({ sql }) => `(${sql})`).join(word),

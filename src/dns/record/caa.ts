@@ -13,21 +13,10 @@ export const caa = defineRecordType({
   shape: "data",
   fields: {
     flags: integer(8),
-    tag: text({
-      pattern: /^[a-z0-9]{1,15}$/,
-      rule: "1 to 15 letters and digits",
-      quoted: false,
-      length: "prefixed",
-      lowerCase: true,
-    }),
-    value: text({
-      pattern: /^/,
-      rule: "printable ASCII",
-      quoted: true,
-      length: "rest",
-    }),
+    tag: text(/^[a-z0-9]{1,15}$/, "1 to 15 letters and digits", { quoted: false, lowerCase: true }),
+    value: text(/^/, "printable ASCII", { lengthOctet: false }),
   },
-  check({ tag, value }, _, report) {
+  check({ tag, value }, report) {
     // "issuer; parameters"; an empty issuer forbids every authority (RFC 8659 section 4.2).
     const issuer = value.split(";")[0]!.trim();
     if (issuerTags.has(tag) && issuer !== "" && normaliseHostname(issuer) === null) {

@@ -14,7 +14,7 @@ export const dnskey = defineRecordType({
     algorithm: integer(8),
     public_key: base64,
   },
-  check({ protocol }, _, report) {
+  check({ protocol }, report) {
     // RFC 4034 section 2.1.2: any other value makes the key unusable.
     if (protocol !== 3) report(problem.notOneOf("protocol", [3]));
   },

@@ -1,9 +1,8 @@
-import { problem } from "./problem.ts";
 import { integer } from "./field/integer.ts";
-import { hexadecimal } from "./field/octets.ts";
+import { checkDigestLength, hexadecimal } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
 
-/** Digest lengths of the IANA registry; digests of other types may have any length. */
+/** Digest lengths of the IANA registry. */
 const digestBytes: Readonly<Record<number, number>> = { 1: 20, 2: 32, 3: 32, 4: 48 };
 
 /** RFC 4034 section 5. */
@@ -17,10 +16,7 @@ export const ds = defineRecordType({
     digest_type: integer(8),
     digest: hexadecimal,
   },
-  check({ digest_type, digest }, _, report) {
-    const bytes = digestBytes[digest_type];
-    if (bytes !== undefined && digest.length !== bytes * 2) {
-      report(problem.octetLength("digest", bytes));
-    }
+  check({ digest_type, digest }, report) {
+    checkDigestLength("digest", digest, digestBytes[digest_type], report);
   },
 });

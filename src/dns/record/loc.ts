@@ -39,7 +39,7 @@ const base = defineRecordType({
     precision_horz: metres(10_000),
     precision_vert: metres(10),
   },
-  check(rdata, _, report) {
+  check(rdata, report) {
     if (rdata.lat_degrees === 90 && rdata.lat_minutes + rdata.lat_seconds > 0) {
       report(problem.decimalRange("latitude", 0, 90));
     }
@@ -49,25 +49,20 @@ const base = defineRecordType({
   },
 });
 
-function word(text: string): Token {
-  return { text, quoted: false };
-}
+const zero: Token = { text: "0", quoted: false };
 
-/** A zone file may leave out minutes, seconds and the lengths after the altitude. */
-function completeTokens(tokens: readonly Token[]): readonly Token[] | null {
+/** A zone file may leave out minutes and seconds; `null` when an angle is malformed. */
+function completeAngles(tokens: readonly Token[]): readonly Token[] | null {
   const complete: Token[] = [];
   let at = 0;
   for (const directions of [/^[NS]$/i, /^[EW]$/i]) {
     const end = tokens.findIndex(({ text }, index) => index >= at && directions.test(text));
     if (end <= at || end > at + 3) return null;
-    const angle = tokens.slice(at, end);
-    while (angle.length < 3) angle.push(word("0"));
-    complete.push(...angle, tokens[end]!);
+    const [degree, minute = zero, second = zero] = tokens.slice(at, end);
+    complete.push(degree!, minute, second, tokens[end]!);
     at = end + 1;
   }
-  const lengths = tokens.slice(at);
-  const defaults = ["1", "10000", "10"].slice(Math.max(0, lengths.length - 1)).map(word);
-  return [...complete, ...lengths, ...defaults];
+  return [...complete, ...tokens.slice(at)];
 }
 
 function encodeAngle(rdata: Rdata, axis: "lat" | "long", negative: string): number {
@@ -79,8 +74,9 @@ function encodeAngle(rdata: Rdata, axis: "lat" | "long", negative: string): numb
 
 function decodeAngle(value: number, axis: "lat" | "long", directions: string): Rdata {
   const distance = Math.abs(value - equator);
-  const limit = (axis === "lat" ? 90 : 180) * 3_600_000;
-  if (distance > limit) throw new WireError("A LOC angle is out of range");
+  if (distance > (axis === "lat" ? 90 : 180) * 3_600_000) {
+    throw new WireError("A LOC angle is out of range");
+  }
   return {
     [`${axis}_degrees`]: Math.floor(distance / 3_600_000),
     [`${axis}_minutes`]: Math.floor(distance / 60_000) % 60,
@@ -88,6 +84,8 @@ function decodeAngle(value: number, axis: "lat" | "long", directions: string): R
     [`${axis}_direction`]: value < equator ? directions[1] : directions[0],
   };
 }
+
+const lengthNames = ["size", "precision_horz", "precision_vert"];
 
 /** The wire form keeps only the first digit of a length. */
 function encodeLength(metresLong: number): number {
@@ -108,15 +106,13 @@ function decodeLength(octet: number): number {
 export const loc: RecordType = {
   ...base,
   parse(tokens, origin) {
-    const complete = completeTokens(tokens);
+    const complete = completeAngles(tokens);
     return complete === null ? null : base.parse(complete, origin);
   },
   write(rdata) {
     const writer = new Writer();
     writer.uint8(0);
-    writer.uint8(encodeLength(rdata["size"] as number));
-    writer.uint8(encodeLength(rdata["precision_horz"] as number));
-    writer.uint8(encodeLength(rdata["precision_vert"] as number));
+    for (const name of lengthNames) writer.uint8(encodeLength(rdata[name] as number));
     writer.uint32(encodeAngle(rdata, "lat", "S"));
     writer.uint32(encodeAngle(rdata, "long", "W"));
     writer.uint32(Math.round(((rdata["altitude"] as number) + altitudeBaseMetres) * 100));
@@ -125,13 +121,11 @@ export const loc: RecordType = {
   read(message, offset, end) {
     const reader = new Reader(message, offset, end);
     if (reader.uint8() !== 0) throw new WireError("Only version 0 of LOC is known");
-    const [size, precision_horz, precision_vert] = [1, 2, 3].map(() =>
-      decodeLength(reader.uint8()),
-    );
+    const lengths = lengthNames.map((name) => [name, decodeLength(reader.uint8())]);
     const latitude = decodeAngle(reader.uint32(), "lat", "NS");
     const longitude = decodeAngle(reader.uint32(), "long", "EW");
     const altitude = (reader.uint32() - altitudeBaseMetres * 100) / 100;
     reader.expectEnd();
-    return { ...latitude, ...longitude, altitude, size, precision_horz, precision_vert };
+    return { ...latitude, ...longitude, altitude, ...Object.fromEntries(lengths) };
   },
 };

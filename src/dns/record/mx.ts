@@ -11,6 +11,6 @@ export const mx = defineRecordType({
   topLevelPriority: true,
   fields: {
     priority,
-    content: hostname({ rootAllowed: true, refuse: (_, type) => problem.contentInvalid(type) }),
+    content: hostname({ rootAllowed: true, refuse: problem.contentInvalid }),
   },
 });

@@ -12,28 +12,12 @@ export const naptr = defineRecordType({
   fields: {
     order: integer(16),
     preference: integer(16),
-    flags: text({
-      pattern: /^[a-z0-9]*$/i,
-      rule: "letters and digits",
-      quoted: true,
-      length: "prefixed",
-    }),
-    service: text({
-      pattern: /^[a-z0-9+:._-]*$/i,
-      rule: "at most 255 letters, digits and +:._-",
-      quoted: true,
-      length: "prefixed",
-    }),
-    regex: text({
-      pattern: /^/,
-      rule: "at most 255 characters of printable ASCII",
-      quoted: true,
-      length: "prefixed",
-      fallback: "",
-    }),
+    flags: text(/^[a-z0-9]*$/i, "letters and digits"),
+    service: text(/^[a-z0-9+:._-]*$/i, "at most 255 letters, digits and +:._-"),
+    regex: text(/^/, "at most 255 characters of printable ASCII", { fallback: "" }),
     replacement: hostname({ rootAllowed: true }),
   },
-  check({ regex, replacement }, _, report) {
+  check({ regex, replacement }, report) {
     if (regex !== "" && replacement !== ".") report(problem.exclusive("regex", "replacement"));
   },
 });

@@ -46,24 +46,21 @@ type Values<Fields> = { readonly [Name in keyof Fields]: FieldValue<Fields[Name]
 // oxlint-disable-next-line typescript/no-explicit-any
 type AnyField = Field<any>;
 
-interface Definition<Fields extends Readonly<Record<string, AnyField>>> {
-  readonly type: string;
-  readonly code: number;
-  readonly shape: "content" | "data";
+interface Definition<Fields extends Readonly<Record<string, AnyField>>>
+  extends
+    Pick<RecordType, "type" | "code" | "shape">,
+    Partial<Pick<RecordType, "topLevelPriority" | "proxiable" | "managedBy">> {
   readonly fields: Fields;
-  readonly topLevelPriority?: boolean;
-  readonly proxiable?: boolean;
-  readonly managedBy?: string;
   /** Checks the fields against each other and against the owner name. */
-  readonly check?: (rdata: Values<Fields>, owner: string, report: ReportProblem) => void;
+  readonly check?: (rdata: Values<Fields>, report: ReportProblem, owner: string) => void;
 }
 
 export function defineRecordType<const Fields extends Readonly<Record<string, AnyField>>>(
   definition: Definition<Fields>,
 ): RecordType {
-  const { type, shape, fields } = definition;
-  const topLevelPriority = definition.topLevelPriority === true;
-  const entries = Object.entries<AnyField>(fields);
+  const { type, code, shape, check } = definition;
+  const { topLevelPriority = false, proxiable = false, managedBy = null } = definition;
+  const entries = Object.entries<AnyField>(definition.fields);
   const contentEntries = entries.filter(([name]) => !(topLevelPriority && name === "priority"));
   const dataEntries = entries.filter(([name]) => !(name === "priority" && type === "URI"));
 
@@ -88,11 +85,13 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
     const rdata: Record<string, unknown> = {};
     for (const [name, field] of entries) {
       const input = values[name] ?? field.fallback;
-      if (input === undefined) report(missing(name));
-      else rdata[name] = field.accept(input, { field: name, type, report });
+      const value: string | number | Problem =
+        input === undefined ? missing(name) : field.accept(input, name, type);
+      if (typeof value === "object") report(value);
+      else rdata[name] = value;
     }
     if (entries.some(([name]) => rdata[name] === undefined)) return undefined;
-    definition.check?.(rdata as Values<Fields>, owner, report);
+    check?.(rdata as Values<Fields>, report, owner);
     return rdata;
   }
 
@@ -118,11 +117,11 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
 
   return {
     type,
-    code: definition.code,
+    code,
     shape,
     topLevelPriority,
-    proxiable: definition.proxiable === true,
-    managedBy: definition.managedBy ?? null,
+    proxiable,
+    managedBy,
     fieldNames: entries.map(([name]) => name),
     accept,
     content: (rdata) => composeFields(rdata, contentEntries, "content"),

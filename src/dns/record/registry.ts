@@ -1,4 +1,4 @@
-/** All record types. A new type needs a file of its own and an entry here. */
+/** All record types. A new type needs a file and an entry here. */
 import { a } from "./a.ts";
 import { aaaa } from "./aaaa.ts";
 import { caa } from "./caa.ts";
@@ -6,7 +6,6 @@ import { cert } from "./cert.ts";
 import { cname } from "./cname.ts";
 import { dnskey } from "./dnskey.ts";
 import { ds } from "./ds.ts";
-import { https } from "./https.ts";
 import { loc } from "./loc.ts";
 import { mx } from "./mx.ts";
 import { naptr } from "./naptr.ts";
@@ -14,12 +13,11 @@ import { ns } from "./ns.ts";
 import { openpgpkey } from "./openpgpkey.ts";
 import { ptr } from "./ptr.ts";
 import type { RecordType } from "./record-type.ts";
-import { smimea } from "./smimea.ts";
 import { soa } from "./soa.ts";
 import { srv } from "./srv.ts";
 import { sshfp } from "./sshfp.ts";
-import { svcb } from "./svcb.ts";
-import { tlsa } from "./tlsa.ts";
+import { https, svcb } from "./svcb.ts";
+import { smimea, tlsa } from "./tlsa.ts";
 import { txt } from "./txt.ts";
 import { uri } from "./uri.ts";
 

@@ -1,6 +1,5 @@
-import { problem } from "./problem.ts";
 import { integer } from "./field/integer.ts";
-import { hexadecimal } from "./field/octets.ts";
+import { checkDigestLength, hexadecimal } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
 
 /** SHA-1 and SHA-256 (RFC 4255, RFC 6594). */
@@ -12,10 +11,7 @@ export const sshfp = defineRecordType({
   code: 44,
   shape: "data",
   fields: { algorithm: integer(8), type: integer(8), fingerprint: hexadecimal },
-  check({ type, fingerprint }, _, report) {
-    const bytes = fingerprintBytes[type];
-    if (bytes !== undefined && fingerprint.length !== bytes * 2) {
-      report(problem.octetLength("fingerprint", bytes));
-    }
+  check({ type, fingerprint }, report) {
+    checkDigestLength("fingerprint", fingerprint, fingerprintBytes[type], report);
   },
 });

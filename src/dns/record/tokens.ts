@@ -26,65 +26,57 @@ export class ScanError extends Error {
   }
 }
 
-const quotedPattern = /"((?:[^"\\\n]|\\[^\n])*)"/y;
+const quotedText = String.raw`"(?:[^"\\\n]|\\[^\n])*"`;
 /** A word may contain quoted parts: alpn="h3,h2" is a single word. */
-const wordPattern = /(?:[^\s"\\;()]|\\[^\n]|(?<=[^\s;()])"(?:[^"\\\n]|\\[^\n])*")+/y;
-const blanksPattern = /[ \t\r\f\v]+/y;
-const commentPattern = /;([^\n]*)/y;
-
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
-}
+const word = String.raw`(?:[^\s"\\;()]|\\[^\n]|(?<=[^\s;()])${quotedText})+`;
+const lexemes = new RegExp(String.raw`[\n()]|[ \t\r\f\v]+|;[^\n]*|${quotedText}|${word}`, "gy");
 
 export function* scanLines(text: string): Generator<LogicalLine> {
+  const source = text.replace(/^\uFEFF/, "");
   let tokens: Token[] = [];
   let comment: string | null = null;
   let lineNumber = 1;
   let firstLine = 1;
   let depth = 0;
   let startsBlank = false;
-  let at = text.startsWith("\uFEFF") ? 1 : 0;
-  let lineStart = at;
-  while (at < text.length) {
-    const character = text[at]!;
-    if (character === "\n") {
-      if (depth === 0) {
-        if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
-        tokens = [];
-        comment = null;
-        firstLine = lineNumber + 1;
-        startsBlank = false;
-      }
-      lineNumber += 1;
-      at += 1;
-      lineStart = at;
-      continue;
+  let at = 0;
+  let lineStart = 0;
+  for (const [lexeme] of source.matchAll(lexemes)) {
+    const start = at;
+    at += lexeme.length;
+    switch (lexeme.charAt(0)) {
+      case "\n":
+        if (depth === 0) {
+          if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
+          tokens = [];
+          comment = null;
+          firstLine = lineNumber + 1;
+          startsBlank = false;
+        }
+        lineNumber += 1;
+        lineStart = at;
+        break;
+      case "(":
+        depth += 1;
+        break;
+      case ")":
+        depth -= 1;
+        if (depth < 0) {
+          throw new ScanError(lineNumber, "a parenthesis is closed that was not opened");
+        }
+        break;
+      case ";":
+        comment = lexeme.slice(1).trim();
+        break;
+      case '"':
+        tokens.push({ text: lexeme.slice(1, -1), quoted: true });
+        break;
+      default:
+        if (lexeme.trim() !== "") tokens.push({ text: lexeme, quoted: false });
+        else if (start === lineStart && depth === 0) startsBlank = true;
     }
-    const blanks = matchAt(blanksPattern, text, at);
-    if (blanks !== null) {
-      if (at === lineStart && depth === 0) startsBlank = true;
-      at += blanks[0].length;
-      continue;
-    }
-    if (character === "(" || character === ")") {
-      depth += character === "(" ? 1 : -1;
-      if (depth < 0) throw new ScanError(lineNumber, "a parenthesis is closed that was not opened");
-      at += 1;
-      continue;
-    }
-    const remark = matchAt(commentPattern, text, at);
-    if (remark !== null) {
-      comment = remark[1]!.trim();
-      at += remark[0].length;
-      continue;
-    }
-    const quoted = matchAt(quotedPattern, text, at);
-    const word = quoted ?? matchAt(wordPattern, text, at);
-    if (word === null) throw new ScanError(lineNumber, "a quotation mark is not closed");
-    tokens.push({ text: quoted === null ? word[0] : quoted[1]!, quoted: quoted !== null });
-    at += word[0].length;
   }
+  if (at < source.length) throw new ScanError(lineNumber, "a quotation mark is not closed");
   if (depth > 0) throw new ScanError(firstLine, "a parenthesis is not closed");
   if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
 }

@@ -6,8 +6,31 @@ import { checkSpf, looksLikeSpf } from "./mail-policy/spf.ts";
 import { defineRecordType } from "./record-type.ts";
 
 /**
- * RFC 1035 section 3.3.14. DKIM, SPF and DMARC policies are TXT records. The owner name identifies
- * DKIM and DMARC, the first characters identify SPF; the content must then be a valid policy.
+ * The specification lists these as types; they are TXT records. The owner name identifies DKIM and
+ * DMARC, the first characters identify SPF. `rule` completes the message "X records belong at …".
+ */
+export const textKinds = {
+  DKIM: {
+    rule: "<selector>._domainkey",
+    fits: isDkimName,
+    check: checkDkim,
+    refuse: problem.dkim,
+  },
+  DMARC: { rule: "_dmarc", fits: isDmarcName, check: checkDmarc, refuse: problem.dmarc },
+  SPF: {
+    rule: "a name that sends mail and start with v=spf1",
+    fits: (_owner: string, text: string) => looksLikeSpf(text),
+    check: checkSpf,
+    refuse: problem.spf,
+  },
+} as const;
+
+export function isTextKind(type: string): type is keyof typeof textKinds {
+  return Object.hasOwn(textKinds, type);
+}
+
+/**
+ * RFC 1035 section 3.3.14. The content of a DKIM, DMARC or SPF record must be a valid policy.
  * Deviation: the specification asks for the check; the deployed service takes any text.
  */
 export const txt = defineRecordType({
@@ -15,18 +38,11 @@ export const txt = defineRecordType({
   code: 16,
   shape: "content",
   fields: { content: quotedStrings },
-  check({ content }, owner, report) {
+  check({ content }, report, owner) {
     if (owner === "") return;
     const text = joinStrings(parseStrings(content)!);
-    if (isDkimName(owner)) {
-      const reason = checkDkim(text);
-      if (reason !== null) report(problem.dkim(reason));
-    } else if (isDmarcName(owner)) {
-      const reason = checkDmarc(text);
-      if (reason !== null) report(problem.dmarc(reason));
-    } else if (looksLikeSpf(text)) {
-      const reason = checkSpf(text);
-      if (reason !== null) report(problem.spf(reason));
-    }
+    const kind = Object.values(textKinds).find(({ fits }) => fits(owner, text));
+    const reason = kind?.check(text) ?? null;
+    if (kind !== undefined && reason !== null) report(kind.refuse(reason));
   },
 });

@@ -11,11 +11,6 @@ export const uri = defineRecordType({
   fields: {
     priority,
     weight: integer(16),
-    target: text({
-      pattern: /^[a-z][a-z0-9+.-]*:\S+$/i,
-      rule: "a URI with a scheme",
-      quoted: true,
-      length: "rest",
-    }),
+    target: text(/^[a-z][a-z0-9+.-]*:\S+$/i, "a URI with a scheme", { lengthOctet: false }),
   },
 });

@@ -9,10 +9,8 @@ import type { RecordDraft } from "../record/zone-record.ts";
 import { recordTypes } from "../record/registry.ts";
 import type { RecordType } from "../record/record-type.ts";
 import { legacyOwner } from "../record/srv.ts";
-import { isDkimName } from "../record/mail-policy/dkim.ts";
-import { isDmarcName } from "../record/mail-policy/dmarc.ts";
 import { joinStrings, parseStrings } from "../record/field/quoted-strings.ts";
-import { looksLikeSpf } from "../record/mail-policy/spf.ts";
+import { isTextKind, textKinds } from "../record/txt.ts";
 import { acceptTtl } from "./ttl.ts";
 
 export interface RecordRules {
@@ -30,17 +28,6 @@ export type RecordRequest = Readonly<Record<string, unknown>>;
 const txtWireBytesMax = 4096;
 /** Deviation: other types have a limit of our own, so that a message has room for any record. */
 const rdataWireBytesMax = 32_768;
-
-/** The specification lists these as types; they are TXT records with a special name or content. */
-export const textKinds = {
-  DKIM: { rule: "<selector>._domainkey", fits: isDkimName },
-  DMARC: { rule: "_dmarc", fits: isDmarcName },
-  SPF: { rule: "a name that sends mail and start with v=spf1", fits: () => true },
-} as const;
-
-export function isTextKind(type: string): type is keyof typeof textKinds {
-  return Object.hasOwn(textKinds, type);
-}
 
 function acceptType(input: unknown, report: ReportProblem): RecordType | undefined {
   if (input === undefined || input === null) {
@@ -79,10 +66,9 @@ function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: Re
 function checkTextKind(request: RecordRequest, draft: RecordDraft, report: ReportProblem): void {
   const kind = String(request["type"]).toUpperCase();
   if (!isTextKind(kind)) return;
-  const spf = kind === "SPF" && !looksLikeSpf(joinStrings(parseStrings(draft.content)!));
-  if (spf || !textKinds[kind].fits(draft.name)) {
-    report(problem.wrongName(kind, textKinds[kind].rule));
-  }
+  const { fits, rule } = textKinds[kind];
+  const text = joinStrings(parseStrings(draft.content)!);
+  if (!fits(draft.name, text)) report(problem.wrongName(kind, rule));
 }
 
 /** Reports every problem; the draft is valid only when there is no problem. */

@@ -4,26 +4,7 @@ import { readInteger } from "../record/field/integer.ts";
 import { normaliseHostname } from "../record/field/hostname.ts";
 import { negativeTtlSecondsRange, nsTtlSecondsRange, soaTtlSecondsRange } from "./ttl.ts";
 
-interface SoaSettings {
-  readonly expire: number;
-  readonly min_ttl: number;
-  readonly mname: string;
-  readonly refresh: number;
-  readonly retry: number;
-  readonly rname: string;
-  readonly ttl: number;
-}
-
-export interface DnsSettings {
-  readonly flatten_all_cnames: boolean;
-  readonly foundation_dns: boolean;
-  readonly multi_provider: boolean;
-  readonly nameservers: { readonly type: string; readonly ns_set?: number };
-  readonly ns_ttl: number;
-  readonly secondary_overrides: boolean;
-  readonly soa: SoaSettings;
-  readonly zone_mode: string;
-}
+export type DnsSettings = Readonly<ReturnType<typeof defaultSettings>>;
 
 /** The values of the emulated API; clients validate against them. */
 const nameserverTypes = [
@@ -34,6 +15,7 @@ const nameserverTypes = [
   "custom.zone",
 ];
 const zoneModes = ["standard", "cdn_only", "dns_only"];
+const switches = ["flatten_all_cnames", "foundation_dns", "multi_provider", "secondary_overrides"];
 
 /** The deployed service's ranges. */
 const nameServerSetRange = [1, 5] as const;
@@ -45,13 +27,13 @@ const soaSecondsRanges = {
   ttl: soaTtlSecondsRange,
 } as const;
 
-export function defaultSettings(nameServers: readonly string[]): DnsSettings {
+export function defaultSettings(nameServers: readonly string[]) {
   const [primary = "ns1.ledge.local"] = nameServers;
   return {
     flatten_all_cnames: false,
     foundation_dns: false,
     multi_provider: false,
-    nameservers: { type: nameserverTypes[0]! },
+    nameservers: { type: nameserverTypes[0]! } as { type: string; ns_set?: number },
     ns_ttl: 86_400,
     secondary_overrides: false,
     soa: {
@@ -71,17 +53,19 @@ function isObject(input: unknown): input is Readonly<Record<string, unknown>> {
   return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
-type Range = readonly [min: number, max: number];
-
-function acceptInteger(name: string, input: unknown, range: Range, report: ReportProblem) {
-  const [min, max] = range;
+function acceptInteger(
+  name: string,
+  input: unknown,
+  [min, max]: readonly [min: number, max: number],
+  report: ReportProblem,
+): number | null {
   const value = readInteger(input);
   if (value !== null && value >= min && value <= max) return value;
   report(problem.integerRange(name, min, max));
   return null;
 }
 
-function applySoaPatch(current: SoaSettings, input: unknown, report: ReportProblem): SoaSettings {
+function applySoaPatch(current: DnsSettings["soa"], input: unknown, report: ReportProblem) {
   if (!isObject(input)) {
     report(problem.notAnObject("soa"));
     return current;
@@ -98,7 +82,7 @@ function applySoaPatch(current: SoaSettings, input: unknown, report: ReportProbl
     if (host === null) report(problem.notAHostname(`soa.${name}`));
     edited[name] = host;
   }
-  return edited as unknown as SoaSettings;
+  return edited;
 }
 
 /** PATCH leaves absent fields unchanged and ignores unknown fields, like all of this API. */
@@ -112,27 +96,20 @@ export function applySettingsPatch(
     return current;
   }
   const edited: Record<string, unknown> = { ...current };
-  for (const name of [
-    "flatten_all_cnames",
-    "foundation_dns",
-    "multi_provider",
-    "secondary_overrides",
-  ]) {
+  for (const name of switches) {
     if (input[name] === undefined) continue;
     if (typeof input[name] !== "boolean") report(problem.notABoolean(name));
     edited[name] = input[name];
   }
-  if (input["ns_ttl"] !== undefined) {
-    edited["ns_ttl"] = acceptInteger("ns_ttl", input["ns_ttl"], nsTtlSecondsRange, report);
+  const { ns_ttl, zone_mode, nameservers, soa } = input;
+  if (ns_ttl !== undefined) {
+    edited["ns_ttl"] = acceptInteger("ns_ttl", ns_ttl, nsTtlSecondsRange, report);
   }
-  if (input["zone_mode"] !== undefined) {
-    if (!zoneModes.includes(input["zone_mode"] as string)) {
-      report(problem.notOneOf("zone_mode", zoneModes));
-    }
-    edited["zone_mode"] = input["zone_mode"];
+  if (zone_mode !== undefined) {
+    if (!zoneModes.includes(zone_mode as string)) report(problem.notOneOf("zone_mode", zoneModes));
+    edited["zone_mode"] = zone_mode;
   }
-  if (input["nameservers"] !== undefined) {
-    const { nameservers } = input;
+  if (nameservers !== undefined) {
     const type = isObject(nameservers) ? nameservers["type"] : undefined;
     const set = isObject(nameservers) ? (nameservers["ns_set"] ?? 1) : null;
     if (!nameserverTypes.includes(type as string)) {
@@ -141,6 +118,6 @@ export function applySettingsPatch(
     const ns_set = acceptInteger("nameservers.ns_set", set, nameServerSetRange, report);
     edited["nameservers"] = String(type).startsWith("custom.") ? { type, ns_set } : { type };
   }
-  if (input["soa"] !== undefined) edited["soa"] = applySoaPatch(current.soa, input["soa"], report);
+  if (soa !== undefined) edited["soa"] = applySoaPatch(current.soa, soa, report);
   return edited as unknown as DnsSettings;
 }

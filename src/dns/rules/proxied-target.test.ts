@@ -1,12 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  findBrokenTarget,
-  wildcardsFor,
-  type TargetRecords,
-  type TargetState,
-} from "./proxied-target.ts";
+import { findBrokenTarget, wildcardsFor, type TargetState } from "./proxied-target.ts";
 
-const zone: Readonly<Record<string, TargetRecords>> = {
+const zone: Readonly<Record<string, TargetState>> = {
   "address.test": { hasAddress: true, cname: null },
   "one.test": { hasAddress: false, cname: "two.test" },
   "two.test": { hasAddress: false, cname: "address.test" },

@@ -2,20 +2,21 @@
  * A proxied CNAME must lead to a name with an address. The check follows the CNAME chain through
  * the zones of this server; the caller provides the look-up of names.
  */
-export interface TargetRecords {
-  readonly hasAddress: boolean;
-  readonly cname: string | null;
-}
 
 /** `null`: the name does not exist. "external": another server is authoritative for the name. */
-export type TargetState = TargetRecords | null | "external";
-export type LookUpTarget = (name: string) => TargetState;
+export type TargetState =
+  | { readonly hasAddress: boolean; readonly cname: string | null }
+  | null
+  | "external";
 
 /** RFC 1034 has no limit; resolvers stop at about this length. */
 const chainLengthMax = 16;
 
 /** The name at which the chain fails, or `null` when the chain ends at an address. */
-export function findBrokenTarget(target: string, lookUp: LookUpTarget): string | null {
+export function findBrokenTarget(
+  target: string,
+  lookUp: (name: string) => TargetState,
+): string | null {
   const seen = new Set<string>();
   let current = target;
   for (;;) {

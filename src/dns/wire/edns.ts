@@ -54,8 +54,7 @@ export function encodeOpt(edns: Edns, rcode: number): Uint8Array {
   writer.uint16(edns.options.reduce((sum, { data }) => sum + 4 + data.length, 0));
   for (const { code, data } of edns.options) {
     writer.uint16(code);
-    writer.uint16(data.length);
-    writer.bytes(data);
+    writer.sizedBytes(data);
   }
   return writer.finish();
 }

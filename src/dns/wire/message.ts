@@ -61,12 +61,6 @@ export const blankMessage: Message = {
   tsig: null,
 };
 
-export interface ParsedMessage {
-  readonly message: Message;
-  /** The start of the TSIG record, which signs the octets before it. */
-  readonly tsigOffset: number | null;
-}
-
 const flag = {
   response: 0x8000,
   authoritative: 0x0400,
@@ -87,9 +81,9 @@ function readRecord(reader: Reader, bytes: Uint8Array): ResourceRecord {
   const recordClass = reader.uint16();
   const ttlSeconds = reader.uint32();
   const length = reader.uint16();
-  const dataStart = reader.offset;
+  const start = reader.offset;
   reader.skip(length);
-  const data = expandData(type, bytes, { start: dataStart, end: dataStart + length });
+  const data = expandData(type, bytes, start, start + length);
   return { name, type, class: recordClass, ttlSeconds, data };
 }
 
@@ -97,8 +91,14 @@ function isPseudo({ type }: ResourceRecord): boolean {
   return type === typeCodes.OPT || type === typeCodes.TSIG;
 }
 
-/** Throws no error but WireError; octets after the last record are an error. */
-export function parseMessage(bytes: Uint8Array): ParsedMessage {
+/**
+ * Throws no error but WireError; octets after the last record are an error. `tsigOffset` is the
+ * start of the TSIG record, which signs the octets before it.
+ */
+export function parseMessage(bytes: Uint8Array): {
+  readonly message: Message;
+  readonly tsigOffset: number | null;
+} {
   if (bytes.length > messageBytesMax) throw new WireError("A message is longer than 65535 octets");
   const reader = new Reader(bytes);
   const id = reader.uint16();

@@ -48,10 +48,11 @@ export const nameLayouts: ReadonlyMap<number, NameLayout> = new Map([
 export function expandData(
   type: number,
   message: Uint8Array,
-  range: { readonly start: number; readonly end: number },
+  start: number,
+  end: number,
 ): Uint8Array {
   const layout = nameLayouts.get(type);
-  const reader = new Reader(message, range.start, range.end);
+  const reader = new Reader(message, start, end);
   // RFC 2136 section 2.4: an update names a record set with a record without data.
   if (layout === undefined || reader.remaining === 0) return reader.rest();
   const parts = [reader.bytes(layout.head)];

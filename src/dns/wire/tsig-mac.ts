@@ -37,25 +37,27 @@ export function isTsigAlgorithm(name: string): name is TsigAlgorithm {
   return Object.hasOwn(macBytesByAlgorithm, name);
 }
 
-interface MacInput {
-  readonly tsig: Omit<Tsig, "mac">;
-  /** The message without TSIG and with the identifier that was signed. */
-  readonly unsigned: Uint8Array;
-  readonly priorMac: Uint8Array | null;
+interface MacOptions {
+  readonly hmac: Hmac;
+  readonly nowSeconds: number;
+  readonly priorMac?: Uint8Array;
   /** RFC 8945 section 5.3.1: later messages of a stream sign only the timers. */
-  readonly timersOnly: boolean;
+  readonly timersOnly?: boolean;
 }
 
 function canonicalName(name: string): Uint8Array {
   return keyOctets(textKey(name));
 }
 
-function macInput({ tsig, unsigned, priorMac, timersOnly }: MacInput): Uint8Array {
+/** `unsigned` is the message without TSIG and with the identifier that was signed. */
+function computeMac(
+  unsigned: Uint8Array,
+  tsig: Omit<Tsig, "mac">,
+  key: TsigKey,
+  { hmac, priorMac, timersOnly = false }: MacOptions,
+): Uint8Array {
   const writer = new Writer();
-  if (priorMac !== null) {
-    writer.uint16(priorMac.length);
-    writer.bytes(priorMac);
-  }
+  if (priorMac !== undefined) writer.sizedBytes(priorMac);
   writer.bytes(unsigned);
   if (!timersOnly) {
     writer.bytes(canonicalName(tsig.keyName));
@@ -67,18 +69,13 @@ function macInput({ tsig, unsigned, priorMac, timersOnly }: MacInput): Uint8Arra
   writer.uint16(tsig.fudgeSeconds);
   if (!timersOnly) {
     writer.uint16(tsig.error);
-    writer.uint16(tsig.other.length);
-    writer.bytes(tsig.other);
+    writer.sizedBytes(tsig.other);
   }
-  return writer.finish();
+  return hmac(key.algorithm, key.secret, writer.finish());
 }
 
-export interface SignOptions {
+interface SignOptions extends MacOptions {
   readonly key: TsigKey;
-  readonly hmac: Hmac;
-  readonly nowSeconds: number;
-  readonly priorMac?: Uint8Array;
-  readonly timersOnly?: boolean;
   readonly error?: number;
   /** For BADTIME: the response carries the server's time. */
   readonly tellTime?: boolean;
@@ -90,11 +87,14 @@ export function tsigBytes(key: TsigKey): number {
   return names + 26 + macBytesByAlgorithm[key.algorithm];
 }
 
+function changeAdditionalCount(message: Uint8Array, change: 1 | -1): void {
+  const count = ((message[10]! << 8) | message[11]!) + change;
+  message.set([count >>> 8, count & 0xff], 10);
+}
+
 function appendRecord(message: Uint8Array, record: Uint8Array): Uint8Array {
   const bytes = concatBytes([message, record]);
-  const count = ((bytes[10]! << 8) | bytes[11]!) + 1;
-  bytes[10] = count >>> 8;
-  bytes[11] = count & 0xff;
+  changeAdditionalCount(bytes, 1);
   return bytes;
 }
 
@@ -103,7 +103,7 @@ export function signMessage(
   message: Uint8Array,
   options: SignOptions,
 ): { readonly bytes: Uint8Array; readonly mac: Uint8Array } {
-  const { key, hmac, nowSeconds, priorMac = null, timersOnly = false } = options;
+  const { key, nowSeconds } = options;
   const other = new Writer();
   if (options.tellTime === true) writeTime(other, nowSeconds);
   const tsig = {
@@ -115,8 +115,7 @@ export function signMessage(
     error: options.error ?? 0,
     other: other.finish(),
   };
-  const input = macInput({ tsig, unsigned: message, priorMac, timersOnly });
-  const mac = hmac(key.algorithm, key.secret, input);
+  const mac = computeMac(message, tsig, key, options);
   return { bytes: appendRecord(message, encodeTsig({ ...tsig, mac })), mac };
 }
 
@@ -143,21 +142,16 @@ export type Verdict =
       readonly key: TsigKey | null;
     };
 
-export interface VerifyOptions {
+interface VerifyOptions extends MacOptions {
   readonly findKey: (name: string) => TsigKey | undefined;
-  readonly hmac: Hmac;
-  readonly nowSeconds: number;
-  readonly priorMac?: Uint8Array;
-  readonly timersOnly?: boolean;
   /** RFC 8945 section 5.3.1: the unsigned messages of a stream since the last signed message. */
   readonly before?: readonly Uint8Array[];
 }
 
 function withoutTsig(bytes: Uint8Array, offset: number, originalId: number): Uint8Array {
   const unsigned = bytes.slice(0, offset);
-  const count = ((bytes[10]! << 8) | bytes[11]!) - 1;
   unsigned.set([originalId >>> 8, originalId & 0xff]);
-  unsigned.set([count >>> 8, count & 0xff], 10);
+  changeAdditionalCount(unsigned, -1);
   return unsigned;
 }
 
@@ -166,30 +160,19 @@ export function verifyMessage(bytes: Uint8Array, options: VerifyOptions): Verdic
   const { message, tsigOffset } = parseMessage(bytes);
   const { tsig } = message;
   if (tsig === null || tsigOffset === null) return { kind: "unsigned", message };
-  const bad = (error: number, known: TsigKey | null = null): Verdict => ({
-    kind: "bad",
-    message,
-    error,
-    key: known,
-  });
+  const bad = (error: number) => ({ kind: "bad", message, error, key: null }) as const;
   const key = options.findKey(tsig.keyName.toLowerCase());
-  const algorithm = tsig.algorithm.toLowerCase();
-  if (key === undefined || key.algorithm !== algorithm) return bad(rcodes.BADKEY);
+  if (key?.algorithm !== tsig.algorithm.toLowerCase()) return bad(rcodes.BADKEY);
   const macBytes = macBytesByAlgorithm[key.algorithm];
   if (tsig.mac.length > macBytes || tsig.mac.length < Math.max(macBytesMin, macBytes / 2)) {
     throw new WireError("The MAC has a wrong length");
   }
   const unsigned = withoutTsig(bytes, tsigOffset, tsig.originalId);
-  const input = macInput({
-    tsig,
-    unsigned: concatBytes([...(options.before ?? []), unsigned]),
-    priorMac: options.priorMac ?? null,
-    timersOnly: options.timersOnly === true,
-  });
-  const expected = options.hmac(key.algorithm, key.secret, input);
+  const stream = concatBytes([...(options.before ?? []), unsigned]);
+  const expected = computeMac(stream, tsig, key, options);
   if (!isSameSecret(expected.slice(0, tsig.mac.length), tsig.mac)) return bad(badSignature);
   if (Math.abs(options.nowSeconds - tsig.timeSignedSeconds) > tsig.fudgeSeconds) {
-    return bad(rcodes.BADTIME, key);
+    return { ...bad(rcodes.BADTIME), key };
   }
   // RFC 8945 section 5.2.2.1: a truncated MAC needs a local policy; this server has none.
   if (tsig.mac.length < macBytes) return bad(rcodes.BADTRUNC);

@@ -48,18 +48,15 @@ export function encodeTsig(tsig: Tsig): Uint8Array {
   data.name(tsig.algorithm);
   writeTime(data, tsig.timeSignedSeconds);
   data.uint16(tsig.fudgeSeconds);
-  data.uint16(tsig.mac.length);
-  data.bytes(tsig.mac);
+  data.sizedBytes(tsig.mac);
   data.uint16(tsig.originalId);
   data.uint16(tsig.error);
-  data.uint16(tsig.other.length);
-  data.bytes(tsig.other);
+  data.sizedBytes(tsig.other);
   const writer = new Writer();
   writer.name(tsig.keyName);
   writer.uint16(typeCodes.TSIG);
   writer.uint16(classCodes.ANY);
   writer.uint32(0);
-  writer.uint16(data.length);
-  writer.bytes(data.finish());
+  writer.sizedBytes(data.finish());
   return writer.finish();
 }

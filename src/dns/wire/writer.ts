@@ -7,10 +7,6 @@ export class Writer {
   #bytes = new Uint8Array(initialCapacityBytes);
   #length = 0;
 
-  get length(): number {
-    return this.#length;
-  }
-
   #reserve(count: number): number {
     const start = this.#length;
     const needed = start + count;
@@ -41,6 +37,12 @@ export class Writer {
   bytes(value: Uint8Array): void {
     const at = this.#reserve(value.length);
     this.#bytes.set(value, at);
+  }
+
+  /** Writes a length of 16 bits before the octets. */
+  sizedBytes(value: Uint8Array): void {
+    this.uint16(value.length);
+    this.bytes(value);
   }
 
   /** RFC 1035 section 3.3: one length octet, then at most 255 octets. */

@@ -3,18 +3,14 @@
 /** A limit of our own for the records of one directive. */
 const generatedMax = 65_536;
 
-export interface GenerateRange {
-  readonly start: number;
-  readonly stop: number;
-  readonly step: number;
-}
-
-export function parseRange(word: string): GenerateRange | null {
+/** The values of a range; `null` when the word is not a range. */
+export function parseRange(word: string): number[] | null {
   const match = /^(\d{1,9})-(\d{1,9})(?:\/(\d{1,9}))?$/.exec(word);
   if (match === null) return null;
   const [start, stop, step] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)];
   if (step < 1 || stop < start || (stop - start) / step >= generatedMax) return null;
-  return { start, stop, step };
+  const count = Math.floor((stop - start) / step) + 1;
+  return Array.from({ length: count }, (_, index) => start + index * step);
 }
 
 function format(value: number, width: number, base: string): string {

@@ -15,14 +15,6 @@ const settingTags: ReadonlyMap<string, keyof RecordSettings> = new Map([
   ["cf-ipv6-only", "ipv6_only"],
 ]);
 
-export interface LineComment {
-  readonly comment: string | null;
-  readonly tags: readonly string[];
-  /** `null` when the line does not specify it. */
-  readonly proxied: boolean | null;
-  readonly settings: RecordSettings;
-}
-
 export function composeLineComment(record: RecordDraft): string {
   const tags = [...record.tags];
   if (recordType(record.type).proxiable) tags.push(`${proxiedTag}:${record.proxied}`);
@@ -35,7 +27,10 @@ export function composeLineComment(record: RecordDraft): string {
   return [comment, tagsMark + tags.join(",")].filter((part) => part !== "").join(" ");
 }
 
-export function parseLineComment(text: string | null): LineComment {
+/** `proxied` is `null` when the line does not specify it. */
+export function parseLineComment(
+  text: string | null,
+): Pick<RecordDraft, "comment" | "tags" | "settings"> & { readonly proxied: boolean | null } {
   const mark = text?.lastIndexOf(tagsMark) ?? -1;
   const comment = (mark < 0 ? (text ?? "") : text!.slice(0, mark)).trim();
   const words = mark < 0 ? [] : text!.slice(mark + tagsMark.length).split(",");

@@ -139,6 +139,7 @@ describe("parseZoneFile() refuses, and reports the line", () => {
     ["a A ( 192.0.2.1\n", 1, "parenthesis is not closed"],
     ["a A 192.0.2.1 )", 1, "not opened"],
     ["a LOC 1 2 3 4 N 5 E 1m", 1, "incomplete"],
+    ["a LOC 42 N 71 W", 1, "incomplete"],
   ])("%j", (text, line, reason) => {
     expect(() => parse(text)).toThrow(`Line ${line}: `);
     expect(() => parse(text)).toThrow(reason);

@@ -9,7 +9,7 @@ import { parseRange, substitute } from "./generate.ts";
 import { parseLineComment } from "./line-comment.ts";
 import { ScanError, scanLines, type LogicalLine, type Token } from "../record/tokens.ts";
 
-export interface ParsedRecord {
+interface ParsedRecord {
   readonly request: RecordRequest;
   readonly line: number;
 }
@@ -18,6 +18,8 @@ interface ParseOptions {
   readonly zoneName: string;
   /** The value for lines that do not specify it. */
   readonly proxied: boolean;
+  /** Limits the records of $GENERATE as well. */
+  readonly recordsMax: number;
 }
 
 interface ParserState {
@@ -73,7 +75,7 @@ function parseTtlAndClass(
 function parseRecord(
   line: LogicalLine,
   state: ParserState,
-  options: ParseOptions,
+  proxiedDefault: boolean,
 ): ParsedRecord | null {
   const words = [...line.tokens];
   if (!line.startsBlank) state.owner = toAbsoluteName(words.shift()!.text, state.origin);
@@ -95,7 +97,7 @@ function parseRecord(
     name: `${state.owner}.`,
     ...rdata,
     ttl,
-    proxied: type.proxiable ? (proxied ?? options.proxied) : false,
+    proxied: type.proxiable ? (proxied ?? proxiedDefault) : false,
     comment,
     tags,
     settings,
@@ -105,9 +107,9 @@ function parseRecord(
 
 function* generateLines(line: LogicalLine): Generator<LogicalLine> {
   const [, rangeWord, ...template] = line.tokens;
-  const range = rangeWord === undefined ? null : parseRange(rangeWord.text);
+  const range = parseRange(rangeWord?.text ?? "");
   if (range === null) refuse(line.number, "$GENERATE needs a range such as 1-10 or 1-10/2");
-  for (let value = range.start; value <= range.stop; value += range.step) {
+  for (const value of range) {
     const tokens = template.map((token) => {
       const text = substitute(token.text, value);
       if (text === null) refuse(line.number, `$GENERATE cannot fill in ${token.text}`);
@@ -131,16 +133,13 @@ function applyDirective(directive: string, line: LogicalLine, state: ParserState
   }
 }
 
-/** Throws at the first malformed line; `recordsMax` limits the records of $GENERATE as well. */
-export function parseZoneFile(
-  text: string,
-  options: ParseOptions & { readonly recordsMax: number },
-): ParsedRecord[] {
+/** Throws at the first malformed line. */
+export function parseZoneFile(text: string, options: ParseOptions): ParsedRecord[] {
   const records: ParsedRecord[] = [];
   const state: ParserState = { origin: options.zoneName, ttl: undefined, owner: undefined };
   const add = (line: LogicalLine) => {
     if (line.tokens.length === 0) refuse(line.number, "a record is missing");
-    const record = parseRecord(line, state, options);
+    const record = parseRecord(line, state, options.proxied);
     if (record === null) return;
     if (records.length >= options.recordsMax) throw new ZoneError([problem.recordQuota()]);
     records.push(record);

@@ -1,24 +1,22 @@
+/** Fields of LOC. The wire form packs them together, so that the record type itself writes them. */
 import { problem } from "../problem.ts";
 import type { Field } from "./field.ts";
 
-interface DecimalOptions {
+function packed(): never {
+  throw new Error("The record type packs this field");
+}
+
+export function decimal(options: {
   readonly min: number;
   readonly max: number;
   readonly fractionDigits: number;
   readonly unit?: string;
   readonly fallback?: number;
-}
-
-/** The record type itself writes fields that the wire form packs together. */
-function packed(): never {
-  throw new Error("The record type packs this field");
-}
-
-export function decimal(options: DecimalOptions): Field<number> {
-  const { min, max, fractionDigits, unit = "" } = options;
+}): Field<number> {
+  const { min, max, fractionDigits, unit = "", fallback } = options;
   return {
-    ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
-    accept(input, { field, report }) {
+    fallback,
+    accept(input, name) {
       const isNumber = typeof input === "string" && /^-?\d+(?:\.\d+)?$/.test(input);
       const value = isNumber ? Number(input) : input;
       const whole = fractionDigits > 0 || Number.isInteger(value);
@@ -27,8 +25,7 @@ export function decimal(options: DecimalOptions): Field<number> {
         return Number(value.toFixed(fractionDigits)) + 0;
       }
       const refuse = fractionDigits === 0 ? problem.integerRange : problem.decimalRange;
-      report(refuse(field, min, max));
-      return undefined;
+      return refuse(name, min, max);
     },
     compose: (value) => `${value.toFixed(fractionDigits)}${unit}`,
     parse: ([token]) => token!.text.replace(/m$/, ""),
@@ -39,11 +36,9 @@ export function decimal(options: DecimalOptions): Field<number> {
 
 export function choice(values: readonly string[]): Field<string> {
   return {
-    accept(input, { field, report }) {
+    accept(input, name) {
       const value = typeof input === "string" ? input.toUpperCase() : "";
-      if (values.includes(value)) return value;
-      report(problem.notOneOf(field, values));
-      return undefined;
+      return values.includes(value) ? value : problem.notOneOf(name, values);
     },
     compose: (value) => value,
     parse: ([token]) => token!.text,

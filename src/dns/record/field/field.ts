@@ -5,24 +5,19 @@
  */
 import type { Reader } from "../../wire/reader.ts";
 import type { Writer } from "../../wire/writer.ts";
-import type { ReportProblem } from "../problem.ts";
+import type { Problem } from "../problem.ts";
 import type { Token } from "../tokens.ts";
 
 /** `content` writes hostnames bare, as the API does; `file` ends them with a dot. */
 export type TextForm = "content" | "file";
 
-interface FieldContext {
-  readonly field: string;
-  readonly type: string;
-  readonly report: ReportProblem;
-}
-
-export interface Field<Value> {
+export interface Field<Value extends string | number> {
   /** The value when a request omits the field; a field without a fallback is required. */
-  readonly fallback?: Value;
+  readonly fallback?: Value | undefined;
   /** Whether the field takes all remaining words of a line. */
   readonly rest?: boolean;
-  accept(input: unknown, context: FieldContext): Value | undefined;
+  /** Returns the canonical value, or the problem with the input. */
+  accept(input: unknown, name: string, type: string): Value | Problem;
   compose(value: Value, form: TextForm): string;
   /** Turns words of a zone file into an input of `accept`. */
   parse(tokens: readonly Token[], origin: string): unknown;

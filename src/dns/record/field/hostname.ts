@@ -17,17 +17,15 @@ export function normaliseHostname(input: string): string | null {
 interface HostnameOptions {
   /** The root means "none" in SRV, NAPTR and MX, and "the owner" in SVCB; other types refuse it. */
   readonly rootAllowed?: boolean;
-  readonly refuse?: (field: string, type: string) => Problem;
+  readonly refuse?: (type: string) => Problem;
 }
 
 export function hostname(options: HostnameOptions = {}): Field<string> {
   return {
-    accept(input, { field, type, report }) {
-      const root = options.rootAllowed === true && input === ".";
-      const name = root ? "." : typeof input === "string" ? normaliseHostname(input) : null;
-      if (name !== null) return name;
-      report(options.refuse?.(field, type) ?? problem.notAHostname(field));
-      return undefined;
+    accept(input, name, type) {
+      if (options.rootAllowed === true && input === ".") return ".";
+      const host = typeof input === "string" ? normaliseHostname(input) : null;
+      return host ?? options.refuse?.(type) ?? problem.notAHostname(name);
     },
     compose: (value, form) => (form === "content" || value === "." ? value : `${value}.`),
     parse([token], origin) {
@@ -41,4 +39,4 @@ export function hostname(options: HostnameOptions = {}): Field<string> {
 }
 
 /** A hostname that is the whole content of its record. */
-export const hostnameContent = hostname({ refuse: (_, type) => problem.contentInvalid(type) });
+export const hostnameContent = hostname({ refuse: problem.contentInvalid });

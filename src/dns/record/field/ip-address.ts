@@ -64,36 +64,23 @@ export function formatIpv6(bytes: Uint8Array): string {
   return `${formatGroups(groups.slice(0, start))}::${formatGroups(groups.slice(start + length))}`;
 }
 
-function ipAddress(options: {
-  readonly bytes: number;
-  readonly parse: (text: string) => Uint8Array | null;
-  readonly format: (bytes: Uint8Array) => string;
-  readonly refuse: () => Problem;
-}): Field<string> {
+function ipAddress(
+  byteLength: number,
+  parse: (text: string) => Uint8Array | null,
+  format: (bytes: Uint8Array) => string,
+  refuse: () => Problem,
+): Field<string> {
   return {
-    accept(input, { report }) {
-      const bytes = typeof input === "string" ? options.parse(input.trim()) : null;
-      if (bytes !== null) return options.format(bytes);
-      report(options.refuse());
-      return undefined;
+    accept(input) {
+      const bytes = typeof input === "string" ? parse(input.trim()) : null;
+      return bytes === null ? refuse() : format(bytes);
     },
     compose: (value) => value,
     parse: ([token]) => token!.text,
-    write: (writer, value) => writer.bytes(options.parse(value)!),
-    read: (reader) => options.format(reader.bytes(options.bytes)),
+    write: (writer, value) => writer.bytes(parse(value)!),
+    read: (reader) => format(reader.bytes(byteLength)),
   };
 }
 
-export const ipv4 = ipAddress({
-  bytes: 4,
-  parse: parseIpv4,
-  format: formatIpv4,
-  refuse: problem.ipv4Invalid,
-});
-
-export const ipv6 = ipAddress({
-  bytes: 16,
-  parse: parseIpv6,
-  format: formatIpv6,
-  refuse: problem.ipv6Invalid,
-});
+export const ipv4 = ipAddress(4, parseIpv4, formatIpv4, problem.ipv4Invalid);
+export const ipv6 = ipAddress(16, parseIpv6, formatIpv6, problem.ipv6Invalid);

@@ -51,17 +51,10 @@ export function joinStrings(strings: readonly Uint8Array[]): string {
 /** The content of a TXT record; the value is the canonical text with quotation marks. */
 export const quotedStrings: Field<string> = {
   rest: true,
-  accept(input, { type, report }) {
-    if (typeof input !== "string" || input === "") {
-      report(problem.contentInvalid(type));
-      return undefined;
-    }
+  accept(input, _, type) {
+    if (typeof input !== "string" || input === "") return problem.contentInvalid(type);
     const strings = parseStrings(input);
-    if (strings === null) {
-      report(problem.quotationMarks());
-      return undefined;
-    }
-    return composeStrings(strings);
+    return strings === null ? problem.quotationMarks() : composeStrings(strings);
   },
   compose: (value) => value,
   parse: (tokens) => tokens.map(({ text }) => `"${text}"`).join(" "),
@@ -69,7 +62,7 @@ export const quotedStrings: Field<string> = {
     for (const string of parseStrings(value)!) writer.characterString(string);
   },
   read(reader) {
-    const strings: Uint8Array[] = [reader.characterString()];
+    const strings = [reader.characterString()];
     while (reader.remaining > 0) strings.push(reader.characterString());
     return composeStrings(strings);
   },

@@ -5,158 +5,150 @@
 import { decodeBase64, encodeBase64 } from "../../wire/base64.ts";
 import { quoteBytes, unescapeBytes } from "../../wire/character-string.ts";
 import { Reader } from "../../wire/reader.ts";
-import { concatBytes, decodeUtf8, encodeUtf8, WireError } from "../../wire/bytes.ts";
+import { decodeUtf8, encodeUtf8, WireError } from "../../wire/bytes.ts";
 import { Writer } from "../../wire/writer.ts";
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
 import { problem } from "../problem.ts";
 import { scanLines, type Token } from "../tokens.ts";
 import type { Field } from "./field.ts";
 
-/** `accept` catches this error and reports the message. */
-class ParameterError extends Error {}
+/** `accept` catches the error and reports the message. */
+function refuse(reason: string): never {
+  throw new Error(reason);
+}
 
-const keyNames = [
-  "mandatory",
-  "alpn",
-  "no-default-alpn",
-  "port",
-  "ipv4hint",
-  "ech",
-  "ipv6hint",
-  "dohpath",
-  "ohttp",
-] as const;
+/** Converts the value of a key between octets on the wire and the text between quotation marks. */
+interface ValueForm {
+  /** The text is not empty. */
+  encode(text: string): Uint8Array;
+  decode(reader: Reader): Uint8Array;
+}
+
+/** Commas and backslashes in a list item have a second level of escapes (RFC 9460 appendix A.1). */
+function list(
+  encodeItems: (items: readonly string[], writer: Writer) => void,
+  decodeItem: (reader: Reader) => string,
+): ValueForm {
+  return {
+    encode(text) {
+      const items = text.match(/(?:[^,\\]|\\[^])+/gu) ?? [];
+      if (items.join(",") !== text) refuse("a list has an empty item");
+      const unescaped = items.map((item) => item.replaceAll(/\\([^])/gu, "$1"));
+      const writer = new Writer();
+      encodeItems(unescaped, writer);
+      return writer.finish();
+    },
+    decode(reader) {
+      const items: string[] = [];
+      while (reader.remaining > 0) items.push(decodeItem(reader));
+      return encodeUtf8(items.map((item) => item.replaceAll(/[\\,]/g, "\\$&")).join(","));
+    },
+  };
+}
+
+function addresses(
+  key: string,
+  parse: typeof parseIpv4,
+  decodeItem: (reader: Reader) => string,
+): ValueForm {
+  return list((items, writer) => {
+    for (const item of items) {
+      writer.bytes(parse(item.trim()) ?? refuse(`${item} is not an address for ${key}`));
+    }
+  }, decodeItem);
+}
+
+const mandatory = list(
+  (items, writer) => {
+    const numbers = items.map(keyNumber).sort((one, other) => one - other);
+    if (numbers.includes(0)) refuse("mandatory cannot list itself");
+    if (new Set(numbers).size < numbers.length) refuse("mandatory lists a key twice");
+    for (const number of numbers) writer.uint16(number);
+  },
+  (reader) => keyName(reader.uint16()),
+);
+
+const alpn = list(
+  (items, writer) => {
+    for (const id of items.map(encodeUtf8)) {
+      if (id.length > 255) refuse("an alpn id is too long");
+      writer.characterString(id);
+    }
+  },
+  (reader) => {
+    const id = decodeUtf8(reader.characterString());
+    if (id === null) throw new WireError("An alpn id is not UTF-8");
+    return id;
+  },
+);
+
+const port: ValueForm = {
+  encode(text) {
+    const number = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
+    if (number > 65_535) refuse("port must be between 0 and 65535");
+    return Uint8Array.of(number >>> 8, number & 0xff);
+  },
+  decode: (reader) => encodeUtf8(String(reader.uint16())),
+};
+
+const ech: ValueForm = {
+  encode: (text) => decodeBase64(text) ?? refuse("ech must be base64"),
+  decode: (reader) => encodeUtf8(encodeBase64(reader.rest())),
+};
+
+/** The known keys by number, with the form of their values; `null` means that a key has no value. */
+const keys: readonly (readonly [name: string, form: ValueForm | null])[] = [
+  ["mandatory", mandatory],
+  ["alpn", alpn],
+  ["no-default-alpn", null],
+  ["port", port],
+  ["ipv4hint", addresses("ipv4hint", parseIpv4, (reader) => formatIpv4(reader.bytes(4)))],
+  ["ech", ech],
+  ["ipv6hint", addresses("ipv6hint", parseIpv6, (reader) => formatIpv6(reader.bytes(16)))],
+  ["dohpath", { encode: encodeUtf8, decode: (reader) => reader.rest() }],
+  ["ohttp", null],
+];
 /** 65535 is reserved (RFC 9460 section 14.3.2). */
 const keyNumberMax = 65_534;
 
 function keyNumber(name: string): number {
-  const known = (keyNames as readonly string[]).indexOf(name);
+  const known = keys.findIndex(([keyword]) => keyword === name);
   if (known >= 0) return known;
   const match = /^key(0|[1-9]\d{0,4})$/.exec(name);
   const number = Number(match?.[1] ?? keyNumberMax + 1);
-  if (number > keyNumberMax) throw new ParameterError(`${name} is not a key`);
-  return number;
+  return number > keyNumberMax ? refuse(`${name} is not a key`) : number;
 }
 
 function keyName(number: number): string {
-  return keyNames[number] ?? `key${number}`;
+  return keys[number]?.[0] ?? `key${number}`;
 }
 
-/** Commas and backslashes in a list item have a second level of escapes (RFC 9460 appendix A.1). */
-function splitList(text: string): string[] {
-  const items = text.match(/(?:[^,\\]|\\[^])+/gu) ?? [];
-  if (items.join(",") !== text) throw new ParameterError("a list has an empty item");
-  return items.map((item) => item.replaceAll(/\\([^])/gu, "$1"));
+/** Values of unknown keys are opaque octets, and may be absent. */
+function encodeValue(key: number, raw: Uint8Array): Uint8Array {
+  const [name, form] = keys[key] ?? [];
+  if (form === undefined) return raw;
+  if (form === null) return raw.length > 0 ? refuse(`${name} takes no value`) : raw;
+  const text = decodeUtf8(raw);
+  return form.encode(text || refuse(`${name} needs a value`));
 }
 
-function joinList(items: readonly string[]): string {
-  return items.map((item) => item.replaceAll(/[\\,]/g, "\\$&")).join(",");
-}
-
-function encodeAddresses(text: string, parse: typeof parseIpv4, key: string): Uint8Array {
-  const addresses = splitList(text).map((item) => {
-    const bytes = parse(item.trim());
-    if (bytes === null) throw new ParameterError(`${item} is not an address for ${key}`);
-    return bytes;
-  });
-  return concatBytes(addresses);
-}
-
-function encodeValue(key: number, raw: Uint8Array | null): Uint8Array {
-  const name = keyName(key);
-  const text = raw === null ? null : decodeUtf8(raw);
-  const writer = new Writer();
-  const withoutValue = name === "no-default-alpn" || name === "ohttp";
-  if (withoutValue) {
-    if (raw !== null && raw.length > 0) throw new ParameterError(`${name} takes no value`);
-    return new Uint8Array();
-  }
-  if (key >= keyNames.length) return raw ?? new Uint8Array();
-  if (text === null || text === "") throw new ParameterError(`${name} needs a value`);
-  switch (name) {
-    case "mandatory": {
-      const keys = splitList(text)
-        .map(keyNumber)
-        .sort((one, other) => one - other);
-      if (keys.includes(0)) throw new ParameterError("mandatory cannot list itself");
-      if (new Set(keys).size < keys.length) throw new ParameterError("mandatory lists a key twice");
-      for (const number of keys) writer.uint16(number);
-      return writer.finish();
-    }
-    case "alpn":
-      for (const item of splitList(text)) {
-        if (encodeUtf8(item).length > 255) throw new ParameterError("an alpn id is too long");
-        writer.characterString(encodeUtf8(item));
-      }
-      return writer.finish();
-    case "port":
-      if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
-        throw new ParameterError("port must be between 0 and 65535");
-      }
-      writer.uint16(Number(text));
-      return writer.finish();
-    case "ipv4hint":
-      return encodeAddresses(text, parseIpv4, name);
-    case "ipv6hint":
-      return encodeAddresses(text, parseIpv6, name);
-    case "ech": {
-      const bytes = decodeBase64(text);
-      if (bytes === null) throw new ParameterError("ech must be base64");
-      return bytes;
-    }
-    default:
-      return raw!;
-  }
-}
-
-function decodeValue(key: number, bytes: Uint8Array): Uint8Array | null {
-  const name = keyName(key);
+function composeParameter([key, bytes]: readonly [number, Uint8Array]): string {
+  const form = keys[key]?.[1];
   const reader = new Reader(bytes);
-  const items: string[] = [];
-  switch (name) {
-    case "no-default-alpn":
-    case "ohttp":
-      reader.expectEnd();
-      return null;
-    case "mandatory":
-      while (reader.remaining > 0) items.push(keyName(reader.uint16()));
-      break;
-    case "alpn":
-      while (reader.remaining > 0) {
-        const item = decodeUtf8(reader.characterString());
-        if (item === null) throw new WireError("An alpn id is not UTF-8");
-        items.push(item);
-      }
-      break;
-    case "port":
-      items.push(String(reader.uint16()));
-      reader.expectEnd();
-      break;
-    case "ipv4hint":
-      while (reader.remaining > 0) items.push(formatIpv4(reader.bytes(4)));
-      break;
-    case "ipv6hint":
-      while (reader.remaining > 0) items.push(formatIpv6(reader.bytes(16)));
-      break;
-    case "ech":
-      return encodeUtf8(encodeBase64(bytes));
-    default:
-      return bytes;
-  }
-  return encodeUtf8(joinList(items));
+  const value = form === null ? new Uint8Array() : (form?.decode(reader) ?? reader.rest());
+  reader.expectEnd();
+  return form || value.length > 0 ? `${keyName(key)}=${quoteBytes(value)}` : keyName(key);
 }
 
 type ServiceParameters = readonly (readonly [key: number, value: Uint8Array])[];
 
 function parseWord({ text }: Token): readonly [number, Uint8Array] {
-  const equals = text.indexOf("=");
-  const key = keyNumber((equals < 0 ? text : text.slice(0, equals)).toLowerCase());
-  if (equals < 0) return [key, encodeValue(key, null)];
-  let value = text.slice(equals + 1);
-  if (value.length > 1 && value.startsWith('"') && value.endsWith('"')) value = value.slice(1, -1);
+  const [, name, given = ""] = /^([^=]*)=?([^]*)$/.exec(text)!;
+  const key = keyNumber(name!.toLowerCase());
+  const value = given.replace(/^"([^]*)"$/, "$1");
   const raw = unescapeBytes(value);
   if (raw === null || /(?:^|[^\\])(?:\\\\)*"/.test(value)) {
-    throw new ParameterError(`the quotation of ${keyName(key)} is broken`);
+    refuse(`the quotation of ${keyName(key)} is broken`);
   }
   return [key, encodeValue(key, raw)];
 }
@@ -164,44 +156,30 @@ function parseWord({ text }: Token): readonly [number, Uint8Array] {
 function parseParameters(text: string): ServiceParameters {
   const [line, second] = scanLines(text);
   if (line?.comment !== undefined && line.comment !== null) {
-    throw new ParameterError("a semicolon must stand in quotation marks");
+    refuse("a semicolon must stand in quotation marks");
   }
-  if (second !== undefined) throw new ParameterError("it must be on one line");
+  if (second !== undefined) refuse("it must be on one line");
   const parameters = (line?.tokens ?? []).map(parseWord).sort(([one], [other]) => one - other);
-  const keys = new Set(parameters.map(([key]) => key));
-  if (keys.size < parameters.length) throw new ParameterError("a key is given twice");
-  if (keys.has(2) && !keys.has(1)) throw new ParameterError("no-default-alpn needs alpn");
-  const mandatory = new Reader(parameters.find(([key]) => key === 0)?.[1] ?? new Uint8Array());
-  while (mandatory.remaining > 0) {
-    const key = mandatory.uint16();
-    if (!keys.has(key)) throw new ParameterError(`mandatory key ${keyName(key)} is missing`);
+  const given = new Map(parameters);
+  if (given.size < parameters.length) refuse("a key is given twice");
+  if (given.has(2) && !given.has(1)) refuse("no-default-alpn needs alpn");
+  const required = new Reader(given.get(0) ?? new Uint8Array());
+  while (required.remaining > 0) {
+    const key = required.uint16();
+    if (!given.has(key)) refuse(`mandatory key ${keyName(key)} is missing`);
   }
   return parameters;
-}
-
-function composeParameters(parameters: ServiceParameters): string {
-  return parameters
-    .map(([key, bytes]) => {
-      const value = decodeValue(key, bytes);
-      const bare = value === null || (key >= keyNames.length && value.length === 0);
-      return bare ? keyName(key) : `${keyName(key)}=${quoteBytes(value)}`;
-    })
-    .join(" ");
 }
 
 export const serviceParameters: Field<string> = {
   rest: true,
   fallback: "",
-  accept(input, { field, report }) {
-    if (typeof input !== "string") {
-      report(problem.notAString(field));
-      return undefined;
-    }
+  accept(input, name) {
+    if (typeof input !== "string") return problem.notAString(name);
     try {
-      return composeParameters(parseParameters(input));
+      return parseParameters(input).map(composeParameter).join(" ");
     } catch (error) {
-      report(problem.serviceParameter((error as Error).message));
-      return undefined;
+      return problem.serviceParameter((error as Error).message);
     }
   },
   compose: (value) => value,
@@ -209,8 +187,7 @@ export const serviceParameters: Field<string> = {
   write(writer, value) {
     for (const [key, bytes] of parseParameters(value)) {
       writer.uint16(key);
-      writer.uint16(bytes.length);
-      writer.bytes(bytes);
+      writer.sizedBytes(bytes);
     }
   },
   read(reader) {
@@ -222,6 +199,6 @@ export const serviceParameters: Field<string> = {
       if (key <= last) throw new WireError("SvcParam keys are out of order");
       parameters.push([key, reader.bytes(reader.uint16())]);
     }
-    return composeParameters(parameters);
+    return parameters.map(composeParameter).join(" ");
   },
 };

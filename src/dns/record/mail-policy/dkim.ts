@@ -1,13 +1,13 @@
 import { decodeBase64 } from "../../wire/base64.ts";
-import { checkValues, parseTagList } from "./tag-list.ts";
+import { checkValues, parseTagList, wordsPattern } from "./tag-list.ts";
 
-/** RFC 6376 section 3.6.1: lists of hyphenated words, separated by colons. */
-const allowed = {
-  k: /^(?:rsa|ed25519)$/,
-  h: /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i,
-  s: /^(?:\*|[a-z0-9-]+)(?:\s*:\s*(?:\*|[a-z0-9-]+))*$/i,
-  t: /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i,
-};
+/** RFC 6376 section 3.6.1. */
+const allowed = new Map([
+  ["k", /^(?:rsa|ed25519)$/],
+  ["h", wordsPattern],
+  ["s", /^(?:\*|[a-z0-9-]+)(?:\s*:\s*(?:\*|[a-z0-9-]+))*$/i],
+  ["t", wordsPattern],
+]);
 
 /** DKIM keys have the name <selector>._domainkey below a domain. */
 export function isDkimName(owner: string): boolean {

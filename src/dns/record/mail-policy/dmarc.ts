@@ -1,4 +1,4 @@
-import { checkValues, parseTagList } from "./tag-list.ts";
+import { checkValues, parseTagList, wordsPattern } from "./tag-list.ts";
 
 const policyPattern = /^(?:none|quarantine|reject)$/i;
 const alignmentPattern = /^[rs]$/i;
@@ -6,19 +6,19 @@ const reportUris =
   /^\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?(?:\s*,\s*[a-z][a-z0-9+.-]*:[^\s,!]+(?:![0-9]+[kmgt]?)?)*\s*$/i;
 
 /** RFC 7489 section 6.3. */
-const allowed = {
-  p: policyPattern,
-  sp: policyPattern,
-  np: policyPattern,
-  adkim: alignmentPattern,
-  aspf: alignmentPattern,
-  fo: /^[01ds](?:\s*:\s*[01ds])*$/i,
-  pct: /^(?:100|[1-9]?[0-9])$/,
-  rf: /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i,
-  ri: /^[0-9]{1,10}$/,
-  rua: reportUris,
-  ruf: reportUris,
-};
+const allowed = new Map([
+  ["p", policyPattern],
+  ["sp", policyPattern],
+  ["np", policyPattern],
+  ["adkim", alignmentPattern],
+  ["aspf", alignmentPattern],
+  ["fo", /^[01ds](?:\s*:\s*[01ds])*$/i],
+  ["pct", /^(?:100|[1-9]?[0-9])$/],
+  ["rf", wordsPattern],
+  ["ri", /^[0-9]{1,10}$/],
+  ["rua", reportUris],
+  ["ruf", reportUris],
+]);
 
 /** DMARC policies have the name _dmarc below a domain. */
 export function isDmarcName(owner: string): boolean {

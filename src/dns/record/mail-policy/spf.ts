@@ -3,39 +3,41 @@ import { parseIpv4, parseIpv6 } from "../field/ip-address.ts";
 /** RFC 7208 section 4.6.4: the limit of terms that cause DNS queries. */
 const lookupsMax = 10;
 /** A domain-spec may contain macros (RFC 7208 section 7). */
-const domainSpec = /^(?:[a-z0-9_.-]|%\{[slodiphcrtv][0-9]*r?[.\-+,/_=]*\}|%%|%_|%-)+$/i;
-const cidrPattern = /^(?:\/(?:[0-9]|[12][0-9]|3[0-2]))?(?:\/\/(?:[0-9]{1,2}|1[01][0-9]|12[0-8]))?$/;
+const domain = String.raw`(?:[a-z0-9_.-]|%\{[slodiphcrtv][0-9]*r?[.\-+,/_=]*\}|%%|%_|%-)+`;
+const cidr4 = String.raw`(?:\/(?:[0-9]|[12][0-9]|3[0-2]))`;
+const cidr6 = String.raw`(?:\/\/(?:[0-9]{1,2}|1[01][0-9]|12[0-8]))`;
+
+function matcher(pattern: string): (text: string) => boolean {
+  const regExp = new RegExp(`^${pattern}$`, "i");
+  return (text) => regExp.test(text);
+}
+
+const isDomain = matcher(domain);
+const isDomainArgument = matcher(`:${domain}`);
+const isDomainAndCidr = matcher(`(?::${domain})?${cidr4}?${cidr6}?`);
+
+function isNetwork(argument: string, parse: (text: string) => unknown, bits: number): boolean {
+  const [, address, prefix = "0"] = /^:([^/]*)(?:\/(\d{1,3}))?$/.exec(argument) ?? [];
+  return address !== undefined && parse(address) !== null && Number(prefix) <= bits;
+}
+
+/** Each check receives the term after the name of the mechanism. */
+const mechanisms: ReadonlyMap<string, (argument: string) => boolean> = new Map([
+  ["all", (argument) => argument === ""],
+  ["include", isDomainArgument],
+  ["exists", isDomainArgument],
+  ["a", isDomainAndCidr],
+  ["mx", isDomainAndCidr],
+  ["ptr", matcher(`(?::${domain})?`)],
+  ["ip4", (argument) => isNetwork(argument, parseIpv4, 32)],
+  ["ip6", (argument) => isNetwork(argument, parseIpv6, 128)],
+]);
+const lookupTerms = new Set(["include", "exists", "a", "mx", "ptr", "redirect"]);
 
 /** Also true for "v=spf1include:…", so that a missing space is reported. */
 export function looksLikeSpf(text: string): boolean {
   return /^v=spf1/i.test(text);
 }
-
-function checkNetwork(value: string, parse: (text: string) => unknown, bits: number): boolean {
-  const [address, prefix, ...more] = value.split("/");
-  if (more.length > 0 || parse(address!) === null) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
-}
-
-/** `a` and `mx` take an optional domain and an optional pair of prefix lengths. */
-function checkDomainAndCidr(rest: string): boolean {
-  const slash = rest.search(/\/\d|\/\//);
-  const domain = slash < 0 ? rest : rest.slice(0, slash);
-  if (!cidrPattern.test(slash < 0 ? "" : rest.slice(slash))) return false;
-  return domain === "" || (domain.startsWith(":") && domainSpec.test(domain.slice(1)));
-}
-
-const mechanisms: ReadonlyMap<string, (rest: string) => boolean> = new Map([
-  ["all", (rest) => rest === ""],
-  ["include", (rest) => rest.startsWith(":") && domainSpec.test(rest.slice(1))],
-  ["exists", (rest) => rest.startsWith(":") && domainSpec.test(rest.slice(1))],
-  ["a", checkDomainAndCidr],
-  ["mx", checkDomainAndCidr],
-  ["ptr", (rest) => rest === "" || (rest.startsWith(":") && domainSpec.test(rest.slice(1)))],
-  ["ip4", (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv4, 32)],
-  ["ip6", (rest) => rest.startsWith(":") && checkNetwork(rest.slice(1), parseIpv6, 128)],
-]);
-const lookupTerms = new Set(["include", "exists", "a", "mx", "ptr", "redirect"]);
 
 /** Returns the first error of an SPF policy, or `null`. */
 export function checkSpf(text: string): string | null {
@@ -44,22 +46,19 @@ export function checkSpf(text: string): string | null {
   const modifiers = new Set<string>();
   for (const term of text.trim().split(/ +/).slice(1)) {
     const modifier = /^([a-z][a-z0-9_.-]*)=(.*)$/i.exec(term);
-    const mechanism = /^[+?~-]?([a-z0-9]+)(.*)$/i.exec(term);
-    if (modifier !== null) {
-      const name = modifier[1]!.toLowerCase();
-      if (name === "redirect" || name === "exp") {
-        if (modifiers.has(name)) return `${name}= is given twice`;
-        if (!domainSpec.test(modifier[2]!)) return `"${term}" has no valid domain`;
-        modifiers.add(name);
-      }
-      if (lookupTerms.has(name)) lookups += 1;
-    } else {
-      const name = mechanism?.[1]!.toLowerCase() ?? "";
-      const check = mechanisms.get(name);
+    const parts = modifier ?? /^[+?~-]?([a-z0-9]+)(.*)$/i.exec(term);
+    const [, name = "", argument = ""] = parts ?? [];
+    const word = name.toLowerCase();
+    if (modifier === null) {
+      const check = mechanisms.get(word);
       if (check === undefined) return `"${term}" is not a mechanism`;
-      if (!check(mechanism![2]!)) return `"${term}" is malformed`;
-      if (lookupTerms.has(name)) lookups += 1;
+      if (!check(argument)) return `"${term}" is malformed`;
+    } else if (word === "redirect" || word === "exp") {
+      if (modifiers.has(word)) return `${word}= is given twice`;
+      if (!isDomain(argument)) return `"${term}" has no valid domain`;
+      modifiers.add(word);
     }
+    if (lookupTerms.has(word)) lookups += 1;
   }
   return lookups > lookupsMax ? `it needs ${lookups} lookups and ${lookupsMax} are allowed` : null;
 }

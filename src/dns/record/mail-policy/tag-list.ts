@@ -1,5 +1,8 @@
 /** Lists `name=value; name=value` of DKIM (RFC 6376 section 3.2) and DMARC (RFC 7489 section 6.4). */
-export type TagList = ReadonlyMap<string, string>;
+type TagList = ReadonlyMap<string, string>;
+
+/** Hyphenated words, separated by colons. */
+export const wordsPattern = /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i;
 
 /** Returns the tags, or the first error. */
 export function parseTagList(text: string): TagList | string {
@@ -17,13 +20,9 @@ export function parseTagList(text: string): TagList | string {
 }
 
 /** Returns the error of the first tag with a value that is not allowed, or `null`. */
-export function checkValues(
-  tags: TagList,
-  allowed: Readonly<Record<string, RegExp>>,
-): string | null {
+export function checkValues(tags: TagList, allowed: ReadonlyMap<string, RegExp>): string | null {
   for (const [name, value] of tags) {
-    const pattern = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
-    if (pattern !== undefined && !pattern.test(value)) return `${name}=${value} is not allowed`;
+    if (allowed.get(name)?.test(value) === false) return `${name}=${value} is not allowed`;
   }
   return null;
 }

@@ -25,50 +25,44 @@ export function readChoice<const Values extends readonly string[]>(
 
 function readCount(
   parameters: QueryParameters,
-  count: { readonly name: string; readonly fallback: number; readonly max: number },
+  name: string,
+  sizes: { readonly default: number; readonly max: number },
   report: ReportProblem,
 ): number {
-  const given = parameters.get(count.name);
-  if (given === undefined || given === "") return count.fallback;
+  const given = parameters.get(name);
+  if (given === undefined || given === "") return sizes.default;
   const value = /^\d{1,15}$/.test(given) ? Number(given) : 0;
-  if (value < 1) report(problem.valueInvalid(count.name, "a whole number from 1 upwards"));
-  return Math.min(Math.max(value, 1), count.max);
+  if (value < 1) report(problem.valueInvalid(name, "a whole number from 1 upwards"));
+  return Math.min(Math.max(value, 1), sizes.max);
 }
 
 export function readPage(
   parameters: QueryParameters,
-  limits: { readonly perPageDefault: number; readonly perPageMax: number },
+  perPage: { readonly default: number; readonly max: number },
   report: ReportProblem,
 ): Page {
   const direction = { name: "direction", values: directions, fallback: "asc" } as const;
-  const page = { name: "page", fallback: 1, max: Number.MAX_SAFE_INTEGER };
-  const perPage = { name: "per_page", fallback: limits.perPageDefault, max: limits.perPageMax };
+  const pages = { default: 1, max: Number.MAX_SAFE_INTEGER };
   return {
     direction: readChoice(parameters, direction, report),
-    page: readCount(parameters, page, report),
-    perPage: readCount(parameters, perPage, report),
+    page: readCount(parameters, "page", pages, report),
+    perPage: readCount(parameters, "per_page", perPage, report),
   };
 }
 
-export interface ResultInfo {
-  readonly page: number;
-  readonly per_page: number;
-  readonly count: number;
-  readonly total_count: number;
-  readonly total_pages: number;
-}
+export type ResultInfo = ReturnType<typeof describePage>;
 
 /** An empty list has one page. */
 export function describePage(
-  page: { readonly page: number; readonly perPage: number },
+  { page, perPage }: Pick<Page, "page" | "perPage">,
   count: number,
   totalCount: number,
-): ResultInfo {
+) {
   return {
-    page: page.page,
-    per_page: page.perPage,
+    page,
+    per_page: perPage,
     count,
     total_count: totalCount,
-    total_pages: Math.max(1, Math.ceil(totalCount / page.perPage)),
+    total_pages: Math.max(1, Math.ceil(totalCount / perPage)),
   };
 }

@@ -3,13 +3,12 @@ import type { ReportProblem } from "../../record/problem.ts";
 import { toAsciiName } from "../../record/punycode.ts";
 import { readChoice, readPage, type Page, type QueryParameters } from "./page.ts";
 
-const recordsPerPageDefault = 100;
-/** Deviation: larger pages are reduced to this size, which fits in a call between two isolates. */
-const recordsPerPageMax = 20_000;
+/** Deviation: larger pages are reduced to `max`, which fits in a call between two isolates. */
+const recordsPerPage = { default: 100, max: 20_000 };
 
 const textOperators = ["exact", "contains", "startswith", "endswith"] as const;
 const orders = ["type", "name", "content", "ttl", "proxied"] as const;
-const matches = ["any", "all"] as const;
+export const matches = ["any", "all"] as const;
 
 export type TextOperator = (typeof textOperators)[number];
 export type Match = (typeof matches)[number];
@@ -46,31 +45,35 @@ export interface RecordQuery extends Page {
   readonly order: (typeof orders)[number];
 }
 
-function readTexts(
+/** The parameters `field` and `field.operator` that are not empty; `field` alone means "exact". */
+function* readOperators(
   parameters: QueryParameters,
-  field: "name" | "content" | "comment",
-): Condition[] {
-  const conditions: Condition[] = [];
+  field: string,
+): Generator<readonly [TextOperator, string]> {
   for (const operator of ["", ...textOperators] as const) {
     const given = parameters.get(operator === "" ? field : `${field}.${operator}`);
-    if (given === undefined || given === "") continue;
-    const value =
-      field === "name" ? toAsciiName(given).replace(/(?<=.)\.$/, "") : given.toLowerCase();
-    conditions.push({ kind: "text", field, test: { operator: operator || "exact", value } });
+    if (given) yield [operator || "exact", given];
+  }
+}
+
+function readTexts(parameters: QueryParameters): Condition[] {
+  const conditions: Condition[] = [];
+  for (const field of ["name", "content", "comment"] as const) {
+    for (const [operator, given] of readOperators(parameters, field)) {
+      const value =
+        field === "name" ? toAsciiName(given).replace(/(?<=.)\.$/, "") : given.toLowerCase();
+      conditions.push({ kind: "text", field, test: { operator, value } });
+    }
   }
   return conditions;
 }
 
 function readTags(parameters: QueryParameters): Condition[] {
   const conditions: Condition[] = [];
-  for (const operator of ["", ...textOperators] as const) {
-    const given = parameters.get(operator === "" ? "tag" : `tag.${operator}`);
-    if (given === undefined || given === "") continue;
-    const colon = given.indexOf(":");
-    const name = (colon < 0 ? given : given.slice(0, colon)).toLowerCase();
-    const value = given.slice(colon + 1).toLowerCase();
-    const test = colon < 0 ? null : { operator: operator || ("exact" as const), value };
-    conditions.push({ kind: "tag", name, test, present: true });
+  for (const [operator, given] of readOperators(parameters, "tag")) {
+    const [, name, value] = /^([^:]*)(?::([^]*))?$/.exec(given.toLowerCase())!;
+    const test = value === undefined ? null : { operator, value };
+    conditions.push({ kind: "tag", name: name!, test, present: true });
   }
   for (const present of [true, false]) {
     const name = parameters.get(present ? "tag.present" : "tag.absent");
@@ -80,11 +83,7 @@ function readTags(parameters: QueryParameters): Condition[] {
 }
 
 export function readRecordQuery(parameters: QueryParameters, report: ReportProblem): RecordQuery {
-  const conditions: Condition[] = [
-    ...readTexts(parameters, "name"),
-    ...readTexts(parameters, "content"),
-    ...readTexts(parameters, "comment"),
-  ];
+  const conditions = readTexts(parameters);
   for (const present of [true, false]) {
     if (parameters.has(present ? "comment.present" : "comment.absent")) {
       conditions.push({ kind: "comment", present });
@@ -94,10 +93,8 @@ export function readRecordQuery(parameters: QueryParameters, report: ReportProbl
   if (type) conditions.push({ kind: "type", type: type.toUpperCase() });
   if (parameters.has("proxied")) {
     const choice = { name: "proxied", values: ["true", "false"], fallback: "false" } as const;
-    conditions.push({
-      kind: "proxied",
-      proxied: readChoice(parameters, choice, report) === "true",
-    });
+    const proxied = readChoice(parameters, choice, report) === "true";
+    conditions.push({ kind: "proxied", proxied });
   }
   const all = { values: matches, fallback: "all" } as const;
   return {
@@ -107,10 +104,6 @@ export function readRecordQuery(parameters: QueryParameters, report: ReportProbl
     tagMatch: readChoice(parameters, { ...all, name: "tag_match" }, report),
     search: parameters.get("search")?.toLowerCase() || null,
     order: readChoice(parameters, { name: "order", values: orders, fallback: "type" }, report),
-    ...readPage(
-      parameters,
-      { perPageDefault: recordsPerPageDefault, perPageMax: recordsPerPageMax },
-      report,
-    ),
+    ...readPage(parameters, recordsPerPage, report),
   };
 }
