@@ -8,7 +8,7 @@ import { posix } from "node:path";
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 /** `anywhere`: each file runs in both runtimes. `either`: each file runs in one of the two. */
-export type Runtime = "anywhere" | "either" | "Node" | "workerd";
+type Runtime = "anywhere" | "either" | "Node" | "workerd";
 
 /** A row of the table of folders in `docs/architecture.md`. */
 export interface FolderRule {
