@@ -23,25 +23,16 @@ export default defineConfig({
       "./test/store/conformance/vitest.workerd.config.ts",
       // Each example is a separate project, like the project of a user.
       "./examples/*/vitest.config.ts",
-      ...["store", "dns", "dev", "cli", "docs"].map((subject) => ({
+      ...["store", "dns", "dev", "cli", "tools", "docs"].map((subject) => ({
         test: {
           name: subject,
           include: [`test/${subject}/*.test.ts`],
           exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
-          // Runtimes start and stop slowly on a busy machine.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      })),
-      {
-        test: {
-          name: "tools",
-          include: ["test/tools/*.test.ts"],
-          // Some of these tests start vitest, which starts runtimes.
-          testTimeout: 120_000,
+          // Runtimes start and stop slowly on a busy machine, and some tests start many.
+          testTimeout: 180_000,
           hookTimeout: 120_000,
         },
-      },
+      })),
     ],
   },
 });
