@@ -9,7 +9,7 @@ export {
   type ReadConfigOptions,
 } from "./config/read-config.ts";
 export { startDev, type RunningDev } from "./dev/dev-server.ts";
-export type { StartDevOptions } from "./dev/options.ts";
+export type { StartDevOptions } from "./dev/dev-options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";

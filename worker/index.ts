@@ -14,7 +14,7 @@ import type { Env } from "./objects/environment.ts";
 import { IndexObject, indexObject } from "./objects/index-object.ts";
 import { ZoneObject, zoneObject } from "./objects/zone-object.ts";
 import { zoneTestSession } from "./objects/zone-test-session.ts";
-import { isReplicationPath, serveState } from "./replication/serve-state.ts";
+import { isReplicationPath, serveState } from "./api/zone-states.ts";
 
 export { IndexObject, ZoneObject };
 

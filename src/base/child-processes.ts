@@ -9,7 +9,7 @@ import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 
-/** @returns ends the watch */
+/** @returns a function that ends the watch */
 function watchChildren(onChild: (child: ChildProcess) => void): () => void {
   const onMessage = (message: unknown): void =>
     onChild((message as { process: ChildProcess }).process);
@@ -64,7 +64,7 @@ function watchRuntimes(): void {
  * Miniflare starts a crashed runtime again, but wrangler's proxy in front of the script then has
  * the old address of the script, and requests wait forever. So the dev server needs to know.
  *
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export function watchCrashes(onCrash: (signal: string) => void): () => void {
   let watching = true;

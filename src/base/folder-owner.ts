@@ -3,7 +3,7 @@
  *
  * A Durable Object holds state in memory, and workerd does not wait for SQLite's locks: two
  * runtimes on one database overwrite each other's writes or fail at random
- * (`docs/decisions/0009-one-host.md`). So one process owns the folder, and other processes are its
+ * (`docs/decisions/0009-one-owner.md`). So one process owns the folder, and other processes are its
  * clients. The owner writes a record, a file with its process id and with what clients need to
  * reach it. The record counts while its process is alive.
  *

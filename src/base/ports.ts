@@ -73,7 +73,7 @@ export async function reservePort(): Promise<number> {
   return port;
 }
 
-/** Whether a server accepts connections. A server that does not answer in time counts as one. */
+/** Whether a server accepts connections. A slow server counts as listening. */
 export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

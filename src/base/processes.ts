@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 /** Identifies a process, as files in the state folder name it. */
 export interface ProcessIdentity {
   readonly processId: number;
-  /** Distinguishes the process from a later one with the same id. Only Linux tells the start. */
+  /** Distinguishes the process from a later process with the same id. Only Linux tells the start. */
   readonly processStart?: string | null;
 }
 

@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 import type * as Miniflare from "miniflare";
 import type * as Wrangler from "wrangler";
 
-/** Of the workers that this package brings along. The companion worker's wrangler.toml says the same. */
+/** Of the workers in this package. The companion worker's wrangler.toml has the same date. */
 export const ownCompatibilityDate = "2026-08-01";
 
-/** The module that Miniflare loads for our bindings. The build puts it beside this one. */
+/** The module that Miniflare loads for our bindings. The build puts it beside this module. */
 export const pluginPath = fileURLToPath(new URL("./plugin.js", import.meta.url));
 
 const require = createRequire(import.meta.url);

@@ -2,7 +2,7 @@
  * Where a project keeps its state. The layout is wrangler's:
  *
  *     .wrangler/state/      the state folder; `persistTo` names another
- *       v3/                 what Miniflare persists in
+ *       v3/                 the folder of Miniflare
  *         store/, dns/, …   a folder for each plugin
  */
 import { join, resolve } from "node:path";

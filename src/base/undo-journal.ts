@@ -86,35 +86,34 @@ export class UndoJournal {
 
   /** The keys among these whose rows a layer would restore. */
   keeps(tableName: string, keys: readonly string[]): Set<string> {
-    const table = this.#journaledTable(tableName);
-    if (table === undefined || keys.length === 0) return new Set();
-    const [key] = table.keys;
-    const rows = this.#sql
-      .exec(
-        `SELECT DISTINCT ${quoted(key)} FROM ${copiesOf(table)} WHERE _existed ` +
-          `AND ${quoted(key)} IN (SELECT value FROM json_each(?))`,
-        JSON.stringify(keys),
-      )
-      .raw<[string]>();
-    return new Set(Array.from(rows, ([value]) => value));
+    if (keys.length === 0) return new Set();
+    const kept = this.#copiedKeys(
+      tableName,
+      (key) => `_existed AND ${key} IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(keys),
+    );
+    return new Set(kept);
   }
 
   /** The keys of rows that this layer and the layers above it have added to a table. */
   added(tableName: string, layer: number): string[] {
-    const table = this.#journaledTable(tableName);
-    if (table === undefined) return [];
-    const [key] = table.keys;
-    const rows = this.#sql
-      .exec(
-        `SELECT ${quoted(key)} FROM ${copiesOf(table)} WHERE _layer >= ? AND NOT _existed`,
-        layer,
-      )
-      .raw<[string]>();
-    return Array.from(rows, ([value]) => value);
+    return this.#copiedKeys(tableName, () => "_layer >= ? AND NOT _existed", layer);
   }
 
-  #journaledTable(tableName: string): JournaledTable | undefined {
-    return this.#exists() ? this.#journaled().find(({ name }) => name === tableName) : undefined;
+  /** The keys of the copies of a table's rows that meet a condition on `value`. */
+  #copiedKeys(
+    tableName: string,
+    condition: (key: string) => string,
+    value: string | number,
+  ): string[] {
+    if (!this.#exists()) return [];
+    const table = this.#journaled().find(({ name }) => name === tableName);
+    if (table === undefined) return [];
+    const key = quoted(table.keys[0]);
+    const rows = this.#sql
+      .exec(`SELECT ${key} FROM ${copiesOf(table)} WHERE ${condition(key)}`, value)
+      .raw<[string]>();
+    return Array.from(rows, ([copied]) => copied);
   }
 
   #exists(): boolean {
@@ -196,19 +195,21 @@ export class UndoJournal {
  * trigger overrides an `OR IGNORE` in the trigger.
  */
 function triggers(table: JournaledTable): string[] {
-  const { name, columns, keys } = table;
+  const { name } = table;
+  const keys = table.keys.map(quoted);
+  const columns = table.columns.map(quoted).join(", ");
   const layer = `(SELECT layer FROM ${stateTable})`;
+  const hasKey = (row: "old" | "new"): string =>
+    keys.map((key) => `${key} = ${row}.${key}`).join(" AND ");
   const isCopied = (row: "old" | "new"): string =>
-    `SELECT 1 FROM ${copiesOf(table)} WHERE _layer = ${layer} AND ` +
-    keys.map((key) => `${quoted(key)} = ${row}.${quoted(key)}`).join(" AND ");
+    `SELECT 1 FROM ${copiesOf(table)} WHERE _layer = ${layer} AND ${hasKey(row)}`;
   const copy = (row: "old" | "new"): string =>
-    `INSERT INTO ${copiesOf(table)} (_layer, _existed, ${columns.map(quoted).join(", ")}) ` +
-    `SELECT ${layer}, 1, ${columns.map(quoted).join(", ")} FROM ${quoted(name)} WHERE ` +
-    keys.map((key) => `${quoted(key)} = ${row}.${quoted(key)}`).join(" AND ") +
-    ` AND NOT EXISTS (${isCopied(row)});`;
+    `INSERT INTO ${copiesOf(table)} (_layer, _existed, ${columns}) ` +
+    `SELECT ${layer}, 1, ${columns} FROM ${quoted(name)} ` +
+    `WHERE ${hasKey(row)} AND NOT EXISTS (${isCopied(row)});`;
   const recordNew =
-    `INSERT INTO ${copiesOf(table)} (_layer, _existed, ${keys.map(quoted).join(", ")}) ` +
-    `SELECT ${layer}, 0, ${keys.map((key) => `new.${quoted(key)}`).join(", ")} ` +
+    `INSERT INTO ${copiesOf(table)} (_layer, _existed, ${keys.join(", ")}) ` +
+    `SELECT ${layer}, 0, ${keys.map((key) => `new.${key}`).join(", ")} ` +
     `WHERE NOT EXISTS (${isCopied("new")});`;
   const when = `WHEN ${layer} IS NOT NULL`;
   const trigger = (event: string, body: string): string =>

@@ -1,5 +1,5 @@
 /** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
-import type { StartDevOptions } from "../dev/options.ts";
+import type { StartDevOptions } from "../dev/dev-options.ts";
 import { exitCode, type LeafCommand } from "./command.ts";
 import {
   booleanOption,
@@ -63,7 +63,7 @@ export const dev: LeafCommand = {
     // These modules load the runtime and node:net, which `--help` does not need.
     const { portMax } = await import("../base/ports.ts");
     const { latencyMillisecondsMax } = await import("../config/store-buckets.ts");
-    const { logLevels } = await import("../dev/options.ts");
+    const { logLevels } = await import("../dev/dev-options.ts");
     const { runTerminalSession } = await import("../dev/terminal-session.ts");
     const port = (name: string) => integerOption(invocation, name, portMax);
     const options = defined<StartDevOptions>({

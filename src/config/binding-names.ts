@@ -1,6 +1,12 @@
 /** The names of bindings, which a script writes after `env.`. Each name belongs to one binding. */
-import { isTable, textSchema, type ReportMistake, type Table } from "./schema.ts";
-import { fieldName, type Path } from "./source-position.ts";
+import {
+  fieldName,
+  isTable,
+  textSchema,
+  type Path,
+  type ReportMistake,
+  type Table,
+} from "./schema.ts";
 import { bindingPaths } from "./wrangler-keys.ts";
 
 const identifierPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;

@@ -15,9 +15,19 @@ import {
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { UserError } from "../base/user-error.ts";
-import { isTable, type Table } from "./schema.ts";
-import { positionAt, type Path, type SourcePosition } from "./source-position.ts";
+import { isTable, type Path, type Table } from "./schema.ts";
 import { tomlOffsets } from "./toml-positions.ts";
+
+/** Line and column start at 1, as in editors. */
+interface SourcePosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+interface ParsedText {
+  readonly table: Table;
+  readonly offsetOf: (path: Path) => number | undefined;
+}
 
 export interface ConfigFile {
   readonly path: string;
@@ -41,7 +51,19 @@ export function readConfigFile(path?: string, folder: string = process.cwd()): C
     throw new UserError(`No configuration file exists at ${found}: give the path of one.`);
   }
   const text = readFileSync(found, "utf8");
-  return found.endsWith(".toml") ? readToml(text, found) : readJson(text, found);
+  const parse = found.endsWith(".toml") ? parseTomlText : parseJsonText;
+  const { table, offsetOf } = parse(text, found);
+  return {
+    path: found,
+    table,
+    locate: (wanted) => {
+      for (let length = wanted.length; length > 0; length--) {
+        const offset = offsetOf(wanted.slice(0, length));
+        if (offset !== undefined) return positionAt(text, offset);
+      }
+      return { line: 1, column: 1 };
+    },
+  };
 }
 
 /**
@@ -56,9 +78,15 @@ export function readDevVariables(folder: string, environment?: string): Record<s
 }
 
 /** The path of a file in a message: relative if the file is below the working folder. */
-export function shownPath(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short.startsWith("..") || isAbsolute(short) ? path : short;
+export function shownPath(path: string, workingFolder: string = process.cwd()): string {
+  const short = relative(workingFolder, path);
+  return short === "" || short.startsWith("..") || isAbsolute(short) ? path : short;
+}
+
+export function positionAt(text: string, offset: number): SourcePosition {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  return { line: before.split("\n").length, column: offset - lineStart + 1 };
 }
 
 function findConfigFile(folder: string): string | null {
@@ -69,63 +97,38 @@ function findConfigFile(folder: string): string | null {
   return parent === folder ? null : findConfigFile(parent);
 }
 
-function readToml(text: string, path: string): ConfigFile {
-  const table = parseTomlTable(text, path);
-  let offsets: ReturnType<typeof tomlOffsets> | undefined;
-  return {
-    path,
-    table,
-    locate: (wanted) => {
-      offsets ??= tomlOffsets(text);
-      return locate(text, wanted, (part) => offsets?.get(JSON.stringify(part)));
-    },
-  };
-}
-
-function parseTomlTable(text: string, path: string): Table {
+function parseTomlText(text: string, path: string): ParsedText {
   try {
-    return parseToml(text);
+    const table = parseToml(text);
+    let offsets: Map<string, number> | undefined;
+    const offsetOf = (part: Path): number | undefined =>
+      (offsets ??= tomlOffsets(text)).get(JSON.stringify(part));
+    return { table, offsetOf };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const [reason] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
-    throw syntaxError({ path, language: "TOML", position: error, reason: reason as string });
+    const [reason = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    throw syntaxError(path, error, `is not TOML: ${reason}`);
   }
 }
 
-function readJson(text: string, path: string): ConfigFile {
+function parseJsonText(text: string, path: string): ParsedText {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined) {
     const reason = jsonReason(printParseErrorCode(error.error));
-    throw syntaxError({ path, language: "JSON", position: positionAt(text, error.offset), reason });
+    throw syntaxError(path, positionAt(text, error.offset), `is not JSON: ${reason}`);
   }
   const table: unknown = root && getNodeValue(root);
   if (root === undefined || !isTable(table)) {
     throw new UserError(`${shownPath(path)} must hold an object: { "name": … }.`);
   }
-  return {
-    path,
-    table,
-    locate: (wanted) =>
-      locate(text, wanted, (part) => {
-        const node = findNodeAtLocation(root, [...part]);
-        // The position of a property is the position of its key.
-        return (node?.parent?.type === "property" ? node.parent : node)?.offset;
-      }),
+  const offsetOf = (part: Path): number | undefined => {
+    const node = findNodeAtLocation(root, [...part]);
+    // The position of a property is the position of its key.
+    return (node?.parent?.type === "property" ? node.parent : node)?.offset;
   };
-}
-
-function locate(
-  text: string,
-  wanted: Path,
-  offsetOf: (path: Path) => number | undefined,
-): SourcePosition {
-  for (let length = wanted.length; length > 0; length--) {
-    const offset = offsetOf(wanted.slice(0, length));
-    if (offset !== undefined) return positionAt(text, offset);
-  }
-  return { line: 1, column: 1 };
+  return { table, offsetOf };
 }
 
 /** `PropertyNameExpected` → `a property name is expected` */
@@ -135,14 +138,6 @@ function jsonReason(code: string): string {
   return expected === undefined ? words : `a ${expected} is expected`;
 }
 
-function syntaxError(error: {
-  path: string;
-  language: string;
-  position: SourcePosition;
-  reason: string;
-}): UserError {
-  const { path, language, position, reason } = error;
-  return new UserError(
-    `${shownPath(path)}:${position.line}:${position.column} is not ${language}: ${reason}.`,
-  );
+function syntaxError(path: string, { line, column }: SourcePosition, problem: string): UserError {
+  return new UserError(`${shownPath(path)}:${line}:${column} ${problem}.`);
 }

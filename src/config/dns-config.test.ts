@@ -1,10 +1,24 @@
 import { expect, test } from "vitest";
-import { localDefaults, parseFaults, readDnsConfig } from "./dns-config.ts";
-import { fieldName, type Path } from "./source-position.ts";
+import { parseFaults, readDnsConfig } from "./dns-config.ts";
+import { fieldName, type Path } from "./schema.ts";
 
 test("readDnsConfig() returns the local defaults without variables", () => {
-  expect(readDnsConfig({})).toEqual(localDefaults);
-  expect(readDnsConfig({ DNS_CONFIG: "{}" })).toEqual(localDefaults);
+  const defaults = {
+    email: "dev@ledge.local",
+    key: "0123456789abcdef0123456789abcdef01234",
+    tokens: [],
+    platformAddresses: ["198.18.0.1", "198.18.0.2", "2001:2::1", "2001:2::2"],
+    nameRules: "strict",
+    nameServers: ["ns1.ledge.local", "ns2.ledge.local"],
+    zones: [],
+    commentCharactersMax: 100,
+    tagsMax: 20,
+    recordQuota: 1_000_000,
+    batchQuota: 3500,
+    faults: [],
+  };
+  expect(readDnsConfig({})).toEqual(defaults);
+  expect(readDnsConfig({ DNS_CONFIG: "{}" })).toEqual(defaults);
 });
 
 test("readDnsConfig() reads every key of [dns]", () => {

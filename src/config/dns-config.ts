@@ -13,6 +13,7 @@ import type { ApiFault } from "../dns/rules/api-fault.ts";
 import {
   anyTableSchema,
   booleanSchema,
+  fieldName,
   integerSchema,
   listSchema,
   looseTableSchema,
@@ -24,36 +25,7 @@ import {
   valueSchema,
   type Mistake,
   type ReportMistake,
-  type Table,
 } from "./schema.ts";
-import { fieldName } from "./source-position.ts";
-
-interface Token {
-  readonly token: string;
-  /** Names or ids of zones; `null` for every zone. */
-  readonly zones: readonly string[] | null;
-  readonly readOnly: boolean;
-}
-
-interface DeclaredZone {
-  readonly name: string;
-  readonly records: readonly Table[];
-}
-
-export interface DnsConfig {
-  readonly email: string;
-  readonly key: string;
-  readonly tokens: readonly Token[];
-  readonly platformAddresses: readonly string[];
-  readonly nameRules: NameRules;
-  readonly nameServers: readonly string[];
-  readonly zones: readonly DeclaredZone[];
-  readonly commentCharactersMax: number;
-  readonly tagsMax: number;
-  readonly recordQuota: number;
-  readonly batchQuota: number;
-  readonly faults: readonly ApiFault[];
-}
 
 /** The variables of the worker. Secrets may have variables of their own, from `.dev.vars`. */
 export interface DnsVariables {
@@ -70,21 +42,6 @@ const recordQuotaDefault = 1_000_000;
 /** The largest batch of the deployed service. */
 const batchQuotaDefault = 3500;
 const faultDelayMillisecondsMax = 60_000;
-
-export const localDefaults: DnsConfig = {
-  email: "dev@ledge.local",
-  key: "0123456789abcdef0123456789abcdef01234",
-  tokens: [],
-  platformAddresses: ["198.18.0.1", "198.18.0.2", "2001:2::1", "2001:2::2"],
-  nameRules: "strict",
-  nameServers: ["ns1.ledge.local", "ns2.ledge.local"],
-  zones: [],
-  commentCharactersMax: commentCharactersMaxDefault,
-  tagsMax: tagsMaxDefault,
-  recordQuota: recordQuotaDefault,
-  batchQuota: batchQuotaDefault,
-  faults: [],
-};
 
 const email = textMatchingSchema(emailPattern, "must be an e-mail address");
 const apiKey = textMatchingSchema(
@@ -117,9 +74,8 @@ const tokens = listSchema(
       },
       { token: "local-token" },
     ),
-    v.transform(({ token, zones, read_only: readOnly }): Token => {
-      return { token, zones: zones ?? null, readOnly };
-    }),
+    // `zones` has names or ids; `null` stands for every zone.
+    v.transform(({ token, zones = null, read_only: readOnly }) => ({ token, zones, readOnly })),
   ),
 );
 
@@ -130,7 +86,7 @@ const zones = listSchema(
   ),
 );
 
-const faultCount = v.nullish(integerSchema(0, Number.MAX_SAFE_INTEGER), null);
+const faultCount = integerSchema(0, Number.MAX_SAFE_INTEGER);
 
 const faults = listSchema(
   v.pipe(
@@ -139,21 +95,16 @@ const faults = listSchema(
       path: v.optional(v.string("must be text"), "*"),
       status: v.nullish(integerSchema(400, 599), null),
       delay_ms: v.nullish(integerSchema(0, faultDelayMillisecondsMax), 0),
-      after: faultCount,
-      times: faultCount,
+      after: v.nullish(faultCount, 0),
+      times: v.nullish(faultCount, null),
       when: v.optional(oneOfSchema(["before", "after"]), "before"),
     }),
     v.check(
       ({ status, delay_ms: delay }) => status !== null || delay > 0,
       "needs a status or a delay_ms",
     ),
-    v.transform(({ method, delay_ms: delayMilliseconds, after, ...rest }): ApiFault => {
-      return {
-        ...rest,
-        method: method?.toUpperCase() ?? null,
-        delayMilliseconds,
-        after: after ?? 0,
-      };
+    v.transform(({ method, delay_ms: delayMilliseconds, ...rest }): ApiFault => {
+      return { ...rest, method: method?.toUpperCase() ?? null, delayMilliseconds };
     }),
   ),
 );
@@ -175,18 +126,24 @@ export const dnsServerKeys = [
   "transfers",
 ] as const;
 
+/** The defaults are for local use: a project without a `[dns]` table needs no credentials. */
 const dnsEntries = {
-  email: v.optional(email, localDefaults.email),
-  key: v.optional(apiKey, localDefaults.key),
+  email: v.optional(email, "dev@ledge.local"),
+  key: v.optional(apiKey, "0123456789abcdef0123456789abcdef01234"),
   tokens: v.optional(tokens, []),
-  platform_addresses: v.optional(listSchema(address), localDefaults.platformAddresses),
-  name_rules: v.optional(oneOfSchema(["strict", "dns"]), localDefaults.nameRules),
-  name_servers: v.optional(listSchema(hostname), localDefaults.nameServers),
+  platform_addresses: v.optional(listSchema(address), [
+    "198.18.0.1",
+    "198.18.0.2",
+    "2001:2::1",
+    "2001:2::2",
+  ]),
+  name_rules: v.optional(oneOfSchema<NameRules>(["strict", "dns"]), "strict"),
+  name_servers: v.optional(listSchema(hostname), ["ns1.ledge.local", "ns2.ledge.local"]),
   zones: v.optional(zones, []),
-  comment_length: v.optional(count, localDefaults.commentCharactersMax),
-  tag_quota: v.optional(count, localDefaults.tagsMax),
-  record_quota: v.optional(count, localDefaults.recordQuota),
-  batch_quota: v.optional(count, localDefaults.batchQuota),
+  comment_length: v.optional(count, commentCharactersMaxDefault),
+  tag_quota: v.optional(count, tagsMaxDefault),
+  record_quota: v.optional(count, recordQuotaDefault),
+  batch_quota: v.optional(count, batchQuotaDefault),
   faults: v.optional(faults, []),
 };
 
@@ -196,7 +153,7 @@ const ignored = Object.fromEntries(dnsServerKeys.map((key) => [key, v.optional(v
 
 const dnsTable = v.pipe(
   tableSchema({ ...dnsEntries, ...ignored }),
-  v.transform((given): DnsConfig => ({
+  v.transform((given) => ({
     email: given.email,
     key: given.key,
     tokens: given.tokens,
@@ -210,7 +167,10 @@ const dnsTable = v.pipe(
     batchQuota: given.batch_quota,
     faults: given.faults,
   })),
+  v.readonly(),
 );
+
+export type DnsConfig = v.InferOutput<typeof dnsTable>;
 
 const variablesSchema = v.object({
   DNS_CONFIG: v.optional(json(dnsTable), "{}"),

@@ -20,16 +20,15 @@ import {
 } from "./dns-transfers.ts";
 import {
   anyTableSchema,
+  describeMistake,
   integerSchema,
   looseTableSchema,
   parseValue,
-  sentence,
   valueSchema,
   type ReportMistake,
   type Table,
 } from "./schema.ts";
 import { parseServer } from "./server-address.ts";
-import { fieldName } from "./source-position.ts";
 
 export interface ProjectDns {
   /** `[dns]` as it was written. */
@@ -129,9 +128,7 @@ function checkVariables(variables: DnsVariables, report: ReportMistake): void {
     for (const { path, problem } of inTable) report(path, problem);
     // The position of a secret is unknown, so its mistakes wait until the table has none.
     if (inTable.length > 0) return;
-    const lines = error.mistakes.map(
-      ({ path, problem }) => `.dev.vars: ${fieldName(path)} ${sentence(problem)}`,
-    );
+    const lines = error.mistakes.map((mistake) => `.dev.vars: ${describeMistake(mistake)}`);
     throw new UserError(lines.join("\n"));
   }
 }

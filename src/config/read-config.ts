@@ -6,11 +6,10 @@ import { dirname, resolve } from "node:path";
 import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 import { BindingNames } from "./binding-names.ts";
-import { readConfigFile, readDevVariables, type ConfigFile } from "./config-file.ts";
+import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
 import { readDns, type ProjectDns } from "./dns-table.ts";
 import { effectiveTable } from "./environment.ts";
-import { Mistakes } from "./mistakes.ts";
-import type { ReportMistake, Table } from "./schema.ts";
+import { describeMistake, type Mistake, type ReportMistake, type Table } from "./schema.ts";
 import { readBuckets, type BucketBinding } from "./store-buckets.ts";
 import { wranglerKeys } from "./wrangler-keys.ts";
 
@@ -33,8 +32,9 @@ export interface ProjectConfig {
 }
 
 export interface ReadConfigOptions {
-  /** Default: the nearest file in `folder` or above. */
+  /** The path of the configuration file. Default: the nearest file in `folder` or above. */
   configPath?: string;
+  /** The NAME of a table `[env.NAME]`. */
   environment?: string;
   /** The folder in which the search begins, and the base of a relative path. Default: the working folder. */
   folder?: string;
@@ -49,15 +49,15 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
 
   const folder = dirname(file.path);
   const { table, origin, lacksBuckets } = effectiveTable(file, environment);
-  const mistakes = new Mistakes(file);
+  const mistakes: Mistake[] = [];
   const report: ReportMistake = ([key, ...rest], problem) =>
-    mistakes.add([...origin(key as string), ...rest], problem);
+    void mistakes.push({ path: [...origin(key as string), ...rest], problem });
   const secrets = readDevVariables(folder, environment);
   const names = new BindingNames(table, Object.keys(secrets));
   reportMisspeltKeys(table, report);
   const buckets = readBuckets(table, names, report);
   const dns = readDns(table, secrets, names, report);
-  mistakes.throwIfAny();
+  if (mistakes.length > 0) throw mistakesError(file, mistakes);
 
   return {
     path: file.path,
@@ -97,6 +97,15 @@ function reportMisspeltKeys(table: Table, report: ReportMistake): void {
       report([key], `is not a key; did you mean "${guess}"?`);
     }
   }
+}
+
+/** Lists the mistakes in the order of the file. */
+function mistakesError({ path, locate }: ConfigFile, mistakes: readonly Mistake[]): UserError {
+  const lines = mistakes
+    .map((mistake) => ({ ...locate(mistake.path), text: describeMistake(mistake) }))
+    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ line, column, text }) => `${shownPath(path)}:${line}:${column}: ${text}`);
+  return new UserError(lines.join("\n"));
 }
 
 function noBucketsWarning({ locate }: ConfigFile, environment: string): string {

@@ -8,9 +8,11 @@
  */
 import * as v from "valibot";
 import { nearest, unknownKey } from "../base/nearest.ts";
-import type { Path } from "./source-position.ts";
 
 export type Table = Readonly<Record<string, unknown>>;
+
+/** The keys and indices that lead to a value: `["store_buckets", 0, "binding"]`. */
+export type Path = readonly (string | number)[];
 
 export interface Mistake {
   readonly path: Path;
@@ -166,7 +168,15 @@ function kindOf(input: unknown): string {
   return typeof input === "object" ? "a table" : `a ${typeof input}`;
 }
 
-/** Ends the problem with a full stop, unless it ends with another mark. */
-export function sentence(problem: string): string {
-  return /[.?!]$/.test(problem) ? problem : `${problem}.`;
+/** The path as a message shows it: `store_buckets[0].binding`. */
+export function fieldName(path: Path): string {
+  return path.reduce<string>((name, step) => {
+    if (typeof step === "number") return `${name}[${step}]`;
+    return name === "" ? step : `${name}.${step}`;
+  }, "");
+}
+
+/** The mistake as a sentence about its field. */
+export function describeMistake({ path, problem }: Mistake): string {
+  return `${fieldName(path)} ${problem}${/[.?!]$/.test(problem) ? "" : "."}`;
 }

@@ -4,22 +4,20 @@
  */
 import * as v from "valibot";
 import { UserError } from "../base/user-error.ts";
+import type { StorageClass } from "../store/core/operations.ts";
 import { identifierSchema, type BindingNames } from "./binding-names.ts";
 import {
+  describeMistake,
   integerSchema,
   isTable,
   listSchema,
   oneOfSchema,
   parseValue,
-  sentence,
   tableSchema,
   textSchema,
   type ReportMistake,
   type Table,
 } from "./schema.ts";
-import { fieldName } from "./source-position.ts";
-
-type StorageClass = "Standard" | "InfrequentAccess";
 
 export interface BucketBinding {
   readonly binding: string;
@@ -121,7 +119,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
   const given = Object.entries(options).filter(([, option]) => option !== undefined);
   const problems: string[] = [];
   const parsed = parseValue(optionsTable, Object.fromEntries(given), [], (path, problem) => {
-    problems.push(`${subject} ${fieldName(path)} ${sentence(problem)}`);
+    problems.push(`${subject} ${describeMistake({ path, problem })}`);
   });
   if (parsed === null) throw new UserError(problems.join("\n"));
   const {

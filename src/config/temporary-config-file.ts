@@ -4,24 +4,28 @@
  * The file stands beside the original, because wrangler resolves paths, `.dev.vars` and `.env` from
  * its folder. Its name holds the id of the process that wrote it: the next process removes files
  * that a killed process has left.
+ *
+ * While wrangler reads the file, its output names the original file, and its warning about `unsafe`
+ * bindings is switched off: the user has written neither. The console and the environment belong to
+ * the whole process, and several files can be in use at once: the first file changes both, and the
+ * last file restores them.
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isAlive } from "../base/processes.ts";
 import type { ProjectConfig } from "./read-config.ts";
 import type { Table } from "./schema.ts";
-import { showOriginalName } from "./temporary-config-warnings.ts";
 
+const methods = ["log", "warn", "error"] as const;
+const noUnsafeWarning = "WRANGLER_DISABLE_EXPERIMENTAL_WARNING";
 const namePattern = /^\.ledge-(\d+)-\d+\.wrangler\.json$/;
 let writtenCount = 0;
 
-interface TemporaryConfigFile {
-  readonly path: string;
-  remove(): void;
-}
-
 /** Writes the file. The caller removes it. */
-export function writeTemporaryConfig(folder: string, table: Table): TemporaryConfigFile {
+export function writeTemporaryConfig(
+  folder: string,
+  table: Table,
+): { readonly path: string; remove(): void } {
   removeStaleFiles(folder);
   const path = join(folder, `.ledge-${process.pid}-${writtenCount++}.wrangler.json`);
   writeFileSync(path, JSON.stringify(table));
@@ -51,4 +55,45 @@ function removeStaleFiles(folder: string): void {
       rmSync(join(folder, name), { force: true });
     }
   }
+}
+
+/** Names of original files, by the names of temporary files. */
+const originalNames = new Map<string, string>();
+let restoreProcess: (() => void) | null = null;
+
+/** @returns a function that ends the rewriting for this file */
+function showOriginalName(path: string, original: string): () => void {
+  originalNames.set(basename(path), basename(original));
+  restoreProcess ??= changeProcess();
+  return () => {
+    originalNames.delete(basename(path));
+    if (originalNames.size > 0) return;
+    restoreProcess?.();
+    restoreProcess = null;
+  };
+}
+
+function changeProcess(): () => void {
+  const isSet = noUnsafeWarning in process.env;
+  if (!isSet) process.env[noUnsafeWarning] = "1";
+  const replaced = methods.map((method) => {
+    const before = console[method];
+    const rewrite = (...values: unknown[]): void => before.apply(console, values.map(rename));
+    console[method] = rewrite;
+    return { method, before, rewrite };
+  });
+  return () => {
+    if (!isSet) delete process.env[noUnsafeWarning];
+    for (const { method, before, rewrite } of replaced) {
+      // A method that other code has replaced meanwhile stays as it is.
+      if (console[method] === rewrite) console[method] = before;
+    }
+  };
+}
+
+function rename(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  let text = value;
+  for (const [name, original] of originalNames) text = text.replaceAll(name, original);
+  return text;
 }

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { parse, stringify } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { positionAt, type Path } from "./source-position.ts";
+import { positionAt } from "./config-file.ts";
+import type { Path } from "./schema.ts";
 import { tomlOffsets } from "./toml-positions.ts";
 
 function positions(text: string): Record<string, string> {

@@ -3,29 +3,27 @@
  * the configuration changes.
  */
 import { isDeepStrictEqual } from "node:util";
+import { stateFolder } from "../base/state-folder.ts";
 import { readDnsConfig } from "../config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { startDns, type RunningDns } from "../dns/server/start-dns.ts";
 import { ZonesTakenError } from "../dns/server/zones-owner.ts";
 import type { RemoteOptions } from "../dns/server/companion.ts";
-
-export interface CompanionDnsOptions {
-  readonly persistTo: string;
-  readonly apiPort?: number;
-  readonly dnsPort?: number;
-}
+import type { StartDevOptions } from "./dev-options.ts";
 
 export class CompanionDns {
-  readonly #options: CompanionDnsOptions;
+  readonly #options: StartDevOptions;
+  readonly #stateFolder: string;
   #config: ProjectConfig;
   #running: RunningDns | null = null;
   #lines: string[] = [];
   /** The credentials of another dev server, if that server owns the zones of the folder. */
   #owner: { readonly email: string; readonly key: string } | null = null;
 
-  constructor(config: ProjectConfig, options: CompanionDnsOptions) {
+  constructor(config: ProjectConfig, options: StartDevOptions) {
     this.#config = config;
     this.#options = options;
+    this.#stateFolder = stateFolder(config.folder, options.persistTo);
   }
 
   /** The lines that DNS printed at its start. */
@@ -41,17 +39,17 @@ export class CompanionDns {
 
   async start(): Promise<void> {
     const { path, environment } = this.#config;
-    const { apiPort, dnsPort, persistTo } = this.#options;
+    const { dnsApiPort, dnsPort } = this.#options;
     this.#lines = [];
+    this.#owner = null;
     const options = {
       ...(path !== null && { configPath: path }),
       ...(environment !== undefined && { environment }),
-      ...(apiPort !== undefined && { port: apiPort }),
+      ...(dnsApiPort !== undefined && { port: dnsApiPort }),
       ...(dnsPort !== undefined && { dnsPort }),
-      persistTo,
+      persistTo: this.#stateFolder,
       log: (line: string) => void this.#lines.push(line),
     };
-    this.#owner = null;
     try {
       this.#running = await startDns(options);
     } catch (error) {

@@ -2,12 +2,11 @@
  * The dev server: a script with its buckets in wrangler's dev server, and the companion worker.
  *
  * The companion worker has a runtime of its own, so that saving a script does not interrupt DNS
- * (`docs/decisions/0008-dns-beside-the-script.md`). A change of the configuration file takes effect
+ * (`docs/decisions/0008-dns-in-its-own-runtime.md`). A change of the configuration file takes effect
  * when the file is saved; while the file has mistakes, the previous configuration stays in use.
  */
 import { resolve } from "node:path";
-import type * as WranglerModule from "wrangler";
-import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
+import { readConfig, type BucketBinding } from "../config/read-config.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
 import { loadWrangler } from "../base/runtime.ts";
@@ -16,14 +15,12 @@ import { UserError } from "../base/user-error.ts";
 import { storeRuns } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { watchConfig } from "./file-watch.ts";
-import { checkOptions, logLevelDefault, type StartDevOptions } from "./options.ts";
+import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor } from "./script-supervisor.ts";
 import { renderSummary } from "./summary.ts";
-import { readProject, readProjectConfig, workerInput, type Project } from "./worker-input.ts";
+import { readProject, workerInput, type Project } from "./worker-input.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
-
-type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv" | "unstable_readConfig">;
 
 export interface RunningDev {
   /** The URL of the script. It does not change while the dev server runs. */
@@ -49,15 +46,15 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   // Keeps Miniflare from fetching request.cf over the network.
   process.env["CLOUDFLARE_CF_FETCH_ENABLED"] ??= "false";
   process.env["WRANGLER_LOG"] ??= options.logLevel ?? logLevelDefault;
-  const config = readProjectConfig(options);
-  const dns = companionDns(config, options);
-  // Loading wrangler takes time, and so does the start of DNS.
+  const config = readConfig(options);
+  const dns = options.dns === false ? null : new CompanionDns(config, options);
+  // wrangler takes time to load, so it loads while DNS starts.
   const starting = dns?.start();
-  const wrangler = loadWrangler();
+  loadWrangler();
   await starting;
   let server: DevServer | undefined;
   try {
-    server = new DevServer(options, wrangler, dns);
+    server = new DevServer(options, dns);
     await server.start();
     return server;
   } catch (error) {
@@ -68,19 +65,8 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   }
 }
 
-function companionDns(config: ProjectConfig, options: StartDevOptions): CompanionDns | null {
-  const { dns = true, dnsPort, dnsApiPort } = options;
-  if (!dns) return null;
-  return new CompanionDns(config, {
-    persistTo: stateFolder(config.folder, options.persistTo),
-    ...(dnsPort !== undefined && { dnsPort }),
-    ...(dnsApiPort !== undefined && { apiPort: dnsApiPort }),
-  });
-}
-
 class DevServer implements RunningDev {
   readonly #options: StartDevOptions;
-  readonly #wrangler: Wrangler;
   readonly #console: ScriptConsole;
   readonly #ready = Promise.withResolvers<void>();
   readonly #dns: CompanionDns | null;
@@ -95,12 +81,11 @@ class DevServer implements RunningDev {
   #changes: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
-  constructor(options: StartDevOptions, wrangler: Wrangler, dns: CompanionDns | null) {
+  constructor(options: StartDevOptions, dns: CompanionDns | null) {
     this.#options = options;
     this.#dns = dns;
-    this.#wrangler = wrangler;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
-    this.#project = readProject(options, wrangler.unstable_readConfig);
+    this.#project = readProject(options);
   }
 
   get url(): string {
@@ -132,15 +117,12 @@ class DevServer implements RunningDev {
       "127.0.0.1",
     );
     this.#supervisor = new ScriptSupervisor({
-      wrangler: this.#wrangler,
       input: this.#input(),
       script: resolve(this.#options.script ?? wrangler.main ?? config.folder),
       console: this.#console,
-      listener: {
-        onReady: () => this.#onReady(),
-        onFailure: (problem) => this.#onFailure(problem),
-        onCrash: (signal) => this.#onCrash(signal),
-      },
+      onReady: () => this.#onReady(),
+      onFailure: (problem) => this.#onFailure(problem),
+      onCrash: (signal) => this.#onCrash(signal),
     });
     await this.#supervisor.start();
     if (config.path !== null) {
@@ -187,7 +169,7 @@ class DevServer implements RunningDev {
   async #reconfigure(): Promise<void> {
     const previous = this.#project;
     try {
-      this.#project = readProject(this.#options, this.#wrangler.unstable_readConfig);
+      this.#project = readProject(this.#options);
       this.#warn();
       await this.#dns?.update(this.#project.config);
       this.#readyMessage = () => `The configuration has changed.\n${this.#summary()}`;
@@ -217,11 +199,7 @@ class DevServer implements RunningDev {
 
   #warn(): void {
     const { config } = this.#project;
-    const warnings = [
-      ...config.warnings,
-      ...wranglerWarnings(config, this.#wrangler.unstable_readConfig),
-    ];
-    for (const warning of warnings) this.#log(warning);
+    for (const warning of [...config.warnings, ...wranglerWarnings(config)]) this.#log(warning);
   }
 
   #summary(): string {

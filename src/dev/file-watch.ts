@@ -12,7 +12,7 @@ const settleMilliseconds = 50;
  * The folder is watched and not the files, because editors save by replacing the old file with a
  * new file.
  *
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export function watchConfig(path: string, onChange: () => void): () => void {
   const folder = dirname(path);
@@ -51,7 +51,7 @@ export function watchConfig(path: string, onChange: () => void): () => void {
 /**
  * Calls `onChange` once, when a file in the folder of `script` or below changes.
  *
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export function watchSourcesOnce(script: string, onChange: () => void): () => void {
   const folder = dirname(script);
@@ -73,7 +73,7 @@ export function watchSourcesOnce(script: string, onChange: () => void): () => vo
 
 function readIfPresent(path: string): string | null {
   try {
-    return existsSync(path) ? readFileSync(path, "utf8") : null;
+    return readFileSync(path, "utf8");
   } catch {
     return null;
   }

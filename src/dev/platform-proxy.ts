@@ -3,9 +3,9 @@
  *
  * This is wrangler's proxy with a configuration in which buckets and DNS are `unsafe` bindings.
  */
-import type { GetPlatformProxyOptions, PlatformProxy } from "wrangler";
+import type { PlatformProxy } from "wrangler";
 import { withTemporaryConfig } from "../config/temporary-config-file.ts";
-import { readConfig, type ProjectConfig } from "../config/read-config.ts";
+import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import {
   toWranglerTable,
   unsafeBindings,
@@ -14,13 +14,7 @@ import {
 import { loadWrangler } from "../base/runtime.ts";
 import { persistPath, stateFolder } from "../base/state-folder.ts";
 
-export interface PlatformProxyOptions {
-  /** The path of the configuration file. Default: the nearest file. */
-  configPath?: string;
-  /** The NAME of a table `[env.NAME]`. */
-  environment?: string;
-  /** The folder in which the search for the configuration begins. Default: the working folder. */
-  folder?: string;
+export interface PlatformProxyOptions extends ReadConfigOptions {
   /**
    * The folder of the state. Default: `.wrangler/state/v3` beside the configuration file, which the
    * dev server uses too. `false` removes the state with `dispose()`.
@@ -38,17 +32,11 @@ export async function getPlatformProxy<
 >(options: PlatformProxyOptions = {}): Promise<PlatformProxy<Env, CfProperties>> {
   const config = readConfig(options);
   for (const warning of config.warnings) console.warn(warning);
-  const { environment, persist = true, envFiles, remoteBindings } = options;
-  const wranglerOptions: GetPlatformProxyOptions = {
-    persist: persist === true ? { path: persistPath(stateFolder(config.folder)) } : persist,
-    ...(environment !== undefined && { environment }),
-    ...(envFiles !== undefined && { envFiles }),
-    ...(remoteBindings !== undefined && { remoteBindings }),
-  };
-  const wrangler = loadWrangler();
+  const { folder: _folder, persist: given = true, ...rest } = options;
+  const persist = given === true ? { path: persistPath(stateFolder(config.folder)) } : given;
   const table = toWranglerTable(config, compatibleBindings(config));
   const proxy = await withTemporaryConfig(config, table, (configPath) =>
-    wrangler.getPlatformProxy<Env, CfProperties>({ ...wranglerOptions, configPath }),
+    loadWrangler().getPlatformProxy<Env, CfProperties>({ ...rest, persist, configPath }),
   );
 
   let disposed: Promise<void> | undefined;

@@ -6,17 +6,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { basename, dirname, relative, resolve } from "node:path";
-import { logLevels, type LogLevel } from "./options.ts";
+import { logLevels, type LogLevel } from "./dev-options.ts";
 
-/** The paths of a bundle and its source map. */
-export interface BundleFiles {
+interface BundleFiles {
   readonly path: string;
   readonly sourceMapPath: string | undefined;
-}
-
-export interface ConsoleMessage {
-  readonly level: string;
-  readonly message: string;
 }
 
 /** A position in a stack: file, line and column. */
@@ -41,7 +35,7 @@ export class ScriptConsole {
     this.#map = null;
   }
 
-  write({ level, message }: ConsoleMessage): void {
+  write({ level, message }: { level: string; message: string }): void {
     const known = level === "error" || level === "warn" ? level : "info";
     if (logLevels.indexOf(known) > logLevels.indexOf(this.#level)) return;
     const stream = known === "info" ? process.stdout : process.stderr;

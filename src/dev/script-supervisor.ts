@@ -11,11 +11,11 @@
 import type * as WranglerModule from "wrangler";
 import { watchCrashes } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { loadWrangler } from "../base/runtime.ts";
 import { watchSourcesOnce } from "./file-watch.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
 export type WorkerInput = Parameters<typeof WranglerModule.unstable_startWorker>[0];
-type Wrangler = Pick<typeof WranglerModule, "unstable_DevEnv">;
 type DevEnv = WranglerModule.unstable_DevEnv;
 type ControllerEvent = Parameters<DevEnv["dispatch"]>[0];
 type ErrorEvent = Extract<ControllerEvent, { type: "error" }>;
@@ -23,7 +23,11 @@ type ErrorEvent = Extract<ControllerEvent, { type: "error" }>;
 /** The time between the first and the last process that a terminal's interrupt reaches. */
 const interruptMilliseconds = 100;
 
-export interface SupervisorListener {
+interface SupervisorOptions {
+  readonly input: WorkerInput;
+  /** The path of the script. */
+  readonly script: string;
+  readonly console: ScriptConsole;
   /** The script answers: after the start, a change, or a restart. */
   onReady(): void;
   /**
@@ -36,10 +40,7 @@ export interface SupervisorListener {
 }
 
 export class ScriptSupervisor {
-  readonly #wrangler: Wrangler;
-  readonly #console: ScriptConsole;
-  readonly #listener: SupervisorListener;
-  readonly #script: string;
+  readonly #options: SupervisorOptions;
   #input: WorkerInput;
   #environment: DevEnv | null = null;
   #stopped = false;
@@ -48,19 +49,9 @@ export class ScriptSupervisor {
   readonly #started = new WeakSet<DevEnv>();
   readonly #failed = new WeakSet<DevEnv>();
 
-  constructor(options: {
-    wrangler: Wrangler;
-    input: WorkerInput;
-    /** The path of the script. */
-    script: string;
-    console: ScriptConsole;
-    listener: SupervisorListener;
-  }) {
-    this.#wrangler = options.wrangler;
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
     this.#input = options.input;
-    this.#script = options.script;
-    this.#console = options.console;
-    this.#listener = options.listener;
   }
 
   /** @throws wrangler's error about the configuration */
@@ -95,12 +86,15 @@ export class ScriptSupervisor {
   }
 
   async #start(): Promise<void> {
-    const environment = new this.#wrangler.unstable_DevEnv();
+    const { unstable_DevEnv: DevEnvironment } = loadWrangler();
+    const environment = new DevEnvironment();
     this.#environment = environment;
     this.#endWatch = watchCrashes((signal) => {
       // An interrupt from the terminal can end the runtimes before it reaches this process.
       setTimeout(() => {
-        if (environment === this.#environment && !this.#stopped) this.#onCrash(signal);
+        if (environment !== this.#environment || this.#stopped) return;
+        this.#options.onCrash(signal);
+        this.#retry();
       }, interruptMilliseconds);
     });
     observe(environment, (event) => this.#onEvent(environment, event));
@@ -113,8 +107,8 @@ export class ScriptSupervisor {
       this.#endWatch();
       const root = rootOf(error as Error);
       if (!isBuildFailure(root)) throw root;
-      this.#listener.onFailure(root.message);
-      this.#endWatch = watchSourcesOnce(this.#script, () => this.#retry());
+      this.#options.onFailure(root.message);
+      this.#endWatch = watchSourcesOnce(this.#options.script, () => this.#retry());
     }
   }
 
@@ -128,13 +122,8 @@ export class ScriptSupervisor {
     await within(stopMilliseconds, environment.teardown());
   }
 
-  #onCrash(signal: string): void {
-    this.#listener.onCrash(signal);
-    this.#retry();
-  }
-
   #retry(): void {
-    void this.restart().catch((error: Error) => this.#listener.onFailure(error.message));
+    void this.restart().catch((error: Error) => this.#options.onFailure(error.message));
   }
 
   #enqueue(act: () => Promise<void>): Promise<void> {
@@ -152,7 +141,7 @@ export class ScriptSupervisor {
       this.#retry();
       return false;
     }
-    if (event.type === "bundleComplete") this.#console.useBundle(event.bundle);
+    if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
     if (event.type === "reloadComplete") {
       this.#started.add(environment);
       // The proxy passes requests on after a message that wrangler sends after this event.
@@ -162,7 +151,7 @@ export class ScriptSupervisor {
       if (event.source === "LocalRuntimeController") this.#failed.add(environment);
       // wrangler prints the errors of its bundler.
       const isPrinted = event.source === "BundlerController";
-      this.#listener.onFailure(isPrinted ? null : problemOf(event, environment));
+      this.#options.onFailure(isPrinted ? null : problemOf(event, environment));
     }
     return true;
   }
@@ -170,7 +159,7 @@ export class ScriptSupervisor {
   async #reportReady(environment: DevEnv): Promise<void> {
     await environment.proxy.ready.promise;
     await environment.proxy.runtimeMessageMutex.drained();
-    if (environment === this.#environment) this.#listener.onReady();
+    if (environment === this.#environment) this.#options.onReady();
   }
 }
 

@@ -10,7 +10,7 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /**
  * Calls `onSignal` for each signal that asks the process to end.
  *
- * @returns releases the signals
+ * @returns a function that releases the signals
  */
 export function ownSignals(onSignal: (signal: NodeJS.Signals) => void): () => void {
   for (const signal of signals) process.on(signal, onSignal);
@@ -28,7 +28,7 @@ const shellMilliseconds = 250;
  * Calls `onEnd` when the shell has ended in which npm runs scripts. npm sends a signal to that
  * shell, and the shell ends without passing the signal on.
  *
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export function watchShell(onEnd: () => void): () => void {
   if (process.env["npm_lifecycle_event"] === undefined) return () => {};

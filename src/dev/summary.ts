@@ -1,5 +1,5 @@
 /** The lines that a dev server prints when it is ready. */
-import { relative } from "node:path";
+import { shownPath } from "../config/config-file.ts";
 import type { BucketBinding } from "../config/read-config.ts";
 
 export interface DevSummary {
@@ -20,17 +20,11 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
     `Ready      ${url}`,
     ...(buckets.length === 0
       ? []
-      : [`Buckets    ${shownFolder(storeFolder, workingFolder)}${delay}`]),
+      : [`Buckets    ${shownPath(storeFolder, workingFolder)}${delay}`]),
     ...buckets.map(
       ({ binding, bucketName, previewBucketName }) =>
         `  env.${binding.padEnd(width)}  ${previewBucketName ?? bucketName}`,
     ),
     ...dns.flatMap((text) => text.split("\n")),
   ].join("\n");
-}
-
-/** A folder below the working folder is shown as a relative path. */
-function shownFolder(folder: string, workingFolder: string): string {
-  const short = relative(workingFolder, folder);
-  return short === "" || short.startsWith("..") ? folder : short;
 }

@@ -1,13 +1,20 @@
 /** A dev server in a terminal. It runs until a key or a signal ends it, and leaves no processes. */
+import { emitKeypressEvents, type Key } from "node:readline";
 import { ChildProcesses } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { startDev, type RunningDev } from "./dev-server.ts";
-import { listenForKeys, renderKeys, type KeyBinding } from "./keys.ts";
-import type { StartDevOptions } from "./options.ts";
+import type { StartDevOptions } from "./dev-options.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 
 /** The exit status of a process that SIGINT ended: 128 + 2. */
 const interruptedStatus = 130;
+
+interface KeyBinding {
+  /** `q`, `ctrl-c`; the first key is shown. */
+  readonly keys: readonly string[];
+  readonly label: string;
+  act(): void;
+}
 
 /** Settles when the session has ended. */
 export async function runTerminalSession(
@@ -55,6 +62,30 @@ function keyBindings(dev: RunningDev, end: () => void): KeyBinding[] {
     { keys: ["c"], label: "clear", act: () => console.clear() },
     { keys: ["q", "x", "ctrl-c", "ctrl-d"], label: "quit", act: end },
   ];
+}
+
+/** One line that lists the keys. */
+function renderKeys(bindings: readonly KeyBinding[]): string {
+  return bindings.map(({ keys, label }) => `[${keys[0] as string}] ${label}`).join("  ");
+}
+
+/** @returns a function that ends the listening and resets the terminal */
+function listenForKeys(bindings: readonly KeyBinding[]): () => void {
+  const { stdin } = process;
+  const onKey = (_: string | undefined, { name, ctrl, meta }: Key): void => {
+    if (name === undefined || meta) return;
+    const pressed = ctrl ? `ctrl-${name}` : name.toLowerCase();
+    bindings.find(({ keys }) => keys.includes(pressed))?.act();
+  };
+  emitKeypressEvents(stdin);
+  stdin.setRawMode(true);
+  stdin.resume();
+  stdin.on("keypress", onKey);
+  return () => {
+    stdin.off("keypress", onKey);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
 }
 
 async function openBrowser(url: string): Promise<void> {

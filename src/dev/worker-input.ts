@@ -7,18 +7,16 @@
  */
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import type { unstable_readConfig } from "wrangler";
+import type { Unstable_Config as WranglerConfig } from "wrangler";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
 import type { RemoteOptions } from "../dns/server/companion.ts";
-import { loadMiniflare, pluginPath } from "../base/runtime.ts";
+import { loadMiniflare, loadWrangler, pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
-import { logLevelDefault, type StartDevOptions } from "./options.ts";
-import type { ConsoleMessage, ScriptConsole } from "./script-console.ts";
+import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
+import type { ScriptConsole } from "./script-console.ts";
 import type { WorkerInput } from "./script-supervisor.ts";
-
-type WranglerConfig = ReturnType<typeof unstable_readConfig>;
 
 export interface Project {
   readonly config: ProjectConfig;
@@ -26,14 +24,11 @@ export interface Project {
 }
 
 /** @throws UserError with the mistakes of the file */
-export function readProject(
-  options: StartDevOptions,
-  readWranglerConfig: typeof unstable_readConfig,
-): Project {
-  const config = readProjectConfig(options);
+export function readProject(options: StartDevOptions): Project {
+  const config = readConfig(options);
   const { environment, script } = options;
   try {
-    const wrangler = readWranglerConfig(
+    const wrangler = loadWrangler().unstable_readConfig(
       {
         ...(config.path !== null && { config: config.path }),
         ...(script !== undefined && { script }),
@@ -45,16 +40,6 @@ export function readProject(
   } catch (error) {
     throw new UserError((error as Error).message, { cause: error });
   }
-}
-
-/** Reads the keys of Ledge, which needs no wrangler. */
-export function readProjectConfig(options: StartDevOptions): ProjectConfig {
-  const { configPath, environment, folder } = options;
-  return readConfig({
-    ...(configPath !== undefined && { configPath }),
-    ...(environment !== undefined && { environment }),
-    ...(folder !== undefined && { folder }),
-  });
 }
 
 /** The addresses and services around a script. */
@@ -73,13 +58,7 @@ export function workerInput(
   { hostname, port, inspectorPort, dns, console }: WorkerSurroundings,
 ): WorkerInput {
   const { config, wrangler } = project;
-  const {
-    script,
-    environment,
-    localProtocol,
-    logLevel = logLevelDefault,
-    variables = {},
-  } = options;
+  const { script, environment, localProtocol, logLevel, variables = {} } = options;
   return {
     config: wrangler,
     ...(script !== undefined && { entrypoint: script }),
@@ -114,8 +93,8 @@ export function workerInput(
       // Dev servers of one machine, also wrangler's, find each other's scripts in this registry.
       registry: loadMiniflare().getDefaultDevRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),
-      logLevel,
-      structuredLogsHandler: (message: ConsoleMessage) => console.write(message),
+      logLevel: logLevel ?? logLevelDefault,
+      structuredLogsHandler: console.write.bind(console),
     },
   };
 }

@@ -8,23 +8,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import type { unstable_readConfig } from "wrangler";
+import { loadWrangler } from "../base/runtime.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { isTable, type Table } from "../config/schema.ts";
 
-export function wranglerWarnings(
-  { path, source, environment }: ProjectConfig,
-  read: typeof unstable_readConfig,
-): string[] {
+export function wranglerWarnings({ path, source, environment }: ProjectConfig): string[] {
   if (path === null) return [];
   const folder = mkdtempSync(join(tmpdir(), "ledge-"));
   const copy = join(folder, "wrangler.json");
   try {
     writeFileSync(copy, JSON.stringify(withoutLedgeKeys(source)));
-    const warnings = collectWarnings(() =>
-      read({ config: copy, ...(environment !== undefined && { env: environment }) }),
-    );
+    const options = { config: copy, ...(environment !== undefined && { env: environment }) };
+    const warnings = collectWarnings(() => loadWrangler().unstable_readConfig(options));
     return warnings.map((text) =>
       text.replaceAll(relative(process.cwd(), copy), shownPath(path)).replaceAll(copy, path),
     );
@@ -34,7 +30,7 @@ export function wranglerWarnings(
 }
 
 function withoutLedgeKeys({ store_buckets: _buckets, dns: _dns, env, ...rest }: Table): Table {
-  if (!isTable(env)) return { ...rest, ...(env !== undefined && { env }) };
+  if (!isTable(env)) return { ...rest, env };
   const environments = Object.entries(env).map(([name, own]) => [
     name,
     isTable(own) ? withoutLedgeKeys(own) : own,

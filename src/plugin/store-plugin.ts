@@ -11,17 +11,20 @@ import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { newRunId } from "../base/run-records.ts";
 import { loadMiniflare, workerdModule } from "../base/runtime.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
-import type { BucketSettings } from "../store/binding/invocation.ts";
+import type { BucketSettings } from "../store/core/bucket-settings.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
-import type { EndpointAddress } from "../store/node/store-owner.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { bucketsService } from "./endpoint-socket.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
-import { clientBindings, storeServices } from "./store-services.ts";
+import {
+  clientBindings,
+  pluginName,
+  storeServices,
+  type ControlOptions,
+} from "./store-services.ts";
 
 const { ProxyNodeBinding } = loadMiniflare();
 
-const pluginName = "store";
 const bindingModule = "ledge-internal:store-binding";
 
 export const storePlugin: Plugin = {
@@ -81,25 +84,11 @@ export const storePlugin: Plugin = {
     const bucketNames = bindings
       .filter(({ kind }) => kind === "bucket")
       .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
-    const control = bindings.find(({ kind }) => kind === "control")?.options;
-    const { handover, project_folder: projectFolder } = (control ?? {}) as ControlOptions;
-    return storeServices(assembly, {
-      pluginName,
-      runId: runIdOf(worker),
-      bucketNames,
-      projectFolder,
-      ...(handover !== undefined && { handover }),
-    });
+    const control = bindings.find(({ kind }) => kind === "control");
+    const controlOptions: ControlOptions = control?.options ?? {};
+    return storeServices(assembly, runIdOf(worker), bucketNames, controlOptions);
   },
 };
-
-/** The options of the control binding. */
-interface ControlOptions {
-  /** The folder from which tests can fill buckets. */
-  readonly project_folder?: string;
-  /** Where a command accepts the request to hand over the store (`store/node/store-owner.ts`). */
-  readonly handover?: EndpointAddress;
-}
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {
   return {

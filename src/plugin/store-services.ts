@@ -21,6 +21,8 @@ import { bucketsService, openEndpointSocket, reserveEndpoint } from "./endpoint-
 
 const miniflare = loadMiniflare();
 
+/** Also the name of the store's folder below the persist path. */
+export const pluginName = "store";
 const databasesService = "store:databases";
 const blobsService = "store:blobs";
 const runsService = "store:runs";
@@ -40,21 +42,20 @@ export const clientBindings: Worker_Binding[] = [
   joinerBinding,
 ];
 
-interface StoreServicesOptions {
-  /** The name of the store's folder below the persist path. */
-  readonly pluginName: string;
-  readonly runId: string;
-  /** The buckets that the script is bound to. */
-  readonly bucketNames: readonly string[];
-  /** The folder that tests can read, if any. */
-  readonly projectFolder: string | undefined;
-  /** Where a command accepts the request to hand over the store. */
+/** The options of the control binding. */
+export interface ControlOptions {
+  /** The folder from which tests can fill buckets. */
+  readonly project_folder?: string;
+  /** Where a command accepts the request to hand over the store (`store/node/store-owner.ts`). */
   readonly handover?: EndpointAddress;
 }
 
+/** @param bucketNames the buckets that the script is bound to */
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
-  { pluginName, runId, bucketNames, projectFolder, handover }: StoreServicesOptions,
+  runId: string,
+  bucketNames: readonly string[],
+  { project_folder: projectFolder, handover }: ControlOptions,
 ): Promise<Service[]> {
   const { resourcePersistencePath } = sharedOptions;
   const folder = miniflare.getPersistPath(pluginName, tmpPath, resourcePersistencePath);
@@ -74,17 +75,15 @@ export async function storeServices(
     port: loopbackPort,
     ...(handover !== undefined && { handover }),
   };
-  const shared = [
+  const shared: Service[] = [
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: runsService, disk: { path: runs } },
-    ...(projectFolder === undefined
-      ? []
-      : [{ name: projectService, disk: { path: projectFolder } }]),
   ];
-  const bindings: Worker_Binding[] = [
-    { name: "runId", text: runId },
-    ...(projectFolder === undefined ? [] : await projectBindings()),
-  ];
+  const bindings: Worker_Binding[] = [{ name: "runId", text: runId }];
+  if (projectFolder !== undefined) {
+    shared.push({ name: projectService, disk: { path: projectFolder } });
+    bindings.push(...(await projectBindings()));
+  }
   // Only this runtime uses a temporary folder.
   if (resourcePersistencePath === undefined) {
     await storeRuns(folder).start(runId, record);

@@ -9,7 +9,7 @@
  * A layer is a number. A later layer has a higher number than all earlier layers of the runtime, so
  * a call that arrives late is never taken for a call of a later test.
  *
- * `store/bucket/test-session.ts` and `worker/objects/test-session.ts` hold the open layers in the
+ * `store/bucket/test-session.ts` and `worker/objects/zone-test-session.ts` hold the open layers in the
  * runtime; `base/undo-journal.ts` records the writes and undoes them.
  */
 import type { Controls } from "./controls.ts";

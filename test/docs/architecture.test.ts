@@ -1,118 +1,129 @@
-/** House rules that a machine can check, and the package as it would be published. */
+/** `docs/architecture.md` says which folder may import which; the sources are held to that table. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import {
+  circles,
+  readFolderRules,
+  readGraph,
+  wrongDirections,
+  wrongRuntimes,
+  type FolderRule,
+} from "./support/import-graph.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const run = (command: string, ...args: string[]) =>
-  execFileSync(command, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-
-const files = run("git", "ls-files").split("\n").filter(Boolean);
-const sources = files.filter((file) => file.endsWith(".ts"));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
-const imports = (file: string) =>
-  Array.from(read(file).matchAll(/from "([^"]+)"/g), ([, target]) => target as string);
+const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" })
+  .split("\n")
+  .filter(Boolean);
+const sources = files.filter((file) => /^(?:src|worker)\/.*\.ts$/.test(file));
+const withoutTests = sources.filter((file) => !file.endsWith(".test.ts"));
+const graph = readGraph(withoutTests, read, { withTypes: true });
+const rules = readFolderRules(read("docs/architecture.md"));
 
-describe("the repository", () => {
-  it("has no source file of more than 400 lines", () => {
-    const long = sources.filter((file) => read(file).split("\n").length > 400);
-    expect(long).toEqual([]);
+describe("the sources", () => {
+  it("are in folders that the table lists, and every folder of the table has sources", () => {
+    expect(rules.length).toBeGreaterThan(15);
+    const empty = rules.filter(({ folder }) => !sources.some((file) => file.startsWith(folder)));
+    expect(empty).toEqual([]);
   });
 
-  it("has a core that imports nothing but itself", () => {
-    const core = sources.filter((file) => /^src\/store\/core\/(?!.*\.test\.ts)/.test(file));
-    expect(core.length).toBeGreaterThan(10);
-    for (const file of core) {
-      expect(
-        imports(file).filter(
-          (target) =>
-            !/^\.\/[a-z0-9-]+\.ts$|base\/(duration|hex|fault-schedule|text-pattern)/.test(target),
-        ),
-      ).toEqual([]);
-    }
+  it("are in folders whose allowed imports form no circle", () => {
+    expect(circles(new Map(rules.map(({ folder, mayImport }) => [folder, mayImport])))).toEqual([]);
   });
 
-  it("keeps Node out of what runs in workerd", () => {
-    const workerd = sources.filter((file) => /^src\/store\/(?!node\/|.*\.test\.ts)/.test(file));
-    const node = workerd.filter((file) =>
-      imports(file).some((target) => target.startsWith("node:")),
-    );
-    expect(node).toEqual([]);
+  it("import only what the table allows", () => {
+    expect(wrongDirections(graph, rules)).toEqual([]);
   });
 
-  it("has no file with a name that says nothing", () => {
+  it("load no module of another runtime", () => {
+    const loaded = readGraph(withoutTests, read, { withTypes: false });
+    expect(wrongRuntimes(loaded, rules)).toEqual([]);
+  });
+
+  it("import each other in no circle", () => {
+    expect(circles(graph)).toEqual([]);
+  });
+
+  it("have names in kebab-case that say something, and no name three times", () => {
+    const odd = sources.filter((file) => !/^[a-z0-9-]+(?:\.[a-z]+)*\.ts$/.test(basename(file)));
+    expect(odd).toEqual([]);
     expect(files.filter((file) => /(^|\/)(utils?|helpers?|misc|common)\./.test(file))).toEqual([]);
+    const names = sources.map((file) => basename(file)).filter((name) => name !== "index.ts");
+    const often = names.filter((name) => names.filter((other) => other === name).length > 2);
+    expect([...new Set(often)]).toEqual([]);
   });
 
-  it("has no test that is skipped, focused or still to be written", () => {
-    const tests = sources.filter((file) => file.startsWith("test/") || file.endsWith(".test.ts"));
-    const marks = /\b(?:it|test|describe)\.(?:skip|only|todo)\b/;
-    expect(tests.filter((file) => marks.test(read(file)))).toEqual([]);
-  });
-
-  it("says `Deviation:` in the code for each that docs/deviations.md has, and no other", () => {
-    const inCode = sources
-      .filter((file) => file.startsWith("src/"))
-      .flatMap((file) => (read(file).match(/Deviation:/g) ?? []).map(() => file));
-    const rows = read("docs/deviations.md").matchAll(/^\| .* \| `(src\/[^`]+)` +\|$/gm);
-    expect(Array.from(rows, ([, file]) => file as string).sort()).toEqual(inCode.sort());
+  it("have at most 400 lines a file", () => {
+    const typescript = files.filter((file) => file.endsWith(".ts"));
+    expect(typescript.filter((file) => read(file).split("\n").length > 400)).toEqual([]);
   });
 });
 
-describe("the package", () => {
-  it("requires Miniflare and wrangler, and imports neither: that takes longer", () => {
-    const built = readdirSync(join(root, "dist")).filter((file) => file.endsWith(".js"));
-    expect(built.length).toBeGreaterThan(10);
-    const importing = /(?:\bfrom|\bimport\(?)\s*"(?:miniflare|wrangler)"/;
-    expect(built.filter((file) => importing.test(read(`dist/${file}`)))).toEqual([]);
+describe("the words", () => {
+  // `docs/decisions/0015-tree-and-names.md` lists the words that replaced these.
+  const retired =
+    /\b(?:doors?|guests?|rehears\w*|interference|goesOn|keepers?|lanes?|boots?|nobody|whoever|somebody)\b/i;
+  /** Values that tests send, and the two files that list the words. */
+  const exceptions = /"nobody"|token-that-nobody-has/;
+  const lists = ["docs/decisions/0015-tree-and-names.md", "test/docs/architecture.test.ts"];
+
+  it("are the field's words, in code, comments and documentation", () => {
+    const texts = files.filter((file) => /\.(?:ts|js|md|sh|toml|ya?ml|html)$/.test(file));
+    expect(texts.length).toBeGreaterThan(500);
+    const found = texts
+      .filter((file) => !lists.includes(file))
+      .flatMap((file) =>
+        read(file)
+          .split("\n")
+          .map((line) => `${file}: ${line.trim()}`),
+      )
+      .filter((line) => retired.test(line) && !exceptions.test(line));
+    expect(found).toEqual([]);
+  });
+});
+
+describe("the rules", () => {
+  const planted: FolderRule[] = [
+    { folder: "src/base", runtime: "anywhere", mayImport: [] },
+    { folder: "src/cli", runtime: "Node", mayImport: ["src/base"] },
+  ];
+  const inCli: [string, string[]] = ["src/cli/a.ts", ["src/base/b.ts", "node:fs"]];
+
+  it("refuse an import against the direction", () => {
+    const upward = new Map([inCli, ["src/base/b.ts", ["src/cli/a.ts"]]]);
+    expect(wrongDirections(upward, planted)).toEqual([
+      "src/base/b.ts imports src/cli/a.ts, but src/base may not import src/cli.",
+    ]);
   });
 
-  it("holds what is used, and nothing else", () => {
-    const [{ files: packed }] = JSON.parse(run("npm", "pack", "--dry-run", "--json")) as [
-      { files: { path: string }[] },
-    ];
-    // What the entry points import is divided into chunks as the bundler likes.
-    const chunks = new Set<string>();
-    const follow = (file: string): void => {
-      for (const [, chunk] of read(`dist/${file}`).matchAll(
-        /(?:from|import\(?)\s*"\.\/([^"]+)"/g,
-      )) {
-        // Some of the text is code for workerd, whose modules are others.
-        if (chunks.has(chunk as string) || !existsSync(join(root, "dist", chunk as string)))
-          continue;
-        chunks.add(chunk as string);
-        follow(chunk as string);
-      }
-    };
-    const entries = [
-      "cli.js",
-      "dns-listener.js",
-      "index.js",
-      "plugin.js",
-      "test.js",
-      "vitest.js",
-      "vitest-runner.js",
-    ];
-    for (const entry of entries) follow(entry);
-    const expected = [
-      "LICENSE",
-      "README.md",
-      "package.json",
-      "dist/cli.d.ts",
-      "dist/index.d.ts",
-      "dist/plugin.d.ts",
-      "dist/test.d.ts",
-      "dist/vitest.d.ts",
-      "dist/types/index.d.ts",
-      "dist/types/store.d.ts",
-      "dist/workerd/dns-api-proxy.js",
-      "dist/workerd/dns-worker.js",
-      "dist/workerd/store-binding.js",
-      "dist/workerd/store-bucket.js",
-      ...Array.from(new Set([...entries, ...chunks]), (file) => `dist/${file}`),
-    ];
-    expect(packed.map(({ path }) => path).sort()).toEqual(expected.sort());
+  it("refuse a folder that the table does not list", () => {
+    expect(wrongDirections(new Map([["src/new/a.ts", []]]), planted)).toEqual([
+      "src/new/a.ts is in no folder of the table.",
+    ]);
+  });
+
+  it("refuse a circle", () => {
+    const circle = new Map([
+      ["src/base/a.ts", ["src/base/b.ts"]],
+      ["src/base/b.ts", ["src/base/c.ts"]],
+      ["src/base/c.ts", ["src/base/a.ts"]],
+    ]);
+    expect(circles(circle)).toEqual([
+      "Circle: src/base/a.ts → src/base/b.ts → src/base/c.ts → src/base/a.ts.",
+    ]);
+  });
+
+  it("refuse a module of another runtime, loaded through a chain", () => {
+    const chain = new Map([
+      ["src/base/a.ts", ["src/base/b.ts"]],
+      ["src/base/b.ts", ["node:fs"]],
+    ]);
+    expect(wrongRuntimes(chain, planted)).toEqual([
+      "src/base runs in anywhere: src/base/a.ts → src/base/b.ts → node:fs.",
+      "src/base runs in anywhere: src/base/b.ts → node:fs.",
+    ]);
   });
 });

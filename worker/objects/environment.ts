@@ -1,12 +1,7 @@
 /** The bindings of the companion worker. */
 import type { DnsVariables } from "../../src/config/dns-config.ts";
+import type { ListenersEnv } from "../replication/listeners.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
-
-export interface ListenersEnv {
-  /** The server in the listeners' process. Absent when DNS is served by HTTP only. */
-  readonly LISTENERS?: Fetcher;
-  readonly LISTENERS_SECRET?: string;
-}
 
 /** The part of `IndexObject` that zone objects call: the class depends on theirs. */
 export interface ZoneFinder extends Rpc.DurableObjectBranded {

@@ -5,7 +5,12 @@ import {
   externalPath,
   secretHeader,
 } from "../../src/dns/replication/listener-protocol.ts";
-import type { ListenersEnv } from "../objects/environment.ts";
+
+export interface ListenersEnv {
+  /** The server in the listeners' process. Absent when DNS is served by HTTP only. */
+  readonly LISTENERS?: Fetcher;
+  readonly LISTENERS_SECRET?: string;
+}
 
 /** To be called only when there are listeners. */
 export function postToListeners(

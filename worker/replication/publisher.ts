@@ -11,8 +11,7 @@
  */
 import { publicationPath } from "../../src/dns/replication/listener-protocol.ts";
 import type { Publication } from "../../src/dns/replication/publication.ts";
-import type { ListenersEnv } from "../objects/environment.ts";
-import { postToListeners } from "./listeners.ts";
+import { postToListeners, type ListenersEnv } from "./listeners.ts";
 
 /** Longer than a listener needs for the largest batch, so that a stuck listener blocks no write. */
 const answerMillisecondsMax = 10_000;

@@ -41,8 +41,6 @@ export function digText(result: DigResult): string {
   const { question, server, milliseconds, reasons } = result;
   const { message, transport, octets } = result.reply;
   const flags = flagsOf(message).join(" ");
-  const section = (title: string, records: readonly ResourceRecord[]) =>
-    records.length === 0 ? [] : [`;; ${title}`, formatTable(records.map(cells))];
   const blocks = [
     [
       `;; ${absolute(question.name)} ${nameOfType(question.type)}: ${rcodeName(message.rcode)}, flags ${flags}`,
@@ -61,8 +59,12 @@ export function digText(result: DigResult): string {
     .join("\n\n");
 }
 
-function cells({ name, ttlSeconds, type, data }: ResourceRecord): string[] {
-  return [absolute(name), String(ttlSeconds), "IN", nameOfType(type), formatData(type, data)];
+function section(title: string, records: readonly ResourceRecord[]): string[] {
+  const rows = records.map((record) => {
+    const { name, ttl, type, data } = recordJson(record);
+    return [absolute(name), String(ttl), "IN", type, data];
+  });
+  return rows.length === 0 ? [] : [`;; ${title}`, formatTable(rows)];
 }
 
 export function digJson({ question, reply, server, milliseconds, reasons }: DigResult) {

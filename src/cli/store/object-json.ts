@@ -9,23 +9,20 @@ export interface HttpMetadataJson extends Omit<HttpMetadata, "cacheExpiry"> {
 
 export function toObjectJson(record: ObjectRecord) {
   const { key, size, etag, version, uploaded, checksums, storageClass } = record;
+  const { cacheExpiry, ...text } = record.http ?? {};
   return {
     key,
     size,
     etag,
     version,
     uploaded: new Date(uploaded).toISOString(),
-    httpMetadata: toHttpJson(record.http ?? {}),
+    httpMetadata: {
+      ...text,
+      ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry).toISOString() }),
+    },
     customMetadata: record.custom ?? {},
     checksums,
     storageClass,
-  };
-}
-
-function toHttpJson({ cacheExpiry, ...text }: HttpMetadata): HttpMetadataJson {
-  return {
-    ...text,
-    ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry).toISOString() }),
   };
 }
 

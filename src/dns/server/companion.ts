@@ -24,6 +24,7 @@ export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject"
 
 const workerName = "dns";
 const durableObject = "durable-object";
+const text = (value: string) => ({ type: "text" as const, value });
 
 export function startCompanion(
   variables: DnsVariables,
@@ -31,7 +32,6 @@ export function startCompanion(
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();
   const classes = Object.entries(companionClasses);
-  const text = (value: string) => ({ type: "text" as const, value });
   return new Runtime({
     host,
     port: 0,

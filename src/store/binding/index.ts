@@ -5,7 +5,7 @@
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { defineHiddenProperties } from "./hidden-properties.ts";
-import type { BucketSettings } from "./invocation.ts";
+import type { BucketSettings } from "../core/bucket-settings.ts";
 import { StoreBucket } from "./store-bucket.ts";
 
 interface InnerBindings {

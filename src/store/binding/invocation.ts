@@ -1,21 +1,8 @@
 /**
- * How a method of the binding is invoked, apart from its arguments: the settings of its bucket, the
- * check of `this`, and the way it reports a bad argument.
+ * How a method of the binding is invoked, apart from its arguments: the check of `this`, and the way
+ * it reports a bad argument.
  */
-import type { StorageClass } from "../core/operations.ts";
-
-/** What the configuration and the script's compatibility settings say. */
-export interface BucketSettings {
-  readonly storageClass: StorageClass;
-  /** `true`: `list` follows `include`. `false`: `list` returns all metadata. */
-  readonly honorInclude: boolean;
-  /** `true`: delimited prefixes keep their delimiter. */
-  readonly trailingDelimiter: boolean;
-  /** `true`: bad arguments reject. `false`: bad arguments throw. */
-  readonly rejectBadArguments: boolean;
-  /** Deviation: Node accepts streams of unknown length, because no stream in Node has a known length. */
-  readonly allowUnsizedStreams: boolean;
-}
+import type { BucketSettings } from "../core/bucket-settings.ts";
 
 /**
  * Throws the platform's error for a method that is called without its object. The platform throws

@@ -23,7 +23,7 @@ import {
   toNumber,
   toText,
 } from "./arguments.ts";
-import type { BucketSettings } from "./invocation.ts";
+import type { BucketSettings } from "../core/bucket-settings.ts";
 
 type Options = Record<string, unknown>;
 

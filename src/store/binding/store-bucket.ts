@@ -21,7 +21,8 @@ import {
   toOptions,
   toText,
 } from "./arguments.ts";
-import { invoke, requireOwner, type BucketSettings } from "./invocation.ts";
+import type { BucketSettings } from "../core/bucket-settings.ts";
+import { invoke, requireOwner } from "./invocation.ts";
 import {
   checksumOption,
   conditionalOption,

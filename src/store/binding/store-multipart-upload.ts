@@ -12,7 +12,8 @@ import {
   toText,
 } from "./arguments.ts";
 import { StoreObject } from "./store-object.ts";
-import { invoke, requireOwner, type BucketSettings } from "./invocation.ts";
+import type { BucketSettings } from "../core/bucket-settings.ts";
+import { invoke, requireOwner } from "./invocation.ts";
 import { toValue, valueTypes } from "./value.ts";
 
 export class StoreMultipartUpload implements types.StoreMultipartUpload {

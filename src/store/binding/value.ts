@@ -1,7 +1,7 @@
 /** Values to store, of every type that put and uploadPart take. */
 import type { Value } from "../content/content-value.ts";
 import { argumentError, parameterError } from "./arguments.ts";
-import type { BucketSettings } from "./invocation.ts";
+import type { BucketSettings } from "../core/bucket-settings.ts";
 
 /** The types of a value, in the platform's error messages. */
 export const valueTypes = "ReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";

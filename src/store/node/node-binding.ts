@@ -6,7 +6,7 @@
  * Node runs the same `StoreBucket` as a script, and only the calls to the bucket cross to workerd.
  */
 import type { ProxyNodeBinding } from "miniflare";
-import type { BucketSettings } from "../binding/invocation.ts";
+import type { BucketSettings } from "../core/bucket-settings.ts";
 import { StoreBucket } from "../binding/store-bucket.ts";
 import type { BucketCalls, PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { decodeOpened } from "../client/opened-object.ts";

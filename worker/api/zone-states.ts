@@ -1,6 +1,6 @@
 /** The worker's endpoints of `src/dns/replication/listener-protocol.ts`: the list of zones, and one zone. */
 import { secretHeader, zonesPath } from "../../src/dns/replication/listener-protocol.ts";
-import { isSameSecret } from "../api/access.ts";
+import { isSameSecret } from "./access.ts";
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { zoneObject } from "../objects/zone-object.ts";

@@ -1,6 +1,7 @@
 /** The options of a dev server. */
 import { isPort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
+import type { ReadConfigOptions } from "../config/read-config.ts";
 import { isIntegerBetween } from "../config/schema.ts";
 import { latencyMillisecondsMax } from "../config/store-buckets.ts";
 
@@ -9,15 +10,9 @@ export const logLevels = ["none", "error", "warn", "info", "log", "debug"] as co
 export type LogLevel = (typeof logLevels)[number];
 export const logLevelDefault: LogLevel = "info";
 
-export interface StartDevOptions {
+export interface StartDevOptions extends ReadConfigOptions {
   /** The path of the script. Default: `main` of the configuration. */
   script?: string;
-  /** The path of the configuration file. Default: the nearest file. */
-  configPath?: string;
-  /** The NAME of a table `[env.NAME]`. */
-  environment?: string;
-  /** The folder in which the search for the configuration begins. Default: the working folder. */
-  folder?: string;
   /** The port of the script, or the next free port. Default: `dev.port` of the configuration, or 8787. */
   port?: number;
   /** The address of the script. Default: `dev.ip` of the configuration, or localhost. */

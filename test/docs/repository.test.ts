@@ -1,0 +1,86 @@
+/** House rules that a program can check, and the files of the published package. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const run = (command: string, ...args: string[]) =>
+  execFileSync(command, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+
+const files = run("git", "ls-files").split("\n").filter(Boolean);
+const sources = files.filter((file) => file.endsWith(".ts"));
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+
+describe("the repository", () => {
+  it("has no test that is skipped, focused or still to be written", () => {
+    const tests = sources.filter((file) => file.startsWith("test/") || file.endsWith(".test.ts"));
+    const marks = /\b(?:it|test|describe)\.(?:skip|only|todo)\b/;
+    expect(tests.filter((file) => marks.test(read(file)))).toEqual([]);
+  });
+
+  it("has a `Deviation:` comment for each row of docs/deviations.md, and a row for each comment", () => {
+    const inCode = sources
+      .filter((file) => /^(?:src|worker)\//.test(file))
+      .flatMap((file) => (read(file).match(/Deviation:/g) ?? []).map(() => file));
+    const rows = read("docs/deviations.md").matchAll(/^\| .* \| `((?:src|worker)\/[^`]+)` +\|$/gm);
+    expect(Array.from(rows, ([, file]) => file as string).sort()).toEqual(inCode.sort());
+  });
+});
+
+describe("the package", () => {
+  it("loads Miniflare and wrangler by require(), which is faster than import", () => {
+    const built = readdirSync(join(root, "dist")).filter((file) => file.endsWith(".js"));
+    expect(built.length).toBeGreaterThan(10);
+    const importing = /(?:\bfrom|\bimport\(?)\s*"(?:miniflare|wrangler)"/;
+    expect(built.filter((file) => importing.test(read(`dist/${file}`)))).toEqual([]);
+  });
+
+  it("holds the files that its entry points need, and no other", () => {
+    const [{ files: packed }] = JSON.parse(run("npm", "pack", "--dry-run", "--json")) as [
+      { files: { path: string }[] },
+    ];
+    // What the entry points import is divided into chunks as the bundler likes.
+    const chunks = new Set<string>();
+    const follow = (file: string): void => {
+      for (const [, chunk] of read(`dist/${file}`).matchAll(
+        /(?:from|import\(?)\s*"\.\/([^"]+)"/g,
+      )) {
+        // Some of the text is code for workerd, whose modules are others.
+        if (chunks.has(chunk as string) || !existsSync(join(root, "dist", chunk as string)))
+          continue;
+        chunks.add(chunk as string);
+        follow(chunk as string);
+      }
+    };
+    const entries = [
+      "cli.js",
+      "dns-listener.js",
+      "index.js",
+      "plugin.js",
+      "test.js",
+      "vitest.js",
+      "vitest-runner.js",
+    ];
+    for (const entry of entries) follow(entry);
+    const expected = [
+      "LICENSE",
+      "README.md",
+      "package.json",
+      "dist/cli.d.ts",
+      "dist/index.d.ts",
+      "dist/plugin.d.ts",
+      "dist/test.d.ts",
+      "dist/vitest.d.ts",
+      "dist/types/index.d.ts",
+      "dist/types/store.d.ts",
+      "dist/workerd/dns-api-proxy.js",
+      "dist/workerd/dns-worker.js",
+      "dist/workerd/store-binding.js",
+      "dist/workerd/store-bucket.js",
+      ...Array.from(new Set([...entries, ...chunks]), (file) => `dist/${file}`),
+    ];
+    expect(packed.map(({ path }) => path).sort()).toEqual(expected.sort());
+  });
+});
