@@ -25,15 +25,14 @@ export function readChoice<const Values extends readonly string[]>(
 
 function readCount(
   parameters: QueryParameters,
-  name: string,
-  sizes: { readonly default: number; readonly max: number },
+  count: { readonly name: string; readonly default: number; readonly max: number },
   report: ReportProblem,
 ): number {
-  const given = parameters.get(name);
-  if (given === undefined || given === "") return sizes.default;
+  const given = parameters.get(count.name);
+  if (given === undefined || given === "") return count.default;
   const value = /^\d{1,15}$/.test(given) ? Number(given) : 0;
-  if (value < 1) report(problem.valueInvalid(name, "a whole number from 1 upwards"));
-  return Math.min(Math.max(value, 1), sizes.max);
+  if (value < 1) report(problem.valueInvalid(count.name, "a whole number from 1 upwards"));
+  return Math.min(Math.max(value, 1), count.max);
 }
 
 export function readPage(
@@ -42,11 +41,11 @@ export function readPage(
   report: ReportProblem,
 ): Page {
   const direction = { name: "direction", values: directions, fallback: "asc" } as const;
-  const pages = { default: 1, max: Number.MAX_SAFE_INTEGER };
+  const page = { name: "page", default: 1, max: Number.MAX_SAFE_INTEGER };
   return {
     direction: readChoice(parameters, direction, report),
-    page: readCount(parameters, "page", pages, report),
-    perPage: readCount(parameters, "per_page", perPage, report),
+    page: readCount(parameters, page, report),
+    perPage: readCount(parameters, { name: "per_page", ...perPage }, report),
   };
 }
 
