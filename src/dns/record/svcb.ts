@@ -5,7 +5,7 @@ import { serviceParameters } from "./field/service-parameters.ts";
 import { defineRecordType } from "./record-type.ts";
 
 /** SVCB and HTTPS have the same rdata (RFC 9460 section 9). */
-function serviceBinding(type: string, code: number) {
+export function serviceBinding(type: string, code: number) {
   return defineRecordType({
     type,
     code,
@@ -26,5 +26,3 @@ function serviceBinding(type: string, code: number) {
 
 /** RFC 9460 section 2. */
 export const svcb = serviceBinding("SVCB", 64);
-
-export const https = serviceBinding("HTTPS", 65);

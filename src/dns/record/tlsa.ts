@@ -6,7 +6,7 @@ import { defineRecordType } from "./record-type.ts";
 const digestBytes: Readonly<Record<number, number>> = { 1: 32, 2: 64 };
 
 /** TLSA and SMIMEA have the same rdata (RFC 8162 section 2). */
-function certificateAssociation(type: string, code: number) {
+export function certificateAssociation(type: string, code: number) {
   return defineRecordType({
     type,
     code,
@@ -25,5 +25,3 @@ function certificateAssociation(type: string, code: number) {
 
 /** RFC 6698 section 2. */
 export const tlsa = certificateAssociation("TLSA", 52);
-
-export const smimea = certificateAssociation("SMIMEA", 53);
