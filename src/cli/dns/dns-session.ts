@@ -1,13 +1,12 @@
 /**
  * A command's access to DNS: the API of a server, for as long as the command runs. The server is the
  * server that `--url` names, the server that runs on the project's state, or, if none runs, a server
- * that ends with the command.
+ * that ends with the command. Modules that `--help` does not need are loaded when a command runs.
  */
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { UserError } from "../../base/user-error.ts";
-import { readDnsConfig } from "../../config/dns-config.ts";
-import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
+import type { ProjectConfig } from "../../config/read-config.ts";
 import { lookUpServer, type ServerAddress } from "../../config/server-address.ts";
 import { ApiClient } from "../../dns/client/api-client.ts";
 import type { StartDnsOptions } from "../../dns/server/start-dns.ts";
@@ -59,6 +58,7 @@ export async function withDns<Result>(
   work: (session: DnsSession) => Promise<Result>,
   { listen = false }: { listen?: boolean } = {},
 ): Promise<Result> {
+  const { readConfig } = await import("../../config/read-config.ts");
   const project = readConfig(configSelection(invocation));
   const server = await findServer(invocation, project, listen);
   const credentials = defined({
@@ -78,6 +78,7 @@ async function findServer(
   project: ProjectConfig,
   listen: boolean,
 ): Promise<DnsServer> {
+  const { readDnsConfig } = await import("../../config/dns-config.ts");
   const { email, key } = readDnsConfig(project.dns.variables);
   const url = textOption(invocation, "url");
   if (url !== undefined) return { url: apiUrl(url), dns: null, email, key };

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { counted, formatTable } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
-import { parseSecret } from "../../config/dns-transfers.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import { fetchZone } from "../../dns/client/fetch-zone.ts";
 import { normaliseHostname } from "../../dns/record/field/hostname.ts";
@@ -125,7 +124,8 @@ async function transferZone(
 ): Promise<readonly ResourceRecord[]> {
   const from = textOption(invocation, "from") as string;
   const keyText = textOption(invocation, "tsig");
-  const key = keyText === undefined ? undefined : parseKey(keyText, project.dns.transfers.keys);
+  const key =
+    keyText === undefined ? undefined : await parseKey(keyText, project.dns.transfers.keys);
   const server = await resolveServer("from", from);
   const progress = new Progress();
   progress.show(`Transferring ${zoneName} from ${from}`);
@@ -137,7 +137,7 @@ async function transferZone(
 }
 
 /** `NAME` of a configured key, `NAME:SECRET` or `NAME:ALGORITHM:SECRET`; the secret is base64. */
-function parseKey(text: string, configured: readonly TsigKey[]): TsigKey {
+async function parseKey(text: string, configured: readonly TsigKey[]): Promise<TsigKey> {
   const [nameWord = "", ...rest] = text.split(":");
   const name = normaliseHostname(nameWord);
   if (rest.length === 0) {
@@ -146,6 +146,7 @@ function parseKey(text: string, configured: readonly TsigKey[]): TsigKey {
     throw new UsageError(`There is no key "${text}" in [[dns.keys]]: add it, or use ${keyForm}.`);
   }
   const [algorithmWord = "", secretWord] = rest.length === 1 ? [algorithmDefault, ...rest] : rest;
+  const { parseSecret } = await import("../../config/dns-transfers.ts");
   const secret = parseSecret(secretWord);
   const algorithm = algorithmWord.toLowerCase();
   if (name === null || secret === null || rest.length > 2 || !isTsigAlgorithm(algorithm)) {

@@ -11,7 +11,7 @@ export const buckets: LeafCommand = {
   options: projectOptions,
 
   async run(invocation) {
-    const project = findProject(invocation);
+    const project = await findProject(invocation);
     print(
       invocation,
       project.buckets.map(({ bucketName, bindings, storageClass }) => ({

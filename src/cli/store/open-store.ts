@@ -1,13 +1,15 @@
-/** The store of a project, and its buckets while a command has them open. */
+/**
+ * The store of a project, and its buckets while a command has them open. Modules that `--help` does
+ * not need are loaded when a command runs.
+ */
 import { mkdirSync, readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
-import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { parseBucketOptions, type BucketBinding } from "../../config/store-buckets.ts";
+import type { ProjectConfig } from "../../config/read-config.ts";
+import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
 import { bucketFolder } from "../../store/core/blob-name.ts";
-import { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
-import { OwnerConnection } from "../../store/node/owner-connection.ts";
+import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { withCleanup } from "../cleanup.ts";
 import type { Invocation } from "../command.ts";
 import { configSelection, textOption } from "../options.ts";
@@ -38,13 +40,17 @@ export async function withStore<Result>(
   invocation: Invocation,
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
-  const project = findProject(invocation);
-  const connection = new OwnerConnection(project);
+  const [project, endpoint, owner] = await Promise.all([
+    findProject(invocation),
+    import("../../store/node/endpoint-bucket.ts"),
+    import("../../store/node/owner-connection.ts"),
+  ]);
+  const connection = new owner.OwnerConnection(project);
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     // The folder makes the bucket known to commands that run without this configuration.
     mkdirSync(blobFolder(project, known.bucketName), { recursive: true });
-    return Object.assign(new EndpointBucket(connection, known.bucketName), { known });
+    return Object.assign(new endpoint.EndpointBucket(connection, known.bucketName), { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
   const buckets = (words: readonly string[]) => (words.length > 0 ? words : allNames).map(bucket);
@@ -54,11 +60,15 @@ export async function withStore<Result>(
   );
 }
 
-export function findProject(invocation: Invocation): StoreProject {
+export async function findProject(invocation: Invocation): Promise<StoreProject> {
+  const [{ readConfig }, { parseBucketOptions }] = await Promise.all([
+    import("../../config/read-config.ts"),
+    import("../../config/store-buckets.ts"),
+  ]);
   const config = readConfig(configSelection(invocation));
   const state = stateFolder(config.folder, textOption(invocation, "persist-to"));
   const folder = pluginFolder(state, "store");
-  const configured = [...config.buckets, ...unsafeBuckets(config)];
+  const configured = [...config.buckets, ...unsafeBuckets(config, parseBucketOptions)];
   return {
     persistPath: persistPath(state),
     folder,
@@ -67,13 +77,16 @@ export function findProject(invocation: Invocation): StoreProject {
 }
 
 /** Buckets of a configuration for stock tools, which name buckets as `unsafe` bindings. */
-function unsafeBuckets({ table }: ProjectConfig): BucketBinding[] {
+function unsafeBuckets(
+  { table }: ProjectConfig,
+  parseOptions: typeof parseBucketOptions,
+): BucketBinding[] {
   const { bindings = [] } = (table["unsafe"] ?? {}) as {
     bindings?: { name: string; type: string; dev?: { options?: unknown } }[];
   };
   return bindings
     .filter(({ type }) => type === "store_bucket")
-    .map(({ name, dev }) => ({ binding: name, ...parseBucketOptions(name, dev?.options) }));
+    .map(({ name, dev }) => ({ binding: name, ...parseOptions(name, dev?.options) }));
 }
 
 function bucketsOnDisk(folder: string): string[] {

@@ -16,7 +16,7 @@ import type {
 import { requestHeader, type CopyRequest } from "../endpoint/protocol.ts";
 import { decodeOpened } from "../client/opened-object.ts";
 import { EndpointClosedError } from "./endpoint-client.ts";
-import type { FileContent } from "./file-content.ts";
+import { partBytes, type FileContent } from "./file-content.ts";
 import { OperationQueue } from "./operation-queue.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
 
@@ -36,9 +36,6 @@ type NewObject = ObjectDescription & {
   /** The hash that the content must have. The object stores it. */
   readonly checksum?: ExpectedChecksum;
 };
-
-/** The size of each part but the last, of content that is too large for one upload. */
-export const partBytes = 1024 ** 3;
 
 export class EndpointBucket {
   readonly name: string;

@@ -10,6 +10,9 @@ import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { multipartEtag } from "../core/multipart.ts";
 
+/** The size of each part but the last, of content that is too large for one upload. */
+export const partBytes = 1024 ** 3;
+
 export class FileContent {
   readonly path: string;
   readonly size: number;
