@@ -23,7 +23,7 @@ export default defineConfig({
       "./test/store/conformance/vitest.workerd.config.ts",
       // Each example is a separate project, like the project of a user.
       "./examples/*/vitest.config.ts",
-      ...["store", "dns", "dev", "cli", "tools", "docs"].map((subject) => ({
+      ...["store", "dns", "dev", "cli", "tools", "faults", "docs"].map((subject) => ({
         test: {
           name: subject,
           include: [`test/${subject}/*.test.ts`],
