@@ -28,6 +28,8 @@ import { newVersion, type BucketPlatform } from "./platform.ts";
 import { isEmpty } from "./schema.ts";
 
 export class Bucket {
+  /** Names the database in the folder of the files. */
+  readonly databaseId: string;
   readonly #platform: BucketPlatform;
   readonly #table: ObjectTable;
   readonly #contents: ContentTable;
@@ -36,9 +38,10 @@ export class Bucket {
 
   constructor(platform: BucketPlatform) {
     const { storage } = platform;
-    openTables(storage);
+    const { databaseId, hasUnsealedRows } = openTables(storage);
+    this.databaseId = databaseId;
     this.#platform = platform;
-    this.#table = new ObjectTable(storage.sql);
+    this.#table = new ObjectTable(storage.sql, hasUnsealedRows);
     this.#contents = new ContentTable(storage.sql);
     this.#objects = new ObjectRepository(this.#table, this.#contents, (write) =>
       storage.transactionSync(write),
@@ -175,7 +178,7 @@ export class Bucket {
       status: "found",
       object: text,
       range: resolved,
-      content: this.#objects.read(found, resolved),
+      content: this.#objects.read(key, found, resolved),
     };
   }
 

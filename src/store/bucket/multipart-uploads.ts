@@ -47,8 +47,9 @@ export class MultipartUploads {
     this.#requireInProgress(upload);
     const checked = checkContent(content);
     const etag = checked.checksums.md5 as string;
-    const { size, place } = this.#contents.add(checked);
-    const replaced = this.#table.putPart(upload.uploadId, { partNumber, size, etag, place });
+    const { size, place, checksum } = this.#contents.add(checked);
+    const part = { partNumber, size, etag, place, ...(checksum !== undefined && { checksum }) };
+    const replaced = this.#table.putPart(upload.uploadId, part);
     if (replaced !== null) this.#objects.release([[replaced]]);
     return { partNumber, etag };
   }
@@ -72,14 +73,15 @@ export class MultipartUploads {
       checksums: {},
       ...description,
     };
-    return this.#objects.putSegments(record, selected);
+    const segments = selected.map((part) => ({ ...part, md5: part.etag }));
+    return this.#objects.putSegments(record, segments);
   }
 
   abort(upload: Request<"abortUpload">): Result<"abortUpload"> {
     validateKey(upload.key);
-    const found = this.#table.find(upload);
-    if (found === null) throw new StoreError(10024);
-    if (found.state === "in progress") this.#abort(upload.uploadId);
+    const state = this.#table.state(upload);
+    if (state === null) throw new StoreError(10024);
+    if (state === "in progress") this.#abort(upload.uploadId);
     return null;
   }
 

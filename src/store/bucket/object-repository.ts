@@ -80,7 +80,7 @@ export class ObjectRepository {
 
   /** `put`, with content that is stored already. */
   putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): EncodedObject {
-    return this.#putRow(objectRow(record, segments, null), null);
+    return this.#putRow(objectRow(record, segments), null);
   }
 
   #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): EncodedObject {
@@ -90,9 +90,9 @@ export class ObjectRepository {
     const bodyId = this.#cache.get(record.key)?.location;
     if (typeof bodyId !== "number") {
       const id = this.#contents.addBody(body);
-      return this.#putRow(objectRow(record, id, tail), ownBuffer(bytes));
+      return this.#putRow(objectRow(record, id, tail, bytes), ownBuffer(bytes));
     }
-    const row = objectRow(record, bodyId, tail);
+    const row = objectRow(record, bodyId, tail, bytes);
     this.#transact(() => {
       this.#objects.update(row);
       this.#contents.replaceBody(bodyId, body);
@@ -119,10 +119,11 @@ export class ObjectRepository {
     return text;
   }
 
-  read({ bytes, location }: StoredObject, range: ByteRange): ContentSlice[] {
+  /** @throws StoreError 10001 for content that is damaged in the database */
+  read(key: string, { bytes, location }: StoredObject, range: ByteRange): ContentSlice[] {
     if (bytes !== null) return [{ bytes: bytes.slice(range.offset, range.offset + range.length) }];
     const segments = location as readonly Segment[];
-    return sliceSegments(segments, range).map((slice) => this.#contents.read(slice));
+    return sliceSegments(segments, range).map((slice) => this.#contents.read(key, slice));
   }
 
   remove(keys: readonly string[]): void {
@@ -142,10 +143,11 @@ export class ObjectRepository {
 function objectRow(
   record: Required<ObjectRecord>,
   location: ContentLocation,
-  tail: Uint8Array | null,
+  tail: Uint8Array | null = null,
+  bytes: Uint8Array | null = null,
 ): ObjectRow {
   const metadata = encodeMetadata(record.http, record.custom);
-  return { key: record.key, fields: encodeFields(record), metadata, location, tail };
+  return { key: record.key, fields: encodeFields(record), metadata, location, tail, bytes };
 }
 
 function isWhole(cached: CachedObject): cached is StoredObject | null {

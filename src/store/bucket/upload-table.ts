@@ -3,6 +3,10 @@
  *
  * `since` is the time at which an upload entered its state. The deadline is a fixed time after it:
  * then an upload in progress is aborted, and the row of a finished one is deleted.
+ *
+ * A checksum covers the other columns of its row (`core/row-seal.ts`). A row without a checksum is
+ * a row of an earlier version, or the row of a finished upload. A damaged part is read as missing:
+ * the place that it names may be that of an object, and the uploader can upload the part again.
  */
 import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
@@ -13,7 +17,8 @@ import type {
   UploadReference,
 } from "../core/operations.ts";
 import type { Segment } from "../core/content-segment.ts";
-import { firstRow, onlyRow } from "./rows.ts";
+import { StoreError } from "../core/errors.ts";
+import { firstRow, onlyRow, seals } from "./rows.ts";
 
 export interface StoredUpload {
   readonly state: UploadState;
@@ -22,9 +27,7 @@ export interface StoredUpload {
 }
 
 /** A part, and where its content is. */
-export interface UploadedPart extends StoredPart {
-  readonly place: Segment["place"];
-}
+export interface UploadedPart extends StoredPart, Omit<Segment, "md5"> {}
 
 export class UploadTable {
   readonly #sql: SqlStorage;
@@ -34,29 +37,38 @@ export class UploadTable {
   }
 
   add({ key, uploadId }: UploadReference, created: number, description: ObjectDescription): void {
-    this.#sql.exec(
-      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom) " +
-        "VALUES (?, ?, 'in progress', ?, ?, ?, ?)",
+    const columns = [
       uploadId,
       key,
       created,
       description.storageClass,
       JSON.stringify(description.http),
       JSON.stringify(description.custom),
+    ];
+    this.#sql.exec(
+      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom, checksum) " +
+        "VALUES (?, ?, 'in progress', ?, ?, ?, ?, ?)",
+      ...columns,
+      seals.sealColumns(columns),
     );
   }
 
+  /** @throws StoreError 10001 for a damaged row */
   find({ key, uploadId }: UploadReference): StoredUpload | null {
-    const row = firstRow<[UploadState, number, StorageClass, string, string]>(
+    const row = firstRow<[UploadState, number | null, number, StorageClass, string, string]>(
       this.#sql.exec(
-        "SELECT state, since, storage_class, http, custom FROM uploads " +
+        "SELECT state, checksum, since, storage_class, http, custom FROM uploads " +
           "WHERE upload_id = ? AND key = ?",
         uploadId,
         key,
       ),
     );
     if (row === undefined) return null;
-    const [state, since, storageClass, http, custom] = row;
+    const [state, checksum, ...columns] = row;
+    if (checksum !== null && seals.sealColumns([uploadId, key, ...columns]) !== checksum) {
+      throw damagedUpload(key);
+    }
+    const [since, storageClass, http, custom] = columns;
     return {
       state,
       since,
@@ -64,10 +76,16 @@ export class UploadTable {
     };
   }
 
+  /** The state of an upload, also of one whose row is damaged. */
+  state({ key, uploadId }: UploadReference): UploadState | null {
+    const query = "SELECT state FROM uploads WHERE upload_id = ? AND key = ?";
+    return firstRow<[UploadState]>(this.#sql.exec(query, uploadId, key))?.[0] ?? null;
+  }
+
   /** Marks an upload as finished and deletes the rows of its parts. Returns the parts. */
   finish(uploadId: string, state: "completed" | "aborted", time: number): UploadedPart[] {
     this.#sql.exec(
-      "UPDATE uploads SET state = ?, since = ? WHERE upload_id = ?",
+      "UPDATE uploads SET state = ?, since = ?, checksum = NULL WHERE upload_id = ?",
       state,
       time,
       uploadId,
@@ -101,14 +119,14 @@ export class UploadTable {
   /** Stores a part. Returns the part that it replaces. */
   putPart(uploadId: string, part: UploadedPart): UploadedPart | null {
     const replaced = this.part(uploadId, part.partNumber);
+    const { partNumber, size, etag, place, checksum = null } = part;
+    const columns = [uploadId, partNumber, size, etag, place, checksum];
     this.#sql.exec(
-      "INSERT OR REPLACE INTO parts (upload_id, part_number, size, etag, place) " +
-        "VALUES (?, ?, ?, ?, ?)",
-      uploadId,
-      part.partNumber,
-      part.size,
-      part.etag,
-      part.place,
+      "INSERT OR REPLACE INTO parts " +
+        "(upload_id, part_number, size, etag, place, content_checksum, checksum) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      ...columns,
+      seals.sealColumns(columns),
     );
     return replaced;
   }
@@ -163,10 +181,30 @@ export class UploadTable {
     return count;
   }
 
-  *#parts(where: string, ...bindings: (string | number)[]): Generator<UploadedPart> {
+  *#parts(where: string, uploadId: string, ...bindings: number[]): Generator<UploadedPart> {
     const rows = this.#sql
-      .exec(`SELECT part_number, size, etag, place FROM parts ${where}`, ...bindings)
-      .raw<[number, number, string, number | string]>();
-    for (const [partNumber, size, etag, place] of rows) yield { partNumber, size, etag, place };
+      .exec(
+        `SELECT checksum, part_number, size, etag, place, content_checksum FROM parts ${where}`,
+        uploadId,
+        ...bindings,
+      )
+      .raw<[number | null, number, number, string, number | string, number | null]>();
+    for (const [sealed, ...columns] of rows) {
+      const [partNumber, size, etag, place, checksum] = columns;
+      if (sealed !== null && seals.sealColumns([uploadId, ...columns]) !== sealed) {
+        console.warn(`Part ${partNumber} of upload "${uploadId}" is damaged: upload it again.`);
+        continue;
+      }
+      yield { partNumber, size, etag, place, ...(checksum !== null && { checksum }) };
+    }
   }
+}
+
+/** The error of an upload whose row is damaged. */
+function damagedUpload(key: string): StoreError {
+  return new StoreError(
+    10001,
+    `Cannot read the upload of "${key}": its row in the database does not match the row's ` +
+      "checksum. The upload is damaged; abort it and upload the parts again.",
+  );
 }
