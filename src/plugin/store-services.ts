@@ -79,7 +79,10 @@ export async function storeServices(
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: runsService, disk: { path: runs } },
   ];
-  const bindings: Worker_Binding[] = [{ name: "runId", text: runId }];
+  const bindings: Worker_Binding[] = [
+    { name: "runId", text: runId },
+    { name: "folder", text: folder },
+  ];
   if (projectFolder !== undefined) {
     shared.push({ name: projectService, disk: { path: projectFolder } });
     bindings.push(...(await projectBindings()));

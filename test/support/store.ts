@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { onTestFinished } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
+import { isDatabaseMark } from "../../src/store/core/blob-name.ts";
 import { worker } from "./worker.ts";
 
 /** The methods of a binding of type `store_control`. */
@@ -54,6 +55,6 @@ export async function startStore(
 export function blobFiles(folder: string): string[] {
   const blobs = join(folder, "store", "blobs");
   return readdirSync(blobs, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !isDatabaseMark(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
 }

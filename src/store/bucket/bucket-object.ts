@@ -6,8 +6,8 @@
  * persistent, so after a runtime was killed while the bucket was in use, the next runtime wakes the
  * bucket and collects the files that the crash left, even if no script calls the bucket.
  */
-import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
-import { isAbandoned } from "../core/blob-name.ts";
+import { BlobDirectory } from "../content/blob-directory.ts";
+import { bucketFolder } from "../core/blob-name.ts";
 import { encodeHex } from "../../base/hex.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
@@ -20,6 +20,8 @@ import {
 } from "../transport/message.ts";
 import { areReads, Bucket } from "./bucket.ts";
 import { storeClock } from "./clock.ts";
+import { databasePath } from "./database-report.ts";
+import { GarbageCollector } from "./garbage-collector.ts";
 import { storeTestSession } from "./test-session.ts";
 
 interface BucketEnv {
@@ -27,13 +29,14 @@ interface BucketEnv {
   readonly blobs: Fetcher;
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
   readonly runs: Fetcher;
+  /** The path of the store's folder, for messages. */
+  readonly folder: string;
 }
 
 /** The buckets that are awake in this runtime: a test that moves the clock calls them. */
 export const awakeBuckets = new Set<string>();
 
 const wakeAfterUseMilliseconds = 60_000;
-const sweepChunk = 1000;
 
 /** An empty bucket to whose database more than this was written gets a new database. */
 const emptyBytesMax = 1024 * 1024;
@@ -45,6 +48,7 @@ export class BucketObject extends BucketService<BucketEnv> {
   readonly #name: string;
   readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
+  readonly #collector: GarbageCollector;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
   /** The upload deadline for which the alarm is set. */
@@ -61,13 +65,29 @@ export class BucketObject extends BucketService<BucketEnv> {
     awakeBuckets.add(name);
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
-    this.#journal = new UndoJournal(ctx.storage.sql);
-    this.#journal.recover(storeTestSession.run);
+    new UndoJournal(ctx.storage.sql).recover(storeTestSession.run);
     this.#bucket = this.#openBucket();
+    // After `recover`: opening an older database changes the tables.
+    this.#journal = new UndoJournal(ctx.storage.sql);
+    this.#collector = new GarbageCollector({
+      bucketName: name,
+      bucket: () => this.#bucket,
+      blobs: this.#blobs,
+      runs: env.runs,
+      removeFiles: (names) => this.#remove(names),
+      databasePath: databasePath(env.folder, ctx.id.toString()),
+      blobsPath: `${env.folder}/blobs/${bucketFolder(name)}`,
+    });
   }
 
   #openBucket(): Bucket {
-    return new Bucket({ storage: this.ctx.storage, now: () => storeClock.now(), randomHex });
+    return new Bucket({
+      storage: this.ctx.storage,
+      now: () => storeClock.now(),
+      randomHex,
+      bucketName: this.#name,
+      databasePath: databasePath(this.env.folder, this.ctx.id.toString()),
+    });
   }
 
   override execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
@@ -93,9 +113,21 @@ export class BucketObject extends BucketService<BucketEnv> {
     if (this.#bucket.bytesWritten > emptyBytesMax && operations.some(isDelete)) {
       this.#startReclaim();
     }
+    if (!this.#collector.isMarked && operations.some(storesFile)) {
+      return this.#collector.mark().then(() => this.#removeAndReturn(outcomes, expired, released));
+    }
     // Most calls release no file, and return without a promise.
     if (expired.length + released.length === 0) return outcomes;
-    return this.#remove([...expired, ...released]).then(() => outcomes);
+    return this.#removeAndReturn(outcomes, expired, released);
+  }
+
+  async #removeAndReturn(
+    outcomes: Outcome[],
+    expired: readonly string[],
+    released: readonly string[],
+  ): Promise<Outcome[]> {
+    await this.#remove([...expired, ...released]);
+    return outcomes;
   }
 
   /** `execute`, with the faults of the test session, and with recorded calls. */
@@ -137,19 +169,8 @@ export class BucketObject extends BucketService<BucketEnv> {
     await this.#remove(expired);
   }
 
-  /** Removes files to which no row refers and whose writer has ended. */
-  override async collectGarbage(): Promise<number> {
-    // The order matters: see `core/blob-name.ts`.
-    const files = await this.#blobs.fileNames();
-    const activeRuns = await fileNames(this.env.runs, "http://runs/");
-    const abandoned = files.filter((fileName) => isAbandoned(fileName, activeRuns));
-    let removed = 0;
-    for (let start = 0; start < abandoned.length; start += sweepChunk) {
-      const garbage = this.#bucket.unreferenced(abandoned.slice(start, start + sweepChunk));
-      await this.#remove(garbage);
-      removed += garbage.length;
-    }
-    return removed;
+  override collectGarbage(): Promise<number> {
+    return this.#collector.collect();
   }
 
   #startReclaim(): void {
@@ -170,6 +191,9 @@ export class BucketObject extends BucketService<BucketEnv> {
    */
   async #reclaim(): Promise<void> {
     if (!this.#bucket.isEmpty()) return;
+    await this.#collector.unmark();
+    // An operation may have been executed meanwhile.
+    if (!this.#bucket.isEmpty()) return this.#collector.mark();
     const deleted = this.ctx.storage.deleteAll();
     this.#bucket = this.#openBucket();
     this.#alarmTime = Infinity;
@@ -231,6 +255,11 @@ export class BucketObject extends BucketService<BucketEnv> {
   #report(work: string): (error: unknown) => void {
     return (error) => console.error(`Cannot ${work} of "${this.#name}":`, error);
   }
+}
+
+/** Whether a row may name a file after the operation that no row has named before. */
+function storesFile(operation: Operation): boolean {
+  return "content" in operation && "blob" in operation.content;
 }
 
 function isDelete({ method }: Operation): boolean {

@@ -60,9 +60,20 @@ export class Bucket {
       return { outcomes, released: this.#objects.takeReleased() };
     } catch (error) {
       console.error("Cannot execute a batch of operations:", error);
-      const { code, message } = new StoreError(10001);
-      return { outcomes: operations.map(() => ({ ok: false, code, text: message })), released: [] };
+      return { outcomes: operations.map(() => this.#unexpected(error)), released: [] };
     }
+  }
+
+  /** The outcome of an operation after an error that no rule of the store explains. */
+  #unexpected(error: unknown): Outcome {
+    const { bucketName, databasePath } = this.#platform;
+    const { code, message } = new StoreError(10001);
+    const reason = error instanceof Error ? error.message : "";
+    const text = isDatabaseDamage(reason)
+      ? `SQLite cannot read the database of bucket "${bucketName}" (${reason}). Run ` +
+        `"ledge store check ${bucketName}", and restore ${databasePath} from a backup.`
+      : message;
+    return { ok: false, code, text };
   }
 
   #transact<T>(write: () => T): T {
@@ -83,8 +94,14 @@ export class Bucket {
     try {
       return { ok: true, value: this.#perform(operation) };
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      return { ok: false, code: error.code, text: error.message };
+      if (error instanceof StoreError) {
+        return { ok: false, code: error.code, text: error.message };
+      }
+      if (!readMethods.has(operation.method)) throw error;
+      // A read has nothing to undo, and other operations may read intact pages.
+      const of = "key" in operation ? ` of "${operation.key}"` : "";
+      console.error(`Cannot execute ${operation.method}${of}:`, error);
+      return this.#unexpected(error);
     }
   }
 
@@ -116,6 +133,11 @@ export class Bucket {
   /** Whether a new database would hold the same. */
   isEmpty(): boolean {
     return isEmpty(this.#platform.storage.sql);
+  }
+
+  /** Whether a row names a file. */
+  namesFiles(): boolean {
+    return this.#contents.namesFiles();
   }
 
   /** Those of the files to which no row refers. */
@@ -227,6 +249,11 @@ export class Bucket {
       ...(page.cursor !== undefined && { cursor: page.cursor }),
     };
   }
+}
+
+/** By the text of SQLite's errors: workerd passes no code. */
+function isDatabaseDamage(message: string): boolean {
+  return /SQLITE_(CORRUPT|NOTADB)/.test(message);
 }
 
 /** Reads need none, and the order of its writes makes a put safe (`object-repository.ts`). */

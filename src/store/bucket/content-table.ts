@@ -126,6 +126,10 @@ export class ContentTable {
     return { bytes: length === size ? bytes : bytes.slice(offset, offset + length) };
   }
 
+  namesFiles(): boolean {
+    return firstRow(this.#sql.exec("SELECT 1 FROM blobs LIMIT 1")) !== undefined;
+  }
+
   /** Those of the files to which no row refers. */
   unreferenced(fileNames: readonly string[]): string[] {
     const rows = this.#sql.exec(

@@ -12,6 +12,7 @@ import { Batch } from "./batch.ts";
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
 import { observation } from "./call-observer.ts";
 import { ContentCommitter } from "./content-commit.ts";
+import { explained } from "./database-failure.ts";
 import { damagedError, internalError, settle } from "./failure.ts";
 import type { OpenedObject } from "./opened-object.ts";
 import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
@@ -41,7 +42,8 @@ export class BucketClient implements BucketCalls {
   constructor(access: BucketAccess) {
     const { buckets, bucketName, latencyMilliseconds: latency } = access;
     this.#bucketName = bucketName;
-    const sender = (access.rpc ? senderByRpc : senderByFetch)(buckets, bucketName);
+    const plainSender = (access.rpc ? senderByRpc : senderByFetch)(buckets, bucketName);
+    const sender = explained(plainSender, access.joiner, bucketName);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
     this.#contents = new ContentCommitter(this.#blobs, access.runId, (request, layer) =>

@@ -2,6 +2,7 @@
 import { bindingMessage, StoreError } from "../core/errors.ts";
 import type { Method } from "../core/methods.ts";
 import type { Outcome, Result } from "../core/operations.ts";
+import { DatabaseError } from "./database-failure.ts";
 
 /** @throws Error when the bucket has refused the operation */
 export function settle<M extends Method>(method: M, outcome: Outcome<M>): Result<M> {
@@ -20,7 +21,8 @@ export function refusal(
 
 /** The error of a lost call: it is not known whether the bucket has executed the operation. */
 export function internalError(method: Method, cause: unknown): Error {
-  return refusal(method, new StoreError(10001), { cause });
+  const text = cause instanceof DatabaseError ? cause.message : undefined;
+  return refusal(method, new StoreError(10001, text), { cause });
 }
 
 /** The error of an object whose file is missing or has another size. */
