@@ -12,7 +12,7 @@ interface InnerBindings {
   readonly buckets: BucketNamespace;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly bucket: Pick<BucketAccess, "bucketName" | "runId" | "rpc" | "latencyMilliseconds">;
+  readonly bucket: Omit<BucketAccess, "buckets" | "blobs" | "joiner">;
   readonly settings: BucketSettings;
 }
 

@@ -196,12 +196,8 @@ export class Bucket {
       return { status: "condition failed", object: text };
     }
     const resolved = resolveRange(range, record.size);
-    return {
-      status: "found",
-      object: text,
-      range: resolved,
-      content: this.#objects.read(key, found, resolved),
-    };
+    const content = this.#objects.read(key, found, resolved, record.checksums.md5);
+    return { status: "found", object: text, range: resolved, content };
   }
 
   #put(request: Request<"put">): Result<"put"> {

@@ -19,12 +19,15 @@ export async function reportDatabase(env: ReportEnv, bucketName: string): Promis
   try {
     await env.buckets.get(id).execute([]);
     return new Response(null, { status: 204 });
-  } catch {
+  } catch (error) {
     const path = databasePath(env.folder, id.toString());
-    const text =
-      `Cannot open the database of bucket "${bucketName}", ${path}: SQLite cannot read the file. ` +
-      `Nothing was removed. Run "ledge store check ${bucketName}" to see the damage, and restore ` +
-      "the file from a backup.";
+    // The error of a format that is too new says what to do; an error of SQLite does not arrive.
+    const { message } = error as Error;
+    const text = message.includes("its database has format")
+      ? message
+      : `Cannot open the database of bucket "${bucketName}", ${path}: SQLite cannot read the file. ` +
+        `Nothing was removed. Run "ledge store check ${bucketName}" to see the damage, and restore ` +
+        "the file from a backup.";
     console.error(text);
     return new Response(text);
   }

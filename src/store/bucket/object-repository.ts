@@ -119,11 +119,25 @@ export class ObjectRepository {
     return text;
   }
 
-  /** @throws StoreError 10001 for content that is damaged in the database */
-  read(key: string, { bytes, location }: StoredObject, range: ByteRange): ContentSlice[] {
+  /**
+   * @param md5 of the object, if it was stored by one put
+   * @throws StoreError 10001 for content that is damaged in the database
+   */
+  read(
+    key: string,
+    { bytes, location }: StoredObject,
+    range: ByteRange,
+    md5: string | undefined,
+  ): ContentSlice[] {
     if (bytes !== null) return [{ bytes: bytes.slice(range.offset, range.offset + range.length) }];
     const segments = location as readonly Segment[];
-    return sliceSegments(segments, range).map((slice) => this.#contents.read(key, slice));
+    const slices = sliceSegments(segments, range).map((slice) => this.#contents.read(key, slice));
+    const [first] = slices;
+    // An earlier version stored no hash with the segment.
+    if (first !== undefined && "blob" in first && first.md5 === undefined && md5 !== undefined) {
+      return [{ ...first, md5 }];
+    }
+    return slices;
   }
 
   remove(keys: readonly string[]): void {

@@ -25,7 +25,7 @@ export function internalError(method: Method, cause: unknown): Error {
   return refusal(method, new StoreError(10001, text), { cause });
 }
 
-/** The error of an object whose file is missing or has another size. */
+/** The error of an object whose file is missing, or is not the file that was stored. */
 export function damagedError(key: string, cause: Error | undefined): Error {
   const text =
     `Cannot read the content of "${key}": ${cause?.message}. ` +

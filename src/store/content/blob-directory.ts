@@ -15,19 +15,23 @@ interface BlobDamage {
   readonly expectedBytes: number;
   /** `null`: the file does not exist */
   readonly actualBytes: number | null;
+  /** The MD5 hashes of a file that has the right size and other content. */
+  readonly hashes?: { readonly expected: string; readonly actual: string };
 }
 
-/** The file of a blob is missing, or does not have the size that the database says. */
+/** The file of a blob is missing, or is not the file that the database says. */
 export class BlobDamagedError extends Error {
   override readonly name = "BlobDamagedError";
   readonly damage: BlobDamage;
 
   constructor(damage: BlobDamage) {
-    const { blob, expectedBytes, actualBytes } = damage;
+    const { blob, expectedBytes, actualBytes, hashes } = damage;
     super(
-      actualBytes === null
-        ? `file "${blob}" is missing, metadata says ${expectedBytes} bytes`
-        : `file "${blob}" is ${actualBytes} bytes, metadata says ${expectedBytes}`,
+      hashes !== undefined
+        ? `file "${blob}" has the MD5 ${hashes.actual}, metadata says ${hashes.expected}`
+        : actualBytes === null
+          ? `file "${blob}" is missing, metadata says ${expectedBytes} bytes`
+          : `file "${blob}" is ${actualBytes} bytes, metadata says ${expectedBytes}`,
     );
     this.damage = damage;
   }
