@@ -22,8 +22,8 @@ function watchChildren(onChild: (child: ChildProcess) => void): () => void {
 /** Observes the runtimes of a Miniflare, which starts another after a reload or a crash. */
 export interface RuntimeObserver {
   onStart?(runtime: ProcessIdentity): void;
-  /** The runtime listens at its sockets. */
-  onReady?(): void;
+  /** The runtime listens at a socket, by the name that Miniflare gives the socket. */
+  onListen?(socketName: string): void;
   /** @param isKilled whether this process has ended the runtime */
   onExit?(isKilled: boolean): void;
 }
@@ -68,24 +68,36 @@ function watchRuntimes(): void {
       if (child.pid === undefined) return;
       for (const observer of observers()) {
         observer.onStart?.(identityOf(child.pid));
-        onFirstData(child.stdio[controlPipe], () => observer.onReady?.());
+        followLines(child.stdio[controlPipe], (line) => {
+          const { event, socket } = JSON.parse(line) as { event: string; socket: string };
+          if (event === "listen") observer.onListen?.(socket);
+        });
       }
     });
   });
 }
 
-/** workerd writes to this pipe when it listens at a socket. */
+/** workerd writes a line of JSON to this pipe when it listens at a socket. */
 const controlPipe = 3;
 
 /**
- * Calls `act` with the first data of a stream that another part of the program reads. To read before
- * the other part does would take data from it, so this waits for the listener of the other part.
+ * Calls `act` with the lines of a stream that another part of the program reads. To read before the
+ * other part does would take lines from it, so this waits for the listener of the other part.
  */
-function onFirstData(stream: ChildProcess["stdio"][number] | undefined, act: () => void): void {
+function followLines(
+  stream: ChildProcess["stdio"][number] | undefined,
+  act: (line: string) => void,
+): void {
   if (!(stream instanceof Readable)) return;
+  let text = "";
+  const onData = (chunk: Buffer): void => {
+    const lines = (text + chunk.toString()).split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) act(line);
+  };
   const follow = (): void => {
     stream.off("newListener", onListener);
-    stream.once("data", act);
+    stream.on("data", onData);
   };
   const onListener = (event: string): void => {
     if (event === "data") follow();

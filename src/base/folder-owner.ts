@@ -169,6 +169,7 @@ export class FolderOwner<Details extends object = object> {
 
   #listen(): Promise<void> {
     const path = socketPath(this.folder, controlSocket);
+    // An owner that was killed has left its sockets.
     removeSocket(path);
     const server = createServer((connection) => this.#accept(connection));
     this.#server = server;

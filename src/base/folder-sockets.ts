@@ -6,14 +6,14 @@
  * folder with a long path are in a folder of the user below `/tmp`.
  */
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "./user-error.ts";
 
 /** `sun_path` has 104 bytes on macOS and 108 on Linux, including the final zero. */
 const pathBytesMax = 103;
 /** No name of a socket is longer. */
-const nameBytesMax = 16;
+const nameBytesMax = 20;
 
 /** @param folder exists */
 export function socketPath(folder: string, name: string): string {
@@ -44,4 +44,13 @@ function socketsFolder(folder: string): string {
 /** Removes the file of a socket: a server cannot listen while the file of an ended server exists. */
 export function removeSocket(path: string): void {
   rmSync(path, { force: true });
+}
+
+/**
+ * Gives the socket of a server that listens another name, at which clients connect. The name leads
+ * to the last server until this moment: workerd logs a stack when it connects to a name that does
+ * not exist, and nothing when no server accepts.
+ */
+export function publishSocket(path: string, publicPath: string): void {
+  renameSync(path, publicPath);
 }

@@ -5,8 +5,8 @@
  * before Miniflare reads them.
  */
 import type { ParsedWorkerOptions } from "miniflare";
-import { removeSocket } from "../base/folder-sockets.ts";
-import { endpointHost, endpointPath } from "../store/node/store-owner.ts";
+import { publishSocket, socketPath } from "../base/folder-sockets.ts";
+import { endpointPath } from "../store/node/store-owner.ts";
 
 /** Also the name of the class, which no script is likely to use. */
 const entrypoint = "LedgeStoreEndpoint";
@@ -18,16 +18,29 @@ const scriptName = "ledge-store";
  */
 export const bucketsService = `core:user:${scriptName}`;
 
-/** Adds the socket to a script's sockets, once: Miniflare may read the same options twice. */
-export function openEndpointSocket(worker: ParsedWorkerOptions, folder: string): void {
+/** Adds the socket of a run to a script's sockets: Miniflare may read the same options twice. */
+export function openEndpointSocket(
+  worker: ParsedWorkerOptions,
+  folder: string,
+  runId: string,
+): void {
   closeEndpointSocket(worker);
-  // Only the owner listens here, and the file of its last runtime would be in the way.
-  removeSocket(endpointPath(folder));
   const dev = devOptions(worker);
   dev.unsafeDirectSockets = [
     ...(dev.unsafeDirectSockets ?? []),
-    { host: endpointHost(folder), port: 0, serviceName: scriptName, entrypoint },
+    { host: `unix:${socketPath(folder, runId)}`, port: 0, serviceName: scriptName, entrypoint },
   ];
+}
+
+/** @param name of a socket, as Miniflare makes it of the worker's index and the entrypoint */
+export function isEndpointSocket(name: string): boolean {
+  return name.endsWith(entrypoint);
+}
+
+/** Makes the runtime of a run the one that answers at the endpoint. */
+export function publishEndpoint(folder: string, runId: string): void {
+  // Miniflare appends the port to every host. Here the port is a part of the socket's name.
+  publishSocket(socketPath(folder, `${runId}:0`), endpointPath(folder));
 }
 
 /** Removes the socket: the runtime is not the owner, or is not the owner any more. */

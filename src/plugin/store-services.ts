@@ -92,7 +92,7 @@ export async function storeServices(
     closeEndpointSocket(worker);
     return [...shared, ...clientServices(endpointPath(folder), bindings)];
   }
-  openEndpointSocket(worker, folder);
+  openEndpointSocket(worker, folder, runId);
   return [...shared, ...ownerServices(databases, [...bindings, joinerBinding])];
 }
 

@@ -15,6 +15,7 @@ import { takeStartTurn } from "../base/start-lock.ts";
 import type { Succession } from "../base/succession.ts";
 import { claimStore, offeredOwner, storeRuns } from "../store/node/store-owner.ts";
 import { succeedStoreOwner, type StoreFolder } from "../store/node/store-successor.ts";
+import { isEndpointSocket, publishEndpoint } from "./endpoint-socket.ts";
 
 interface StoreRun {
   readonly runId: string;
@@ -78,7 +79,7 @@ export class StoreUse {
     this.#endStart = await takeStartTurn(persistPath);
     observeRuntimesAt(loopbackPort, {
       onStart: (runtime) => this.#onStart(runtime),
-      onReady: () => this.#endStart(),
+      onListen: (socketName) => this.#onListen(socketName, runId),
       onExit: (isKilled) => this.#onExit(isKilled, run),
     });
     void this.#watchStart(run);
@@ -88,6 +89,11 @@ export class StoreUse {
     this.#runId = this.#nextRunId;
     storeRuns(this.#store.folder).write(this.#runId, runtime);
     this.#owner?.recordRuntime(runtime);
+  }
+
+  #onListen(socketName: string, runId: string): void {
+    this.#endStart();
+    if (isEndpointSocket(socketName)) publishEndpoint(this.#store.folder, runId);
   }
 
   #onExit(isKilled: boolean, run: StoreRun): void {

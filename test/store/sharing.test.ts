@@ -197,7 +197,7 @@ describe("the endpoint of a runtime", () => {
     const sockets = join(folder, "store", "sockets");
     expect(statSync(sockets).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, "store")).mode & 0o777).toBe(0o700);
-    expect(statSync(join(sockets, "endpoint:0")).isSocket()).toBe(true);
+    expect(statSync(join(sockets, "endpoint")).isSocket()).toBe(true);
   });
 
   it("is in a folder of the user where the path of the state is too long for a socket", async () => {

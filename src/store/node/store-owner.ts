@@ -23,16 +23,9 @@ export function storeRuns(folder: string): RunRecords {
   return new RunRecords(join(folder, "runs"));
 }
 
-/**
- * The endpoint's address for Miniflare, which appends a port to every host. The port is a part of
- * the socket's name.
- */
-export function endpointHost(folder: string): string {
-  return `unix:${socketPath(folder, "endpoint")}`;
-}
-
+/** The socket at which the owner answers. */
 export function endpointPath(folder: string): string {
-  return socketPath(folder, "endpoint:0");
+  return socketPath(folder, "endpoint");
 }
 
 /** Makes this process the owner. Returns `null` when the store has an owner. */
