@@ -47,6 +47,13 @@ export async function takeStore(
   }
 }
 
+/** Ends the runtimes that an owner has left, if the owner was killed. */
+export async function endLeftRuntimes(folder: string): Promise<void> {
+  if (readOwnerRecord(folder) === null) return;
+  const owner = await takeStore(folder, { isBrief: true });
+  owner?.release();
+}
+
 /**
  * Makes the process of a runtime the owner, after a brief owner has given the store up. Returns
  * `null` when another runtime owns the store.
