@@ -40,7 +40,7 @@ export const check: LeafCommand = {
           await checkBucket({
             storeFolder: project.folder,
             bucketName,
-            activeRuns: () => storeRuns(project.folder).findActiveIds(),
+            activeRuns: () => storeRuns(project.folder).activeIds(),
             onObject: (bytes) => progress.add(bytes),
           }),
         );

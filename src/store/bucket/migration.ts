@@ -1,5 +1,5 @@
 /** Opens the database of a bucket, and migrates a database of an older format. */
-import { createTables, formatVersion, newDatabaseId, requestsTable } from "./schema.ts";
+import { createTables, formatVersion, newDatabaseId, requestStatements } from "./schema.ts";
 import { onlyRow } from "./rows.ts";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
@@ -87,7 +87,7 @@ function migrateSecond(sql: SqlStorage): void {
   for (const [table, column] of addedColumns) {
     sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column}`);
   }
-  sql.exec(requestsTable);
+  for (const statement of requestStatements) sql.exec(statement);
   sql.exec(`UPDATE format SET version = 3, database_id = ${newDatabaseId}, has_unsealed_rows = 1`);
 }
 

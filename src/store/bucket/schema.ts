@@ -15,18 +15,20 @@
  * is damaged may seem to end early, and then it must not lose the checksum alone. A database of an
  * earlier format has rows without checksums, and says so in `has_unsealed_rows`.
  *
- * `database_id` names the database in the folder of the files (`blob-folder.ts`).
+ * `database_id` names the database in the folder of the files (`garbage-collector.ts`).
  *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
 
-/** The outcomes of requests that arrived with an id. */
-export const requestsTable = `CREATE TABLE requests (
-  sequence INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  outcomes TEXT NOT NULL,
-  time INTEGER NOT NULL
-) STRICT`;
+/** Since format 3 (`request-table.ts`). */
+export const requestStatements = [
+  `CREATE TABLE IF NOT EXISTS requests (
+    sequence INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    outcomes TEXT NOT NULL,
+    time INTEGER NOT NULL
+  ) STRICT`,
+];
 
 const statements = [
   `CREATE TABLE format (
@@ -72,10 +74,11 @@ const statements = [
     place ANY NOT NULL,
     PRIMARY KEY (upload_id, part_number)
   ) WITHOUT ROWID, STRICT`,
-  requestsTable,
+  ...requestStatements,
 ];
 
-const names = ["objects", "bodies", "blobs", "uploads", "parts", "requests"];
+/** The tables of objects and uploads. */
+const names = ["objects", "bodies", "blobs", "uploads", "parts"];
 
 /** Increases with every change of a table; `migration.ts` migrates from older formats. */
 export const formatVersion = 3;
@@ -92,7 +95,10 @@ export function createTables(sql: Pick<SqlStorage, "exec">): void {
 /** An expression of SQL. */
 export const newDatabaseId = "lower(hex(randomblob(8)))";
 
-/** Whether no table has a row, and there are no other tables (those of the undo journal). */
+/**
+ * Whether the bucket has no object and no upload, and there are no other tables (those of the undo
+ * journal).
+ */
 export function isEmpty(sql: SqlStorage): boolean {
   const hasRows = names.map((name) => `EXISTS (SELECT 1 FROM ${name})`).join(" OR ");
   const known = names.map((name) => `'${name}'`).join(", ");
@@ -100,7 +106,7 @@ export function isEmpty(sql: SqlStorage): boolean {
     .exec<{ used: number }>(
       `SELECT ${hasRows} OR EXISTS (
           SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'
-            AND name NOT IN ('format', ${known})
+            AND name NOT IN ('format', 'requests', ${known})
         ) AS used`,
     )
     .one();

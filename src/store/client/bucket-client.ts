@@ -30,6 +30,8 @@ export interface BucketAccess {
   readonly latencyMilliseconds: number;
   /** Whether files are verified by their hash before they are delivered. */
   readonly verifyReads?: boolean;
+  /** Of the request of another process that this client executes (`store/endpoint`). */
+  readonly requestId?: string | undefined;
 }
 
 /** How often a `get` is repeated when the object is replaced between its row and its file. */
@@ -46,7 +48,9 @@ export class BucketClient implements BucketCalls {
   constructor(access: BucketAccess) {
     const { buckets, bucketName, latencyMilliseconds: latency } = access;
     this.#bucketName = bucketName;
-    const plainSender = (access.rpc ? senderByRpc : senderByFetch)(buckets, bucketName);
+    const plainSender = access.rpc
+      ? senderByRpc(buckets, bucketName, access.requestId)
+      : senderByFetch(buckets, bucketName);
     const sender = explained(plainSender, access.joiner, bucketName);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
     this.#blobs = new BlobDirectory(access.blobs, bucketName);

@@ -35,7 +35,7 @@ interface CheckedBucket {
   readonly storeFolder: string;
   readonly bucketName: string;
   /** The runs whose files may not be named yet. */
-  readonly activeRuns: () => Promise<readonly string[]>;
+  readonly activeRuns: () => readonly string[];
   readonly onObject: (bytes: number) => void;
 }
 
@@ -57,7 +57,7 @@ export async function checkBucket(checked: CheckedBucket): Promise<BucketReport>
   };
   // Files before rows: a file is written before the row that names it.
   const files = await readdir(blobs).catch(() => []);
-  const activeRuns = await checked.activeRuns();
+  const activeRuns = checked.activeRuns();
   const ended = files.filter((name) => isAbandoned(name, activeRuns));
   if (!existsSync(path)) {
     if (ended.length > 0) report.damages.push({ problem: lostDatabase(path, ended.length) });
