@@ -20,6 +20,7 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
+import { explainFailure } from "../client/database-failure.ts";
 import { encodeOpened } from "../client/opened-object.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
@@ -49,7 +50,10 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return new Response(this.env.runId);
       case "execute": {
         const messages = await body<OperationMessage[]>();
-        const answers = await this.env.buckets.getByName(bucketName).execute(messages, requestId);
+        const bucket = this.env.buckets.getByName(bucketName);
+        const answers = await bucket.execute(messages, requestId).catch(async (error: unknown) => {
+          throw await explainFailure(this.env.joiner, bucketName, error);
+        });
         return new Response(encodeFrame(answers));
       }
       case "get":
