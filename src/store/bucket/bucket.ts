@@ -112,13 +112,14 @@ export class Bucket {
   }
 
   /** The outcome of an operation after an error that no rule of the store explains. */
-  #unexpected(error: unknown): Outcome {
+  #unexpected(error: unknown, key?: string): Outcome {
     const { bucketName, databasePath } = this.#platform;
     const { code, message } = new StoreError(10001);
     const reason = error instanceof Error ? error.message : "";
     const text = isDatabaseDamage(reason)
-      ? `SQLite cannot read the database of bucket "${bucketName}" (${reason}). Run ` +
-        `"ledge store check ${bucketName}", and restore ${databasePath} from a backup.`
+      ? `Cannot read ${key === undefined ? "objects" : `"${key}"`}: SQLite cannot read the ` +
+        `database of bucket "${bucketName}" (${reason}). Run "ledge store check ${bucketName}", ` +
+        `and restore ${databasePath} from a backup.`
       : message;
     return { ok: false, code, text };
   }
@@ -146,9 +147,8 @@ export class Bucket {
       }
       if (!readMethods.has(operation.method)) throw error;
       // A read has nothing to undo, and other operations may read intact pages.
-      const of = "key" in operation ? ` of "${operation.key}"` : "";
-      console.error(`Cannot execute ${operation.method}${of}:`, error);
-      return this.#unexpected(error);
+      console.error(`Cannot execute ${operation.method}:`, error);
+      return this.#unexpected(error, "key" in operation ? operation.key : undefined);
     }
   }
 

@@ -34,6 +34,7 @@ export class GarbageCollector {
   readonly #collected: CollectedBucket;
   /** Whether the folder has the mark of the database. */
   isMarked = false;
+  #marking: Promise<void> | undefined;
 
   constructor(collected: CollectedBucket) {
     this.#collected = collected;
@@ -43,7 +44,11 @@ export class GarbageCollector {
    * Writes the mark of the database into the folder of the files. A mark that cannot be written
    * fails no operation that is committed; the next operation tries again.
    */
-  async mark(): Promise<void> {
+  mark(): Promise<void> {
+    return (this.#marking ??= this.#writeMark().finally(() => (this.#marking = undefined)));
+  }
+
+  async #writeMark(): Promise<void> {
     const { bucketName, blobs, bucket } = this.#collected;
     try {
       await blobs.write(databaseMark(bucket().databaseId), new Uint8Array(0));
@@ -70,7 +75,7 @@ export class GarbageCollector {
     if (activeRuns.length === 0) return 0;
     const ownMark = databaseMark(bucket().databaseId);
     if (files.includes(ownMark)) this.isMarked = true;
-    else if (bucket().namesFiles()) await this.mark();
+    else if (!this.isMarked && bucket().namesFiles()) await this.mark();
     const abandoned = files.filter((fileName) => isAbandoned(fileName, activeRuns));
     const foreignMarks = files.filter((name) => isDatabaseMark(name) && name !== ownMark);
     if (foreignMarks.length > 0) return this.#keep(abandoned, foreignMarks);

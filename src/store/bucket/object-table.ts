@@ -211,18 +211,16 @@ export class ObjectTable {
   }
 
   #rows({ from, end }: Bounds, include: Include, limit: number): RowText[] {
-    const needsMetadata = include.http || include.custom;
-    const columns = needsMetadata
-      ? `checksum AS s, metadata AS m, ${metadataText(include)} AS i`
-      : "item_checksum AS s";
+    const columns =
+      include.http || include.custom ? "checksum AS s, metadata AS m" : "item_checksum AS s";
     const query = `SELECT key AS k, fields AS f, ${columns} ${inBounds(from, end)}`;
     const rows = this.#sql
       .exec(query, ...boundValues(from, end), limit)
-      .raw<[string, string, number | null, string | null, string]>();
-    return Array.from(rows, ([key, fields, checksum, metadata = null, included = "null"]) => {
-      const item = itemText(key, fields);
-      this.#verify(key, item, metadata, checksum);
-      const json = `[${item},${included}]`;
+      .raw<[string, string, number | null, string | null]>();
+    return Array.from(rows, ([key, fields, checksum, metadata = null]) => {
+      const text = itemText(key, fields);
+      this.#verify(key, text, metadata, checksum);
+      const json = `[${text},${includedText(metadata, include)}]`;
       return { key, json, weight: json.length };
     });
   }
@@ -282,11 +280,11 @@ function mark(hasUnsealedRows: boolean): string {
   return hasUnsealedRows ? " iif(checksum IS NULL, ' ', '') ||" : "";
 }
 
-function metadataText({ http, custom }: Include): string {
-  if (http && custom) return "coalesce(metadata, 'null')";
-  if (http) return "coalesce('[' || (metadata -> '$[0]') || ']', 'null')";
-  if (custom) return "coalesce('[null,' || (metadata -> '$[1]') || ']', 'null')";
-  return "'null'";
+/** The metadata that a listing includes, of verified metadata: SQLite fails for damaged JSON. */
+function includedText(metadata: string | null, { http, custom }: Include): string {
+  if (metadata === null || (http && custom)) return metadata ?? "null";
+  const [ofHttp, ofCustom] = JSON.parse(metadata) as [unknown, unknown];
+  return JSON.stringify(http ? [ofHttp] : [null, ofCustom]);
 }
 
 /** The plus hides the limit from SQLite, which would prepare the statement again for each value. */

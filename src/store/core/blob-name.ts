@@ -36,6 +36,11 @@ export function databaseMark(databaseId: string): string {
   return `database.${databaseId}`;
 }
 
+/** Whether the file is a mark that was being written. */
+export function isPartialMark(fileName: string): boolean {
+  return /^\.kj-tmp\.\d+\.\d+\.database\.[0-9a-f]{16}\.partial$/.test(fileName);
+}
+
 export function isDatabaseMark(fileName: string): boolean {
   return databaseMarkPattern.test(fileName);
 }
