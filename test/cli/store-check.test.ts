@@ -232,11 +232,11 @@ describe("ledge store check beside a runtime that writes", () => {
     const miniflare = await project.serve();
     const { BUCKET } = await miniflare.getBindings<{ BUCKET: StoreBucket }>();
     await fill(BUCKET);
-    let isChecking = true;
+    const checking = { ends: false };
     const failures: unknown[] = [];
     const write = async (writer: number): Promise<number> => {
       let writes = 0;
-      for (; isChecking || writes < 50; writes++) {
+      for (; !checking.ends || writes < 50; writes++) {
         const key = `${writer}/${writes % 5}`;
         try {
           await BUCKET.put(key, bytesOf(writes % 3 === 0 ? 150_000 : 3000, writes));
@@ -250,7 +250,7 @@ describe("ledge store check beside a runtime that writes", () => {
     const writers = [write(1), write(2), write(3)];
     const checks = [];
     for (let round = 0; round < 5; round++) checks.push(await project.store("check", "photos"));
-    isChecking = false;
+    checking.ends = true;
     const writes = await Promise.all(writers);
     expect(failures).toEqual([]);
     expect(Math.min(...writes)).toBeGreaterThanOrEqual(50);

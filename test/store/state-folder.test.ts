@@ -163,7 +163,8 @@ describe("a database of an earlier format", () => {
     await store.stop();
     convert(folder);
 
-    const { bucket: later, stop } = await startStore(folder);
+    const migrated = await startStore(folder);
+    const { bucket: later } = migrated;
     expect(JSON.stringify(await later.list({ include }))).toBe(before);
     expect((await later.list()).objects.length).toBe(5);
     expect(await (await later.get("small"))?.text()).toBe("small");
@@ -173,7 +174,7 @@ describe("a database of an earlier format", () => {
     expect(await (await later.get("open"))?.text()).toBe("part");
     // A row that is written now has checksums, beside rows that have none.
     await later.put("described", "described again", options);
-    await stop();
+    await migrated.stop();
     const { bucket: last } = await startStore(folder);
     expect((await last.list({ include })).objects.length).toBe(6);
     expect((await last.list({ include: ["httpMetadata"] })).objects[0]?.httpMetadata).toEqual(

@@ -93,7 +93,7 @@ async function otherDamages({ folder }: StoreProject): Promise<Damage[]> {
   if (!existsSync(path)) return [];
   let problems: string[];
   try {
-    const database = await openDatabaseFile(path);
+    const database = openDatabaseFile(path);
     problems = integrityProblems(database);
     database.close();
   } catch (error) {

@@ -49,7 +49,7 @@ export const collectGarbage: LeafCommand = {
 
 /** Gives up the files of other databases than the bucket's (`store/bucket/garbage-collector.ts`). */
 async function removeForeignMarks(project: StoreProject, bucketName: string): Promise<void> {
-  const ownMark = databaseMark(await readDatabaseId(project.folder, bucketName));
+  const ownMark = databaseMark(readDatabaseId(project.folder, bucketName));
   const folder = blobFolder(project, bucketName);
   for (const { name } of await filesIn(folder)) {
     if (isDatabaseMark(name) && name !== ownMark) await rm(join(folder, name), { force: true });

@@ -216,7 +216,7 @@ export class ObjectTable {
     const query = `SELECT key AS k, fields AS f, ${columns} ${inBounds(from, end)}`;
     const rows = this.#sql
       .exec(query, ...boundValues(from, end), limit)
-      .raw<[string, string, number | null, string | null]>();
+      .raw<[string, string, number | null, ...(string | null)[]]>();
     return Array.from(rows, ([key, fields, checksum, metadata = null]) => {
       const text = itemText(key, fields);
       this.#verify(key, text, metadata, checksum);

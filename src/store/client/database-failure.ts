@@ -27,13 +27,17 @@ export async function explainFailure(
 
 /** A sender that asks for the reason when a message fails. */
 export function explained(sender: Sender, joiner: Fetcher, bucketName: string): Sender {
-  const explain = (error: unknown) => explainFailure(joiner, bucketName, error);
+  const explain = (error: unknown): Promise<unknown> => explainFailure(joiner, bucketName, error);
   return {
-    send: (messages) =>
-      sender.send(messages).catch(async (error) => {
+    async send(messages) {
+      try {
+        return await sender.send(messages);
+      } catch (error) {
         throw await explain(error);
-      }),
-    sendOne: (message, resolve, reject) =>
-      sender.sendOne(message, resolve, (error) => void explain(error).then(reject)),
+      }
+    },
+    sendOne(message, resolve, reject) {
+      sender.sendOne(message, resolve, async (error) => reject(await explain(error)));
+    },
   };
 }

@@ -24,9 +24,8 @@ describe("checksumOfBytes()", () => {
           bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
           const after = checksumOfBytes(bytes);
           bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
-          if (after === before) return false;
+          expect(after).not.toBe(before);
         }
-        return true;
       }),
     );
   });
@@ -65,7 +64,7 @@ describe("checksumOfBytes()", () => {
       fc.property(fc.uint8Array(), fc.integer({ min: 0, max: 9 }), (bytes, offset) => {
         const buffer = new Uint8Array(bytes.length + offset);
         buffer.set(bytes, offset);
-        return checksumOfBytes(buffer.subarray(offset)) === checksumOfBytes(bytes);
+        expect(checksumOfBytes(buffer.subarray(offset))).toBe(checksumOfBytes(bytes));
       }),
     );
   });
@@ -89,7 +88,7 @@ describe("TextChecksums", () => {
       fc.property(fc.array(row), (rows) => {
         const page = rows.map((text) => `[${text}\n,null]`).join(",");
         const sum = rows.reduce((total, text) => total + texts.of(text), 0);
-        return texts.sumPieces(page, [",null],[".length + 1]) === sum;
+        expect(texts.sumPieces(page, [",null],[".length + 1])).toBe(sum);
       }),
     );
   });
@@ -105,7 +104,7 @@ describe("TextChecksums", () => {
           .filter(([, , isSealed]) => isSealed)
           .flatMap(([text, metadata]) => (metadata === null ? [text] : [text, metadata]))
           .reduce((total, text) => total + texts.of(text), 0);
-        return texts.sumPieces(page.join(","), [2, 4]) === sum;
+        expect(texts.sumPieces(page.join(","), [2, 4])).toBe(sum);
       }),
     );
   });

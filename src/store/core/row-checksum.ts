@@ -1,12 +1,12 @@
 /**
  * Checksums that find damage in the database: a flipped bit in a page of SQLite's file.
  *
- * SQLite does not verify its pages, so rows carry checksums of their own (`bucket/schema.ts`). A
+ * SQLite does not verify its pages, so rows carry checksums of their own (`row-seal.ts`). A
  * checksum has 32 bits and protects against accidents, not against an attacker. Each word of the
- * input enters one of two lanes by a step that is a bijection of the lane and of the word: damage
- * within one word, and so every single flipped bit, always changes the checksum; other damage
- * stays unnoticed once in 2^32 times. Two lanes, because one multiplication does not have to wait
- * for the other. A checksum costs about 1 ns for 2 bytes; MD5 would cost more than the read.
+ * input enters one of two states by a step that is a bijection of the state and of the word: damage
+ * within one word, and so every single flipped bit, always changes the checksum; other damage stays
+ * unnoticed once in 2^32 times. Two states, because the multiplication of one does not wait for the
+ * other. A checksum takes 0.4 µs for 1 KiB; MD5 takes 4 µs.
  */
 
 const firstFactor = 0x9e3779b1 | 0;

@@ -65,7 +65,7 @@ export async function checkBucket(checked: CheckedBucket): Promise<BucketReport>
   }
   let rows: BucketRows | undefined;
   try {
-    const database = await openDatabaseFile(path);
+    const database = openDatabaseFile(path);
     const problems = integrityProblems(database);
     report.damages.push(
       ...problems.map((problem) => ({ problem: `The database is damaged: ${problem}` })),
@@ -159,7 +159,8 @@ function isSameRow(one: CheckedRow, other: CheckedRow): boolean {
 
 function sizeOf({ fields }: CheckedRow): number {
   try {
-    return Number((JSON.parse(fields) as [string, number])[1]) || 0;
+    const [, size] = JSON.parse(fields) as [string, unknown];
+    return typeof size === "number" ? size : 0;
   } catch {
     return 0;
   }

@@ -11,6 +11,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DatabaseSync } from "node:sqlite";
+import { loadSqlite } from "../../../base/file-lock.ts";
 
 const namespaceKey = "ledge-store-bucket";
 
@@ -29,8 +30,8 @@ export function databasePath(storeFolder: string, bucketName: string): string {
 }
 
 /** @throws Error of SQLite when the file is not a database */
-export async function openDatabaseFile(path: string): Promise<DatabaseSync> {
-  const { DatabaseSync: Database } = await loadSqlite();
+export function openDatabaseFile(path: string): DatabaseSync {
+  const { DatabaseSync: Database } = loadSqlite();
   // A log index that does not exist cannot be opened for reading only.
   closeSync(openSync(`${path}-shm`, "a", 0o600));
   const url = pathToFileURL(path);
@@ -54,28 +55,11 @@ export function integrityProblems(database: DatabaseSync): string[] {
 const problemsMax = 20;
 
 /** The id of a bucket's database, which the marks of its files have (`core/blob-name.ts`). */
-export async function readDatabaseId(storeFolder: string, bucketName: string): Promise<string> {
-  const database = await openDatabaseFile(databasePath(storeFolder, bucketName));
+export function readDatabaseId(storeFolder: string, bucketName: string): string {
+  const database = openDatabaseFile(databasePath(storeFolder, bucketName));
   try {
     return String(database.prepare("SELECT database_id AS id FROM format").get()?.["id"]);
   } finally {
     database.close();
-  }
-}
-
-let loaded: Promise<typeof import("node:sqlite")> | undefined;
-
-/** Node 22 warns that its SQLite is experimental, which says nothing about the store. */
-function loadSqlite(): Promise<typeof import("node:sqlite")> {
-  return (loaded ??= importQuietly());
-}
-
-async function importQuietly(): Promise<typeof import("node:sqlite")> {
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return await import("node:sqlite");
-  } finally {
-    process.emitWarning = emitWarning;
   }
 }
