@@ -1,4 +1,5 @@
 /** Reads request bodies, up to a limit for each kind. */
+import { findExcessiveNesting, nestingLevelsMax } from "../../src/base/nesting.ts";
 import { concatBytes } from "../../src/dns/wire/bytes.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
@@ -56,12 +57,17 @@ export function isObject(value: unknown): value is JsonObject {
 
 export async function readJson(request: Request): Promise<JsonObject> {
   const bytes = await readContent(request, "application/json", jsonBytesMax);
+  let text: string;
   let body: unknown;
   try {
-    body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    body = JSON.parse(text);
   } catch {
     throw new ZoneError([problem.malformedJson()]);
   }
+  // The call to a zone object would run out of stack.
+  if (findExcessiveNesting(text) !== null)
+    throw new ZoneError([problem.nestedTooDeep(nestingLevelsMax)]);
   if (!isObject(body)) throw new ZoneError([problem.bodyNotAnObject()]);
   return body;
 }
