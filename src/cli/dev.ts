@@ -35,7 +35,11 @@ export const dev: LeafCommand = {
       summary: "The protocol of the script",
       default: "http",
     },
-    "inspector-port": { value: "PORT", summary: "The port of the inspector", default: "9229" },
+    "inspector-port": {
+      value: "PORT",
+      summary: "Starts the inspector, for debuggers, on this port",
+      default: "no inspector",
+    },
     "persist-to": projectOptions["persist-to"],
     var: { value: "NAME:VALUE", summary: "A variable of the script", repeated: true },
     "store-latency": { value: "MS", summary: "Delays each operation of buckets", default: "0" },

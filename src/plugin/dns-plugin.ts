@@ -9,9 +9,9 @@
  * A binding of type `dns_remote` is the same API where the companion worker runs in another
  * runtime, as it does beside a dev server. Its options are the address and the credentials.
  */
-import { mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
+import { keepRuntimeFilesPrivate, makePrivateFolder } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { companionClasses, type RemoteOptions } from "../dns/server/companion.ts";
@@ -58,7 +58,8 @@ export const dnsPlugin: Plugin = {
     if (binding === undefined) return [];
     if (binding.kind === "remote") return remoteServices(binding.options as RemoteOptions);
     const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
-    mkdirSync(folder, { recursive: true });
+    makePrivateFolder(folder);
+    keepRuntimeFilesPrivate();
     return [
       { name: zonesService, disk: { path: folder, writable: true } },
       {

@@ -2,7 +2,6 @@
  * The services behind the bindings of the store: the buckets on their databases in the runtime that
  * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type {
   PluginServicesOptions,
@@ -12,6 +11,7 @@ import type {
   Worker_Module,
 } from "miniflare";
 import { onRuntimeStart } from "../base/child-processes.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
 import { thisProcess } from "../base/processes.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
@@ -59,13 +59,14 @@ export async function storeServices(
 ): Promise<Service[]> {
   const { resourcePersistencePath } = sharedOptions;
   const folder = miniflare.getPersistPath(pluginName, tmpPath, resourcePersistencePath);
+  makePrivateFolder(folder);
   const [databases, blobs, runs] = ["databases", "blobs", "runs"].map((name) => {
     const path = `${folder}/${name}`;
-    mkdirSync(path, { recursive: true });
+    makePrivateFolder(path);
     return path;
   }) as [string, string, string];
   // The command line finds buckets by their folders.
-  for (const name of bucketNames) mkdirSync(join(blobs, bucketFolder(name)), { recursive: true });
+  for (const name of bucketNames) makePrivateFolder(join(blobs, bucketFolder(name)));
   // All scripts of a run use the services of the first script.
   if (lastRunIds.get(loopbackPort) === runId) return [];
   lastRunIds.set(loopbackPort, runId);
