@@ -76,6 +76,7 @@ export function workerInput(
           { type: `unsafe_${type}`, dev },
         ]),
       ),
+      ...(inspectorPort === null && { [exceptionsName]: exceptionsEntry }),
     },
     legacy: {
       site: ({ site }: WranglerConfig) =>
@@ -103,6 +104,13 @@ export function workerInput(
     },
   };
 }
+
+/** The exceptions that wrangler would get from the inspector. The script does not see this binding. */
+const exceptionsName = "LEDGE_EXCEPTIONS";
+const exceptionsEntry = {
+  type: "unsafe_exceptions" as const,
+  dev: { plugin: { package: pluginPath, name: "exceptions" }, options: {} },
+};
 
 function ledgeBindings(
   config: ProjectConfig,
