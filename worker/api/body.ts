@@ -21,20 +21,33 @@ const drainedBytesMax = 64 * 1024 * 1024;
 export async function drainBody(request: Request): Promise<void> {
   if (request.body === null || request.body.locked) return;
   let total = 0;
-  for await (const chunk of request.body) {
-    total += chunk.length;
-    if (total > drainedBytesMax) return;
+  try {
+    for await (const chunk of request.body) {
+      total += chunk.length;
+      if (total > drainedBytesMax) return;
+    }
+  } catch {
+    // The client has disconnected.
   }
 }
 
-/** `null` when the body is larger; its rest can still be read. */
+/**
+ * `null` when the body is larger; its rest can still be read.
+ *
+ * @throws ZoneError when the client disconnects before the end of the body
+ */
 export async function readBytes({ body }: Request, bytesMax: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let total = 0;
-  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
-    total += chunk.length;
-    if (total > bytesMax) return null;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
+      total += chunk.length;
+      if (total > bytesMax) return null;
+      chunks.push(chunk);
+    }
+  } catch {
+    // Nothing else fails here. It is no failure of the server, and needs no message in its log.
+    throw new ZoneError([problem.bodyIncomplete()]);
   }
   return concatBytes(chunks);
 }

@@ -129,6 +129,7 @@ export const problem = {
   requestRefused: (reason: string) => make(403, 9451, reason),
   nestedTooDeep: (levels: number) =>
     make(400, 9447, `Request body is nested more than ${levels} levels deep.`),
+  bodyIncomplete: () => make(400, 9448, "Request body ended too early."),
   internal: () => make(500, 9500, "Internal error"),
 } as const;
 
