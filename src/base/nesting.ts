@@ -31,6 +31,8 @@ export function findExcessiveNesting(text: string, levelsMax = nestingLevelsMax)
         break;
       case "/":
         at = endOfComment(text, at);
+        break;
+      default:
     }
   }
   return null;

@@ -25,6 +25,15 @@ function openToOthers(folder: string): string[] {
   });
 }
 
+function isPartial(path: string): boolean {
+  return path.includes(".partial");
+}
+
+/** A secret that the test searches for. */
+function canary(name: string): string {
+  return `canary-${name}-0123456789`;
+}
+
 const script = `
 const part = new Uint8Array(5 * 1024 ** 2);
 export default {
@@ -70,7 +79,6 @@ test.skipIf(!hasModes)(
     slow.write("PUT /slow HTTP/1.1\r\nhost: localhost\r\ncontent-length: 900000\r\n\r\n");
     slow.write(Buffer.alloc(500_000));
     const state = join(folder, ".wrangler/state/v3");
-    const isPartial = (path: string): boolean => path.includes(".partial");
     await vi.waitFor(() => expect(entries(state).filter(isPartial)).not.toEqual([]), waitOptions);
 
     const store = entries(join(state, "store"));
@@ -109,7 +117,6 @@ test.skipIf(!hasModes)("state that an earlier version left open is closed", asyn
 });
 
 test("secrets are in no output and in no arguments", async () => {
-  const canary = (name: string) => `canary-${name}-0123456789`;
   const tsig = Buffer.from(canary("tsig")).toString("base64");
   const folder = createProject({
     "wrangler.json": {

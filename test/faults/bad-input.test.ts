@@ -164,25 +164,28 @@ describe("the name server", () => {
   });
 });
 
-describe("slow and idle clients do not keep others from being answered:", () => {
-  /** @param begin what each client sends before it falls silent */
-  async function openSilent(port: number, count: number, begin: string): Promise<Socket[]> {
-    const sockets: Socket[] = [];
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-    });
-    for (let index = 0; index < count; index++) {
-      const socket = connect({ port, host: "127.0.0.1" });
-      socket.on("error", () => {});
-      socket.resume();
-      sockets.push(socket);
-      await once(socket, "connect");
-      if (begin !== "") socket.write(begin);
-    }
-    return sockets;
+/** @param begin what each client sends before it falls silent */
+async function openSilent(port: number, count: number, begin: string): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  for (let index = 0; index < count; index++) {
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.on("error", () => {});
+    socket.resume();
+    sockets.push(socket);
+    await once(socket, "connect");
+    if (begin !== "") socket.write(begin);
   }
+  return sockets;
+}
 
-  const isOpen = (socket: Socket): boolean => !socket.destroyed && !socket.readableEnded;
+function isOpen(socket: Socket): boolean {
+  return !socket.destroyed && !socket.readableEnded;
+}
+
+describe("slow and idle clients do not keep others from being answered:", () => {
   const count = isLong ? 1500 : 300;
   const head = "POST /client/v4/zones HTTP/1.1\r\nhost: localhost\r\n";
   const headers = Object.entries({ ...credentials, "content-type": "application/json" });

@@ -37,7 +37,7 @@ export function listeningSockets(root: number): ListeningSocket[] {
     const open = openSockets(processId);
     return [...tcpAndUdp(processId), ...unixSockets(processId)]
       .filter(({ inode }) => open.has(inode))
-      .map(({ inode: _, ...socket }) => socket);
+      .map(({ transport, address, port }) => ({ processId, transport, address, port }));
   });
 }
 
