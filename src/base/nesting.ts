@@ -16,7 +16,7 @@ export function findExcessiveNesting(text: string, levelsMax = nestingLevelsMax)
   if (text.length <= levelsMax) return null;
   let levels = 0;
   for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
+    switch (text[at] as string) {
       case "{":
       case "[":
         levels += 1;

@@ -105,7 +105,9 @@ describe("readConfig()", () => {
       "é",
       "\\u0000",
     ];
-    for (let count = 0; count < (isLong ? 20_000 : 500); count++) {
+    const count = isLong ? 20_000 : 500;
+    let accepted = 0;
+    for (let round = 0; round < count; round++) {
       const isToml = random.next() < 0.5;
       let text = isToml ? toml : JSON.stringify(table);
       for (let changes = random.integer(1, 3); changes > 0; changes--) {
@@ -113,8 +115,11 @@ describe("readConfig()", () => {
         text = text.slice(0, at) + random.pick(tokens) + text.slice(at + random.integer(0, 4));
       }
       const [name, folder] = isToml ? ["wrangler.toml", tomlFolder] : ["wrangler.json", jsonFolder];
-      expect(() => mistake(name, text, folder), text).not.toThrow();
+      if (mistake(name, text, folder) === null) accepted++;
     }
+    // Any other error has ended the test. Both kinds of files occur.
+    expect(accepted).toBeGreaterThan(0);
+    expect(accepted).toBeLessThan(count);
   });
 });
 

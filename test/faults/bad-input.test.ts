@@ -159,6 +159,7 @@ describe("the name server", () => {
       tcp.on("error", () => {});
       tcp.resume().end(Buffer.from(octets as number[]));
       await once(tcp, "close");
+      expect(tcp.bytesRead).toBe(0);
     }
     await expectServed();
   });
