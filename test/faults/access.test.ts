@@ -20,7 +20,6 @@ import {
   isRuntime,
   probe,
   roleOf,
-  storeRoles,
   type KnownPorts,
   type Role,
 } from "./support/access-table.ts";
@@ -63,7 +62,7 @@ async function checkPorts(pid: number, known: KnownPorts): Promise<Role[]> {
 }
 
 function listed(roles: readonly Role[]): Role[] {
-  return [...new Set(roles)].filter((role) => !storeRoles.has(role)).sort();
+  return [...new Set(roles)].sort();
 }
 
 /** A project whose script has a bucket and DNS. */
@@ -98,6 +97,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
       "Miniflare's entry to the record API",
       "Miniflare's entry to the script",
       "Miniflare's loopback",
+      "Unix socket",
       "publications",
       "record API",
       "script",
@@ -147,14 +147,20 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
         "DNS",
         "Miniflare's entry to the record API",
         "Miniflare's loopback",
+        "Unix socket",
         "publications",
         "record API",
       ],
     ],
-    ["miniflare", ["Miniflare's loopback", "script"]],
+    ["miniflare", ["Miniflare's loopback", "Unix socket", "script"]],
     [
       "platform proxy",
-      ["Miniflare's entry without a script", "Miniflare's loopback", "workerd's debug port"],
+      [
+        "Miniflare's entry without a script",
+        "Miniflare's loopback",
+        "Unix socket",
+        "workerd's debug port",
+      ],
     ],
   ])("%s", async (what, roles) => {
     const { pid, known } = await start(what);
@@ -187,6 +193,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     expect(listed([...roles])).toEqual([
       "Miniflare's entry without a script",
       "Miniflare's loopback",
+      "Unix socket",
     ]);
   });
 });

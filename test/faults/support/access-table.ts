@@ -67,8 +67,7 @@ export const accessTable = {
   "DNS over HTTPS": { of: "Ledge", path: "/dns-query", outcomes: always(403, { "no key": 415 }) },
   "Miniflare's entry to the record API": recordApi,
   publications: { of: "Ledge", path: "/publications", outcomes: always(403) },
-  "store endpoint": { of: "Ledge", path: "/", outcomes: always(403) },
-  "handover of the store": { of: "Ledge", path: "/", outcomes: always(403) },
+  /** The store's endpoint, and the control socket of an owner: no page can connect to them. */
   "Unix socket": { of: "Ledge", path: "/", outcomes: always("closed") },
   /** HTTP is not DNS: the name server waits for the rest of a message, or closes the connection. */
   DNS: { of: "Ledge", path: "/", outcomes: always("closed") },
@@ -103,13 +102,6 @@ export const accessTable = {
 
 export type Role = keyof typeof accessTable;
 
-/** Of the process that owns the store, which is not the same in every run. */
-export const storeRoles: ReadonlySet<Role> = new Set<Role>([
-  "store endpoint",
-  "handover of the store",
-  "Unix socket",
-]);
-
 /** The ports that the started program has told, by role. */
 export type KnownPorts = Partial<Record<Role, number>>;
 
@@ -131,24 +123,19 @@ export async function roleOf(
   if (told !== undefined) return told;
   return isRuntime(processId)
     ? roleInRuntime(port, argumentsOf(processId))
-    : roleInNode(port, processIds, known);
+    : roleInNode(port, processIds);
 }
 
 export function isRuntime(processId: number): boolean {
   return has(argumentsOf(processId), "--external-addr=loopback=");
 }
 
-async function roleInNode(
-  port: number,
-  processIds: readonly number[],
-  known: KnownPorts,
-): Promise<Role | null> {
+async function roleInNode(port: number, processIds: readonly number[]): Promise<Role | null> {
   const loopback = `--external-addr=loopback=127.0.0.1:${port}`;
   if (processIds.some((each) => argumentsOf(each).includes(loopback)))
     return "Miniflare's loopback";
   const { status } = await sendRaw(port, { method: "POST", path: "/publications" });
-  if (status !== 403) return null;
-  return known["record API"] === undefined ? "handover of the store" : "publications";
+  return status === 403 ? "publications" : null;
 }
 
 async function roleInRuntime(port: number, words: readonly string[]): Promise<Role | null> {
@@ -157,7 +144,6 @@ async function roleInRuntime(port: number, words: readonly string[]): Promise<Ro
   if (text.includes("webSocketDebuggerUrl"))
     return has(words, "--inspector-addr=") ? "workerd's inspector" : null;
   if (text.includes("9106")) return "Miniflare's entry to the record API";
-  if (status === 403) return "store endpoint";
   if (status === 500) return "Miniflare's entry without a script";
   return status === 200 ? "Miniflare's entry to the script" : null;
 }
