@@ -11,6 +11,7 @@ import { credentials } from "../dns/support/client.ts";
 import { DohClient, TcpClient, UdpClient } from "../dns/support/dns-client.ts";
 import { startTestDns, type TestDns } from "../dns/support/running-dns.ts";
 import { waitOptions } from "../support/dev-process.ts";
+import { connectionCount, hasProc } from "./support/listening-sockets.ts";
 import { sendRaw } from "./support/raw-http.ts";
 import { isLong } from "./support/seed.ts";
 
@@ -209,11 +210,9 @@ describe("slow and idle clients do not keep others from being answered:", () => 
     ["in the middle of a message", "\x01\x00half"],
   ])("of the name server by TCP, %s: connections are bounded", async (_, begin) => {
     const most = 512;
-    const silent = await openSilent(dns.port, most + 100, begin);
+    await openSilent(dns.port, most + 100, begin);
+    // A later connection is served, so the server has seen all earlier ones.
     await expectServed();
-    await vi.waitFor(
-      () => expect(silent.filter(isOpen).length).toBeLessThanOrEqual(most),
-      waitOptions,
-    );
+    if (hasProc) expect(connectionCount(dns.port)).toBeLessThanOrEqual(most);
   });
 });

@@ -41,6 +41,17 @@ export function listeningSockets(root: number): ListeningSocket[] {
   });
 }
 
+/** The number of connections that a server on a port of this machine has. */
+export function connectionCount(port: number): number {
+  const established = "01";
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return ["tcp", "tcp6"].flatMap((table) =>
+    rows(`/proc/self/net/${table}`).filter(
+      ([, local = "", , state]) => local.endsWith(suffix) && state === established,
+    ),
+  ).length;
+}
+
 type Found = ListeningSocket & { readonly inode: string };
 
 function tcpAndUdp(processId: number): Found[] {
