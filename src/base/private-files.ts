@@ -16,6 +16,7 @@ import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
+import { loopbackArgument } from "./processes.ts";
 
 const folderMode = 0o700;
 const fileMode = 0o600;
@@ -51,8 +52,6 @@ async function closeContent(folder: string): Promise<void> {
   }
 }
 
-/** Miniflare passes its loopback address to workerd as an argument. */
-const loopbackArgument = "--external-addr=loopback=";
 let isPrivate = false;
 
 /** What the runtimes make that this process starts from now on is private to the user. */
