@@ -41,7 +41,7 @@ export function listeningSockets(root: number): ListeningSocket[] {
   });
 }
 
-/** The number of connections that a server on a port of this machine has. */
+/** The number of connections that a server on a port of this machine has; 0 without /proc. */
 export function connectionCount(port: number): number {
   const established = "01";
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
