@@ -1,0 +1,42 @@
+/**
+ * A process with plain Miniflare and the raw binding. Arguments: the persist path, and a port.
+ * The program loads Miniflare, waits for the line `start`, starts, and prints its address; so a test
+ * can prepare the next process while the last one works. The line `reload` restarts the runtime as
+ * an edited script does.
+ */
+import { createInterface } from "node:readline";
+import { Log, LogLevel, Miniflare } from "miniflare";
+import { worker } from "../../../support/worker.ts";
+import { faultScript } from "../fault-script.ts";
+
+const [persistPath, port = "0"] = process.argv.slice(2) as [string, string?];
+
+function options(revision: number) {
+  return {
+    resourcePersistencePath: persistPath,
+    port: Number(port),
+    log: new Log(LogLevel.ERROR),
+    workers: [worker(`${faultScript}\n// Revision ${revision}`)],
+    unsafeHandleRuntimeRestart: () => console.log("restarted"),
+  };
+}
+
+let miniflare: Miniflare | undefined;
+let revision = 0;
+console.log("loaded");
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === "start") {
+    miniflare = new Miniflare(options(revision));
+    console.log(`url ${String(await miniflare.ready)}`);
+  }
+  if (line === "reload") {
+    await miniflare?.setOptions(options(++revision));
+    console.log(`reloaded ${revision} url ${String(await miniflare?.ready)}`);
+  }
+  if (line === "stop") {
+    await miniflare?.dispose();
+    console.log("stopped");
+  }
+}
+// A parent that is killed closes the standard input of its tests' processes.
+await miniflare?.dispose();
