@@ -73,7 +73,10 @@ export async function reservePort(): Promise<number> {
   return port;
 }
 
-/** Whether a server accepts connections. A slow server counts as listening. */
+/**
+ * Whether a server accepts connections. A slow server counts as listening, and so does a server to
+ * which this process cannot connect for a reason of its own.
+ */
 export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -83,6 +86,6 @@ export function isListening(host: string, port: number): Promise<boolean> {
     };
     socket.setTimeout(connectMilliseconds, () => settle(true));
     socket.once("connect", () => settle(true));
-    socket.once("error", () => settle(false));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => settle(code !== "ECONNREFUSED"));
   });
 }

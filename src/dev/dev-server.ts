@@ -12,7 +12,6 @@ import { findFreePort } from "../base/ports.ts";
 import { loadWrangler } from "../base/runtime.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
-import { storeRuns } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
@@ -147,7 +146,6 @@ class DevServer implements RunningDev {
       this.#supervisor?.stop(),
       this.#dns && within(stopMilliseconds, this.#dns.stop()),
     ]);
-    await storeRuns(pluginFolder(this.persistFolder, "store")).removeOwnEnded();
   }
 
   async #choosePort(wanted: number): Promise<number> {

@@ -70,10 +70,13 @@ export class BucketObject extends BucketService<BucketEnv> {
     return new Bucket({ storage: this.ctx.storage, now: () => storeClock.now(), randomHex });
   }
 
-  override execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
+  override execute(
+    messages: OperationMessage[],
+    requestId?: string,
+  ): OutcomeMessage[] | Promise<OutcomeMessage[]> {
     return storeTestSession.active && storeTestSession.concerns(messages)
-      ? this.#executeInTest(messages)
-      : this.#execute(operationsIn(messages));
+      ? this.#executeInTest(messages, requestId)
+      : this.#execute(operationsIn(messages), requestId);
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
@@ -81,10 +84,10 @@ export class BucketObject extends BucketService<BucketEnv> {
     return this.#execute(operations);
   }
 
-  #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
+  #execute(operations: readonly Operation[], requestId?: string): Outcome[] | Promise<Outcome[]> {
     this.#enterLayer(operations);
     const expired = this.#expireUploads();
-    const { outcomes, released } = this.#bucket.execute(operations);
+    const { outcomes, released } = this.#bucket.execute(operations, requestId);
     if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
       this.#usedSinceAlarm = true;
       this.#setAlarm();
@@ -99,11 +102,18 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   /** `execute`, with the faults of the test session, and with recorded calls. */
-  async #executeInTest(messages: readonly OperationMessage[]): Promise<OutcomeMessage[]> {
+  async #executeInTest(
+    messages: readonly OperationMessage[],
+    requestId?: string,
+  ): Promise<OutcomeMessage[]> {
     const operations = messages.map(operationIn);
     const decisions = messages.map((message) => storeTestSession.decide(this.#name, message));
     const executed = operations.filter((_, index) => decisions[index]?.execute);
-    const outcomes = (executed.length === 0 ? [] : await this.#execute(executed)).values();
+    const outcomes = (
+      executed.length === 0 ? [] : await this.#execute(executed, requestId)
+    ).values();
+    const others = operations.filter((_, index) => !decisions[index]?.execute);
+    await this.#remove(this.#bucket.unusedBlobs(others));
     return decisions.map(({ execute, replacement, fault }, index) => {
       const executedOutcome = execute ? outcomes.next().value : undefined;
       const outcome = (replacement ?? executedOutcome) as Outcome;

@@ -26,6 +26,8 @@ export interface BucketAccess {
   readonly rpc: boolean;
   /** The delay before each batch is sent. */
   readonly latencyMilliseconds: number;
+  /** Of the request of another process that this client executes (`store/endpoint`). */
+  readonly requestId?: string | undefined;
 }
 
 /** How often a `get` is repeated when the object is replaced between its row and its file. */
@@ -41,7 +43,9 @@ export class BucketClient implements BucketCalls {
   constructor(access: BucketAccess) {
     const { buckets, bucketName, latencyMilliseconds: latency } = access;
     this.#bucketName = bucketName;
-    const sender = (access.rpc ? senderByRpc : senderByFetch)(buckets, bucketName);
+    const sender = access.rpc
+      ? senderByRpc(buckets, bucketName, access.requestId)
+      : senderByFetch(buckets, bucketName);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
     this.#contents = new ContentCommitter(this.#blobs, access.runId, (request, layer) =>

@@ -20,13 +20,18 @@ export interface Sender {
   ): void;
 }
 
-export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sender {
+/** @param requestId of the request of another process that the messages belong to */
+export function senderByRpc(
+  buckets: BucketNamespace,
+  bucketName: string,
+  requestId?: string,
+): Sender {
   const bucket = stubs(buckets, bucketName);
   return {
-    send: (messages) => bucket().execute(messages),
+    send: (messages) => bucket().execute(messages, requestId),
     sendOne(message, resolve, reject) {
-      const call = shortCall(operationIn(message));
-      if (call === null) firstOf(bucket().execute([message])).then(resolve, reject);
+      const call = requestId === undefined ? shortCall(operationIn(message)) : null;
+      if (call === null) firstOf(bucket().execute([message], requestId)).then(resolve, reject);
       else {
         const answered = bucket().executeShort(layerOf(message), ...call);
         answered.then((answer) => resolve(outcomeOf(answer as ShortMessage)), reject);
