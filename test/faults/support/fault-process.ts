@@ -109,7 +109,8 @@ export class FaultProcess {
 
   /** The process and all its descendants, also those whose parents have died. */
   processes(): ProcessEntry[] {
-    const tree = processTree(this.processId);
+    // Another process can have the id of a process that has ended.
+    const tree = this.hasExited ? [] : processTree(this.processId);
     const ids = new Set(tree.map(({ processId }) => processId));
     return [...tree, ...markedProcesses(this.mark).filter(({ processId }) => !ids.has(processId))];
   }

@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { bytesOf } from "../../support/bytes.ts";
+import { callScript } from "./http-call.ts";
 import type { Action, Call, Value } from "./linearizability.ts";
 import type { NodeBucket } from "./node-bucket.ts";
 import type { SeededRandom } from "./seed.ts";
@@ -150,30 +151,21 @@ function md5(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("hex");
 }
 
-const callMilliseconds = 60_000;
-
 /** The bucket of a tool's script. `url` is asked at every call: a restart may change it. */
 export function scriptBucket(url: () => string): HistoryBucket {
-  const send = async (key: string, query: string, init: RequestInit): Promise<Response> => {
-    const signal = AbortSignal.timeout(callMilliseconds);
-    const response = await fetch(`${url()}/${key}${query}`, { ...init, signal });
-    if (response.ok || response.status === 404) return response;
-    throw new Error(`${response.status} ${await response.text()}`);
-  };
   return {
     async get(key) {
-      const response = await send(key, "", {});
-      const body = new Uint8Array(await response.arrayBuffer());
-      return response.status === 404 ? null : { etag: response.headers.get("x-etag") ?? "", body };
+      const { status, headers, body } = await callScript(`${url()}/${key}`);
+      return status === 404 ? null : { etag: headers["x-etag"] as string, body };
     },
     async put(key, body, condition) {
       const etag = condition?.value;
       const query = etag === undefined ? "" : etag === null ? "?absent" : `?match=${etag}`;
-      const response = await send(key, query, { method: "PUT", body });
-      return ((await response.json()) as { etag: Value }).etag !== null;
+      const answer = await callScript(`${url()}/${key}${query}`, { method: "PUT", body });
+      return (JSON.parse(answer.body.toString()) as { etag: Value }).etag !== null;
     },
     async delete(key) {
-      await (await send(key, "", { method: "DELETE" })).text();
+      await callScript(`${url()}/${key}`, { method: "DELETE" });
     },
   };
 }

@@ -4,6 +4,7 @@
  * each row has its file and each file its row; SQLite finds no damage.
  */
 import type { Figures } from "./figures.ts";
+import { callHttp, callScript } from "./http-call.ts";
 import { readStoreState } from "./store-state.ts";
 import { waitUntil } from "./wait.ts";
 import { hashOf, type Value, type Writer } from "./writer.ts";
@@ -88,20 +89,15 @@ function describe(value: Value): string {
 }
 
 async function list(url: string): Promise<Listed[]> {
-  const response = await fetch(`${url}/?list`);
-  if (!response.ok) throw new Error(`list: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Listed[];
+  return JSON.parse((await callScript(`${url}/?list`)).body.toString()) as Listed[];
 }
 
 async function read(url: string, key: string): Promise<{ value: Value; error?: string }> {
-  const response = await fetch(`${url}/${encodeURIComponent(key)}`);
-  const body = new Uint8Array(await response.arrayBuffer());
-  if (response.status === 404) return { value: null };
-  if (response.ok) return { value: hashOf(body) };
-  return { value: "", error: Buffer.from(body).toString() };
+  const { status, body } = await callHttp(`${url}/${encodeURIComponent(key)}`);
+  if (status === 404) return { value: null };
+  return status === 200 ? { value: hashOf(body) } : { value: "", error: body.toString() };
 }
 
 async function forget(url: string, key: string): Promise<void> {
-  const response = await fetch(`${url}/${encodeURIComponent(key)}`, { method: "DELETE" });
-  if (!response.ok) throw new Error(`delete ${key}: ${response.status} ${await response.text()}`);
+  await callScript(`${url}/${encodeURIComponent(key)}`, { method: "DELETE" });
 }

@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { bytesOf } from "../../support/bytes.ts";
+import { callScript } from "./http-call.ts";
 import type { SeededRandom } from "./seed.ts";
 
 /** The value of an object: the hash of its bytes, or `null` when it does not exist. */
@@ -134,9 +135,6 @@ export class Writer {
   }
 }
 
-/** Ten seconds more than a client of an owner that is starting waits. */
-const callMilliseconds = 60_000;
-
 /** Writes through the script of a tool. `url` is asked at every call: a restart may change it. */
 export function throughScript(url: () => string): Execute {
   return async ({ method, key, body, match }) => {
@@ -147,14 +145,11 @@ export function throughScript(url: () => string): Execute {
       upload: "?upload",
       abort: "?upload&abort",
     }[method];
-    const response = await fetch(`${url()}/${encodeURIComponent(key)}${query}`, {
+    const answer = await callScript(`${url()}/${encodeURIComponent(key)}${query}`, {
       method: method === "delete" ? "DELETE" : "PUT",
       ...(body !== undefined && { body }),
-      signal: AbortSignal.timeout(callMilliseconds),
     });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${key}: ${response.status} ${text}`);
-    const { etag } = JSON.parse(text) as { etag: string | null };
+    const { etag } = JSON.parse(answer.body.toString()) as { etag: string | null };
     if (etag === null && method === "put if") {
       throw new Error(`${method} ${key}: the condition does not hold, but no other writer exists`);
     }
