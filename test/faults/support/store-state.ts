@@ -16,6 +16,8 @@ export interface StoreState {
   readonly missing: string[];
   /** Files without a row. */
   readonly orphans: string[];
+  /** Uploads in progress. */
+  readonly uploads: number;
 }
 
 const bucketFolder = "photos";
@@ -23,6 +25,7 @@ const bucketFolder = "photos";
 export function readStoreState(persistPath: string): StoreState {
   const corrupt: string[] = [];
   const named = new Set<string>();
+  let uploads = 0;
   for (const database of databases(join(persistPath, "store/databases"))) {
     withCopy(database, (sqlite) => {
       corrupt.push(...integrityProblems(sqlite, database));
@@ -30,6 +33,8 @@ export function readStoreState(persistPath: string): StoreState {
       for (const { name } of sqlite.prepare("SELECT name FROM blobs").all()) {
         named.add(name as string);
       }
+      const query = "SELECT count(*) AS uploads FROM uploads WHERE state = 'in progress'";
+      uploads += Number(sqlite.prepare(query).get()?.["uploads"]);
     });
   }
   const folder = join(persistPath, "store/blobs", bucketFolder);
@@ -38,6 +43,7 @@ export function readStoreState(persistPath: string): StoreState {
     corrupt,
     missing: Array.from(named).filter((name) => !files.includes(name)),
     orphans: files.filter((name) => !named.has(name)),
+    uploads,
   };
 }
 

@@ -40,7 +40,7 @@ interface Register {
 export type Execute = (write: Write) => Promise<string | null>;
 
 /** An inline value, a value over a page, and two files. */
-const sizes = [40, 6_000, 140_000, 200_000];
+const sizesDefault = [40, 6_000, 140_000, 200_000];
 const keysPerWriter = 3;
 
 export function hashOf(bytes: Uint8Array): string {
@@ -52,6 +52,7 @@ export class Writer {
   readonly registers = new Map<string, Register>();
   readonly #random: SeededRandom;
   readonly #execute: Execute;
+  readonly #sizes: readonly number[];
   readonly #active: string[] = [];
   #generation = 0;
   #count = 0;
@@ -61,8 +62,14 @@ export class Writer {
   failed = 0;
   lastError: Error | undefined;
 
-  constructor(name: string, random: SeededRandom, execute: Execute) {
+  constructor(
+    name: string,
+    random: SeededRandom,
+    execute: Execute,
+    sizes: readonly number[] = sizesDefault,
+  ) {
     this.name = name;
+    this.#sizes = sizes;
     this.#random = random;
     this.#execute = execute;
     onTestFinished(() => this.stop());
@@ -127,7 +134,7 @@ export class Writer {
     const chance = this.#random.next();
     if (chance < 0.12) return { method: "delete", key, value: null };
     const seed = this.#random.integer(1, 2 ** 30) + this.#count++;
-    const body = bytesOf(this.#random.pick(sizes), seed);
+    const body = bytesOf(this.#random.pick(this.#sizes), seed);
     if (chance < 0.16) return { method: "abort", key, body, value };
     const next = { key, body, value: hashOf(body) };
     if (chance < 0.3) return { method: "upload", ...next };
