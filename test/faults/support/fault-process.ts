@@ -28,7 +28,8 @@ export interface FaultProcessOptions {
 export class FaultProcess {
   readonly mark = randomUUID();
   readonly child: ChildProcess;
-  readonly exited: Promise<void>;
+  /** The exit code; `null` after a signal. */
+  readonly exited: Promise<number | null>;
   #output = "";
   #onOutput = new Set<() => void>();
   hasExited = false;
@@ -58,10 +59,13 @@ export class FaultProcess {
     }
     this.child.stdin?.on("error", () => {});
     this.exited = new Promise((resolve) =>
-      this.child.once("exit", () => {
+      // All output has arrived, unless an orphan keeps the pipe open.
+      this.child.once("exit", (code) => {
         this.hasExited = true;
-        for (const listener of this.#onOutput) listener();
-        resolve();
+        setImmediate(() => {
+          for (const listener of this.#onOutput) listener();
+          resolve(code);
+        });
       }),
     );
     onTestFinished(() => this.killAll());

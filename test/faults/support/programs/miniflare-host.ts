@@ -2,14 +2,17 @@
  * A process with plain Miniflare and the raw binding. Arguments: the persist path, and a port.
  * The program loads Miniflare, waits for the line `start`, starts, and prints its address; so a test
  * can prepare the next process while the last one works. The line `reload` restarts the runtime as
- * an edited script does.
+ * an edited script does. The line `spawn` starts the same program as a child process, whose lines
+ * begin with `child`.
  */
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Log, LogLevel, Miniflare } from "miniflare";
 import { worker } from "../../../support/worker.ts";
 import { faultScript } from "../fault-script.ts";
 
-const [persistPath, port = "0"] = process.argv.slice(2) as [string, string?];
+const [persistPath, port = "0", prefix = ""] = process.argv.slice(2) as [string, string?, string?];
+const print = (line: string): void => console.log(`${prefix}${line}`);
 
 function options(revision: number) {
   return {
@@ -17,25 +20,31 @@ function options(revision: number) {
     port: Number(port),
     log: new Log(LogLevel.ERROR),
     workers: [worker(`${faultScript}\n// Revision ${revision}`)],
-    unsafeHandleRuntimeRestart: () => console.log("restarted"),
+    unsafeHandleRuntimeRestart: () => print("restarted"),
   };
 }
 
 let miniflare: Miniflare | undefined;
 let revision = 0;
-console.log("loaded");
+print("loaded");
 for await (const line of createInterface({ input: process.stdin })) {
   if (line === "start") {
     miniflare = new Miniflare(options(revision));
-    console.log(`url ${String(await miniflare.ready)}`);
+    print(`url ${String(await miniflare.ready)}`);
   }
   if (line === "reload") {
     await miniflare?.setOptions(options(++revision));
-    console.log(`reloaded ${revision} url ${String(await miniflare?.ready)}`);
+    print(`reloaded ${revision} url ${String(await miniflare?.ready)}`);
+  }
+  if (line === "spawn") {
+    const child = spawn(process.execPath, [import.meta.filename, persistPath, "0", "child "], {
+      stdio: ["pipe", "inherit", "inherit"],
+    });
+    child.stdin.write("start\n");
   }
   if (line === "stop") {
     await miniflare?.dispose();
-    console.log("stopped");
+    print("stopped");
   }
 }
 // A parent that is killed closes the standard input of its tests' processes.
