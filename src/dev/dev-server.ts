@@ -12,6 +12,7 @@ import { findFreePort } from "../base/ports.ts";
 import { loadWrangler } from "../base/runtime.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
+import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
@@ -109,6 +110,8 @@ class DevServer implements RunningDev {
   async start(): Promise<void> {
     const { config, wrangler } = this.#project;
     this.#warn();
+    // A dev server that was killed has left a proxy at the port.
+    await endLeftRuntimes(pluginFolder(this.persistFolder, "store"));
     this.#hostname = this.#options.ip ?? wrangler.dev.ip;
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
     this.#inspectorPort = await findFreePort(

@@ -180,8 +180,10 @@ export class BucketObject extends BucketService<BucketEnv> {
    */
   async #reclaim(): Promise<void> {
     if (!this.#bucket.isEmpty()) return;
+    const requests = this.#bucket.requests.rows();
     const deleted = this.ctx.storage.deleteAll();
     this.#bucket = this.#openBucket();
+    this.#bucket.requests.restore(requests);
     this.#alarmTime = Infinity;
     this.#setAlarm();
     await deleted;

@@ -157,9 +157,13 @@ export class Bucket {
     return this.#contents.bytesWritten;
   }
 
-  /** Whether a new database would hold the same. */
+  /** Whether a new database would hold the same, except for the requests. */
   isEmpty(): boolean {
     return isEmpty(this.#platform.storage.sql);
+  }
+
+  get requests(): RequestTable {
+    return this.#requests;
   }
 
   /** Those of the files to which no row refers. */

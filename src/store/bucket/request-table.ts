@@ -14,6 +14,8 @@ const keptMilliseconds = 10 * 60_000;
 /** The most outcomes that one request forgets, so that no request waits for many. */
 const forgottenMax = 100;
 
+export type RequestRow = [id: string, outcomes: string, time: number];
+
 export class RequestTable {
   readonly #sql: SqlStorage;
 
@@ -29,19 +31,28 @@ export class RequestTable {
     return row === undefined ? null : (JSON.parse(row[0]) as (Outcome | null)[]);
   }
 
+  /** All requests, to be stored in another database. */
+  rows(): RequestRow[] {
+    const rows = this.#sql.exec("SELECT id, outcomes, time FROM requests ORDER BY sequence");
+    return Array.from(rows.raw<RequestRow>());
+  }
+
+  restore(rows: readonly RequestRow[]): void {
+    for (const row of rows) this.#insert(row);
+  }
+
   /** @param now by the machine's clock */
   add(id: string, outcomes: readonly (Outcome | null)[], now: number): void {
-    this.#sql.exec(
-      "INSERT INTO requests (id, outcomes, time) VALUES (?, ?, ?)",
-      id,
-      JSON.stringify(outcomes),
-      now,
-    );
+    this.#insert([id, JSON.stringify(outcomes), now]);
     this.#sql.exec(
       `DELETE FROM requests WHERE sequence IN (
         SELECT sequence FROM requests ORDER BY sequence LIMIT ${forgottenMax}
       ) AND time < ?`,
       now - keptMilliseconds,
     );
+  }
+
+  #insert(row: RequestRow): void {
+    this.#sql.exec("INSERT INTO requests (id, outcomes, time) VALUES (?, ?, ?)", ...row);
   }
 }

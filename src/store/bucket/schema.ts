@@ -1,6 +1,6 @@
 /** Since format 3 (`request-table.ts`). */
 export const requestStatements = [
-  `CREATE TABLE requests (
+  `CREATE TABLE IF NOT EXISTS requests (
     sequence INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     outcomes TEXT NOT NULL,
@@ -68,13 +68,16 @@ export function createTables(sql: Pick<SqlStorage, "exec">): void {
   sql.exec(`INSERT INTO format (version) VALUES (${formatVersion})`);
 }
 
-/** Whether no table has a row, and there are no other tables (those of the undo journal). */
+/**
+ * Whether the bucket has no object and no upload, and there are no other tables (those of the undo
+ * journal).
+ */
 export function isEmpty(sql: SqlStorage): boolean {
   const { used } = sql
     .exec<{ used: number }>(
       `SELECT EXISTS (SELECT 1 FROM objects) OR EXISTS (SELECT 1 FROM bodies)
         OR EXISTS (SELECT 1 FROM blobs) OR EXISTS (SELECT 1 FROM uploads)
-        OR EXISTS (SELECT 1 FROM parts) OR EXISTS (SELECT 1 FROM requests)
+        OR EXISTS (SELECT 1 FROM parts)
         OR EXISTS (
           SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'
             AND name NOT IN ('format', 'objects', 'bodies', 'blobs', 'uploads', 'parts', 'requests')
