@@ -13,7 +13,6 @@ import {
   prepareDns,
   prepareMiniflare,
   startLedgeDev,
-  type PreparedTool,
   type Tool,
 } from "./support/tools.ts";
 import { readZonesProblems } from "./support/store-state.ts";
@@ -40,7 +39,7 @@ function storeSubject(
   name: string,
   project: FaultProject,
   random: SeededRandom,
-  prepare: () => PreparedTool,
+  prepare: CrashSubject["prepare"],
 ): CrashSubject {
   let tool: Tool | undefined;
   const { persistPath } = project;

@@ -10,7 +10,7 @@ export type KillMode = (typeof killModes)[number];
 export interface CrashSubject {
   readonly name: string;
   /** Loads the tool. The next tool is loaded while the last one works. */
-  prepare(): PreparedTool;
+  prepare(): Pick<PreparedTool, "start">;
   startWriters(tool: Tool): void;
   stopWriters(): Promise<void>;
   /** Resolves when `count` more writes are acknowledged, to each writer. */
@@ -30,7 +30,7 @@ export async function runKills(
 ): Promise<void> {
   const totals = new Map<KillMode, Figures>();
   let tool = await subject.prepare().start();
-  let next: PreparedTool | undefined;
+  let next: Pick<PreparedTool, "start"> | undefined;
   for (const [round, mode] of modes.entries()) {
     const figures = totals.get(mode) ?? noFigures();
     totals.set(mode, figures);
@@ -49,7 +49,7 @@ export async function runKills(
       if (mode === "both") await last.process.killAll();
       else await last.process.killParent();
       if (mode !== "parent, writers go on") await subject.stopWriters();
-      tool = await (next as PreparedTool).start();
+      tool = await (next as NonNullable<typeof next>).start();
       next = undefined;
       left = await last.process.processesLeft();
       // What stays would hold the writers, and would fail all later rounds too.

@@ -28,8 +28,8 @@ export class NodeBucket {
   readonly #waiting = new Map<number, (result: NodeResult) => void>();
   #nextId = 0;
 
-  private constructor(folder: string) {
-    this.process = new FaultProcess([program, folder]);
+  private constructor(folder: string, before: readonly string[]) {
+    this.process = new FaultProcess([...before, process.execPath, program, folder]);
     const lines = createInterface({ input: this.process.child.stdout as NodeJS.ReadableStream });
     lines.on("line", (line) => {
       if (!line.startsWith("{")) return;
@@ -43,8 +43,9 @@ export class NodeBucket {
     });
   }
 
-  static async start(folder: string): Promise<NodeBucket> {
-    const bucket = new NodeBucket(folder);
+  /** @param before a command that runs the program in its arguments */
+  static async start(folder: string, before: readonly string[] = []): Promise<NodeBucket> {
+    const bucket = new NodeBucket(folder, before);
     await bucket.process.waitForOutput(/^url node$/m);
     return bucket;
   }

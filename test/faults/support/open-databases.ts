@@ -11,14 +11,15 @@ import {
   markVariable,
   readProcess,
   readProcesses,
+  readProcessIds,
   type ProcessEntry,
 } from "./process-table.ts";
 
 // Runtimes that the test's own process starts carry a mark, too.
 process.env[markVariable] ??= "test";
 
-const sampleMilliseconds = 25;
-/** A process has its final environment at the latest at this age: between fork and exec not yet. */
+const sampleMilliseconds = 30;
+/** Between fork and exec a process has the environment of its parent. */
 const settledSamples = 20;
 
 /** @param persistPath the folder of Miniflare: `.wrangler/state/v3` */
@@ -54,15 +55,14 @@ export function databaseOwners(persistPath: string, kind: "store" | "dns"): Proc
 
 /** Samples the owners of a folder's databases until the end of the test. */
 export class OwnerMonitor {
-  readonly #folderSets: readonly string[][];
+  readonly #folders: readonly string[];
   readonly #violations: string[] = [];
-  /** Processes that a test has not started cannot have the folder open: they carry no mark. */
-  readonly #ages = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
-  samples = 0;
+  /** By process id: whether the process carries a mark, and since how many samples it is known. */
+  #known = new Map<number, { readonly isMarked: boolean; readonly samples: number }>();
 
   constructor(persistPath: string) {
-    this.#folderSets = databaseFolders(persistPath).map((folder) => [folder]);
+    this.#folders = databaseFolders(persistPath);
     this.#timer = setInterval(() => this.#sample(), sampleMilliseconds);
     onTestFinished(() => clearInterval(this.#timer));
   }
@@ -75,28 +75,30 @@ export class OwnerMonitor {
   }
 
   #sample(): void {
-    this.samples++;
-    const candidates = readProcesses().filter((entry) => this.#isCandidate(entry));
-    for (const folders of this.#folderSets) {
-      const open = candidates.filter(({ processId }) => hasDatabaseOpen(processId, folders));
+    const marked = this.#markedProcesses();
+    for (const folder of this.#folders) {
+      const open = marked.filter((processId) => hasDatabaseOpen(processId, [folder]));
+      if (open.length < 2) continue;
       // The scan takes time: the first process may have ended before the last opened a database.
-      const same = open.filter(
-        ({ processId, start }) =>
-          hasDatabaseOpen(processId, folders) && readProcess(processId)?.start === start,
-      );
-      if (open.length > 1 && same.length > 1) {
-        const names = same.map(({ processId, state }) => `${processId} (${state})`).join(", ");
-        this.#violations.push(`Processes ${names} have databases in ${folders[0]} open.`);
-      }
+      const still = open.filter((processId) => hasDatabaseOpen(processId, [folder]));
+      if (still.length < 2) continue;
+      const names = still.map((processId) => `${processId} (${readProcess(processId)?.state})`);
+      this.#violations.push(`Processes ${names.join(", ")} have databases in ${folder} open.`);
     }
   }
 
-  #isCandidate({ processId, start }: ProcessEntry): boolean {
-    const id = `${processId}-${start}`;
-    const age = this.#ages.get(id) ?? 0;
-    if (age > settledSamples) return false;
-    const candidate = markOf(processId) !== null;
-    if (!candidate) this.#ages.set(id, age + 1);
-    return candidate;
+  /** Only a process that a test has started can have the folder open, and it carries a mark. */
+  #markedProcesses(): number[] {
+    const known: typeof this.#known = new Map();
+    for (const processId of readProcessIds()) {
+      const last = this.#known.get(processId);
+      const isSettled = last !== undefined && (last.isMarked || last.samples >= settledSamples);
+      const isMarked = isSettled ? last.isMarked : markOf(processId) !== null;
+      known.set(processId, { isMarked, samples: (last?.samples ?? 0) + 1 });
+    }
+    this.#known = known;
+    return Array.from(known)
+      .filter(([, { isMarked }]) => isMarked)
+      .map(([processId]) => processId);
   }
 }

@@ -28,10 +28,16 @@ export const endMilliseconds = 15_000;
 
 /** All processes that have not ended. A zombie has ended. */
 export function readProcesses(): ProcessEntry[] {
+  return readProcessIds()
+    .map(readProcess)
+    .filter((entry) => entry !== null);
+}
+
+/** Of all processes, including zombies. */
+export function readProcessIds(): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => readProcess(Number(name)))
-    .filter((entry) => entry !== null);
+    .map(Number);
 }
 
 /** `null` when the process has ended. */

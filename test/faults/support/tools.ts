@@ -9,7 +9,8 @@ import { faultScript } from "./fault-script.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 export const ledgeProgram = join(root, "dist/cli.js");
-const wranglerProgram = join(root, "node_modules/wrangler/bin/wrangler.js");
+/** The program itself: `wrangler.js` only starts it, and would be killed in its place. */
+const wranglerProgram = join(root, "node_modules/wrangler/wrangler-dist/cli.js");
 const program = (name: string): string =>
   fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url));
 
@@ -53,6 +54,7 @@ export interface Tool {
 
 /** A tool that can be loaded before it starts, so that a restart takes less time. */
 export interface PreparedTool {
+  readonly process: FaultProcess;
   start(): Promise<Tool>;
 }
 
@@ -65,6 +67,7 @@ export function prepareMiniflare(
   const command = before.length === 0 ? words : [...before, process.execPath, ...words];
   const child = new FaultProcess(command, rest);
   return {
+    process: child,
     async start() {
       child.send("start");
       const [, url] = await child.waitForOutput(/^url (\S+?)\/?$/m);
@@ -80,6 +83,7 @@ export function startMiniflare(...words: Parameters<typeof prepareMiniflare>): P
 export function prepareDns(project: FaultProject): PreparedTool {
   const child = new FaultProcess([program("dns-host"), project.folder]);
   return {
+    process: child,
     async start() {
       child.send("start");
       const [, url] = await child.waitForOutput(/^url (\S+) \d+$/m);

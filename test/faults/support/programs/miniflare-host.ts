@@ -26,26 +26,23 @@ function options(revision: number) {
 
 let miniflare: Miniflare | undefined;
 let revision = 0;
-print("loaded");
-for await (const line of createInterface({ input: process.stdin })) {
-  if (line === "start") {
-    miniflare = new Miniflare(options(revision));
-    print(`url ${String(await miniflare.ready)}`);
-  }
-  if (line === "reload") {
-    await miniflare?.setOptions(options(++revision));
-    print(`reloaded ${revision} url ${String(await miniflare?.ready)}`);
-  }
-  if (line === "spawn") {
-    const child = spawn(process.execPath, [import.meta.filename, persistPath, "0", "child "], {
-      stdio: ["pipe", "inherit", "inherit"],
-    });
-    child.stdin.write("start\n");
-  }
-  if (line === "stop") {
-    await miniflare?.dispose();
-    print("stopped");
+
+async function run(line: string): Promise<void> {
+  switch (line) {
+    case "start":
+      miniflare = new Miniflare(options(revision));
+      return print(`url ${String(await miniflare.ready)}`);
+    case "reload":
+      await miniflare?.setOptions(options(++revision));
+      return print(`reloaded ${revision} url ${String(await miniflare?.ready)}`);
+    case "spawn": {
+      const words = [import.meta.filename, persistPath, "0", "child "];
+      spawn(process.execPath, words, { stdio: ["ignore", "inherit", "inherit"] });
+    }
   }
 }
-// A parent that is killed closes the standard input of its tests' processes.
-await miniflare?.dispose();
+
+print("loaded");
+// A child process has no standard input, and outlives its parent.
+if (prefix !== "") await run("start");
+else for await (const line of createInterface({ input: process.stdin })) await run(line);

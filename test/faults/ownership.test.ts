@@ -1,0 +1,291 @@
+/**
+ * One process owns a folder, whatever happens to the processes and to the files that tell of them.
+ * During each test, at most one process has a database of the folder open.
+ */
+import { createServer, type AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { FaultProcess } from "./support/fault-process.ts";
+import { dateRecords, falsifyRecords } from "./support/folder-records.ts";
+import { callHttp, callScript } from "./support/http-call.ts";
+import { NodeBucket } from "./support/node-bucket.ts";
+import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
+import { isSameProcessAlive, killProcesses, readProcess, signal } from "./support/process-table.ts";
+import { isLong, SeededRandom } from "./support/seed.ts";
+import {
+  FaultProject,
+  prepareMiniflare,
+  startLedgeDev,
+  startMiniflare,
+  startWrangler,
+  type Tool,
+} from "./support/tools.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const timeout = isLong ? 1_800_000 : 180_000;
+
+/** A project, with a monitor whose result the test must expect to be empty. */
+function watchedProject(options?: { dns: boolean }): { project: FaultProject; monitor: OwnerMonitor } {
+  const project = new FaultProject(options);
+  return { project, monitor: new OwnerMonitor(project.persistPath) };
+}
+
+async function put({ url }: Tool, key: string, text: string): Promise<void> {
+  await callScript(`${url}/${key}`, { method: "PUT", body: Buffer.from(text) });
+}
+
+async function get({ url }: Tool, key: string): Promise<string> {
+  return (await callScript(`${url}/${key}`)).body.toString();
+}
+
+async function expectNoProcessLeft({ process }: Tool): Promise<void> {
+  expect(await process.processesLeft()).toEqual([]);
+}
+
+describe("a runtime that a killed process left", { timeout }, () => {
+  it("is ended by the next owner although it is stopped", async () => {
+    const { project, monitor } = watchedProject();
+    const first = await startMiniflare(project.persistPath);
+    await put(first, "key", "first");
+    const orphans = first.process.runtimes();
+    for (const { processId } of orphans) signal(processId, "SIGSTOP");
+    await first.process.killParent();
+    const second = await startMiniflare(project.persistPath);
+    expect(await get(second, "key")).toBe("first");
+    await put(second, "key", "second");
+    // A runtime that were only waited for would go on now, with a database of its own.
+    for (const entry of orphans) {
+      if (isSameProcessAlive(entry)) signal(entry.processId, "SIGCONT");
+    }
+    await expect(get(first, "key")).rejects.toThrow(/ECONNREFUSED|ECONNRESET|socket hang up/);
+    expect(await get(second, "key")).toBe("second");
+    await expectNoProcessLeft(first);
+    expect(monitor.end()).toEqual([]);
+  });
+
+  it("is ended by the next owner although its script is in an endless loop", async () => {
+    const { project, monitor } = watchedProject();
+    const first = await startMiniflare(project.persistPath);
+    await put(first, "key", "value");
+    const looping = callHttp(`${first.url}/?endless`).catch(() => null);
+    const [runtime] = first.process.runtimes();
+    await waitUntil(
+      () => readProcess(runtime!.processId)?.state === "R",
+      () => "the script does not loop",
+    );
+    await first.process.killParent();
+    const second = await startMiniflare(project.persistPath);
+    expect(await get(second, "key")).toBe("value");
+    await expectNoProcessLeft(first);
+    await looping;
+    expect(monitor.end()).toEqual([]);
+  });
+
+  it("is ended although the process was killed at any moment of its start", async () => {
+    const random = new SeededRandom("kills during the start");
+    const { project, monitor } = watchedProject();
+    const killed: FaultProcess[] = [];
+    for (let round = 0; round < (isLong ? 60 : 4); round++) {
+      const starting = prepareMiniflare(project.persistPath);
+      await starting.process.waitForOutput(/^loaded$/m);
+      starting.process.send("start");
+      await delay(random.integer(0, 700));
+      await starting.process.killParent();
+      killed.push(starting.process);
+    }
+    const last = await startMiniflare(project.persistPath);
+    await put(last, "key", "value");
+    const left = await Promise.all(killed.map((process) => process.processesLeft()));
+    expect(left.flat()).toEqual([]);
+    expect(monitor.end()).toEqual([]);
+  });
+});
+
+describe("an owner", { timeout }, () => {
+  it("that is stopped keeps the folder, and its clients wait for it", async () => {
+    const { project, monitor } = watchedProject();
+    const owner = await startMiniflare(project.persistPath);
+    await put(owner, "key", "owner");
+    const stopped = owner.process.processes();
+    for (const { processId } of stopped) signal(processId, "SIGSTOP");
+    const client = await startMiniflare(project.persistPath);
+    let isOver = false;
+    const call = put(client, "key", "client").finally(() => (isOver = true));
+    // The call reaches the stopped owner's socket, or waits for the owner's first answer.
+    await delay(500);
+    expect(isOver).toBe(false);
+    for (const { processId } of stopped) signal(processId, "SIGCONT");
+    await call;
+    expect(await get(owner, "key")).toBe("client");
+    expect(monitor.end()).toEqual([]);
+  });
+
+  it("ends no process that it started and that uses the folder as a client", async () => {
+    const { project, monitor } = watchedProject();
+    const owner = await startMiniflare(project.persistPath);
+    await put(owner, "key", "owner");
+    owner.process.send("spawn");
+    const [, url] = await owner.process.waitForOutput(/^child url (\S+?)\/?$/m);
+    const child: Tool = { name: "child", process: owner.process, url: url as string };
+    await put(child, "child", "value");
+    const [runtime] = databaseOwners(project.persistPath, "store");
+    const others = owner.process.processes().filter(
+      ({ processId }) => processId !== runtime?.processId && processId !== owner.process.processId,
+    );
+    await owner.process.killParent();
+    const next = await startMiniflare(project.persistPath);
+    expect(await get(next, "child")).toBe("value");
+    expect(await get(child, "key")).toBe("owner");
+    expect(others.filter((entry) => !isSameProcessAlive(entry))).toEqual([]);
+    expect(monitor.end()).toEqual([]);
+  });
+
+  it("is not replaced by a client that cannot open a file or a connection", async () => {
+    const { project, monitor } = watchedProject();
+    const owner = await startMiniflare(project.persistPath);
+    await put(owner, "key", "owner");
+    const [runtime] = databaseOwners(project.persistPath, "store");
+    const limits = isLong ? Array.from({ length: 40 }, (_, index) => 20 + index) : [26, 34];
+    await Promise.all(
+      limits.map(async (limit) => {
+        const before = ["sh", "-c", `ulimit -n ${limit} && exec "$@"`, "sh"];
+        const { process } = prepareMiniflare(project.persistPath, { before });
+        process.send("start");
+        await Promise.race([process.waitForOutput(/url|EMFILE|rror/), process.exited]).catch(
+          () => {},
+        );
+        await process.killAll();
+      }),
+    );
+    const client = await startMiniflare(project.persistPath);
+    const processes = client.process.processes();
+    const limitFiles = async (limit: string): Promise<void> => {
+      for (const { processId } of processes) {
+        await new FaultProcess(["prlimit", `--pid=${processId}`, `--nofile=${limit}`]).exited;
+      }
+    };
+    await limitFiles("5:1048576");
+    await callHttp(`${client.url}/key`).catch(() => null);
+    await limitFiles("1048576:1048576");
+    await put(client, "key", "client");
+    expect(await get(owner, "key")).toBe("client");
+    expect(databaseOwners(project.persistPath, "store")).toMatchObject([
+      { processId: runtime?.processId, start: runtime?.start },
+    ]);
+    expect(monitor.end()).toEqual([]);
+  });
+});
+
+describe("records of a folder", { timeout }, () => {
+  it("that name a process and a port of others harm no process and no start", async () => {
+    const foreign = await startMiniflare(new FaultProject().persistPath);
+    const [foreignRuntime] = foreign.process.runtimes();
+    const server = createServer((connection) => connection.on("error", () => {}));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { project, monitor } = watchedProject();
+    // The id of a runtime, of another program, and of the test.
+    for (const processId of [foreignRuntime!.processId, foreign.process.processId, process.pid]) {
+      const first = await startMiniflare(project.persistPath);
+      await put(first, "key", String(processId));
+      await first.process.killAll();
+      expect(falsifyRecords(project.persistPath, { processId, port })).toBeGreaterThan(0);
+      const second = await startMiniflare(project.persistPath);
+      expect(await get(second, "key")).toBe(String(processId));
+      await second.process.killAll();
+    }
+    expect(isSameProcessAlive(foreignRuntime!)).toBe(true);
+    await put(foreign, "key", "value");
+    expect(monitor.end()).toEqual([]);
+  });
+
+  it.each([
+    ["from the future", 86_400_000],
+    ["from long ago", -400 * 86_400_000],
+  ])("%s delay no start: the clock does not matter", async (_, offset) => {
+    const { project, monitor } = watchedProject();
+    const first = await startMiniflare(project.persistPath);
+    await put(first, "key", "value");
+    await first.process.killParent();
+    dateRecords(project.persistPath, new Date(Date.now() + offset));
+    const second = await startMiniflare(project.persistPath);
+    expect(await get(second, "key")).toBe("value");
+    await expectNoProcessLeft(first);
+    expect(monitor.end()).toEqual([]);
+  });
+});
+
+describe("processes that share a folder", { timeout }, () => {
+  it("all start, when twelve start at once", async () => {
+    const { project, monitor } = watchedProject();
+    const prepared = Array.from({ length: 12 }, () => prepareMiniflare(project.persistPath));
+    await Promise.all(prepared.map(({ process }) => process.waitForOutput(/^loaded$/m)));
+    const tools = await Promise.all(prepared.map((each) => each.start()));
+    await Promise.all(tools.map((tool, index) => put(tool, `key-${index}`, String(index))));
+    const last = tools.length - 1;
+    const read = tools.map((tool, index) => get(tool, `key-${last - index}`));
+    expect(await Promise.all(read)).toEqual(tools.map((_, index) => String(last - index)));
+    expect(monitor.end()).toEqual([]);
+  });
+
+  it.each(isLong ? ["ledge dev", "wrangler dev"] : ["wrangler dev"])(
+    "work together when %s starts first, and the other goes on after its end",
+    async (name) => {
+      const { project, monitor } = watchedProject();
+      const starts = name === "ledge dev" ? [startLedgeDev, startWrangler] : [startWrangler, startLedgeDev];
+      const [first, second] = [await starts[0]!(project), await starts[1]!(project)];
+      await put(first, "first", "1");
+      await put(second, "second", "2");
+      expect(await get(second, "first")).toBe("1");
+      expect(await get(first, "second")).toBe("2");
+      await first.process.killParent();
+      await put(second, "first", "3");
+      expect(await get(second, "first")).toBe("3");
+      await expectNoProcessLeft(first);
+      expect(monitor.end()).toEqual([]);
+    },
+  );
+});
+
+describe("ledge dev", { timeout }, () => {
+  it("has the same ports when it starts again at once after kill -9", async () => {
+    const { project, monitor } = watchedProject({ dns: true });
+    const first = await startLedgeDev(project, ["--dns-port", "0", "--dns-api-port", "0"]);
+    const [, apiPort] = await first.process.waitForOutput(/^DNS API +http:\/\/127\.0\.0\.1:(\d+)/m);
+    const [, dnsPort] = await first.process.waitForOutput(/^DNS +127\.0\.0\.1:(\d+)/m);
+    await put(first, "key", "value");
+    await first.process.killParent();
+    const words = ["--dns-port", dnsPort as string, "--dns-api-port", apiPort as string];
+    const second = await startLedgeDev(project, words, Number(new URL(first.url).port));
+    await second.process.waitForOutput(/^DNS +127\.0\.0\.1:\d+/m);
+    expect(second.url).toBe(first.url);
+    expect(second.process.output).toMatch(new RegExp(`^DNS API +http://127.0.0.1:${apiPort}/`, "m"));
+    expect(second.process.output).toMatch(new RegExp(`^DNS +127.0.0.1:${dnsPort}`, "m"));
+    expect(await get(second, "key")).toBe("value");
+    await expectNoProcessLeft(first);
+    expect(monitor.end()).toEqual([]);
+  });
+});
+
+describe("a process in another network namespace", { timeout }, () => {
+  it("is a client of the owner", async ({ skip }) => {
+    const enter = ["unshare", "-rn", "--", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
+    const probe = new FaultProcess([...enter, "true"]);
+    if ((await probe.exited) !== 0) skip("This machine does not allow network namespaces.");
+    const { project, monitor } = watchedProject();
+    const owner = await startMiniflare(project.persistPath);
+    await put(owner, "key", "owner");
+    const bucket = await NodeBucket.start(project.folder, enter);
+    expect(await bucket.call({ method: "get", key: "key" })).toMatchObject({
+      body: Buffer.from("owner").toString("base64"),
+    });
+    const body = Buffer.from("other namespace").toString("base64");
+    await bucket.call({ method: "put", key: "key", body });
+    expect(await get(owner, "key")).toBe("other namespace");
+    // The client becomes the owner when the owner ends.
+    await killProcesses(owner.process.processes());
+    await bucket.call({ method: "put", key: "later", body });
+    expect(monitor.end()).toEqual([]);
+  });
+});
