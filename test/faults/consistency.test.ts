@@ -3,7 +3,7 @@
  * without faults and while the owner of the folder is killed; and the checker refuses the same
  * history with one false answer.
  */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { reportFigures } from "./support/figures.ts";
 import { History, nodeBucket, scriptBucket } from "./support/history.ts";
 import {
@@ -14,12 +14,12 @@ import {
 } from "./support/linearizability.ts";
 import { NodeBucket } from "./support/node-bucket.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
-import { killProcesses } from "./support/process-table.ts";
+import { killProcesses, markOf, type ProcessEntry } from "./support/process-table.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 import { FaultProject, startMiniflare, type Tool } from "./support/tools.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const callsPerClient = isLong ? 2000 : 60;
+const callsPerClient = isLong ? 2000 : 40;
 const kills = isLong ? 60 : 2;
 
 function contradictionOf(history: readonly Call[]): string | null {
@@ -38,53 +38,95 @@ async function waitForAnswers(history: History, clients: string[], count: number
   );
 }
 
-describe("histories of three processes", { timeout: isLong ? 3_600_000 : 180_000 }, () => {
-  /** Of the test without faults, for the tests that falsify it. */
-  let recorded: Call[] = [];
+/** Three processes on one folder, and clients of each. */
+class Processes {
+  readonly project = new FaultProject();
+  readonly monitor = new OwnerMonitor(this.project.persistPath);
+  readonly tools = new Map<string, Tool>();
+  node: NodeBucket | undefined;
 
-  it("are linearizable", async () => {
+  async start(name: string): Promise<void> {
+    if (name === "node") this.node = await NodeBucket.start(this.project.folder);
+    else this.tools.set(name, await startMiniflare(this.project.persistPath));
+  }
+
+  /** @returns the names of the clients */
+  startClients(history: History): string[] {
+    for (const name of ["first", "second"]) {
+      // Two requests are in flight at the same time.
+      for (const client of [`${name}/1`, `${name}/2`]) {
+        history.start(
+          client,
+          scriptBucket(() => this.tools.get(name)?.url as string),
+        );
+      }
+    }
+    history.start(
+      "node",
+      nodeBucket(() => this.node as NodeBucket),
+    );
+    return ["first/1", "first/2", "second/1", "second/2", "node"];
+  }
+
+  /** Kills the runtime that has the databases open, or the whole process that started it. */
+  async killOwner(mode: "runtime" | "process"): Promise<void> {
+    let owner: ProcessEntry | undefined;
+    await waitUntil(
+      () => (owner = databaseOwners(this.project.persistPath, "store")[0]) !== undefined,
+      () => "no process has the databases open",
+    );
+    if (mode === "runtime") return killProcesses([owner!]);
+    const processes = [...this.tools, ["node", this.node as NodeBucket] as const];
+    const mark = markOf(owner!.processId);
+    const [name, { process }] = processes.find(([, each]) => each.process.mark === mark)!;
+    await process.killAll();
+    await this.start(name);
+  }
+}
+
+describe("histories of three processes", { timeout: isLong ? 3_600_000 : 180_000 }, () => {
+  /** Of the part without faults, for the tests that falsify it. */
+  let recorded: readonly Call[] = [];
+
+  it("are linearizable, also while the owner's runtime and process are killed", async () => {
     const random = new SeededRandom("consistency");
-    const project = new FaultProject();
-    const monitor = new OwnerMonitor(project.persistPath);
-    const first = await startMiniflare(project.persistPath);
-    const second = await startMiniflare(project.persistPath);
-    const third = await NodeBucket.start(project.folder);
+    const processes = new Processes();
+    for (const name of ["first", "second", "node"]) await processes.start(name);
+    const calm = new History(random);
+    await waitForAnswers(calm, processes.startClients(calm), callsPerClient);
+    await calm.stop();
+    expect(calm.wrong).toEqual([]);
+    expect(calm.lastError).toBeUndefined();
+    expect(contradictionOf(calm.calls)).toBeNull();
+    recorded = calm.calls;
+    reportFigures("consistency: without faults", { acknowledged: calm.calls.length });
+
     const history = new History(random);
-    // Two clients of one script: two requests that are in flight at the same time.
-    history.start("first/1", scriptBucket(() => first.url));
-    history.start("first/2", scriptBucket(() => first.url));
-    history.start("second/1", scriptBucket(() => second.url));
-    history.start("second/2", scriptBucket(() => second.url));
-    history.start("node", nodeBucket(() => third));
-    const clients = ["first/1", "first/2", "second/1", "second/2", "node"];
-    await waitForAnswers(history, clients, callsPerClient);
+    const clients = processes.startClients(history);
+    for (let kill = 0; kill < kills; kill++) {
+      await waitForAnswers(history, clients, random.integer(3, 20));
+      await processes.killOwner(kill % 2 === 0 ? "process" : "runtime");
+      // Only the process that was killed is started again.
+      await waitForAnswers(history, clients, 3);
+    }
     await history.stop();
     expect(history.wrong).toEqual([]);
-    expect(history.lastError).toBeUndefined();
     expect(contradictionOf(history.calls)).toBeNull();
-    expect(monitor.end()).toEqual([]);
-    recorded = history.calls;
-    reportFigures("consistency: without faults", { acknowledged: history.calls.length });
+    expect(processes.monitor.end()).toEqual([]);
+    reportFigures("consistency: under kills", { kills, acknowledged: history.calls.length });
   });
 
-  describe("falsified", () => {
-    beforeAll(() => {
-      expect(recorded.length).toBeGreaterThan(0);
-      expect(findContradiction(recorded)).toBeNull();
-    });
-
-    /** Replaces one call. */
-    const withChange = (call: Call, change: Partial<Call>): Call[] =>
-      recorded.map((each) => (each === call ? ({ ...each, ...change } as Call) : each));
-
+  describe("that are falsified", () => {
     it("are refused with a read of a value that was never written", () => {
       const read = recorded.find(({ method }) => method === "get") as Call;
-      expect(findContradiction(withChange(read, { found: "0".repeat(32) }))).not.toBeNull();
+      expect(
+        findContradiction(withChange(recorded, read, { found: "0".repeat(32) })),
+      ).not.toBeNull();
     });
 
     it("are refused with a stale read", () => {
       const { read, old } = findStale(recorded);
-      const contradiction = findContradiction(withChange(read, { found: old }));
+      const contradiction = findContradiction(withChange(recorded, read, { found: old }));
       expect(contradiction?.key).toBe(read.key);
     });
 
@@ -102,49 +144,12 @@ describe("histories of three processes", { timeout: isLong ? 3_600_000 : 180_000
       expect(findContradiction(recorded.filter((call) => call !== put))).not.toBeNull();
     });
   });
-
-  it("are linearizable while the owner's runtime and the owner's process are killed", async () => {
-    const random = new SeededRandom("consistency under kills");
-    const project = new FaultProject();
-    const monitor = new OwnerMonitor(project.persistPath);
-    const tools = new Map<string, Tool>();
-    const start = async (name: string): Promise<void> => {
-      tools.set(name, await startMiniflare(project.persistPath));
-    };
-    await start("first");
-    await start("second");
-    let third = await NodeBucket.start(project.folder);
-    const history = new History(random);
-    history.start("first", scriptBucket(() => tools.get("first")?.url as string));
-    history.start("second", scriptBucket(() => tools.get("second")?.url as string));
-    history.start("node", nodeBucket(() => third));
-    const clients = ["first", "second", "node"];
-    for (let kill = 0; kill < kills; kill++) {
-      await waitForAnswers(history, clients, random.integer(3, 20));
-      const [owner] = databaseOwners(project.persistPath, "store");
-      const holds = ({ process }: { process: Tool["process"] }): boolean =>
-        process.runtimes().some(({ processId }) => processId === owner?.processId);
-      expect(owner).toBeDefined();
-      if (kill % 2 === 0) {
-        await killProcesses([owner!]);
-      } else if (holds(third)) {
-        await third.process.killAll();
-        third = await NodeBucket.start(project.folder);
-      } else {
-        const [name, tool] = [...tools].find(([, each]) => holds(each)) as [string, Tool];
-        await tool.process.killAll();
-        await start(name);
-      }
-      // No client is started again, except the one that was killed.
-      await waitForAnswers(history, clients, 3);
-    }
-    await history.stop();
-    expect(history.wrong).toEqual([]);
-    expect(contradictionOf(history.calls)).toBeNull();
-    expect(monitor.end()).toEqual([]);
-    reportFigures("consistency: under kills", { kills, acknowledged: history.calls.length });
-  });
 });
+
+/** The history with another answer to one call. */
+function withChange(history: readonly Call[], call: Call, change: Partial<Call>): Call[] {
+  return history.map((each) => (each === call ? ({ ...each, ...change } as Call) : each));
+}
 
 /** A read, and a value that was replaced before the read began. */
 function findStale(history: readonly Call[]): { read: Call; old: Value } {

@@ -13,6 +13,7 @@ import {
   prepareDns,
   prepareMiniflare,
   startLedgeDev,
+  type DevPorts,
   type Tool,
 } from "./support/tools.ts";
 import { readZonesProblems } from "./support/store-state.ts";
@@ -29,7 +30,10 @@ function modesOf(random: SeededRandom, part: number, quick: readonly KillMode[])
   if (!isLong) return [...quick];
   const count = Math.round(killsTotal * part);
   // Each mode comes equally often.
-  return Array.from({ length: count }, (_, index) => killModes[index % killModes.length] as KillMode)
+  return Array.from(
+    { length: count },
+    (_, index) => killModes[index % killModes.length] as KillMode,
+  )
     .map((mode) => ({ mode, order: random.next() }))
     .sort((left, right) => left.order - right.order)
     .map(({ mode }) => mode);
@@ -45,7 +49,12 @@ function storeSubject(
   const { persistPath } = project;
   const writers = Array.from(
     { length: 4 },
-    (_, index) => new Writer(`w${index}`, random, throughScript(() => tool?.url as string)),
+    (_, index) =>
+      new Writer(
+        `w${index}`,
+        random,
+        throughScript(() => tool?.url as string),
+      ),
   );
   return {
     name,
@@ -60,8 +69,10 @@ function storeSubject(
     async waitForWrites(count) {
       const targets = writers.map((writer) => writer.acknowledged + count);
       await waitUntil(
-        () => writers.every(({ acknowledged }, index) => acknowledged >= (targets[index] as number)),
-        () => `writers acknowledge no writes: ${writers.map(({ lastError }) => lastError?.message)}`,
+        () =>
+          writers.every(({ acknowledged }, index) => acknowledged >= (targets[index] as number)),
+        () =>
+          `writers acknowledge no writes: ${String(writers.map(({ lastError }) => lastError?.message))}`,
       );
     },
     async killRuntime({ process }) {
@@ -107,12 +118,19 @@ describe("a crash", { timeout: isLong ? longMilliseconds : 180_000 }, () => {
     expect(monitor.end()).toEqual([]);
   });
 
-  it("of ledge dev loses no acknowledged write and leaves nothing", async () => {
+  it("of ledge dev loses no acknowledged write, leaves nothing and keeps its ports", async () => {
     const random = new SeededRandom("crash: ledge dev");
-    const project = new FaultProject();
+    const project = new FaultProject({ dns: true });
     const monitor = new OwnerMonitor(project.persistPath);
+    let ports: DevPorts | undefined;
     const subject = storeSubject("ledge dev", project, random, () => ({
-      start: () => startLedgeDev(project),
+      // A killed dev server leaves no process that has its ports.
+      async start() {
+        const tool = await startLedgeDev(project, ports ?? { script: "0", api: "0", dns: "0" });
+        ports ??= await tool.ports();
+        expect.soft(await tool.ports()).toEqual(ports);
+        return tool;
+      },
     }));
     const quick = ["runtime", "parent, writers go on"] as const;
     await runKills(subject, modesOf(random, 0.15, quick), random);

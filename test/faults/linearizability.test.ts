@@ -29,7 +29,11 @@ const cases: [name: string, linearizable: boolean, history: Call[]][] = [
   ["a read of an object that was never written", true, [call("a", 0, 1, get(null))]],
   ["a read of a value that was never written", false, [call("a", 0, 1, get("1"))]],
   ["a stale read", false, [call("a", 0, 1, put("1")), call("b", 2, 3, get(null))]],
-  ["a read before an overlapping put", true, [call("a", 0, 9, put("1")), call("b", 2, 3, get(null))]],
+  [
+    "a read before an overlapping put",
+    true,
+    [call("a", 0, 9, put("1")), call("b", 2, 3, get(null))],
+  ],
   ["a read after an overlapping put", true, [call("a", 0, 9, put("1")), call("b", 2, 3, get("1"))]],
   [
     "two reads during a put, the second of which goes back",
@@ -116,7 +120,12 @@ function simulate(random: SeededRandom, count: number): Call[] {
     const condition: Value = chance < 0.8 ? state : "other";
     const applied = condition === state;
     if (applied) state = value;
-    return call(client, start, lost ? Infinity : end, putIf(condition, value, lost ? null : applied));
+    return call(
+      client,
+      start,
+      lost ? Infinity : end,
+      putIf(condition, value, lost ? null : applied),
+    );
   });
 }
 
@@ -151,7 +160,9 @@ describe("findContradiction()", () => {
       );
       // A changed read can fit when a write overlaps it; a value that was never written cannot.
       const value = overlaps ? "never" : found;
-      const falsified = history.map((each) => (each === changed ? { ...each, ...get(value) } : each));
+      const falsified = history.map((each) =>
+        each === changed ? { ...each, ...get(value) } : each,
+      );
       expect(findContradiction(falsified)).not.toBeNull();
     }
   });

@@ -41,19 +41,24 @@ async function startOwner(): Promise<{ project: FaultProject; owner: Tool; proxy
 async function startClient({ persistPath }: FaultProject, script: string) {
   const { miniflare } = await startStore(persistPath, [worker(script)]);
   return async (path: string, init: { method?: string; body?: Uint8Array<ArrayBuffer> } = {}) => {
-    const response = await miniflare.dispatchFetch(`http://script${path}`, init as object);
+    const response = await miniflare.dispatchFetch(`http://script${path}`, init);
     return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
   };
 }
 
 function expectNothingLeft({ persistPath }: FaultProject): void {
-  expect(readStoreState(persistPath)).toEqual({ corrupt: [], missing: [], orphans: [], uploads: 0 });
+  expect(readStoreState(persistPath)).toEqual({
+    corrupt: [],
+    missing: [],
+    orphans: [],
+    uploads: 0,
+  });
 }
 
-/** In the quick form every second request for the less likely losses. */
+/** The quick form loses every answer after the commit, and a part of the others. */
 function requestNumbers(count: number, loss: Loss): number[] {
   const all = Array.from({ length: count }, (_, index) => index + 1);
-  return isLong || loss === "after" ? all : all.filter((number) => number % 3 === 1);
+  return isLong || loss === "after" ? all : all.filter((number) => number % 4 === 1);
 }
 
 describe("a lost answer", { timeout }, () => {
@@ -94,12 +99,13 @@ describe("a lost answer", { timeout }, () => {
     };
     const [small, large] = [file("small", 100), file("large", 200_000)];
     const description = { http: {}, custom: {}, storageClass: "Standard" as const };
-    const from = (key: string) => ({ bucketName: "photos", key });
+    const copy = (prefix: string, source: string, key: string) =>
+      bucket.copy({ key: prefix + key, from: { bucketName: "photos", key: prefix + source } });
     const operations: [name: string, run: (prefix: string) => Promise<unknown>][] = [
       ["put inline", (prefix) => bucket.put({ key: `${prefix}small`, ...description }, small)],
       ["put file", (prefix) => bucket.put({ key: `${prefix}large`, ...description }, large)],
-      ["copy inline", (prefix) => bucket.copy({ key: `${prefix}a`, from: from(`${prefix}small`) })],
-      ["copy file", (prefix) => bucket.copy({ key: `${prefix}b`, from: from(`${prefix}large`) })],
+      ["copy inline", (prefix) => copy(prefix, "small", "a")],
+      ["copy file", (prefix) => copy(prefix, "large", "b")],
       ["delete", (prefix) => bucket.call({ method: "delete", keys: [`${prefix}small`] })],
       [
         "upload",
@@ -161,7 +167,7 @@ describe("a lost answer", { timeout }, () => {
         proxy.plan({ loss, requestNumber, meanwhile });
         const { status } = await call(`/${key}${query}`, init);
         expect.soft(status, name).toBe(200);
-        expect(proxy.lost, name).toBe(1);
+        expect(proxy.lost).toBe(1);
         const { body } = await callScript(`${owner.url}/${key}`);
         expect.soft(hashOf(body), `${name}, ${loss}`).toBe(hashOf(theirs));
       }
@@ -179,7 +185,13 @@ describe("an owner that reloads under load", { timeout }, () => {
     const client = await startMiniflare(project.persistPath);
     const writers = Array.from(
       { length: 3 },
-      (_, index) => new Writer(`w${index}`, random, throughScript(() => client.url), [200_000]),
+      (_, index) =>
+        new Writer(
+          `w${index}`,
+          random,
+          throughScript(() => client.url),
+          [200_000],
+        ),
     );
     for (const writer of writers) writer.start();
     const reloads = isLong ? 100 : 4;

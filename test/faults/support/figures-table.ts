@@ -28,7 +28,9 @@ export function formatTable(lines: string): string {
   return table
     .map((row) =>
       row
-        .map((cell, index) => (index === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[index]!)))
+        .map((cell, index) =>
+          index === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[index]!),
+        )
         .join("  "),
     )
     .join("\n");

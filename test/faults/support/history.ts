@@ -97,7 +97,10 @@ export class History {
         return { method: "delete", applied: true };
       });
     }
-    const body = bytesOf(this.#random.pick(sizes), this.#random.integer(1, 2 ** 30) + this.#count++);
+    const body = bytesOf(
+      this.#random.pick(sizes),
+      this.#random.integer(1, 2 ** 30) + this.#count++,
+    );
     const value = md5(body);
     const condition = chance < 0.85 ? { value: this.#seen.get(key) ?? null } : undefined;
     const put = { method: "put" as const, value, ...(condition !== undefined && { condition }) };
@@ -172,7 +175,6 @@ export function scriptBucket(url: () => string): HistoryBucket {
 
 /** The bucket of a Node process with `getPlatformProxy()`. */
 export function nodeBucket(bucket: () => NodeBucket): HistoryBucket {
-  const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
   return {
     async get(key) {
       const { etag, body } = await bucket().call({ method: "get", key });
@@ -180,7 +182,7 @@ export function nodeBucket(bucket: () => NodeBucket): HistoryBucket {
       return { etag, body: Buffer.from(body as string, "base64") };
     },
     async put(key, body, condition) {
-      const call = { method: "put" as const, key, body: base64(body) };
+      const call = { method: "put" as const, key, body: Buffer.from(body).toString("base64") };
       const { etag } = await bucket().call(
         condition === undefined ? call : { ...call, condition: condition.value },
       );

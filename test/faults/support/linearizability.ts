@@ -60,8 +60,9 @@ export function describeContradiction({ key, executed, call }: Contradiction): s
     .concat(executed.length === 0 ? "\n  no call" : "");
 }
 
-function describeCall({ client, key: _, start, end, ...action }: Call): string {
-  return `${client} ${start.toFixed(2)} to ${end.toFixed(2)}: ${JSON.stringify(action)}`;
+function describeCall({ client, key, start, end, ...action }: Call): string {
+  const time = `${start.toFixed(2)} to ${end.toFixed(2)}`;
+  return `${client}, ${key}, ${time}: ${JSON.stringify(action)}`;
 }
 
 /** An event in a list from which a call's events can be taken, and put back. */
@@ -154,7 +155,9 @@ function toList(calls: readonly Call[]): Event {
     return end === null ? [start] : [start, end];
   });
   // Of two events at the same time, the start comes first: the calls overlap.
-  events.sort((left, right) => left.time - right.time || Number(right.isStart) - Number(left.isStart));
+  events.sort(
+    (left, right) => left.time - right.time || Number(right.isStart) - Number(left.isStart),
+  );
   const empty = { call: calls[0] as Call, index: -1, end: null, isStart: true, time: -Infinity };
   const first: Event = { ...empty, previous: null, next: null };
   let last = first;

@@ -89,7 +89,7 @@ export class OwnerMonitor {
 
   /** Only a process that a test has started can have the folder open, and it carries a mark. */
   #markedProcesses(): number[] {
-    const known: typeof this.#known = new Map();
+    const known = new Map<number, { isMarked: boolean; samples: number }>();
     for (const processId of readProcessIds()) {
       const last = this.#known.get(processId);
       const isSettled = last !== undefined && (last.isMarked || last.samples >= settledSamples);

@@ -60,10 +60,10 @@ export interface PreparedTool {
 
 export function prepareMiniflare(
   persistPath: string,
-  options: FaultProcessOptions & { readonly port?: number; readonly before?: string[] } = {},
+  options: FaultProcessOptions & { readonly before?: string[] } = {},
 ): PreparedTool {
-  const { port = 0, before = [], ...rest } = options;
-  const words = [program("miniflare-host"), persistPath, String(port)];
+  const { before = [], ...rest } = options;
+  const words = [program("miniflare-host"), persistPath];
   const command = before.length === 0 ? words : [...before, process.execPath, ...words];
   const child = new FaultProcess(command, rest);
   return {
@@ -92,16 +92,35 @@ export function prepareDns(project: FaultProject): PreparedTool {
   };
 }
 
-/** @param words further arguments, after those that choose free ports */
+/** Ports that `ledge dev` prints: of the script, of the record API and of DNS. */
+export interface DevPorts {
+  readonly script: string;
+  readonly api: string;
+  readonly dns: string;
+}
+
+/** @param ports that the tool must get; without them, free ports and no DNS */
 export async function startLedgeDev(
   { folder }: FaultProject,
-  words = ["--no-dns"],
-  port = 0,
-): Promise<Tool> {
-  const ports = ["--port", String(port), "--inspector-port", "0"];
-  const child = new FaultProcess([ledgeProgram, "dev", ...ports, ...words], { folder });
+  ports?: DevPorts,
+): Promise<Tool & { readonly ports: () => Promise<DevPorts> }> {
+  const words =
+    ports === undefined
+      ? ["--port", "0", "--no-dns"]
+      : ["--port", ports.script, "--dns-api-port", ports.api, "--dns-port", ports.dns];
+  const command = [ledgeProgram, "dev", "--inspector-port", "0", ...words];
+  const child = new FaultProcess(command, { folder });
   const [, url] = await child.waitForOutput(/^Ready +(\S+)$/m);
-  return { name: "ledge dev", process: child, url: url as string };
+  return {
+    name: "ledge dev",
+    process: child,
+    url: url as string,
+    async ports() {
+      const [, api] = await child.waitForOutput(/^DNS API +http:\/\/127\.0\.0\.1:(\d+)/m);
+      const [, dns] = await child.waitForOutput(/^DNS +127\.0\.0\.1:(\d+)/m);
+      return { script: new URL(url as string).port, api: api as string, dns: dns as string };
+    },
+  };
 }
 
 export async function startWrangler({ folder }: FaultProject): Promise<Tool> {

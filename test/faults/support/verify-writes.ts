@@ -49,7 +49,7 @@ export async function verifyWrites(
     for (const [key, register] of registers) {
       const { unknown } = register;
       const found = await read(url, key);
-      if (typeof found.value === "string" !== listed.has(key)) {
+      if ((typeof found.value === "string") !== listed.has(key)) {
         report("wrong", `${key} is ${listed.has(key) ? "" : "not "}listed, but get says otherwise`);
       }
       if (found.error !== undefined) report("wrong", `${key} cannot be read: ${found.error}`);
@@ -65,7 +65,8 @@ export async function verifyWrites(
   }
   const state = await collectedState(persistPath);
   for (const line of state.corrupt) report("wrong", line);
-  for (const name of state.missing) report("wrong", `a row names the file ${name}, which is missing`);
+  for (const name of state.missing)
+    report("wrong", `a row names the file ${name}, which is missing`);
   for (const name of state.orphans) report("orphans", `no row names the file ${name}`);
   return { ...counts, problems };
 }

@@ -80,7 +80,7 @@ export class Writer {
   start({ failuresMax = Infinity, pauseMilliseconds = 0 } = {}): void {
     this.#stopping = false;
     this.#running = (async () => {
-      for (let failures = 0; failures < failuresMax && !this.#stopping; ) {
+      for (let failures = 0; failures < failuresMax && !this.#stopping;) {
         if (!(await this.writeOnce())) {
           failures++;
           // A tool that is dead refuses thousands of calls a second.

@@ -31,7 +31,8 @@ async function run({ method, key, body, condition }: NodeCall): Promise<Partial<
   }
 }
 
-const print = (result: NodeResult): void => void process.stdout.write(`${JSON.stringify(result)}\n`);
+const print = (result: NodeResult): void =>
+  void process.stdout.write(`${JSON.stringify(result)}\n`);
 console.log("url node");
 for await (const line of createInterface({ input: process.stdin })) {
   const call = JSON.parse(line) as NodeCall;
