@@ -92,7 +92,7 @@ describe("histories of three processes", { timeout: isLong ? 3_600_000 : 180_000
     const random = new SeededRandom("consistency");
     const processes = new Processes();
     for (const name of ["first", "second", "node"]) await processes.start(name);
-    const calm = new History(random);
+    const calm = new History("calm", random);
     await waitForAnswers(calm, processes.startClients(calm), callsPerClient);
     await calm.stop();
     expect(calm.wrong).toEqual([]);
@@ -101,7 +101,7 @@ describe("histories of three processes", { timeout: isLong ? 3_600_000 : 180_000
     recorded = calm.calls;
     reportFigures("consistency: without faults", { acknowledged: calm.calls.length });
 
-    const history = new History(random);
+    const history = new History("killed", random);
     const clients = processes.startClients(history);
     for (let kill = 0; kill < kills; kill++) {
       await waitForAnswers(history, clients, random.integer(3, 20));

@@ -142,7 +142,8 @@ describe("a crash", { timeout: isLong ? longMilliseconds : 180_000 }, () => {
     const project = new FaultProject({ dns: true });
     const monitor = new OwnerMonitor(project.persistPath);
     const subject = dnsSubject(project, random);
-    await runKills(subject, modesOf(random, 0.25, killModes), random);
+    const quick = ["runtime", "parent, writers go on"] as const;
+    await runKills(subject, modesOf(random, 0.25, quick), random);
     expect(monitor.end()).toEqual([]);
   });
 });

@@ -46,48 +46,31 @@ async function expectNoProcessLeft({ process }: Tool): Promise<void> {
 }
 
 describe("a runtime that a killed process left", { timeout }, () => {
-  it("is ended by the next owner although it is stopped", async () => {
+  it("is ended by the next owner: stopped, in an endless loop, or just started", async () => {
+    const random = new SeededRandom("orphans");
     const { project, monitor } = watchedProject();
     const first = await startMiniflare(project.persistPath);
     await put(first, "key", "first");
     const orphans = first.process.runtimes();
     for (const { processId } of orphans) signal(processId, "SIGSTOP");
     await first.process.killParent();
+
     const second = await startMiniflare(project.persistPath);
     expect(await get(second, "key")).toBe("first");
     await put(second, "key", "second");
     // A runtime that were only waited for would go on now, with a database of its own.
-    for (const entry of orphans) {
-      if (isSameProcessAlive(entry)) signal(entry.processId, "SIGCONT");
-    }
+    for (const entry of orphans.filter(isSameProcessAlive)) signal(entry.processId, "SIGCONT");
     await expect(get(first, "key")).rejects.toThrow(/ECONNREFUSED|ECONNRESET|socket hang up/);
-    expect(await get(second, "key")).toBe("second");
     await expectNoProcessLeft(first);
-    expect(monitor.end()).toEqual([]);
-  });
-
-  it("is ended by the next owner although its script is in an endless loop", async () => {
-    const { project, monitor } = watchedProject();
-    const first = await startMiniflare(project.persistPath);
-    await put(first, "key", "value");
-    const looping = callHttp(`${first.url}/?endless`).catch(() => null);
-    const [runtime] = first.process.runtimes();
+    const looping = callHttp(`${second.url}/?endless`).catch(() => null);
+    const [runtime] = second.process.runtimes();
     await waitUntil(
       () => readProcess(runtime!.processId)?.state === "R",
       () => "the script does not loop",
     );
-    await first.process.killParent();
-    const second = await startMiniflare(project.persistPath);
-    expect(await get(second, "key")).toBe("value");
-    await expectNoProcessLeft(first);
-    await looping;
-    expect(monitor.end()).toEqual([]);
-  });
+    await second.process.killParent();
 
-  it("is ended although the process was killed at any moment of its start", async () => {
-    const random = new SeededRandom("kills during the start");
-    const { project, monitor } = watchedProject();
-    const killed: FaultProcess[] = [];
+    const killed = [second.process];
     for (let round = 0; round < (isLong ? 60 : 2); round++) {
       const starting = prepareMiniflare(project.persistPath);
       await starting.process.waitForOutput(/^loaded$/m);
@@ -97,18 +80,20 @@ describe("a runtime that a killed process left", { timeout }, () => {
       killed.push(starting.process);
     }
     const last = await startMiniflare(project.persistPath);
-    await put(last, "key", "value");
+    expect(await get(last, "key")).toBe("second");
     const left = await Promise.all(killed.map((process) => process.processesLeft()));
     expect(left.flat()).toEqual([]);
+    await looping;
     expect(monitor.end()).toEqual([]);
   });
 });
 
 describe("an owner", { timeout }, () => {
-  it("that is stopped keeps the folder, and its clients wait for it", async () => {
+  it("keeps the folder while it is stopped, and while a client cannot open files", async () => {
     const { project, monitor } = watchedProject();
     const owner = await startMiniflare(project.persistPath);
     await put(owner, "key", "owner");
+    const [runtime] = databaseOwners(project.persistPath, "store");
     const stopped = owner.process.processes();
     for (const { processId } of stopped) signal(processId, "SIGSTOP");
     const client = await startMiniflare(project.persistPath);
@@ -120,6 +105,33 @@ describe("an owner", { timeout }, () => {
     for (const { processId } of stopped) signal(processId, "SIGCONT");
     await call;
     expect(await get(owner, "key")).toBe("client");
+
+    const processes = client.process.processes();
+    const limitFiles = async (limit: string): Promise<void> => {
+      for (const { processId } of processes) {
+        await new FaultProcess(["prlimit", `--pid=${processId}`, `--nofile=${limit}`]).exited;
+      }
+    };
+    await limitFiles("5:1048576");
+    await callHttp(`${client.url}/key`).catch(() => null);
+    await limitFiles("1048576:1048576");
+    await put(client, "key", "again");
+    expect(await get(owner, "key")).toBe("again");
+
+    const limits = isLong ? Array.from({ length: 40 }, (_, index) => 20 + index) : [30];
+    await Promise.all(
+      limits.map(async (limit) => {
+        const before = ["sh", "-c", `ulimit -n ${limit} && exec "$@"`, "sh"];
+        const { process } = prepareMiniflare(project.persistPath, { before });
+        process.send("start");
+        const output = process.waitForOutput(/url|EMFILE|rror/);
+        await Promise.race([output, process.exited]).catch(() => {});
+        await process.killAll();
+      }),
+    );
+    expect(databaseOwners(project.persistPath, "store")).toMatchObject([
+      { processId: runtime?.processId, start: runtime?.start },
+    ]);
     expect(monitor.end()).toEqual([]);
   });
 
@@ -145,45 +157,10 @@ describe("an owner", { timeout }, () => {
     expect(others.filter((entry) => !isSameProcessAlive(entry))).toEqual([]);
     expect(monitor.end()).toEqual([]);
   });
-
-  it("is not replaced by a client that cannot open a file or a connection", async () => {
-    const { project, monitor } = watchedProject();
-    const owner = await startMiniflare(project.persistPath);
-    await put(owner, "key", "owner");
-    const [runtime] = databaseOwners(project.persistPath, "store");
-    const limits = isLong ? Array.from({ length: 40 }, (_, index) => 20 + index) : [30];
-    await Promise.all(
-      limits.map(async (limit) => {
-        const before = ["sh", "-c", `ulimit -n ${limit} && exec "$@"`, "sh"];
-        const { process } = prepareMiniflare(project.persistPath, { before });
-        process.send("start");
-        await Promise.race([process.waitForOutput(/url|EMFILE|rror/), process.exited]).catch(
-          () => {},
-        );
-        await process.killAll();
-      }),
-    );
-    const client = await startMiniflare(project.persistPath);
-    const processes = client.process.processes();
-    const limitFiles = async (limit: string): Promise<void> => {
-      for (const { processId } of processes) {
-        await new FaultProcess(["prlimit", `--pid=${processId}`, `--nofile=${limit}`]).exited;
-      }
-    };
-    await limitFiles("5:1048576");
-    await callHttp(`${client.url}/key`).catch(() => null);
-    await limitFiles("1048576:1048576");
-    await put(client, "key", "client");
-    expect(await get(owner, "key")).toBe("client");
-    expect(databaseOwners(project.persistPath, "store")).toMatchObject([
-      { processId: runtime?.processId, start: runtime?.start },
-    ]);
-    expect(monitor.end()).toEqual([]);
-  });
 });
 
 describe("records of a folder", { timeout }, () => {
-  it("that name a process and a port of others harm no process and no start", async () => {
+  it("that name processes and ports of others, or other times, delay no start", async () => {
     const foreign = await startMiniflare(new FaultProject().persistPath);
     const [foreignRuntime] = foreign.process.runtimes();
     const server = createServer((connection) => connection.on("error", () => {}));
@@ -191,40 +168,33 @@ describe("records of a folder", { timeout }, () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     const { project, monitor } = watchedProject();
+    const { persistPath } = project;
+    let tool = await startMiniflare(persistPath);
+    await put(tool, "key", "value");
+    const expectNextStart = async (): Promise<void> => {
+      const last = tool;
+      tool = await startMiniflare(persistPath);
+      expect(await get(tool, "key")).toBe("value");
+      await expectNoProcessLeft(last);
+    };
     // The id of a runtime, of another program, and of the test.
     const ids = [foreignRuntime!.processId, foreign.process.processId, process.pid];
     for (const processId of isLong ? ids : ids.slice(0, 1)) {
-      const first = await startMiniflare(project.persistPath);
-      await put(first, "key", String(processId));
-      await first.process.killAll();
-      expect(falsifyRecords(project.persistPath, { processId, port })).toBeGreaterThan(0);
-      const second = await startMiniflare(project.persistPath);
-      expect(await get(second, "key")).toBe(String(processId));
-      await second.process.killAll();
+      await tool.process.killAll();
+      expect(falsifyRecords(persistPath, { processId, port })).toBeGreaterThan(0);
+      await expectNextStart();
+    }
+    // The clock was set back, or forward.
+    const days = 86_400_000;
+    for (const offset of isLong ? [days, -400 * days] : [days]) {
+      await tool.process.killParent();
+      dateRecords(persistPath, new Date(Date.now() + offset));
+      await expectNextStart();
     }
     expect(isSameProcessAlive(foreignRuntime!)).toBe(true);
     await put(foreign, "key", "value");
     expect(monitor.end()).toEqual([]);
   });
-
-  const dates: [name: string, offset: number][] = [
-    ["from the future", 86_400_000],
-    ["from long ago", -400 * 86_400_000],
-  ];
-  it.each(isLong ? dates : dates.slice(0, 1))(
-    "%s delay no start: the clock does not matter",
-    async (_, offset) => {
-      const { project, monitor } = watchedProject();
-      const first = await startMiniflare(project.persistPath);
-      await put(first, "key", "value");
-      await first.process.killParent();
-      dateRecords(project.persistPath, new Date(Date.now() + offset));
-      const second = await startMiniflare(project.persistPath);
-      expect(await get(second, "key")).toBe("value");
-      await expectNoProcessLeft(first);
-      expect(monitor.end()).toEqual([]);
-    },
-  );
 });
 
 describe("processes that share a folder", { timeout }, () => {

@@ -30,6 +30,7 @@ export class History {
   readonly calls: Call[] = [];
   /** Reads whose bytes do not have the hash of their etag. */
   readonly wrong: string[] = [];
+  readonly #name: string;
   readonly #random: SeededRandom;
   readonly #keys: { name: string; calls: number }[];
   /** By key: a value that some client has seen last, for conditions. */
@@ -39,7 +40,9 @@ export class History {
   #count = 0;
   lastError: Error | undefined;
 
-  constructor(random: SeededRandom, keyCount = 3) {
+  /** @param name distinguishes the keys from those of other histories */
+  constructor(name: string, random: SeededRandom, keyCount = 3) {
+    this.#name = name;
     this.#random = random;
     this.#keys = Array.from({ length: keyCount }, () => this.#newKey());
     onTestFinished(() => this.stop());
@@ -70,7 +73,7 @@ export class History {
   }
 
   #newKey(): { name: string; calls: number } {
-    return { name: `register-${this.#count++}`, calls: 0 };
+    return { name: `${this.#name}-${this.#count++}`, calls: 0 };
   }
 
   #pickKey(): string {

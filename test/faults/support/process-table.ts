@@ -24,7 +24,7 @@ export const markVariable = "LEDGE_FAULT_MARK";
 
 const pollMilliseconds = 20;
 /** Every kill must be done within this time, on a busy machine too. */
-export const endMilliseconds = 15_000;
+const endMilliseconds = 15_000;
 
 /** All processes that have not ended. A zombie has ended. */
 export function readProcesses(): ProcessEntry[] {

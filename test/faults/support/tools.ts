@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 export const ledgeProgram = join(root, "dist/cli.js");
 /** The program itself: `wrangler.js` only starts it, and would be killed in its place. */
 const wranglerProgram = join(root, "node_modules/wrangler/wrangler-dist/cli.js");
-const program = (name: string): string =>
-  fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url));
+const miniflareProgram = fileURLToPath(new URL("programs/miniflare-host.ts", import.meta.url));
+const dnsProgram = fileURLToPath(new URL("programs/dns-host.ts", import.meta.url));
 
 export const zoneName = "example.com";
 
@@ -63,7 +63,7 @@ export function prepareMiniflare(
   options: FaultProcessOptions & { readonly before?: string[] } = {},
 ): PreparedTool {
   const { before = [], ...rest } = options;
-  const words = [program("miniflare-host"), persistPath];
+  const words = [miniflareProgram, persistPath];
   const command = before.length === 0 ? words : [...before, process.execPath, ...words];
   const child = new FaultProcess(command, rest);
   return {
@@ -81,7 +81,7 @@ export function startMiniflare(...words: Parameters<typeof prepareMiniflare>): P
 }
 
 export function prepareDns(project: FaultProject): PreparedTool {
-  const child = new FaultProcess([program("dns-host"), project.folder]);
+  const child = new FaultProcess([dnsProgram, project.folder]);
   return {
     process: child,
     async start() {

@@ -14,7 +14,7 @@ import type { SeededRandom } from "./seed.ts";
 /** The value of an object: the hash of its bytes, or `null` when it does not exist. */
 export type Value = string | null;
 
-export type WriteMethod = "put" | "delete" | "upload" | "abort" | "put if";
+type WriteMethod = "put" | "delete" | "upload" | "abort" | "put if";
 
 export interface Write {
   readonly method: WriteMethod;
