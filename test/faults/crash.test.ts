@@ -114,7 +114,7 @@ describe("a crash", { timeout: isLong ? longMilliseconds : 180_000 }, () => {
     const subject = storeSubject("miniflare", project, random, () =>
       prepareMiniflare(project.persistPath),
     );
-    await runKills(subject, modesOf(random, 0.6, killModes), random);
+    await runKills(subject, modesOf(random, 0.65, killModes), random);
     expect(monitor.end()).toEqual([]);
   });
 
@@ -133,7 +133,7 @@ describe("a crash", { timeout: isLong ? longMilliseconds : 180_000 }, () => {
       },
     }));
     const quick = ["runtime", "parent, writers go on"] as const;
-    await runKills(subject, modesOf(random, 0.15, quick), random);
+    await runKills(subject, modesOf(random, 0.1, quick), random);
     expect(monitor.end()).toEqual([]);
   });
 
