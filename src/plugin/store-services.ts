@@ -28,6 +28,8 @@ const blobsService = "store:blobs";
 const runsService = "store:runs";
 const ownerService = "store:owner";
 const projectService = "store:project";
+/** The folder of the buckets' databases in `databases`. */
+const databasesNamespace = "ledge-store-bucket";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
 const joinerBinding: Worker_Binding = {
@@ -59,7 +61,7 @@ export async function storeServices(
 ): Promise<Service[]> {
   const { resourcePersistencePath } = sharedOptions;
   const folder = miniflare.getPersistPath(pluginName, tmpPath, resourcePersistencePath);
-  const [databases, blobs, runs] = ["databases", "blobs", "runs"].map((name) => {
+  const [, blobs, runs] = ["databases", "blobs", "runs"].map((name) => {
     const path = `${folder}/${name}`;
     mkdirSync(path, { recursive: true });
     return path;
@@ -87,7 +89,7 @@ export async function storeServices(
   // Only this runtime uses a temporary folder.
   if (resourcePersistencePath === undefined) {
     await storeRuns(folder).start(runId, record);
-    return [...shared, ...ownerServices(databases, bindings)];
+    return [...shared, ...ownerServices(folder, bindings)];
   }
   const { owner, stale } = await claimStore({
     runId,
@@ -111,7 +113,7 @@ export async function storeServices(
     joinerBinding,
     { name: "secret", text: endpoint.secret },
   ];
-  return [...shared, ...ownerServices(databases, [...bindings, ...endpointBindings])];
+  return [...shared, ...ownerServices(folder, [...bindings, ...endpointBindings])];
 }
 
 /** The project's folder, and the content types of its files. */
@@ -127,22 +129,27 @@ async function projectBindings(): Promise<Worker_Binding[]> {
 const lastRunIds = new Map<number, string>();
 
 /** The buckets on their databases. */
-function ownerServices(databases: string, bindings: Worker_Binding[]): Service[] {
+function ownerServices(folder: string, bindings: Worker_Binding[]): Service[] {
+  const place = { folder, namespace: databasesNamespace };
   return [
-    { name: databasesService, disk: { path: databases, writable: true } },
+    { name: databasesService, disk: { path: join(folder, "databases"), writable: true } },
     bucketsWorker({
       modules: [bucketsModule()],
       durableObjectNamespaces: [
         {
           className: bucketNamespace.className,
-          uniqueKey: "ledge-store-bucket",
+          uniqueKey: databasesNamespace,
           enableSql: true,
           // An evicted object takes milliseconds to start again, and needs little memory.
           preventEviction: true,
         },
       ],
       durableObjectStorage: { localDisk: databasesService },
-      bindings,
+      bindings: [
+        { name: "databases", service: { name: databasesService } },
+        { name: "place", json: JSON.stringify(place) },
+        ...bindings,
+      ],
     }),
   ];
 }

@@ -19,10 +19,11 @@ import {
   type OutcomeMessage,
 } from "../transport/message.ts";
 import { areReads, Bucket } from "./bucket.ts";
+import { BucketDisk, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { storeClock } from "./clock.ts";
 import { storeTestSession } from "./test-session.ts";
 
-interface BucketEnv {
+interface BucketEnv extends DiskBindings {
   /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
@@ -41,10 +42,11 @@ const emptyBytesMax = 1024 * 1024;
 const reclaimMilliseconds = 100;
 
 export class BucketObject extends BucketService<BucketEnv> {
-  #bucket: Bucket;
+  #opened: Bucket | undefined;
   readonly #name: string;
   readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
+  readonly #disk: BucketDisk;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
   /** The upload deadline for which the alarm is set. */
@@ -62,12 +64,23 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
-    this.#journal.recover(storeTestSession.run);
-    this.#bucket = this.#openBucket();
+    this.#disk = new BucketDisk(ctx, env, name);
+  }
+
+  /** @throws Error when the database cannot be used; `#problem` says why */
+  get #bucket(): Bucket {
+    return (this.#opened ??= this.#openBucket());
   }
 
   #openBucket(): Bucket {
+    this.#journal.recover(storeTestSession.run);
     return new Bucket({ storage: this.ctx.storage, now: () => storeClock.now(), randomHex });
+  }
+
+  /** Why no operation can be executed, or `null`. */
+  #problem(): string | null {
+    if (this.#opened !== undefined) return this.#disk.removedText;
+    return this.#disk.openingProblem(() => void (this.#opened = this.#openBucket()));
   }
 
   override execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
@@ -82,20 +95,50 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
+    if (this.#disk.isGood && this.#opened !== undefined && !asksForDisk(operations)) {
+      return this.#executeNow(operations);
+    }
+    const problem = this.#problem();
+    if (problem !== null) return this.#disk.refuseAll(operations, problem);
+    return this.#disk.isGood && !asksForDisk(operations)
+      ? this.#executeNow(operations)
+      : this.#disk.executeAdmitted(operations, this.#bucket, (admitted) =>
+          this.#executeNow(admitted),
+        );
+  }
+
+  #executeNow(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
     this.#enterLayer(operations);
-    const expired = this.#expireUploads();
+    const reads = areReads(operations);
+    const deadline = this.#bucket.nextDeadline();
+    // On a full disk a read writes nothing.
+    const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
     const { outcomes, released } = this.#bucket.execute(operations);
-    if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
-      this.#usedSinceAlarm = true;
-      this.#setAlarm();
+    // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
+    if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
+      if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
+        this.#usedSinceAlarm = true;
+        this.#setAlarm();
+      }
     }
     this.#swept ??= this.#startSweep();
     if (this.#bucket.bytesWritten > emptyBytesMax && operations.some(isDelete)) {
       this.#startReclaim();
     }
     // Most calls release no file, and return without a promise.
-    if (expired.length + released.length === 0) return outcomes;
-    return this.#remove([...expired, ...released]).then(() => outcomes);
+    const isConfirmed = this.#disk.confirmAtOnce(reads);
+    if (isConfirmed && expired.length + released.length === 0) return outcomes;
+    return this.#complete(outcomes, [...expired, ...released], isConfirmed);
+  }
+
+  async #complete(
+    outcomes: Outcome[],
+    files: readonly string[],
+    isConfirmed: boolean,
+  ): Promise<Outcome[]> {
+    if (files.length > 0) await this.#remove(files);
+    const problem = isConfirmed ? null : await this.#disk.confirm();
+    return problem === null ? outcomes : outcomes.map(() => refuse(problem));
   }
 
   /** `execute`, with the faults of the test session, and with recorded calls. */
@@ -171,7 +214,7 @@ export class BucketObject extends BucketService<BucketEnv> {
   async #reclaim(): Promise<void> {
     if (!this.#bucket.isEmpty()) return;
     const deleted = this.ctx.storage.deleteAll();
-    this.#bucket = this.#openBucket();
+    this.#opened = this.#openBucket();
     this.#alarmTime = Infinity;
     this.#setAlarm();
     await deleted;
@@ -179,6 +222,7 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   override async alarm(): Promise<void> {
     this.#alarmTime = Infinity;
+    if (this.#problem() !== null) return;
     await this.housekeep();
     this.#usedSinceAlarm = false;
     this.#swept ??= this.#startSweep();
@@ -231,6 +275,10 @@ export class BucketObject extends BucketService<BucketEnv> {
   #report(work: string): (error: unknown) => void {
     return (error) => console.error(`Cannot ${work} of "${this.#name}":`, error);
   }
+}
+
+function asksForDisk(operations: readonly Operation[]): boolean {
+  return operations[0]?.method === "checkDisk";
 }
 
 function isDelete({ method }: Operation): boolean {

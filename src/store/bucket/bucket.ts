@@ -149,6 +149,9 @@ export class Bucket {
         return this.#uploads.listParts(operation);
       case "stats":
         return { ...this.#table.stats(), uploads: this.#uploads.countInProgress() };
+      case "checkDisk":
+        // `bucket-disk.ts` answers this operation: a bucket knows its tables only.
+        return { problem: null, unreferenced: this.unreferenced(operation.blobs) };
     }
   }
 
@@ -244,7 +247,13 @@ const readMethods: ReadonlySet<Method> = new Set([
   "listUploads",
   "listParts",
   "stats",
+  "checkDisk",
 ]);
+
+/** Whether an operation needs more space than it frees. */
+export function needsSpace({ method }: Operation): boolean {
+  return !readMethods.has(method) && method !== "delete" && method !== "abortUpload";
+}
 
 /** @throws StoreError 10022 */
 function validateLimit(limit: number): void {

@@ -12,6 +12,7 @@ import { Batch } from "./batch.ts";
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
 import { observation } from "./call-observer.ts";
 import { ContentCommitter } from "./content-commit.ts";
+import { checkDisk } from "./failed-batch.ts";
 import { damagedError, internalError, settle } from "./failure.ts";
 import type { OpenedObject } from "./opened-object.ts";
 import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
@@ -43,9 +44,14 @@ export class BucketClient implements BucketCalls {
     this.#bucketName = bucketName;
     const sender = (access.rpc ? senderByRpc : senderByFetch)(buckets, bucketName);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
+    const findDiskProblem = (bytes: number) =>
+      checkDisk((messages) => sender.send(messages), bytes).then((disk) => disk?.problem ?? null);
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
-    this.#contents = new ContentCommitter(this.#blobs, access.runId, (request, layer) =>
-      this.#send(request, identity, layer),
+    this.#contents = new ContentCommitter(
+      this.#blobs,
+      access.runId,
+      (request, layer) => this.#send(request, identity, layer),
+      findDiskProblem,
     );
     this.#joiner = access.joiner;
   }

@@ -2,6 +2,7 @@
 import { outcomeOf, shortCall } from "../core/short-form.ts";
 import type { BucketNamespace, BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
+import { answerFailedBatch } from "./failed-batch.ts";
 import {
   layerOf,
   operationIn,
@@ -22,14 +23,21 @@ export interface Sender {
 
 export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sender {
   const bucket = stubs(buckets, bucketName);
+  const sendOnce = (messages: OperationMessage[]): Promise<OutcomeMessage[]> =>
+    bucket().execute(messages);
+  const send = withRecovery(sendOnce);
   return {
-    send: (messages) => bucket().execute(messages),
+    send,
     sendOne(message, resolve, reject) {
       const call = shortCall(operationIn(message));
-      if (call === null) firstOf(bucket().execute([message])).then(resolve, reject);
+      if (call === null) firstOf(send([message])).then(resolve, reject);
       else {
         const answered = bucket().executeShort(layerOf(message), ...call);
-        answered.then((answer) => resolve(outcomeOf(answer as ShortMessage)), reject);
+        answered.then(
+          (answer) => resolve(outcomeOf(answer as ShortMessage)),
+          (error: unknown) =>
+            firstOf(answerFailedBatch(sendOnce, [message], error)).then(resolve, reject),
+        );
       }
     },
   };
@@ -38,15 +46,20 @@ export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sende
 /** For scripts whose compatibility date is older than RPC. */
 export function senderByFetch(buckets: BucketNamespace, bucketName: string): Sender {
   const bucket = stubs(buckets, bucketName);
-  const send = async (messages: OperationMessage[]): Promise<OutcomeMessage[]> => {
+  const send = withRecovery(async (messages) => {
     const body = encodeFrame(messages);
     const response = await bucket().fetch("http://bucket/", { method: "POST", body });
     return decodeFrame(await response.arrayBuffer());
-  };
+  });
   return {
     send,
     sendOne: (message, resolve, reject) => void firstOf(send([message])).then(resolve, reject),
   };
+}
+
+function withRecovery(sendOnce: Sender["send"]): Sender["send"] {
+  return (messages) =>
+    sendOnce(messages).catch((error: unknown) => answerFailedBatch(sendOnce, messages, error));
 }
 
 /** Adds a latency. Messages wait at the same time, as they would on one line to a distant store. */

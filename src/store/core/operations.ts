@@ -127,6 +127,16 @@ interface Operations {
     request: UploadReference & { afterPartNumber: number; limit: number };
     result: { parts: StoredPart[]; truncated: boolean };
   };
+  /** Finds out why a batch failed. `bytes` is the size of what the batch writes. */
+  checkDisk: {
+    request: { bytes: number; blobs: readonly string[] };
+    result: {
+      /** What callers are told; `null` when the disk accepts writes */
+      problem: string | null;
+      /** Those of the blobs to which no row refers */
+      unreferenced: string[];
+    };
+  };
   stats: { request: object; result: { objects: number; bytes: number; uploads: number } };
 }
 

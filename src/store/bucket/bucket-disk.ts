@@ -1,0 +1,206 @@
+/**
+ * What the disk allows a bucket to do.
+ *
+ * When a commit fails, workerd ends the bucket object, and the callers of all its batches get an
+ * error that does not say why. A caller then sends `checkDisk` (`client/failed-batch.ts`) to the
+ * new object. If the disk is full, the isolate remembers this: from then on puts are refused
+ * before they write, reads write nothing, and deletes get the space of the reserve
+ * (`base/disk-space.ts`). A put, a delete and `checkDisk` look whether there is space again.
+ *
+ * A removed folder is noticed by `base/file-presence.ts`. The bucket then refuses everything.
+ */
+import { DiskSpace } from "../../base/disk-space.ts";
+import { FilePresence, validMilliseconds } from "../../base/file-presence.ts";
+import { StoreError } from "../core/errors.ts";
+import { bytesCarried } from "../core/operation-size.ts";
+import type { Operation, Outcome } from "../core/operations.ts";
+import { areReads, needsSpace, type Bucket } from "./bucket.ts";
+import { isNew } from "./migration.ts";
+
+export interface DiskBindings {
+  /** The folder of the databases. */
+  readonly databases: Fetcher;
+  /** The path of the store's folder, and the name of the folder with the databases of buckets. */
+  readonly place: { readonly folder: string; readonly namespace: string };
+}
+
+type Execute = (operations: readonly Operation[]) => Outcome[] | Promise<Outcome[]>;
+
+/** The store of this isolate: what one bucket finds out about the device holds for all. */
+let storeSpace: DiskSpace | undefined;
+
+/** How long after the first write the reserve is written: the first calls are faster without. */
+const reserveDelayMilliseconds = 1000;
+let hasReserve = false;
+
+export class BucketDisk {
+  readonly #ctx: DurableObjectState;
+  readonly #name: string;
+  readonly #folder: string;
+  readonly #databases: Fetcher;
+  /** The file of the bucket's database. */
+  readonly #url: string;
+  readonly #space: DiskSpace;
+  readonly #presence: FilePresence;
+  #lookScheduled = false;
+
+  constructor(ctx: DurableObjectState, { databases, place }: DiskBindings, name: string) {
+    const { folder, namespace } = place;
+    this.#ctx = ctx;
+    this.#databases = databases;
+    this.#url = `http://databases/${namespace}/${ctx.id.toString()}.sqlite`;
+    this.#name = name;
+    this.#folder = folder;
+    this.#space = storeSpace ??= new DiskSpace({
+      disk: databases,
+      folder,
+      randomName: () => crypto.randomUUID(),
+      fillRandom: (bytes) => void crypto.getRandomValues(bytes),
+    });
+    this.#presence = new FilePresence({
+      exists: () => exists(databases, this.#url),
+      now: () => Date.now(),
+      folder,
+    });
+  }
+
+  /** Whether batches can be executed without a question about the disk. */
+  get isGood(): boolean {
+    return !this.#space.isFull && this.#presence.removedText === null;
+  }
+
+  get isFull(): boolean {
+    return this.#space.isFull;
+  }
+
+  get removedText(): string | null {
+    return this.#presence.removedText;
+  }
+
+  /** Opens the database. Returns why this is not possible, or `null`. */
+  openingProblem(open: () => void): string | null {
+    // To create the tables is a write.
+    if (this.#space.isFull && isNew(this.#ctx.storage.sql)) return this.#space.fullText;
+    try {
+      open();
+      return null;
+    } catch (error) {
+      const { message } = error as Error;
+      console.error(`Cannot open the database of bucket "${this.#name}":`, message);
+      if (!message.includes("SQLITE_")) return message;
+      return (
+        `Cannot open the database of bucket "${this.#name}" in ${this.#folder}: ${message}. ` +
+        `The file ${this.#ctx.id.toString()}.sqlite is damaged: restore it from a copy.`
+      );
+    }
+  }
+
+  /** Executes the operations that the disk allows, and refuses the others. */
+  async executeAdmitted(
+    operations: readonly Operation[],
+    bucket: Pick<Bucket, "unreferenced">,
+    execute: Execute,
+  ): Promise<Outcome[]> {
+    const bytes = operations.reduce((sum, operation) => sum + bytesNeeded(operation), 0);
+    const problem = bytes === 0 ? null : await this.#findProblem(bytes);
+    const refusesPuts = problem !== null && !(await this.#hasRoomInside(bytes));
+    const decisions = operations.map((operation): Outcome | null => {
+      if (operation.method === "checkDisk") {
+        const unreferenced = bucket.unreferenced(operation.blobs);
+        return { ok: true, value: { problem, unreferenced } };
+      }
+      return refusesPuts && needsSpace(operation) ? refuse(problem) : null;
+    });
+    const admitted = operations.filter((_, index) => decisions[index] === null);
+    if (admitted.length === 0) return decisions as Outcome[];
+    const needsReserve = this.#space.isFull && !areReads(admitted);
+    if (needsReserve) await this.#space.releaseReserve();
+    const outcomes = (await execute(admitted)).values();
+    if (needsReserve) this.#ctx.waitUntil(this.#space.findProblem());
+    return decisions.map((decision) => decision ?? (outcomes.next().value as Outcome));
+  }
+
+  async #findProblem(bytes: number): Promise<string | null> {
+    return (await this.confirm()) ?? this.#space.findProblem(bytes);
+  }
+
+  /**
+   * Whether the database has free pages for so many bytes. Deleted values leave such pages, and
+   * the file does not become smaller: on a full disk, values that are stored in the database can
+   * be replaced by others.
+   */
+  async #hasRoomInside(bytes: number): Promise<boolean> {
+    if (!this.#space.isFull || this.removedText !== null) return false;
+    const response = await this.#databases.fetch(this.#url, { method: "HEAD" });
+    const fileBytes = Number(response.headers.get("content-length"));
+    return fileBytes - this.#ctx.storage.sql.databaseSize > 2 * bytes;
+  }
+
+  /** The answers to a batch that is not executed. */
+  refuseAll(operations: readonly Operation[], problem: string): Outcome[] {
+    return operations.map((operation) =>
+      operation.method === "checkDisk"
+        ? { ok: true, value: { problem, unreferenced: [] } }
+        : refuse(problem),
+    );
+  }
+
+  /** Whether a batch can be answered at once; otherwise `confirm()` comes first. */
+  confirmAtOnce(reads: boolean): boolean {
+    if (this.#presence.isDue) return false;
+    if (!reads) {
+      this.#presence.countUnconfirmed();
+      this.#scheduleLook();
+    }
+    return true;
+  }
+
+  /**
+   * Looks whether the database still exists. The request waits until earlier writes are durable.
+   *
+   * @returns why the batch is not acknowledged, or `null`
+   */
+  async confirm(): Promise<string | null> {
+    if (!hasReserve) this.#writeReserveSoon();
+    return this.#presence.look();
+  }
+
+  /** Writes that are acknowledged without a look are looked after even if no call follows. */
+  #scheduleLook(): void {
+    if (this.#lookScheduled) return;
+    this.#lookScheduled = true;
+    const look = scheduler.wait(validMilliseconds).then(async () => {
+      this.#lookScheduled = false;
+      if (!this.#presence.hasUnconfirmed || this.removedText !== null) return;
+      const problem = await this.#presence.look();
+      if (problem !== null) console.error(`Bucket "${this.#name}": ${problem}`);
+    });
+    this.#ctx.waitUntil(look);
+  }
+
+  #writeReserveSoon(): void {
+    hasReserve = true;
+    const write = scheduler.wait(reserveDelayMilliseconds).then(() => this.#space.restoreReserve());
+    this.#ctx.waitUntil(write);
+  }
+}
+
+export function refuse(text: string): Outcome {
+  const { code, message } = new StoreError(10001, text);
+  return { ok: false, code, text: message };
+}
+
+function bytesNeeded(operation: Operation): number {
+  if (operation.method === "checkDisk") return Math.max(1, operation.bytes);
+  return needsSpace(operation) ? bytesCarried(operation) : 0;
+}
+
+/** `true` also when this cannot be found out. */
+async function exists(databases: Fetcher, url: string): Promise<boolean> {
+  try {
+    const response = await databases.fetch(url, { method: "HEAD" });
+    return response.status !== 404;
+  } catch {
+    return true;
+  }
+}
