@@ -39,7 +39,9 @@ const attemptBytesMax = 64 * 1024 * 1024;
 /** The most random bytes that one call gives. */
 const chunkBytes = 64 * 1024;
 
-const reserveUrl = "http://disk/reserve";
+/** The file of the reserve. */
+export const reserveName = "reserve";
+const reserveUrl = `http://disk/${reserveName}`;
 
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;

@@ -14,6 +14,7 @@ import type {
 import { onRuntimeStart } from "../base/child-processes.ts";
 import { thisProcess } from "../base/processes.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { fullDeviceText, requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
 import { claimStore, storeRuns, type EndpointAddress } from "../store/node/store-owner.ts";
@@ -61,11 +62,9 @@ export async function storeServices(
 ): Promise<Service[]> {
   const { resourcePersistencePath } = sharedOptions;
   const folder = miniflare.getPersistPath(pluginName, tmpPath, resourcePersistencePath);
-  const [, blobs, runs] = ["databases", "blobs", "runs"].map((name) => {
-    const path = `${folder}/${name}`;
-    mkdirSync(path, { recursive: true });
-    return path;
-  }) as [string, string, string];
+  const { isFull } = requireUsableFolder(folder, storeNeeds);
+  if (isFull) console.warn(fullDeviceText(folder));
+  const [blobs, runs] = [join(folder, "blobs"), join(folder, "runs")];
   // The command line finds buckets by their folders.
   for (const name of bucketNames) mkdirSync(join(blobs, bucketFolder(name)), { recursive: true });
   // All scripts of a run use the services of the first script.
@@ -89,7 +88,7 @@ export async function storeServices(
   // Only this runtime uses a temporary folder.
   if (resourcePersistencePath === undefined) {
     await storeRuns(folder).start(runId, record);
-    return [...shared, ...ownerServices(folder, bindings)];
+    return [...shared, ...ownerServices({ folder, isFull }, bindings)];
   }
   const { owner, stale } = await claimStore({
     runId,
@@ -113,7 +112,7 @@ export async function storeServices(
     joinerBinding,
     { name: "secret", text: endpoint.secret },
   ];
-  return [...shared, ...ownerServices(folder, [...bindings, ...endpointBindings])];
+  return [...shared, ...ownerServices({ folder, isFull }, [...bindings, ...endpointBindings])];
 }
 
 /** The project's folder, and the content types of its files. */
@@ -129,8 +128,11 @@ async function projectBindings(): Promise<Worker_Binding[]> {
 const lastRunIds = new Map<number, string>();
 
 /** The buckets on their databases. */
-function ownerServices(folder: string, bindings: Worker_Binding[]): Service[] {
-  const place = { folder, namespace: databasesNamespace };
+function ownerServices(
+  { folder, isFull }: { folder: string; isFull: boolean },
+  bindings: Worker_Binding[],
+): Service[] {
+  const place = { folder, namespace: databasesNamespace, isFull };
   return [
     { name: databasesService, disk: { path: join(folder, "databases"), writable: true } },
     bucketsWorker({

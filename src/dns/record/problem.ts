@@ -125,6 +125,7 @@ export const problem = {
   fileTooLarge: (bytes: number) => make(400, 9445, `Zone file is larger than ${bytes} bytes.`),
   zoneFile: (line: number, reason: string) => make(400, 9446, `Line ${line}: ${reason}.`),
   configuration: (reason: string) => make(500, 9450, `Configuration of [dns]: ${reason}`),
+  storage: (reason: string) => make(507, 9451, reason),
   internal: () => make(500, 9500, "Internal error"),
 } as const;
 

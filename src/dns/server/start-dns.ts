@@ -6,6 +6,8 @@ import { isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
 import { withRuntimeStart } from "../../base/child-processes.ts";
 import { isPortFree } from "../../base/ports.ts";
+import { fullDeviceText, requireUsableFolder } from "../../base/usable-folder.ts";
+import { reserveName } from "../../base/disk-space.ts";
 import { UserError } from "../../base/user-error.ts";
 import { readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
 import { startCompanion } from "./companion.ts";
@@ -63,6 +65,8 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
   const wanted = options.port ?? dns.apiPort;
   const folder = zonesFolder(projectFolder, options.persistTo);
 
+  const { isFull } = requireUsableFolder(folder, { reserve: reserveName });
+  if (isFull) log(fullDeviceText(folder));
   const owner = await ZonesOwner.take(folder, { brief });
   const parts: (() => Promise<unknown>)[] = [async () => owner.release()];
   let stopped: Promise<void> | undefined;
@@ -75,7 +79,7 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
     if (listeners !== null) parts.push(() => listeners.stop());
     const miniflare = withRuntimeStart(
       (runtimeProcessId) => owner.amend({ runtimeProcessId }),
-      () => startCompanion(variables, { host, port, folder, listeners }),
+      () => startCompanion(variables, { host, port, folder, isFull, listeners }),
     );
     parts.push(() => miniflare.dispose());
     const { origin } = await miniflare.unsafeGetDirectURL("dns");

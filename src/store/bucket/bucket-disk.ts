@@ -20,8 +20,14 @@ import { isNew } from "./migration.ts";
 export interface DiskBindings {
   /** The folder of the databases. */
   readonly databases: Fetcher;
-  /** The path of the store's folder, and the name of the folder with the databases of buckets. */
-  readonly place: { readonly folder: string; readonly namespace: string };
+  readonly place: {
+    /** The path of the store's folder, for messages. */
+    readonly folder: string;
+    /** The folder of the buckets' databases. */
+    readonly namespace: string;
+    /** Whether the device was full at the start. */
+    readonly isFull: boolean;
+  };
 }
 
 type Execute = (operations: readonly Operation[]) => Outcome[] | Promise<Outcome[]>;
@@ -45,18 +51,22 @@ export class BucketDisk {
   #lookScheduled = false;
 
   constructor(ctx: DurableObjectState, { databases, place }: DiskBindings, name: string) {
-    const { folder, namespace } = place;
+    const { folder, namespace, isFull } = place;
     this.#ctx = ctx;
     this.#databases = databases;
     this.#url = `http://databases/${namespace}/${ctx.id.toString()}.sqlite`;
     this.#name = name;
     this.#folder = folder;
-    this.#space = storeSpace ??= new DiskSpace({
-      disk: databases,
-      folder,
-      randomName: () => crypto.randomUUID(),
-      fillRandom: (bytes) => void crypto.getRandomValues(bytes),
-    });
+    if (storeSpace === undefined) {
+      storeSpace = new DiskSpace({
+        disk: databases,
+        folder,
+        randomName: () => crypto.randomUUID(),
+        fillRandom: (bytes) => void crypto.getRandomValues(bytes),
+      });
+      storeSpace.isFull = isFull;
+    }
+    this.#space = storeSpace;
     this.#presence = new FilePresence({
       exists: () => exists(databases, this.#url),
       now: () => Date.now(),
