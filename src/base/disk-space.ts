@@ -10,12 +10,15 @@
  * other writes would take the space that deletes need.
  */
 
+interface DiskResponse {
+  readonly ok: boolean;
+  readonly headers: { get(name: string): string | null };
+  readonly body: object | null;
+}
+
 /** The part of workerd's disk service that is used here. */
 export interface DiskService {
-  fetch(
-    url: string,
-    init?: { method: string; body?: Uint8Array },
-  ): Promise<{ readonly ok: boolean; readonly status: number; readonly body: object | null }>;
+  fetch(url: string, init?: { method: string; body?: Uint8Array }): Promise<DiskResponse>;
 }
 
 export interface DiskSpaceOptions {
@@ -32,6 +35,8 @@ export interface DiskSpaceOptions {
  * this size, a whole log can be copied, and the space of the log is used again.
  */
 export const reserveBytes = 4 * 1024 * 1024;
+/** A delete of a few objects takes less. */
+const reserveBytesMin = 256 * 1024;
 /** A write of a bucket or a zone that carries little takes less. */
 const smallWriteBytes = 256 * 1024;
 /** The most that is written to find out whether a large value fits. */
@@ -91,29 +96,40 @@ export class DiskSpace {
   }
 
   /**
-   * Writes the reserve if it is missing. Returns whether there is a reserve. Calls do not share
-   * their work, because a request in workerd cannot wait for the work of another request.
+   * Writes the reserve if it is missing or short. Returns whether it has its whole size. On a device
+   * that is still full, the reserve gets what is left, so that another program does not take it.
+   *
+   * Calls do not share their work, because a request in workerd cannot wait for the work of another
+   * request.
    */
   async restoreReserve(): Promise<boolean> {
-    if (await this.#request("HEAD", reserveUrl)) return true;
-    return this.#request("PUT", reserveUrl, this.#randomBytes(reserveBytes));
+    const found = await this.#request("HEAD", reserveUrl);
+    const foundBytes = Number(found?.headers.get("content-length") ?? 0);
+    for (let bytes = reserveBytes; bytes >= reserveBytesMin; bytes /= 2) {
+      if (foundBytes >= bytes) return bytes === reserveBytes;
+      if (await this.#request("PUT", reserveUrl, this.#randomBytes(bytes))) {
+        return bytes === reserveBytes;
+      }
+    }
+    return false;
   }
 
   async #accepts(bytes: number): Promise<boolean> {
     const url = `http://disk/attempt-${this.#options.randomName()}`;
-    const accepted = await this.#request("PUT", url, this.#randomBytes(bytes));
-    if (accepted) await this.#request("DELETE", url);
-    return accepted;
+    if ((await this.#request("PUT", url, this.#randomBytes(bytes))) === null) return false;
+    await this.#request("DELETE", url);
+    return true;
   }
 
-  async #request(method: string, url: string, body?: Uint8Array): Promise<boolean> {
+  /** `null` when the request fails. */
+  async #request(method: string, url: string, body?: Uint8Array): Promise<DiskResponse | null> {
     try {
       const response = await this.#options.disk.fetch(url, { method, ...(body && { body }) });
       await (response.body as ReadableStream | null)?.cancel();
-      return response.ok;
+      return response.ok ? response : null;
     } catch {
       // workerd writes the reason to its log.
-      return false;
+      return null;
     }
   }
 

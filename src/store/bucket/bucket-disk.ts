@@ -113,13 +113,15 @@ export class BucketDisk {
   ): Promise<Outcome[]> {
     const bytes = operations.reduce((sum, operation) => sum + bytesNeeded(operation), 0);
     const problem = bytes === 0 ? null : await this.#findProblem(bytes);
-    const refusesPuts = problem !== null && !(await this.#hasRoomInside(bytes));
+    const hasRoomInside = problem !== null && (await this.#hasRoomInside(bytes));
     const decisions = operations.map((operation): Outcome | null => {
       if (operation.method === "checkDisk") {
         const unreferenced = bucket.unreferenced(operation.blobs);
         return { ok: true, value: { problem, unreferenced } };
       }
-      return refusesPuts && needsSpace(operation) ? refuse(problem) : null;
+      if (problem === null || !needsSpace(operation)) return null;
+      // A file of a put that is refused is removed. It may have taken the space of the reserve.
+      return hasRoomInside && !hasFile(operation) ? null : refuse(problem);
     });
     const admitted = operations.filter((_, index) => decisions[index] === null);
     if (admitted.length === 0) return decisions as Outcome[];
@@ -198,6 +200,10 @@ export class BucketDisk {
 export function refuse(text: string): Outcome {
   const { code, message } = new StoreError(10001, text);
   return { ok: false, code, text: message };
+}
+
+function hasFile(operation: Operation): boolean {
+  return "content" in operation && "blob" in operation.content;
 }
 
 function bytesNeeded(operation: Operation): number {
