@@ -89,7 +89,7 @@ export function explain(error: unknown, folder: string): unknown {
       );
     case "EROFS":
       return new UserError(
-        `Cannot write to ${folder}: its device is mounted read-only. ${otherFolder}`,
+        `Cannot write to ${folder}: its device is mounted read-only. Mount it for writing. ${otherFolder}`,
       );
     case "EACCES":
     case "EPERM":

@@ -1,0 +1,294 @@
+/**
+ * Failing I/O: a full device, a read-only device, errors of single system calls, and folders and
+ * files that are removed or damaged while a store uses them.
+ *
+ * Quick form: the first calls of each kind fail. Long form (`LEDGE_FAULTS=long`): each call of the
+ * workload fails once.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startDns } from "../../dist/index.js";
+import { bytesOf } from "../support/bytes.ts";
+import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
+import { CheckedBucket, checkStoppedStore } from "./support/checked-store.ts";
+import {
+  injectionProblem,
+  withInjection,
+  workerdBelow,
+  type Injection,
+} from "./support/injected-io.ts";
+import { isLong } from "./support/seed.ts";
+import { deviceProblem, runOnDevice } from "./support/small-device.ts";
+
+const noDevice = deviceProblem();
+if (noDevice !== null) console.log(`Tests on a small device do not run: ${noDevice}.`);
+
+describe.skipIf(noDevice !== null)("on a small device", () => {
+  it.each([
+    ["full-store", 24, "a full store reads and deletes, refuses puts, and recovers"],
+    ["full-inline", 14, "values in the database replace deleted ones on a full device"],
+    ["full-dns", 24, "zones are read and records deleted, and the name server answers"],
+    ["full-start", 24, "a start on a full device names the folder, without a stack"],
+    ["read-only", 24, "a start on a read-only device names the folder"],
+  ])("%s: %3$s", async (program, mebibytes) => {
+    const { code, output } = await runOnDevice(program, mebibytes);
+    expect(code, output).toBe(0);
+  });
+});
+
+const noInjection = injectionProblem();
+if (noInjection !== null) console.log(`Tests with injected errors do not run: ${noInjection}.`);
+
+/** All system calls with which workerd changes files, and how many fail in the quick form. */
+const injections: [calls: string, error: Injection["error"], quickMax: number][] = [
+  ["pwrite64", "ENOSPC", 6],
+  ["pwrite64", "EIO", 3],
+  ["fsync,fdatasync", "EIO", 3],
+  ["renameat,renameat2,rename", "EIO", 2],
+  ["openat", "EIO", 3],
+  ["unlinkat,unlink", "EIO", 2],
+];
+
+/** In the long form an injection that no longer meets a call ends the loop; this is a limit. */
+const callsMax = 200;
+
+describe.skipIf(noInjection !== null)("a system call that fails", () => {
+  it.each(injections)("%s with %s harms no value", async (calls, error, quickMax) => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const bucket = new CheckedBucket(store.bucket);
+    const fillBucket = async () => {
+      await bucket.put("small", 1000);
+      await bucket.put("large", 300_000);
+      await bucket.put("removed", 300_000);
+    };
+    await fillBucket();
+    const [runtime] = workerdBelow() as [number];
+    let injected = 0;
+    for (let n = 1; n <= (isLong ? callsMax : quickMax); n++) {
+      const failed = await withInjection(runtime, { calls, error, when: `${n}` }, async () => {
+        await bucket.put("small", 2000);
+        await bucket.put("large", 200_000);
+        await bucket.put(`new-${n % 3}`, 100);
+        await bucket.delete("removed");
+      });
+      await bucket.check();
+      injected += failed;
+      if (failed === 0) break;
+      await fillBucket();
+    }
+    expect(injected).toBeGreaterThan(0);
+    await store.stop();
+    checkStoppedStore(folder);
+    const again = await startStore(folder);
+    await bucket.check(again.bucket);
+    await again.control.collectGarbage("photos");
+    await again.stop();
+    checkStoppedStore(folder);
+  });
+
+  it("pwrite64 with ENOSPC from now on: the error names the device, until it ends", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const bucket = new CheckedBucket(store.bucket);
+    await bucket.put("small", 1000);
+    await bucket.put("large", 300_000);
+    const files = blobFiles(folder);
+    const [runtime] = workerdBelow() as [number];
+    const whole: Injection = { calls: "pwrite64", error: "ENOSPC", when: "1+" };
+    await withInjection(runtime, whole, async () => {
+      await bucket.put("small", 2000);
+      await bucket.put("large", 200_000);
+      await bucket.check();
+    });
+    const message = `No space left on the device that holds ${folder}/store. `;
+    expect(bucket.failures).toHaveLength(2);
+    for (const failure of bucket.failures) expect(failure).toContain(message);
+    expect(blobFiles(folder)).toEqual(files);
+    await bucket.put("small", 3000);
+    await bucket.put("large", 400_000);
+    expect(bucket.failures).toHaveLength(2);
+    await bucket.check();
+    await store.stop();
+    checkStoppedStore(folder);
+  });
+});
+
+/** Longer than the time for which the bucket trusts its last look at the file. */
+const sporadicMilliseconds = 300;
+
+describe("a folder that is removed while it is in use", () => {
+  it.each(["store", "store/databases", "."])("%s: no call succeeds", async (removed) => {
+    const folder = join(temporaryFolder(), "v3");
+    const { bucket, stop } = await startStore(folder);
+    await bucket.put("key", "value");
+    await delay(sporadicMilliseconds);
+    rmSync(join(folder, removed), { recursive: true });
+
+    const message =
+      `The folder ${folder}/store was removed while it was in use, so nothing can be stored any ` +
+      "more.";
+    await expect(bucket.put("key", "lost")).rejects.toThrow(`put: ${message} Restart`);
+    await expect(bucket.put("key", bytesOf(300_000))).rejects.toThrow(message);
+    await expect(bucket.get("key")).rejects.toThrow(message);
+    await expect(bucket.list()).rejects.toThrow(message);
+    await expect(bucket.delete("key")).rejects.toThrow(message);
+    await stop();
+
+    const { bucket: next } = await startStore(folder);
+    expect((await next.list()).objects).toEqual([]);
+    await next.put("key", "value");
+  });
+
+  it("a single read fails", async () => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder);
+    await bucket.put("key", "value");
+    await delay(sporadicMilliseconds);
+    rmSync(join(folder, "store"), { recursive: true });
+    await expect(bucket.get("key")).rejects.toThrow("was removed while it was in use");
+  });
+
+  it("a busy bucket says how many acknowledged writes may be lost", async () => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder);
+    let acknowledged = 0;
+    let isRemoved = false;
+    let failure = "";
+    for (let index = 0; failure === ""; index++) {
+      if (index === 50) {
+        rmSync(join(folder, "store"), { recursive: true });
+        isRemoved = true;
+      }
+      try {
+        await bucket.put(`key-${index}`, "value");
+        if (isRemoved) acknowledged++;
+      } catch (error) {
+        failure = (error as Error).message;
+      }
+    }
+    expect(failure).toContain("was removed while it was in use");
+    const said = /The last (?:write|(\d+) writes) that (?:was|were) acknowledged/.exec(failure);
+    const count = said === null ? 0 : Number(said[1] ?? 1);
+    expect(count).toBeGreaterThanOrEqual(acknowledged);
+  });
+
+  it("zones: the record API refuses, and names the folder", async () => {
+    const project = temporaryFolder();
+    const table = { email: "a@example.org", key: "k".repeat(37), zones: [{ name: "example.org" }] };
+    writeFileSync(
+      join(project, "wrangler.jsonc"),
+      JSON.stringify({ name: "p", compatibility_date: "2026-08-01", dns: table }),
+    );
+    const dns = await startDns({
+      configPath: join(project, "wrangler.jsonc"),
+      port: 0,
+      dnsPort: 0,
+      log: () => {},
+    });
+    onTestFinished(() => dns.stop());
+    const call = async (method: string, path: string, body?: object) => {
+      const headers = {
+        "x-auth-email": table.email,
+        "x-auth-key": table.key,
+        "content-type": "application/json",
+      };
+      const response = await fetch(`${dns.url}${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return (await response.json()) as { result: { id: string }[]; errors: { message: string }[] };
+    };
+    const { result } = await call("GET", "/zones");
+    const records = `/zones/${result[0]?.id}/dns_records`;
+    const record = { type: "A", name: "a.example.org", content: "192.0.2.1" };
+    expect((await call("POST", records, record)).errors).toEqual([]);
+    await delay(sporadicMilliseconds);
+    const folder = join(project, ".wrangler/state/v3/dns");
+    rmSync(folder, { recursive: true });
+    for (const name of ["b.example.org", "c.example.org"]) {
+      const { errors } = await call("POST", records, { ...record, name });
+      expect(errors[0]?.message).toContain(`The folder ${folder} was removed while it was in use`);
+    }
+    const { errors } = await call("GET", records);
+    expect(errors[0]?.message).toContain("was removed while it was in use");
+  });
+});
+
+describe("a folder that cannot be used", () => {
+  it("a file where the folder should be is named", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "store"), "a file");
+    await expect(startFailing(folder)).rejects.toThrow(
+      `${folder}/store is a file, but a folder is needed there. Move the file.`,
+    );
+  });
+
+  it.skipIf(process.getuid?.() === 0)("a folder without permission is named", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "store"), { mode: 0o500 });
+    await expect(startFailing(folder)).rejects.toThrow(
+      `This user may not write to ${folder}/store`,
+    );
+  });
+});
+
+describe("a database that cannot be used", () => {
+  const damages: [name: string, damage: (file: string) => void, message: string][] = [
+    [
+      "of a newer format",
+      (file) => {
+        const database = new DatabaseSync(file);
+        database.exec("UPDATE format SET version = 1000");
+        database.close();
+      },
+      "its database has format 1000, and this version of the store knows formats up to",
+    ],
+    [
+      "that is no database",
+      (file) => writeFileSync(file, "no database ".repeat(1000)),
+      "SQLITE_NOTADB",
+    ],
+  ];
+
+  it.each(damages)("%s: each call says so, and no file is changed", async (_, damage, message) => {
+    const folder = temporaryFolder();
+    const first = await startStore(folder);
+    await first.bucket.put("small", "value");
+    await first.bucket.put("large", bytesOf(300_000));
+    await first.stop();
+    const databases = join(folder, "store/databases/ledge-store-bucket");
+    const isBucket = (name: string) => name.endsWith(".sqlite") && name !== "metadata.sqlite";
+    const file = join(databases, readdirSync(databases).find(isBucket) as string);
+    damage(file);
+    const files = blobFiles(folder);
+
+    const { bucket, stop } = await startStore(folder);
+    await expect(bucket.get("small")).rejects.toThrow(message);
+    await expect(bucket.put("small", "new")).rejects.toThrow(message);
+    await expect(bucket.put("large", bytesOf(200_000))).rejects.toThrow(message);
+    await stop();
+    expect(blobFiles(folder)).toEqual(files);
+    expect(existsSync(file)).toBe(true);
+  });
+});
+
+/** Starts a store that should not start. Miniflare's `dispose` rejects with the same error. */
+async function startFailing(folder: string): Promise<never> {
+  const { Miniflare } = await import("miniflare");
+  const { worker } = await import("../support/worker.ts");
+  const miniflare = new Miniflare({
+    resourcePersistencePath: folder,
+    workers: [worker("export default {};")],
+  });
+  try {
+    await miniflare.ready;
+  } finally {
+    await miniflare.dispose().catch(() => {});
+  }
+  throw new Error("The store started");
+}
