@@ -38,11 +38,17 @@ const joinerBinding: Worker_Binding = {
   service: { name: bucketsService, entrypoint: "ContentJoiner" },
 };
 
+const diskBinding: Worker_Binding = {
+  name: "disk",
+  service: { name: bucketsService, entrypoint: "StoreDisk" },
+};
+
 /** The bindings of a bucket client (`store/client/bucket-client.ts`). */
 export const clientBindings: Worker_Binding[] = [
   { name: "buckets", durableObjectNamespace: bucketNamespace },
   { name: "blobs", service: { name: blobsService } },
   joinerBinding,
+  diskBinding,
 ];
 
 /** The options of the control binding. */
@@ -76,11 +82,16 @@ export async function storeServices(
     port: loopbackPort,
     ...(handover !== undefined && { handover }),
   };
+  const place = { folder, namespace: databasesNamespace, isFull };
   const shared: Service[] = [
+    { name: databasesService, disk: { path: join(folder, "databases"), writable: true } },
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: runsService, disk: { path: runs } },
   ];
-  const bindings: Worker_Binding[] = [{ name: "runId", text: runId }];
+  const bindings: Worker_Binding[] = [
+    { name: "runId", text: runId },
+    { name: "place", json: JSON.stringify(place) },
+  ];
   if (projectFolder !== undefined) {
     shared.push({ name: projectService, disk: { path: projectFolder } });
     bindings.push(...(await projectBindings()));
@@ -88,7 +99,7 @@ export async function storeServices(
   // Only this runtime uses a temporary folder.
   if (resourcePersistencePath === undefined) {
     await storeRuns(folder).start(runId, record);
-    return [...shared, ...ownerServices({ folder, isFull }, bindings)];
+    return [...shared, ...ownerServices(bindings)];
   }
   const { owner, stale } = await claimStore({
     runId,
@@ -110,9 +121,10 @@ export async function storeServices(
   );
   const endpointBindings: Worker_Binding[] = [
     joinerBinding,
+    diskBinding,
     { name: "secret", text: endpoint.secret },
   ];
-  return [...shared, ...ownerServices({ folder, isFull }, [...bindings, ...endpointBindings])];
+  return [...shared, ...ownerServices([...bindings, ...endpointBindings])];
 }
 
 /** The project's folder, and the content types of its files. */
@@ -128,13 +140,8 @@ async function projectBindings(): Promise<Worker_Binding[]> {
 const lastRunIds = new Map<number, string>();
 
 /** The buckets on their databases. */
-function ownerServices(
-  { folder, isFull }: { folder: string; isFull: boolean },
-  bindings: Worker_Binding[],
-): Service[] {
-  const place = { folder, namespace: databasesNamespace, isFull };
+function ownerServices(bindings: Worker_Binding[]): Service[] {
   return [
-    { name: databasesService, disk: { path: join(folder, "databases"), writable: true } },
     bucketsWorker({
       modules: [bucketsModule()],
       durableObjectNamespaces: [
@@ -147,11 +154,7 @@ function ownerServices(
         },
       ],
       durableObjectStorage: { localDisk: databasesService },
-      bindings: [
-        { name: "databases", service: { name: databasesService } },
-        { name: "place", json: JSON.stringify(place) },
-        ...bindings,
-      ],
+      bindings,
     }),
   ];
 }
@@ -176,7 +179,7 @@ function clientServices({ port, secret }: EndpointAddress, bindings: Worker_Bind
 }
 
 const clientModule = `
-export { OwnerBucket as BucketObject, ContentJoiner, StoreControl } from "./store-buckets.js";
+export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "./store-buckets.js";
 export default {};
 `;
 
@@ -192,6 +195,7 @@ function bucketsWorker({ bindings = [], ...worker }: Worker): Service {
       ...worker,
       bindings: [
         { name: "blobs", service: { name: blobsService } },
+        { name: "databases", service: { name: databasesService } },
         { name: "buckets", durableObjectNamespace: bucketNamespace },
         { name: "runs", service: { name: runsService } },
         ...bindings,

@@ -32,8 +32,21 @@ export interface DiskBindings {
 
 type Execute = (operations: readonly Operation[]) => Outcome[] | Promise<Outcome[]>;
 
-/** The store of this isolate: what one bucket finds out about the device holds for all. */
-let storeSpace: DiskSpace | undefined;
+/** What one bucket of this isolate finds out about the device holds for all. */
+let sharedSpace: DiskSpace | undefined;
+
+export function storeSpace({ databases, place }: DiskBindings): DiskSpace {
+  if (sharedSpace === undefined) {
+    sharedSpace = new DiskSpace({
+      disk: databases,
+      folder: place.folder,
+      randomName: () => crypto.randomUUID(),
+      fillRandom: (bytes) => void crypto.getRandomValues(bytes),
+    });
+    sharedSpace.isFull = place.isFull;
+  }
+  return sharedSpace;
+}
 
 /** How long after the first write the reserve is written: the first calls are faster without. */
 const reserveDelayMilliseconds = 1000;
@@ -48,25 +61,18 @@ export class BucketDisk {
   readonly #url: string;
   readonly #space: DiskSpace;
   readonly #presence: FilePresence;
+  #formatProblem: string | null = null;
   #lookScheduled = false;
 
-  constructor(ctx: DurableObjectState, { databases, place }: DiskBindings, name: string) {
-    const { folder, namespace, isFull } = place;
+  constructor(ctx: DurableObjectState, env: DiskBindings, name: string) {
+    const { databases, place } = env;
+    const { folder, namespace } = place;
     this.#ctx = ctx;
     this.#databases = databases;
     this.#url = `http://databases/${namespace}/${ctx.id.toString()}.sqlite`;
     this.#name = name;
     this.#folder = folder;
-    if (storeSpace === undefined) {
-      storeSpace = new DiskSpace({
-        disk: databases,
-        folder,
-        randomName: () => crypto.randomUUID(),
-        fillRandom: (bytes) => void crypto.getRandomValues(bytes),
-      });
-      storeSpace.isFull = isFull;
-    }
-    this.#space = storeSpace;
+    this.#space = storeSpace(env);
     this.#presence = new FilePresence({
       exists: () => exists(databases, this.#url),
       now: () => Date.now(),
@@ -91,13 +97,14 @@ export class BucketDisk {
   openingProblem(open: () => void): string | null {
     // To create the tables is a write.
     if (this.#space.isFull && isNew(this.#ctx.storage.sql)) return this.#space.fullText;
+    if (this.#formatProblem !== null) return this.#formatProblem;
     try {
       open();
       return null;
     } catch (error) {
       const { message } = error as Error;
       console.error(`Cannot open the database of bucket "${this.#name}":`, message);
-      if (!message.includes("SQLITE_")) return message;
+      if (!message.includes("SQLITE_")) return (this.#formatProblem = message);
       return (
         `Cannot open the database of bucket "${this.#name}" in ${this.#folder}: ${message}. ` +
         `The file ${this.#ctx.id.toString()}.sqlite is damaged: restore it from a copy.`

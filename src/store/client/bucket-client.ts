@@ -5,7 +5,6 @@ import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-encoding.ts";
 import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
-import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault, breakContent } from "./apply-fault.ts";
 import { Batch } from "./batch.ts";
@@ -15,13 +14,11 @@ import { ContentCommitter } from "./content-commit.ts";
 import { checkDisk } from "./failed-batch.ts";
 import { damagedError, internalError, settle } from "./failure.ts";
 import type { OpenedObject } from "./opened-object.ts";
-import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
+import { delayed, senderByFetch, senderByRpc, type Destination } from "./sender.ts";
 
-export interface BucketAccess {
-  readonly buckets: BucketNamespace;
+export interface BucketAccess extends Destination {
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly bucketName: string;
   readonly runId: string;
   /** Whether the script may make remote calls; a script that may not uses `fetch`. */
   readonly rpc: boolean;
@@ -40,12 +37,12 @@ export class BucketClient implements BucketCalls {
   readonly #joiner: Fetcher;
 
   constructor(access: BucketAccess) {
-    const { buckets, bucketName, latencyMilliseconds: latency } = access;
+    const { bucketName, disk, latencyMilliseconds: latency } = access;
     this.#bucketName = bucketName;
-    const sender = (access.rpc ? senderByRpc : senderByFetch)(buckets, bucketName);
+    const sender = (access.rpc ? senderByRpc : senderByFetch)(access);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
     const findDiskProblem = (bytes: number) =>
-      checkDisk((messages) => sender.send(messages), bytes).then((disk) => disk?.problem ?? null);
+      checkDisk((messages) => sender.send(messages), disk, bytes).then(({ problem }) => problem);
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
     this.#contents = new ContentCommitter(
       this.#blobs,

@@ -9,7 +9,7 @@
  */
 import { StoreError } from "../core/errors.ts";
 import { bytesCarried } from "../core/operation-size.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
+import type { Operation, Outcome, Result } from "../core/operations.ts";
 import {
   operationIn,
   outcomeIn,
@@ -19,25 +19,25 @@ import {
 
 type Send = (messages: OperationMessage[]) => Promise<OutcomeMessage[]>;
 
-/** @throws the error of the batch when the disk is not its reason */
+/**
+ * @param disk the disk of the store (`bucket/store-disk.ts`)
+ * @throws the error of the batch when the disk is not its reason; StoreError when the disk is its
+ *   reason, and it is not known whether the batch was committed
+ */
 export async function answerFailedBatch(
   send: Send,
+  disk: Fetcher,
   messages: readonly OperationMessage[],
   error: unknown,
 ): Promise<OutcomeMessage[]> {
   const operations = messages.map(operationIn);
   const bytes = operations.reduce((sum, operation) => sum + bytesCarried(operation), 0);
-  const disk = await checkDisk(send, bytes, operations.flatMap(blobOf));
-  if (disk === null || disk.problem === null) throw error;
-  const refusal = refuse(disk.problem);
-  if (
-    operations.some((operation) =>
-      blobOf(operation).some((blob) => !disk.unreferenced.includes(blob)),
-    )
-  ) {
-    // The bucket has committed the batch, or cannot be asked: the files must stay.
-    throw new StoreError(10001, disk.problem);
-  }
+  const blobs = operations.flatMap(blobOf);
+  const { problem, unreferenced } = await checkDisk(send, disk, bytes, blobs);
+  if (problem === null) throw error;
+  // A file that a row may name must stay.
+  if (blobs.some((blob) => !unreferenced.includes(blob))) throw new StoreError(10001, problem);
+  const refusal = refuse(problem);
   const repeated = messages.filter((message) => isRepeatable(operationIn(message)));
   let answers: OutcomeMessage[];
   try {
@@ -51,18 +51,25 @@ export async function answerFailedBatch(
   );
 }
 
-/** @returns what the bucket says of its disk; `null` when the bucket does not answer */
+/** Asks the bucket about its disk. A bucket that cannot be opened gets space, and is asked again. */
 export async function checkDisk(
   send: Send,
+  disk: Fetcher,
   bytes: number,
   blobs: readonly string[] = [],
-): Promise<{ problem: string | null; unreferenced: string[] } | null> {
-  try {
+): Promise<Result<"checkDisk">> {
+  const ask = async (): Promise<Result<"checkDisk">> => {
     const [answer] = await send([{ method: "checkDisk", bytes, blobs }]);
     const outcome = outcomeIn(answer as OutcomeMessage<"checkDisk">);
-    return outcome.ok ? outcome.value : null;
+    if (outcome.ok) return outcome.value;
+    throw new Error(outcome.text);
+  };
+  try {
+    return await ask();
   } catch {
-    return null;
+    const response = await disk.fetch("http://disk/", { method: "POST", body: String(bytes) });
+    const problem = await response.json<string | null>();
+    return ask().catch(() => ({ problem, unreferenced: [] }));
   }
 }
 

@@ -21,11 +21,19 @@ export interface Sender {
   ): void;
 }
 
-export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sender {
+/** Where messages go, and whom to ask when they are not answered. */
+export interface Destination {
+  readonly buckets: BucketNamespace;
+  readonly bucketName: string;
+  /** The disk of the store (`bucket/store-disk.ts`). */
+  readonly disk: Fetcher;
+}
+
+export function senderByRpc({ buckets, bucketName, disk }: Destination): Sender {
   const bucket = stubs(buckets, bucketName);
   const sendOnce = (messages: OperationMessage[]): Promise<OutcomeMessage[]> =>
     bucket().execute(messages);
-  const send = withRecovery(sendOnce);
+  const send = withRecovery(sendOnce, disk);
   return {
     send,
     sendOne(message, resolve, reject) {
@@ -36,7 +44,7 @@ export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sende
         answered.then(
           (answer) => resolve(outcomeOf(answer as ShortMessage)),
           (error: unknown) =>
-            firstOf(answerFailedBatch(sendOnce, [message], error)).then(resolve, reject),
+            firstOf(answerFailedBatch(sendOnce, disk, [message], error)).then(resolve, reject),
         );
       }
     },
@@ -44,22 +52,24 @@ export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sende
 }
 
 /** For scripts whose compatibility date is older than RPC. */
-export function senderByFetch(buckets: BucketNamespace, bucketName: string): Sender {
+export function senderByFetch({ buckets, bucketName, disk }: Destination): Sender {
   const bucket = stubs(buckets, bucketName);
   const send = withRecovery(async (messages) => {
     const body = encodeFrame(messages);
     const response = await bucket().fetch("http://bucket/", { method: "POST", body });
     return decodeFrame(await response.arrayBuffer());
-  });
+  }, disk);
   return {
     send,
     sendOne: (message, resolve, reject) => void firstOf(send([message])).then(resolve, reject),
   };
 }
 
-function withRecovery(sendOnce: Sender["send"]): Sender["send"] {
+function withRecovery(sendOnce: Sender["send"], disk: Fetcher): Sender["send"] {
   return (messages) =>
-    sendOnce(messages).catch((error: unknown) => answerFailedBatch(sendOnce, messages, error));
+    sendOnce(messages).catch((error: unknown) =>
+      answerFailedBatch(sendOnce, disk, messages, error),
+    );
 }
 
 /** Adds a latency. Messages wait at the same time, as they would on one line to a distant store. */

@@ -19,11 +19,15 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import type { GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { encodeOpened } from "../client/opened-object.ts";
+import { senderByRpc } from "../client/sender.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
 import { requestHeader, type CopyRequest } from "./protocol.ts";
 
-interface EndpointEnv extends Pick<BucketAccess, "buckets" | "blobs" | "joiner" | "runId"> {
+interface EndpointEnv extends Pick<
+  BucketAccess,
+  "buckets" | "blobs" | "joiner" | "disk" | "runId"
+> {
   readonly secret: string;
 }
 
@@ -50,7 +54,7 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return new Response(this.env.runId);
       case "execute": {
         const messages = await body<OperationMessage[]>();
-        const answers = await this.env.buckets.getByName(bucketName).execute(messages);
+        const answers = await senderByRpc({ ...this.env, bucketName }).send(messages);
         return new Response(encodeFrame(answers));
       }
       case "get":

@@ -4,11 +4,10 @@
  * code is the result.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
-import { temporaryFolder } from "../../support/store.ts";
 
 /** Root needs no user namespace, which some machines do not allow. */
 const namespace = process.getuid?.() === 0 ? ["-m"] : ["-rm"];
@@ -23,14 +22,21 @@ export function deviceProblem(): string | null {
   return status === 0 ? null : `a tmpfs cannot be mounted (${stderr.trim()})`;
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null;
   readonly output: string;
 }
 
-/** Runs a program with the path of the device as its argument. */
-export function runOnDevice(program: string, mebibytes: number): Promise<Ended> {
-  const device = join(temporaryFolder(), "device");
+export interface DeviceRun {
+  readonly ended: Promise<Ended>;
+  /** Ends the program and its runtimes, if they still run. */
+  end(): Promise<void>;
+}
+
+/** Starts a program with the path of the device as its argument. */
+export function startOnDevice(program: string, mebibytes: number): DeviceRun {
+  const folder = mkdtempSync(join(tmpdir(), "ledge-test-"));
+  const device = join(folder, "device");
   mkdirSync(device);
   const path = fileURLToPath(new URL(`./device-programs/${program}.ts`, import.meta.url));
   const mount = `mount -t tmpfs -o size=${mebibytes}m tmpfs "$0" && exec "$@"`;
@@ -46,14 +52,17 @@ export function runOnDevice(program: string, mebibytes: number): Promise<Ended> 
   const ended = new Promise<Ended>((resolve) => {
     child.once("close", (code) => resolve({ code, output: withoutStacks(output) }));
   });
-  onTestFinished(async () => {
-    // The group, so that the runtimes of the program end, too.
-    if (child.exitCode === null && child.signalCode === null) {
-      process.kill(-(child.pid as number), "SIGKILL");
-    }
-    await ended;
-  });
-  return ended;
+  return {
+    ended,
+    async end() {
+      // The group, so that the runtimes of the program end, too.
+      if (child.exitCode === null && child.signalCode === null) {
+        process.kill(-(child.pid as number), "SIGKILL");
+      }
+      await ended;
+      rmSync(folder, { recursive: true });
+    },
+  };
 }
 
 /** workerd writes the addresses of its functions with each error. */
