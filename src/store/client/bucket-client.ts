@@ -11,7 +11,7 @@ import { Batch } from "./batch.ts";
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
 import { observation } from "./call-observer.ts";
 import { ContentCommitter } from "./content-commit.ts";
-import { checkDisk } from "./failed-batch.ts";
+import { checkDisk, StoreDiskClient } from "./failed-batch.ts";
 import { damagedError, internalError, settle } from "./failure.ts";
 import type { OpenedObject } from "./opened-object.ts";
 import { delayed, senderByFetch, senderByRpc, type Destination } from "./sender.ts";
@@ -42,7 +42,11 @@ export class BucketClient implements BucketCalls {
     const sender = (access.rpc ? senderByRpc : senderByFetch)(access);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
     const findDiskProblem = (bytes: number) =>
-      checkDisk((messages) => sender.send(messages), disk, bytes).then(({ problem }) => problem);
+      checkDisk(
+        (messages) => sender.send(messages),
+        new StoreDiskClient(disk, bucketName),
+        bytes,
+      ).then(({ problem }) => problem);
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
     this.#contents = new ContentCommitter(
       this.#blobs,

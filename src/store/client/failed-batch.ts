@@ -9,7 +9,7 @@
  */
 import { StoreError } from "../core/errors.ts";
 import { bytesCarried } from "../core/operation-size.ts";
-import type { Operation, Outcome, Result } from "../core/operations.ts";
+import type { DiskQuestion, Operation, Outcome, Result } from "../core/operations.ts";
 import {
   operationIn,
   outcomeIn,
@@ -19,14 +19,32 @@ import {
 
 type Send = (messages: OperationMessage[]) => Promise<OutcomeMessage[]>;
 
+/** The disk of the store, for the case that the bucket does not answer (`bucket/store-disk.ts`). */
+export class StoreDiskClient {
+  readonly #disk: Fetcher;
+  readonly #bucketName: string;
+
+  constructor(disk: Fetcher, bucketName: string) {
+    this.#disk = disk;
+    this.#bucketName = bucketName;
+  }
+
+  /** What to tell callers; `null` when the disk is in order. */
+  async findProblem(bytes: number): Promise<string | null> {
+    const question: DiskQuestion = { bucketName: this.#bucketName, bytes };
+    const body = JSON.stringify(question);
+    const response = await this.#disk.fetch("http://disk/", { method: "POST", body });
+    return response.json();
+  }
+}
+
 /**
- * @param disk the disk of the store (`bucket/store-disk.ts`)
  * @throws the error of the batch when the disk is not its reason; StoreError when the disk is its
  *   reason, and it is not known whether the batch was committed
  */
 export async function answerFailedBatch(
   send: Send,
-  disk: Fetcher,
+  disk: StoreDiskClient,
   messages: readonly OperationMessage[],
   error: unknown,
 ): Promise<OutcomeMessage[]> {
@@ -54,7 +72,7 @@ export async function answerFailedBatch(
 /** Asks the bucket about its disk. A bucket that cannot be opened gets space, and is asked again. */
 export async function checkDisk(
   send: Send,
-  disk: Fetcher,
+  disk: StoreDiskClient,
   bytes: number,
   blobs: readonly string[] = [],
 ): Promise<Result<"checkDisk">> {
@@ -67,8 +85,7 @@ export async function checkDisk(
   try {
     return await ask();
   } catch {
-    const response = await disk.fetch("http://disk/", { method: "POST", body: String(bytes) });
-    const problem = await response.json<string | null>();
+    const problem = await disk.findProblem(bytes);
     return ask().catch(() => ({ problem, unreferenced: [] }));
   }
 }

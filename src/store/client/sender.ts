@@ -2,7 +2,7 @@
 import { outcomeOf, shortCall } from "../core/short-form.ts";
 import type { BucketNamespace, BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
-import { answerFailedBatch } from "./failed-batch.ts";
+import { answerFailedBatch, StoreDiskClient } from "./failed-batch.ts";
 import {
   layerOf,
   operationIn,
@@ -30,10 +30,11 @@ export interface Destination {
 }
 
 export function senderByRpc({ buckets, bucketName, disk }: Destination): Sender {
+  const storeDisk = new StoreDiskClient(disk, bucketName);
   const bucket = stubs(buckets, bucketName);
   const sendOnce = (messages: OperationMessage[]): Promise<OutcomeMessage[]> =>
     bucket().execute(messages);
-  const send = withRecovery(sendOnce, disk);
+  const send = withRecovery(sendOnce, storeDisk);
   return {
     send,
     sendOne(message, resolve, reject) {
@@ -44,7 +45,7 @@ export function senderByRpc({ buckets, bucketName, disk }: Destination): Sender 
         answered.then(
           (answer) => resolve(outcomeOf(answer as ShortMessage)),
           (error: unknown) =>
-            firstOf(answerFailedBatch(sendOnce, disk, [message], error)).then(resolve, reject),
+            firstOf(answerFailedBatch(sendOnce, storeDisk, [message], error)).then(resolve, reject),
         );
       }
     },
@@ -53,19 +54,20 @@ export function senderByRpc({ buckets, bucketName, disk }: Destination): Sender 
 
 /** For scripts whose compatibility date is older than RPC. */
 export function senderByFetch({ buckets, bucketName, disk }: Destination): Sender {
+  const storeDisk = new StoreDiskClient(disk, bucketName);
   const bucket = stubs(buckets, bucketName);
   const send = withRecovery(async (messages) => {
     const body = encodeFrame(messages);
     const response = await bucket().fetch("http://bucket/", { method: "POST", body });
     return decodeFrame(await response.arrayBuffer());
-  }, disk);
+  }, storeDisk);
   return {
     send,
     sendOne: (message, resolve, reject) => void firstOf(send([message])).then(resolve, reject),
   };
 }
 
-function withRecovery(sendOnce: Sender["send"], disk: Fetcher): Sender["send"] {
+function withRecovery(sendOnce: Sender["send"], disk: StoreDiskClient): Sender["send"] {
   return (messages) =>
     sendOnce(messages).catch((error: unknown) =>
       answerFailedBatch(sendOnce, disk, messages, error),

@@ -140,6 +140,12 @@ interface Operations {
   stats: { request: object; result: { objects: number; bytes: number; uploads: number } };
 }
 
+/** A question to the store's disk, where a bucket does not answer (`bucket/store-disk.ts`). */
+export interface DiskQuestion {
+  readonly bucketName: string;
+  readonly bytes: number;
+}
+
 export type Request<M extends Method> = { readonly method: M } & Operations[M]["request"];
 export type Result<M extends Method> = Operations[M]["result"];
 export type Operation = { [M in Method]: Request<M> }[Method];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { worker, bucketEntry } from "../../../support/worker.ts";
 import { Miniflare } from "miniflare";
 import type { StoreBucket } from "../../../../src/types/store.ts";
-import { device, fill, rejection, reserveExists, until } from "./device.ts";
+import { checkDatabases, device, fill, rejection, reserveExists, until } from "./device.ts";
 
 const folder = join(device, "v3");
 const start = async () => {
@@ -28,6 +28,8 @@ await BUCKET.put("key", "value");
 await OTHER.put("key", "value");
 await until("the reserve", () => reserveExists(join(folder, "store/databases")));
 await miniflare.dispose();
+// SQLite removes the logs and their indexes: the next runtime has to create them.
+checkDatabases(folder);
 
 ({ miniflare, BUCKET, OTHER, NEW } = await start());
 assert.ok(await BUCKET.head("key"));
