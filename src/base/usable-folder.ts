@@ -35,6 +35,9 @@ export const storeNeeds: FolderNeeds = {
 const startBytes = 512 * 1024;
 const databaseFile = /\.sqlite(?:-wal|-shm)?$/;
 
+/** The folders whose reserve this process has given up: a part of the start may ask again. */
+const releasedReserves = new Set<string>();
+
 /**
  * Creates a folder and checks that it can be used. On a full device the reserve is given up, so
  * that a start can read and delete.
@@ -48,18 +51,20 @@ export function requireUsableFolder(
 ): { isFull: boolean } {
   const paths = [folder, ...subfolders.map((name) => join(folder, name))];
   const prepare = (): void => {
-    for (const path of paths) mkdirSync(path, { recursive: true });
+    for (const path of paths) mkdirSync(path, { recursive: true, mode: 0o700 });
     for (const path of paths) requireAccess(path);
     attemptWrite(folder);
   };
+  const reservePath = reserve === undefined ? undefined : join(folder, reserve);
+  const hasReserve = reservePath !== undefined && existsSync(reservePath);
   try {
     prepare();
-    return { isFull: false };
+    return { isFull: releasedReserves.has(folder) && !hasReserve };
   } catch (error) {
-    const hasReserve = reserve !== undefined && existsSync(join(folder, reserve));
     if (!isSpaceError(error) || !hasReserve) throw explain(error, folder);
     if (reserveKept) return { isFull: true };
-    rmSync(join(folder, reserve));
+    rmSync(reservePath);
+    releasedReserves.add(folder);
   }
   try {
     prepare();

@@ -13,7 +13,7 @@ import { loadWrangler } from "../base/runtime.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
-import { storeRuns } from "../store/node/store-owner.ts";
+import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
@@ -116,6 +116,8 @@ class DevServer implements RunningDev {
   async start(): Promise<void> {
     const { config, wrangler } = this.#project;
     this.#warn();
+    // A dev server that was killed has left a proxy at the port.
+    await endLeftRuntimes(pluginFolder(this.persistFolder, "store"));
     this.#hostname = this.#options.ip ?? wrangler.dev.ip;
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
     this.#inspectorPort = await findFreePort(
@@ -153,7 +155,6 @@ class DevServer implements RunningDev {
       this.#supervisor?.stop(),
       this.#dns && within(stopMilliseconds, this.#dns.stop()),
     ]);
-    await storeRuns(pluginFolder(this.persistFolder, "store")).removeOwnEnded();
   }
 
   async #choosePort(wanted: number): Promise<number> {

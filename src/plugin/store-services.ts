@@ -11,14 +11,14 @@ import type {
   Worker_Binding,
   Worker_Module,
 } from "miniflare";
-import { onRuntimeStart } from "../base/child-processes.ts";
-import { thisProcess } from "../base/processes.ts";
+import { hasRuntimeSockets } from "../base/folder-sockets.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { fullDeviceText, requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
-import { claimStore, storeRuns, type EndpointAddress } from "../store/node/store-owner.ts";
-import { bucketsService, openEndpointSocket, reserveEndpoint } from "./endpoint-socket.ts";
+import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
+import { bucketsService, closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
+import { StoreUse } from "./store-use.ts";
 
 const miniflare = loadMiniflare();
 
@@ -55,8 +55,8 @@ export const clientBindings: Worker_Binding[] = [
 export interface ControlOptions {
   /** The folder from which tests can fill buckets. */
   readonly project_folder?: string;
-  /** Where a command accepts the request to hand over the store (`store/node/store-owner.ts`). */
-  readonly handover?: EndpointAddress;
+  /** Names the owner that the process has taken for this runtime (`store/node/store-owner.ts`). */
+  readonly owner_token?: string;
 }
 
 /** @param bucketNames the buckets that the script is bound to */
@@ -64,10 +64,10 @@ export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
   runId: string,
   bucketNames: readonly string[],
-  { project_folder: projectFolder, handover }: ControlOptions,
+  { project_folder: projectFolder, owner_token: ownerToken }: ControlOptions,
 ): Promise<Service[]> {
-  const { resourcePersistencePath } = sharedOptions;
-  const folder = miniflare.getPersistPath(pluginName, tmpPath, resourcePersistencePath);
+  const { resourcePersistencePath: persistPath } = sharedOptions;
+  const folder = miniflare.getPersistPath(pluginName, tmpPath, persistPath);
   const { isFull } = requireUsableFolder(folder, storeNeeds);
   if (isFull) console.warn(fullDeviceText(folder));
   const [blobs, runs] = [join(folder, "blobs"), join(folder, "runs")];
@@ -76,12 +76,6 @@ export async function storeServices(
   // All scripts of a run use the services of the first script.
   if (lastRunIds.get(loopbackPort) === runId) return [];
   lastRunIds.set(loopbackPort, runId);
-  const record = {
-    ...thisProcess(),
-    host: loopbackHost,
-    port: loopbackPort,
-    ...(handover !== undefined && { handover }),
-  };
   const place = { folder, namespace: databasesNamespace, isFull };
   const shared: Service[] = [
     { name: databasesService, disk: { path: join(folder, "databases"), writable: true } },
@@ -97,34 +91,22 @@ export async function storeServices(
     bindings.push(...(await projectBindings()));
   }
   // Only this runtime uses a temporary folder.
-  if (resourcePersistencePath === undefined) {
-    await storeRuns(folder).start(runId, record);
+  if (persistPath === undefined) {
+    storeRuns(folder).write(runId);
     return [...shared, ...ownerServices(bindings)];
   }
-  const { owner, stale } = await claimStore({
-    runId,
-    folder,
-    record,
-    reserveEndpoint: () => reserveEndpoint(loopbackPort),
-  });
-  // In the background: the runtime takes longer to start, and does not depend on the outcome.
-  void storeRuns(folder)
-    .remove(stale)
-    .catch(() => {})
-    .then(() => removePartialFiles(blobs, runs));
-  if (owner?.endpoint !== undefined)
-    return [...shared, ...clientServices(owner.endpoint, bindings)];
-  const endpoint = await reserveEndpoint(loopbackPort);
-  openEndpointSocket(worker, endpoint);
-  onRuntimeStart(loopbackPort, (runtimeProcessId) =>
-    storeRuns(folder).amend(runId, { runtimeProcessId }),
+  const use = await StoreUse.begin(
+    { persistPath, folder },
+    { runId, loopbackHost, loopbackPort, ownerToken },
   );
-  const endpointBindings: Worker_Binding[] = [
-    joinerBinding,
-    diskBinding,
-    { name: "secret", text: endpoint.secret },
-  ];
-  return [...shared, ...ownerServices([...bindings, ...endpointBindings])];
+  // In the background: the runtime takes longer to start, and does not depend on the outcome.
+  void removePartialFiles(blobs, runs);
+  if (!use.isOwner) {
+    closeEndpointSocket(worker);
+    return [...shared, ...clientServices(endpointPath(folder), bindings)];
+  }
+  if (hasRuntimeSockets) openEndpointSocket(worker, folder, runId);
+  return [...shared, ...ownerServices([...bindings, joinerBinding, diskBinding])];
 }
 
 /** The project's folder, and the content types of its files. */
@@ -160,20 +142,16 @@ function ownerServices(bindings: Worker_Binding[]): Service[] {
 }
 
 /** Buckets that are clients of the owner's, under the same names: scripts have the same bindings. */
-function clientServices({ port, secret }: EndpointAddress, bindings: Worker_Binding[]): Service[] {
+function clientServices(endpoint: string, bindings: Worker_Binding[]): Service[] {
   return [
-    { name: ownerService, external: { address: `127.0.0.1:${port}`, http: {} } },
+    { name: ownerService, external: { address: `unix:${endpoint}`, http: {} } },
     bucketsWorker({
       modules: [{ name: "store-client.js", esModule: clientModule }, bucketsModule()],
       durableObjectNamespaces: [
         { className: bucketNamespace.className, uniqueKey: "ledge-store-client" },
       ],
       durableObjectStorage: { inMemory: miniflare.kVoid },
-      bindings: [
-        { name: "owner", service: { name: ownerService } },
-        { name: "secret", text: secret },
-        ...bindings,
-      ],
+      bindings: [{ name: "owner", service: { name: ownerService } }, ...bindings],
     }),
   ];
 }

@@ -92,11 +92,11 @@ async function findServer(
   const folder = zonesFolder(project.folder, options.persistTo);
   const deadline = Date.now() + zonesWaitMilliseconds;
   for (;;) {
-    const owner = findZonesOwner(folder);
+    const owner = await findZonesOwner(folder);
     if (owner === null) {
       const started = await startServer(options, { email, key });
       if (started !== null) return started;
-    } else if (!owner.brief && owner.addresses !== undefined) {
+    } else if (!owner.isBrief && owner.addresses !== undefined) {
       await checkAnswers(folder, owner, owner.addresses);
       return owner.addresses;
     } else if (Date.now() > deadline) {
@@ -134,10 +134,10 @@ async function checkAnswers(folder: string, owner: ZonesOwnerRecord, { url }: Dn
 }
 
 function notAnswering(folder: string, owner: ZonesOwnerRecord): UserError {
-  const { processId, addresses, brief } = owner;
+  const { processId, addresses, isBrief } = owner;
   const at = addresses === undefined ? "" : ` at ${addresses.url}`;
   return new UserError(
-    brief
+    isBrief
       ? `Another command (process ${processId}) has the zones in ${folder}. Wait until it ends.`
       : `Process ${processId} has the zones in ${folder} and does not answer${at}. ` +
           "Stop the process and try again.",

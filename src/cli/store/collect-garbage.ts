@@ -38,6 +38,6 @@ export const collectGarbage: LeafCommand = {
 async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {
   const folders = project.buckets.map(({ bucketName }) => filesIn(blobFolder(project, bucketName)));
   const files = (await Promise.all(folders)).flat();
-  const runIds = await storeRuns(project.folder).findActiveIds();
+  const runIds = storeRuns(project.folder).activeIds();
   return files.filter(({ name }) => isAbandoned(name, runIds));
 }

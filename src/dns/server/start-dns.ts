@@ -4,7 +4,7 @@
  */
 import { isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
-import { withRuntimeStart } from "../../base/child-processes.ts";
+import { observeRuntimesOf } from "../../base/child-processes.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { fullDeviceText, requireUsableFolder } from "../../base/usable-folder.ts";
 import { reserveName } from "../../base/disk-space.ts";
@@ -77,8 +77,8 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
     const listeners =
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
-    const miniflare = withRuntimeStart(
-      (runtimeProcessId) => owner.amend({ runtimeProcessId }),
+    const miniflare = observeRuntimesOf(
+      { onStart: (runtime) => owner.recordRuntime(runtime) },
       () => startCompanion(variables, { host, port, folder, isFull, listeners }),
     );
     parts.push(() => miniflare.dispose());
@@ -88,7 +88,7 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
     log(describeApi(url, config));
     if (listeners === null) {
-      owner.amend({ addresses: { url, dns: null, email, key } });
+      owner.publish({ url, dns: null, email, key });
       return { url, dnsPort: null, stop };
     }
     const dnsPort = options.dnsPort ?? dns.port;
@@ -97,7 +97,7 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
       log(`Port ${dnsPort} is taken: DNS uses another port.`);
     }
     log(`DNS        ${describePorts(ports)} (UDP and TCP)`);
-    owner.amend({ addresses: { url, dns: reachable(ports), email, key } });
+    owner.publish({ url, dns: reachable(ports), email, key });
     return { url, dnsPort: ports.port, stop };
   } catch (error) {
     await stop();

@@ -1,22 +1,15 @@
 /**
  * Which process owns the zones in a folder (`base/folder-owner.ts`).
  *
- * The owner writes one record, `running.json`, with the addresses of its API and listeners and the
- * credentials of the API. Every other process uses that API, or fails: no second process opens the
- * zones. A command owns the zones only until it ends, so others wait for its end.
+ * The record of the owner has the addresses of its API and listeners and the credentials of the API.
+ * Every other process uses that API, or fails: no second process opens the zones. A command owns the
+ * zones only until it ends, so others wait for its end.
  */
-import { rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  endOrphanedRuntime,
-  readOwnerRecord,
-  withFolderLock,
-  writeOwnerRecord,
-  type OwnerRecord,
-} from "../../base/folder-owner.ts";
-import { isAlive, thisProcess } from "../../base/processes.ts";
-import { newRunId } from "../../base/run-records.ts";
+import { FolderOwner, readOwnerRecord, type OwnerRecord } from "../../base/folder-owner.ts";
+import { OwnerLink } from "../../base/owner-link.ts";
+import type { ProcessIdentity } from "../../base/processes.ts";
 import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 
@@ -29,16 +22,13 @@ export interface DnsAddresses {
   readonly key: string;
 }
 
-export interface ZonesOwnerRecord extends OwnerRecord {
-  /** Of this ownership: a process can own the zones several times. */
-  readonly id: string;
-  /** Whether the owner is a command. */
-  readonly brief: boolean;
+interface ZonesDetails {
   /** Once the owner answers. */
   readonly addresses?: DnsAddresses;
 }
 
-const recordFileName = "running.json";
+export type ZonesOwnerRecord = OwnerRecord & ZonesDetails;
+
 const pollMilliseconds = 20;
 /** For a command to end, and for a runtime to start. */
 export const zonesWaitMilliseconds = 30_000;
@@ -64,12 +54,10 @@ export class ZonesTakenError extends UserError {
 }
 
 export class ZonesOwner {
-  readonly #folder: string;
-  #record: ZonesOwnerRecord;
+  readonly #owner: FolderOwner<ZonesDetails>;
 
-  private constructor(folder: string, record: ZonesOwnerRecord) {
-    this.#folder = folder;
-    this.#record = record;
+  private constructor(owner: FolderOwner<ZonesDetails>) {
+    this.#owner = owner;
   }
 
   /**
@@ -78,56 +66,34 @@ export class ZonesOwner {
    * @throws ZonesTakenError
    */
   static async take(folder: string, { brief }: { brief: boolean }): Promise<ZonesOwner> {
-    const record: ZonesOwnerRecord = { id: newRunId(), ...thisProcess(), brief };
     const deadline = Date.now() + zonesWaitMilliseconds;
     for (;;) {
-      const owner = await withFolderLock(folder, () => takeIfFree(folder, record));
-      if (owner === null) return new ZonesOwner(folder, record);
-      if (!owner.brief || Date.now() > deadline) throw new ZonesTakenError(folder, owner);
+      const owner = await FolderOwner.tryTake<ZonesDetails>(folder, { isBrief: brief });
+      if (owner !== null) return new ZonesOwner(owner);
+      const record = readOwnerRecord<ZonesDetails>(folder);
+      if (record !== null && (!record.isBrief || Date.now() > deadline)) {
+        throw new ZonesTakenError(folder, record);
+      }
       await delay(pollMilliseconds);
     }
   }
 
-  /** Adds to the record, unless another owner has replaced it. */
-  amend(addition: Pick<ZonesOwnerRecord, "runtimeProcessId" | "addresses">): void {
-    this.#record = { ...this.#record, ...addition };
-    if (this.#isRecorded()) writeOwnerRecord(recordPath(this.#folder), this.#record);
+  recordRuntime(runtime: ProcessIdentity): void {
+    this.#owner.recordRuntime(runtime);
+  }
+
+  publish(addresses: DnsAddresses): void {
+    this.#owner.amend({ addresses });
   }
 
   release(): void {
-    if (this.#isRecorded()) rmSync(recordPath(this.#folder), { force: true });
-  }
-
-  #isRecorded(): boolean {
-    return readRecord(this.#folder)?.id === this.#record.id;
+    this.#owner.release();
   }
 }
 
 /** `null` when no process owns the zones. */
-export function findZonesOwner(folder: string): ZonesOwnerRecord | null {
-  const record = readRecord(folder);
-  return record !== null && isAlive(record) ? record : null;
-}
-
-/** @returns the owner, `null` when this process has become it */
-async function takeIfFree(
-  folder: string,
-  record: ZonesOwnerRecord,
-): Promise<ZonesOwnerRecord | null> {
-  const last = readRecord(folder);
-  if (last !== null) {
-    if (isAlive(last)) return last;
-    await endOrphanedRuntime(last);
-  }
-  writeOwnerRecord(recordPath(folder), record);
-  return null;
-}
-
-function readRecord(folder: string): ZonesOwnerRecord | null {
-  const record = readOwnerRecord<ZonesOwnerRecord>(recordPath(folder));
-  return typeof record?.id === "string" ? record : null;
-}
-
-function recordPath(folder: string): string {
-  return join(folder, recordFileName);
+export async function findZonesOwner(folder: string): Promise<ZonesOwnerRecord | null> {
+  const link = await OwnerLink.connect(folder);
+  link?.close();
+  return link === null ? null : readOwnerRecord<ZonesDetails>(folder);
 }

@@ -11,10 +11,10 @@
  */
 import { DiskSpace } from "../../base/disk-space.ts";
 import { FilePresence, validMilliseconds } from "../../base/file-presence.ts";
-import { StoreError } from "../core/errors.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
-import { areReads, needsSpace, type Bucket } from "./bucket.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
+import { areReads, needsSpace, type RefusedWrites } from "./bucket.ts";
 import { isNew } from "./migration.ts";
 
 export interface DiskBindings {
@@ -29,8 +29,6 @@ export interface DiskBindings {
     readonly isFull: boolean;
   };
 }
-
-type Execute = (operations: readonly Operation[]) => Outcome[] | Promise<Outcome[]>;
 
 /** What one bucket of this isolate finds out about the device holds for all. */
 let sharedSpace: DiskSpace | undefined;
@@ -112,34 +110,35 @@ export class BucketDisk {
     }
   }
 
-  /** Executes the operations that the disk allows, and refuses the others. */
+  /**
+   * Executes the operations that the disk allows, and refuses the others.
+   *
+   * @param isKnown the batch is a repetition, and gets the outcomes of its first execution
+   * @param execute executes the batch
+   */
   async executeAdmitted(
     operations: readonly Operation[],
-    bucket: Pick<Bucket, "unreferenced">,
-    execute: Execute,
+    isKnown: boolean,
+    execute: (refused: RefusedWrites) => Outcome[] | Promise<Outcome[]>,
   ): Promise<Outcome[]> {
-    const bytes = operations.reduce((sum, operation) => sum + bytesNeeded(operation), 0);
-    const problem = bytes === 0 ? null : await this.#findProblem(bytes);
+    const bytes = isKnown ? 0 : operations.reduce((sum, each) => sum + bytesNeeded(each), 0);
+    const problem = bytes === 0 ? null : await this.findProblem(bytes);
     const hasRoomInside = problem !== null && (await this.#hasRoomInside(bytes));
-    const decisions = operations.map((operation): Outcome | null => {
-      if (operation.method === "checkDisk") {
-        const unreferenced = bucket.unreferenced(operation.blobs);
-        return { ok: true, value: { problem, unreferenced } };
-      }
+    const outcomeOf = (operation: Operation): Outcome | null => {
       if (problem === null || !needsSpace(operation)) return null;
       // A file of a put that is refused is removed. It may have taken the space of the reserve.
-      return hasRoomInside && !hasFile(operation) ? null : refuse(problem);
-    });
-    const admitted = operations.filter((_, index) => decisions[index] === null);
-    if (admitted.length === 0) return decisions as Outcome[];
-    const needsReserve = this.#space.isFull && !areReads(admitted);
+      return hasRoomInside && !hasFile(operation) ? null : refusedOutcome(problem);
+    };
+    const areAll = areReads(operations.filter((operation) => outcomeOf(operation) === null));
+    const needsReserve = this.#space.isFull && !areAll;
     if (needsReserve) await this.#space.releaseReserve();
-    const outcomes = (await execute(admitted)).values();
+    const outcomes = await execute({ outcomeOf, areAll });
     if (needsReserve) this.#ctx.waitUntil(this.#space.findProblem());
-    return decisions.map((decision) => decision ?? (outcomes.next().value as Outcome));
+    return outcomes;
   }
 
-  async #findProblem(bytes: number): Promise<string | null> {
+  /** Why the disk does not accept a write of so many bytes, or `null`. */
+  async findProblem(bytes: number): Promise<string | null> {
     return (await this.confirm()) ?? this.#space.findProblem(bytes);
   }
 
@@ -153,15 +152,6 @@ export class BucketDisk {
     const response = await this.#databases.fetch(this.#url, { method: "HEAD" });
     const fileBytes = Number(response.headers.get("content-length"));
     return fileBytes - this.#ctx.storage.sql.databaseSize > 2 * bytes;
-  }
-
-  /** The answers to a batch that is not executed. */
-  refuseAll(operations: readonly Operation[], problem: string): Outcome[] {
-    return operations.map((operation) =>
-      operation.method === "checkDisk"
-        ? { ok: true, value: { problem, unreferenced: [] } }
-        : refuse(problem),
-    );
   }
 
   /** Whether a batch can be answered at once; otherwise `confirm()` comes first. */
@@ -204,9 +194,9 @@ export class BucketDisk {
   }
 }
 
-export function refuse(text: string): Outcome {
-  const { code, message } = new StoreError(10001, text);
-  return { ok: false, code, text: message };
+/** The outcome of an operation that is not executed. */
+export function refuse({ method }: Operation, problem: string): Outcome {
+  return method === "checkDisk" ? { ok: true, value: { problem } } : refusedOutcome(problem);
 }
 
 function hasFile(operation: Operation): boolean {
@@ -214,7 +204,6 @@ function hasFile(operation: Operation): boolean {
 }
 
 function bytesNeeded(operation: Operation): number {
-  if (operation.method === "checkDisk") return Math.max(1, operation.bytes);
   return needsSpace(operation) ? bytesCarried(operation) : 0;
 }
 

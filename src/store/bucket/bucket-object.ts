@@ -9,7 +9,8 @@
 import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
 import { isAbandoned } from "../core/blob-name.ts";
 import { encodeHex } from "../../base/hex.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
+import type { Operation, Outcome, Request } from "../core/operations.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import {
@@ -18,7 +19,7 @@ import {
   type OperationMessage,
   type OutcomeMessage,
 } from "../transport/message.ts";
-import { areReads, Bucket } from "./bucket.ts";
+import { areReads, Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { storeClock } from "./clock.ts";
 import { storeTestSession } from "./test-session.ts";
@@ -83,10 +84,13 @@ export class BucketObject extends BucketService<BucketEnv> {
     return this.#disk.openingProblem(() => void (this.#opened = this.#openBucket()));
   }
 
-  override execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
+  override execute(
+    messages: OperationMessage[],
+    requestId?: string,
+  ): OutcomeMessage[] | Promise<OutcomeMessage[]> {
     return storeTestSession.active && storeTestSession.concerns(messages)
-      ? this.#executeInTest(messages)
-      : this.#execute(operationsIn(messages));
+      ? this.#executeInTest(messages, requestId)
+      : this.#execute(operationsIn(messages), requestId);
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
@@ -94,26 +98,38 @@ export class BucketObject extends BucketService<BucketEnv> {
     return this.#execute(operations);
   }
 
-  #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
+  #execute(operations: readonly Operation[], requestId?: string): Outcome[] | Promise<Outcome[]> {
     if (this.#disk.isGood && this.#opened !== undefined && !asksForDisk(operations)) {
-      return this.#executeNow(operations);
+      return this.#executeNow(operations, requestId);
     }
     const problem = this.#problem();
-    if (problem !== null) return this.#disk.refuseAll(operations, problem);
-    return this.#disk.isGood && !asksForDisk(operations)
-      ? this.#executeNow(operations)
-      : this.#disk.executeAdmitted(operations, this.#bucket, (admitted) =>
-          this.#executeNow(admitted),
-        );
+    if (problem !== null) return operations.map((operation) => refuse(operation, problem));
+    if (asksForDisk(operations)) return this.#explainFailure(operations[0]);
+    if (this.#disk.isGood) return this.#executeNow(operations, requestId);
+    const isKnown = requestId !== undefined && this.#bucket.requests.find(requestId) !== null;
+    return this.#disk.executeAdmitted(operations, isKnown, (refused) =>
+      this.#executeNow(operations, requestId, refused),
+    );
   }
 
-  #executeNow(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
+  /** Answers a client whose batch has failed, and removes the files of the batch. */
+  async #explainFailure({ bytes, blobs }: Request<"checkDisk">): Promise<Outcome[]> {
+    const problem = await this.#disk.findProblem(bytes);
+    if (problem !== null) await this.#remove(this.#bucket.unreferenced(blobs));
+    return [{ ok: true, value: { problem } }];
+  }
+
+  #executeNow(
+    operations: readonly Operation[],
+    requestId?: string,
+    refused?: RefusedWrites,
+  ): Outcome[] | Promise<Outcome[]> {
     this.#enterLayer(operations);
-    const reads = areReads(operations);
+    const reads = refused?.areAll ?? areReads(operations);
     const deadline = this.#bucket.nextDeadline();
     // On a full disk a read writes nothing.
     const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
-    const { outcomes, released } = this.#bucket.execute(operations);
+    const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
     if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
       if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
@@ -138,15 +154,22 @@ export class BucketObject extends BucketService<BucketEnv> {
   ): Promise<Outcome[]> {
     if (files.length > 0) await this.#remove(files);
     const problem = isConfirmed ? null : await this.#disk.confirm();
-    return problem === null ? outcomes : outcomes.map(() => refuse(problem));
+    return problem === null ? outcomes : outcomes.map(() => refusedOutcome(problem));
   }
 
   /** `execute`, with the faults of the test session, and with recorded calls. */
-  async #executeInTest(messages: readonly OperationMessage[]): Promise<OutcomeMessage[]> {
+  async #executeInTest(
+    messages: readonly OperationMessage[],
+    requestId?: string,
+  ): Promise<OutcomeMessage[]> {
     const operations = messages.map(operationIn);
     const decisions = messages.map((message) => storeTestSession.decide(this.#name, message));
     const executed = operations.filter((_, index) => decisions[index]?.execute);
-    const outcomes = (executed.length === 0 ? [] : await this.#execute(executed)).values();
+    const outcomes = (
+      executed.length === 0 ? [] : await this.#execute(executed, requestId)
+    ).values();
+    const others = operations.filter((_, index) => !decisions[index]?.execute);
+    await this.#remove(this.#bucket.unusedBlobs(others));
     return decisions.map(({ execute, replacement, fault }, index) => {
       const executedOutcome = execute ? outcomes.next().value : undefined;
       const outcome = (replacement ?? executedOutcome) as Outcome;
@@ -213,8 +236,10 @@ export class BucketObject extends BucketService<BucketEnv> {
    */
   async #reclaim(): Promise<void> {
     if (!this.#bucket.isEmpty()) return;
+    const requests = this.#bucket.requests.rows();
     const deleted = this.ctx.storage.deleteAll();
     this.#opened = this.#openBucket();
+    this.#opened.requests.restore(requests);
     this.#alarmTime = Infinity;
     this.#setAlarm();
     await deleted;
@@ -277,7 +302,10 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 }
 
-function asksForDisk(operations: readonly Operation[]): boolean {
+/** The question travels by itself. */
+function asksForDisk(
+  operations: readonly Operation[],
+): operations is readonly [Request<"checkDisk">] {
   return operations[0]?.method === "checkDisk";
 }
 

@@ -25,6 +25,7 @@ import { MultipartUploads } from "./multipart-uploads.ts";
 import { ObjectRepository } from "./object-repository.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
+import { RequestTable } from "./request-table.ts";
 import { isEmpty } from "./schema.ts";
 
 export class Bucket {
@@ -33,6 +34,7 @@ export class Bucket {
   readonly #contents: ContentTable;
   readonly #objects: ObjectRepository;
   readonly #uploads: MultipartUploads;
+  readonly #requests: RequestTable;
 
   constructor(platform: BucketPlatform) {
     const { storage } = platform;
@@ -44,21 +46,75 @@ export class Bucket {
       storage.transactionSync(write),
     );
     this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects);
+    this.#requests = new RequestTable(storage.sql);
   }
 
   /**
    * Executes operations in order, in one transaction. An operation is refused by itself, before it
    * has written anything. An unexpected error undoes the whole batch.
+   *
+   * @param requestId of a request from another process, which may be a repetition
+   * @param refused the writes that are not executed, because the disk is full
    */
-  execute(operations: readonly Operation[]): { outcomes: Outcome[]; released: string[] } {
-    const attempt = (): Outcome[] => operations.map((operation) => this.#attempt(operation));
+  execute(
+    operations: readonly Operation[],
+    requestId?: string,
+    refused?: RefusedWrites,
+  ): { outcomes: Outcome[]; released: string[] } {
+    // The id of a batch is stored with its writes: a batch that only reads does not write its id.
+    const isOnce = requestId !== undefined && !areReads(operations) && refused?.areAll !== true;
+    let isRepeated = false;
+    const attempt = (): Outcome[] => {
+      const attemptOne = (operation: Operation): Outcome =>
+        refused?.outcomeOf(operation) ?? this.#attempt(operation);
+      if (!isOnce) return operations.map(attemptOne);
+      const first = this.#requests.find(requestId);
+      isRepeated = first !== null;
+      return first === null
+        ? this.#attemptOnce(operations, requestId, attemptOne)
+        : operations.map((operation, index) => first[index] ?? this.#attempt(operation));
+    };
     try {
-      const outcomes = needTransaction(operations) ? this.#transact(attempt) : this.#guard(attempt);
-      return { outcomes, released: this.#objects.takeReleased() };
+      const isTransaction = isOnce || needTransaction(operations);
+      const outcomes = isTransaction ? this.#transact(attempt) : this.#guard(attempt);
+      const released = this.#objects.takeReleased();
+      const isCommitted = !isRepeated && outcomes.every(isStored);
+      if (!isCommitted) released.push(...this.unusedBlobs(operations));
+      return { outcomes, released };
     } catch (error) {
       console.error("Cannot execute a batch of operations:", error);
       const { code, message } = new StoreError(10001);
-      return { outcomes: operations.map(() => ({ ok: false, code, text: message })), released: [] };
+      const outcomes = operations.map((): Outcome => ({ ok: false, code, text: message }));
+      return { outcomes, released: this.unusedBlobs(operations) };
+    }
+  }
+
+  #attemptOnce(
+    operations: readonly Operation[],
+    requestId: string,
+    attemptOne: (operation: Operation) => Outcome,
+  ): Outcome[] {
+    const outcomes = operations.map(attemptOne);
+    const ofWrites = operations.map((operation, index) =>
+      readMethods.has(operation.method) ? null : (outcomes[index] as Outcome),
+    );
+    this.#requests.add(requestId, ofWrites, Date.now());
+    return outcomes;
+  }
+
+  /**
+   * The files that the operations bring and that no row names: the bucket has refused an operation,
+   * or a repeated request brings another file. Their writer does not use them any more.
+   */
+  unusedBlobs(operations: readonly Operation[]): string[] {
+    const names = operations.flatMap((operation) =>
+      "content" in operation && "blob" in operation.content ? [operation.content.blob] : [],
+    );
+    try {
+      return names.length === 0 ? [] : this.#contents.unreferenced(names);
+    } catch {
+      // The database does not answer, so the files stay: a row may name them.
+      return [];
     }
   }
 
@@ -110,9 +166,13 @@ export class Bucket {
     return this.#contents.bytesWritten;
   }
 
-  /** Whether a new database would hold the same. */
+  /** Whether a new database would hold the same, except for the requests. */
   isEmpty(): boolean {
     return isEmpty(this.#platform.storage.sql);
+  }
+
+  get requests(): RequestTable {
+    return this.#requests;
   }
 
   /** Those of the files to which no row refers. */
@@ -150,8 +210,8 @@ export class Bucket {
       case "stats":
         return { ...this.#table.stats(), uploads: this.#uploads.countInProgress() };
       case "checkDisk":
-        // `bucket-disk.ts` answers this operation: a bucket knows its tables only.
-        return { problem: null, unreferenced: this.unreferenced(operation.blobs) };
+        // `bucket-object.ts` answers this operation: a bucket knows its tables only.
+        return { problem: null };
     }
   }
 
@@ -235,6 +295,11 @@ function needTransaction(operations: readonly Operation[]): boolean {
   return !isSinglePut && !areReads(operations);
 }
 
+/** A refused write, or a conditional write whose condition does not hold, stores nothing. */
+function isStored(outcome: Outcome): boolean {
+  return outcome.ok && outcome.value !== null;
+}
+
 /** Whether no operation writes. */
 export function areReads(operations: readonly Operation[]): boolean {
   return operations.every(({ method }) => readMethods.has(method));
@@ -249,6 +314,13 @@ const readMethods: ReadonlySet<Method> = new Set([
   "stats",
   "checkDisk",
 ]);
+
+/** The writes of a batch that are refused before they are executed. */
+export interface RefusedWrites {
+  outcomeOf(operation: Operation): Outcome | null;
+  /** Whether no write is left, so that the batch only reads. */
+  readonly areAll: boolean;
+}
 
 /** Whether an operation needs more space than it frees. */
 export function needsSpace({ method }: Operation): boolean {

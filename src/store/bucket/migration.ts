@@ -1,5 +1,5 @@
 /** Opens the database of a bucket, and migrates a database of an older format. */
-import { createTables, formatVersion } from "./schema.ts";
+import { createTables, formatVersion, requestStatements } from "./schema.ts";
 import { firstRow } from "./rows.ts";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
@@ -18,7 +18,11 @@ export function openTables(storage: Storage): void {
   // One transaction: a crash leaves the database unchanged.
   storage.transactionSync(() => {
     if (version === 0) createTables(sql);
-    else migrateFirst(sql);
+    else {
+      if (version === 1) migrateFirst(sql);
+      else for (const statement of requestStatements) sql.exec(statement);
+      sql.exec("UPDATE format SET version = ?", formatVersion);
+    }
   });
 }
 

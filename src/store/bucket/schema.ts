@@ -1,3 +1,13 @@
+/** Since format 3 (`request-table.ts`). */
+export const requestStatements = [
+  `CREATE TABLE IF NOT EXISTS requests (
+    sequence INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    outcomes TEXT NOT NULL,
+    time INTEGER NOT NULL
+  ) STRICT`,
+];
+
 /**
  * The tables of a bucket.
  *
@@ -46,10 +56,11 @@ const statements = [
     place ANY NOT NULL,
     PRIMARY KEY (upload_id, part_number)
   ) WITHOUT ROWID, STRICT`,
+  ...requestStatements,
 ];
 
 /** Increases with every change of a table; `migration.ts` migrates from older formats. */
-export const formatVersion = 2;
+export const formatVersion = 3;
 
 /** @param sql a database without any of the tables */
 export function createTables(sql: Pick<SqlStorage, "exec">): void {
@@ -57,7 +68,10 @@ export function createTables(sql: Pick<SqlStorage, "exec">): void {
   sql.exec(`INSERT INTO format (version) VALUES (${formatVersion})`);
 }
 
-/** Whether no table has a row, and there are no other tables (those of the undo journal). */
+/**
+ * Whether the bucket has no object and no upload, and there are no other tables (those of the undo
+ * journal).
+ */
 export function isEmpty(sql: SqlStorage): boolean {
   const { used } = sql
     .exec<{ used: number }>(
@@ -66,7 +80,7 @@ export function isEmpty(sql: SqlStorage): boolean {
         OR EXISTS (SELECT 1 FROM parts)
         OR EXISTS (
           SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'
-            AND name NOT IN ('format', 'objects', 'bodies', 'blobs', 'uploads', 'parts')
+            AND name NOT IN ('format', 'objects', 'bodies', 'blobs', 'uploads', 'parts', 'requests')
         ) AS used`,
     )
     .one();

@@ -11,7 +11,7 @@ import { Batch } from "./batch.ts";
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
 import { observation } from "./call-observer.ts";
 import { ContentCommitter } from "./content-commit.ts";
-import { checkDisk, StoreDiskClient } from "./failed-batch.ts";
+import { findDiskProblem, StoreDiskClient } from "./failed-batch.ts";
 import { damagedError, internalError, settle } from "./failure.ts";
 import type { OpenedObject } from "./opened-object.ts";
 import { delayed, senderByFetch, senderByRpc, type Destination } from "./sender.ts";
@@ -41,18 +41,13 @@ export class BucketClient implements BucketCalls {
     this.#bucketName = bucketName;
     const sender = (access.rpc ? senderByRpc : senderByFetch)(access);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
-    const findDiskProblem = (bytes: number) =>
-      checkDisk(
-        (messages) => sender.send(messages),
-        new StoreDiskClient(disk, bucketName),
-        bytes,
-      ).then(({ problem }) => problem);
+    const storeDisk = new StoreDiskClient(disk, bucketName);
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
     this.#contents = new ContentCommitter(
       this.#blobs,
       access.runId,
       (request, layer) => this.#send(request, identity, layer),
-      findDiskProblem,
+      (bytes) => findDiskProblem((messages) => sender.send(messages), storeDisk, bytes),
     );
     this.#joiner = access.joiner;
   }

@@ -1,9 +1,10 @@
 /**
- * Where content is written, committed, or removed again.
+ * Where content is written and committed.
  *
  * A value is written first (`content/content-writer.ts`): a small one into memory, a large one to
- * a file. Then an operation names the content, and the bucket commits it or not. Until the bucket
- * has answered, the file belongs to this client, which removes it if the bucket does not keep it.
+ * a file. Then an operation names the content, and the bucket commits it or not. The bucket, which
+ * knows whether a row names the file, removes the file of an operation that it refuses. If the
+ * bucket does not answer, the file stays, and the next start collects it if no row names it.
  */
 import { BlobNotWrittenError, type BlobDirectory } from "../content/blob-directory.ts";
 import type { Value } from "../content/content-value.ts";
@@ -32,7 +33,6 @@ type Send = <M extends WriteMethod>(
 ) => Promise<OutcomeMessage<M>>;
 
 export class ContentCommitter {
-  readonly #blobs: BlobDirectory;
   readonly #writer: ContentWriter;
   readonly #send: Send;
   readonly #findDiskProblem: (bytes: number) => Promise<string | null>;
@@ -45,7 +45,6 @@ export class ContentCommitter {
     findDiskProblem: (bytes: number) => Promise<string | null>,
   ) {
     this.#findDiskProblem = findDiskProblem;
-    this.#blobs = blobs;
     this.#writer = new ContentWriter(blobs, runId);
     this.#send = send;
   }
@@ -69,14 +68,8 @@ export class ContentCommitter {
       if (error instanceof BlobNotWrittenError) throw await this.#notWritten(method, error);
       throw error instanceof StoreError ? refusal(method, error) : error;
     }
-    // If this rejects, it is not known whether the bucket has committed. Then the file stays, and
-    // the next start collects it if no row refers to it.
     const answer = await this.#send({ ...operation, content } as unknown as Request<M>, layer);
     const outcome = outcomeIn(answer);
-    // `null`: the condition does not hold, and the bucket does not keep the content.
-    if ("blob" in content && !(outcome.ok && outcome.value !== null)) {
-      await this.#blobs.remove(content.blob);
-    }
     const fault = faultOf(answer);
     if (fault !== undefined) await applyFault(fault);
     return settle(method, outcome);

@@ -3,13 +3,13 @@
  *
  * A commit that fails ends the bucket object, and workerd hides the reason. So the client asks the
  * bucket about its disk. If the disk is the reason, reads and deletes are sent again: on a full
- * disk the bucket now makes room for them. Puts are not repeated, and fail with a text that names
- * the disk. The bucket also says whether a row names the file of a failed put; a file that no row
- * names is garbage, and the writer removes it as after every refused put.
+ * disk the bucket now makes room for them. Puts fail with a text that names the disk. The bucket
+ * removes the files of the batch that no row names.
  */
 import { StoreError } from "../core/errors.ts";
 import { bytesCarried } from "../core/operation-size.ts";
-import type { DiskQuestion, Operation, Outcome, Result } from "../core/operations.ts";
+import type { DiskQuestion, Operation } from "../core/operations.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
 import {
   operationIn,
   outcomeIn,
@@ -18,6 +18,14 @@ import {
 } from "../transport/message.ts";
 
 type Send = (messages: OperationMessage[]) => Promise<OutcomeMessage[]>;
+
+/** How a client recovers from a failed batch. */
+export interface Recovery {
+  readonly send: Send;
+  readonly disk: StoreDiskClient;
+  /** Whether `send` adds an id to each batch, so that the bucket executes a repeated batch once. */
+  readonly hasRequestId: boolean;
+}
 
 /** The disk of the store, for the case that the bucket does not answer (`bucket/store-disk.ts`). */
 export class StoreDiskClient {
@@ -40,59 +48,51 @@ export class StoreDiskClient {
 
 /**
  * @throws the error of the batch when the disk is not its reason; StoreError when the disk is its
- *   reason, and it is not known whether the batch was committed
+ *   reason, and the bucket cannot answer
  */
 export async function answerFailedBatch(
-  send: Send,
-  disk: StoreDiskClient,
+  { send, disk, hasRequestId }: Recovery,
   messages: readonly OperationMessage[],
   error: unknown,
 ): Promise<OutcomeMessage[]> {
   const operations = messages.map(operationIn);
   const bytes = operations.reduce((sum, operation) => sum + bytesCarried(operation), 0);
-  const blobs = operations.flatMap(blobOf);
-  const { problem, unreferenced } = await checkDisk(send, disk, bytes, blobs);
+  const problem = await findDiskProblem(send, disk, bytes, operations.flatMap(blobOf));
   if (problem === null) throw error;
-  // A file that a row may name must stay.
-  if (blobs.some((blob) => !unreferenced.includes(blob))) throw new StoreError(10001, problem);
-  const refusal = refuse(problem);
-  const repeated = messages.filter((message) => isRepeatable(operationIn(message)));
-  let answers: OutcomeMessage[];
-  try {
-    answers = repeated.length === 0 ? [] : await send(repeated);
-  } catch {
-    answers = repeated.map(() => refusal);
-  }
+  const isRepeated = (operation: Operation): boolean => hasRequestId || mayRepeat(operation);
+  const repeated = messages.filter((message) => isRepeated(operationIn(message)));
+  const answers = repeated.length === 0 ? [] : await send(repeated).catch(() => null);
+  if (answers === null) throw new StoreError(10001, problem);
   const next = answers.values();
   return operations.map((operation) =>
-    isRepeatable(operation) ? (next.next().value as OutcomeMessage) : refusal,
+    isRepeated(operation) ? (next.next().value as OutcomeMessage) : refusedOutcome(problem),
   );
 }
 
-/** Asks the bucket about its disk. A bucket that cannot be opened gets space, and is asked again. */
-export async function checkDisk(
+/**
+ * Asks the bucket about its disk. A bucket that cannot be opened gets space, and is asked again.
+ *
+ * @param blobs files of a failed batch: the bucket removes them unless a row names them
+ * @returns what to tell callers; `null` when the disk is in order
+ */
+export async function findDiskProblem(
   send: Send,
   disk: StoreDiskClient,
   bytes: number,
   blobs: readonly string[] = [],
-): Promise<Result<"checkDisk">> {
-  const ask = async (): Promise<Result<"checkDisk">> => {
+): Promise<string | null> {
+  const ask = async (): Promise<string | null> => {
     const [answer] = await send([{ method: "checkDisk", bytes, blobs }]);
     const outcome = outcomeIn(answer as OutcomeMessage<"checkDisk">);
-    if (outcome.ok) return outcome.value;
+    if (outcome.ok) return outcome.value.problem;
     throw new Error(outcome.text);
   };
   try {
     return await ask();
   } catch {
     const problem = await disk.findProblem(bytes);
-    return ask().catch(() => ({ problem, unreferenced: [] }));
+    return ask().catch(() => problem);
   }
-}
-
-function refuse(problem: string): Outcome {
-  const { code, message } = new StoreError(10001, problem);
-  return { ok: false, code, text: message };
 }
 
 function blobOf(operation: Operation): string[] {
@@ -100,7 +100,7 @@ function blobOf(operation: Operation): string[] {
   return isWrite && "blob" in operation.content ? [operation.content.blob] : [];
 }
 
-/** Whether an operation may be executed twice when the disk has refused its first execution. */
-function isRepeatable({ method }: Operation): boolean {
+/** Whether an operation may be executed again when the disk has refused its first execution. */
+function mayRepeat({ method }: Operation): boolean {
   return !["put", "createUpload", "uploadPart", "completeUpload"].includes(method);
 }

@@ -2,7 +2,7 @@
 import { outcomeOf, shortCall } from "../core/short-form.ts";
 import type { BucketNamespace, BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
-import { answerFailedBatch, StoreDiskClient } from "./failed-batch.ts";
+import { answerFailedBatch, StoreDiskClient, type Recovery } from "./failed-batch.ts";
 import {
   layerOf,
   operationIn,
@@ -27,25 +27,29 @@ export interface Destination {
   readonly bucketName: string;
   /** The disk of the store (`bucket/store-disk.ts`). */
   readonly disk: Fetcher;
+  /** Of the request of another process that the messages belong to. */
+  readonly requestId?: string | undefined;
 }
 
-export function senderByRpc({ buckets, bucketName, disk }: Destination): Sender {
-  const storeDisk = new StoreDiskClient(disk, bucketName);
+export function senderByRpc({ buckets, bucketName, disk, requestId }: Destination): Sender {
   const bucket = stubs(buckets, bucketName);
-  const sendOnce = (messages: OperationMessage[]): Promise<OutcomeMessage[]> =>
-    bucket().execute(messages);
-  const send = withRecovery(sendOnce, storeDisk);
+  const recovery: Recovery = {
+    send: (messages) => bucket().execute(messages, requestId),
+    disk: new StoreDiskClient(disk, bucketName),
+    hasRequestId: requestId !== undefined,
+  };
+  const send = withRecovery(recovery);
   return {
     send,
     sendOne(message, resolve, reject) {
-      const call = shortCall(operationIn(message));
+      const call = requestId === undefined ? shortCall(operationIn(message)) : null;
       if (call === null) firstOf(send([message])).then(resolve, reject);
       else {
         const answered = bucket().executeShort(layerOf(message), ...call);
         answered.then(
           (answer) => resolve(outcomeOf(answer as ShortMessage)),
           (error: unknown) =>
-            firstOf(answerFailedBatch(sendOnce, storeDisk, [message], error)).then(resolve, reject),
+            firstOf(answerFailedBatch(recovery, [message], error)).then(resolve, reject),
         );
       }
     },
@@ -54,24 +58,25 @@ export function senderByRpc({ buckets, bucketName, disk }: Destination): Sender 
 
 /** For scripts whose compatibility date is older than RPC. */
 export function senderByFetch({ buckets, bucketName, disk }: Destination): Sender {
-  const storeDisk = new StoreDiskClient(disk, bucketName);
   const bucket = stubs(buckets, bucketName);
-  const send = withRecovery(async (messages) => {
-    const body = encodeFrame(messages);
-    const response = await bucket().fetch("http://bucket/", { method: "POST", body });
-    return decodeFrame(await response.arrayBuffer());
-  }, storeDisk);
+  const send = withRecovery({
+    async send(messages) {
+      const body = encodeFrame(messages);
+      const response = await bucket().fetch("http://bucket/", { method: "POST", body });
+      return decodeFrame(await response.arrayBuffer());
+    },
+    disk: new StoreDiskClient(disk, bucketName),
+    hasRequestId: false,
+  });
   return {
     send,
     sendOne: (message, resolve, reject) => void firstOf(send([message])).then(resolve, reject),
   };
 }
 
-function withRecovery(sendOnce: Sender["send"], disk: StoreDiskClient): Sender["send"] {
+function withRecovery(recovery: Recovery): Sender["send"] {
   return (messages) =>
-    sendOnce(messages).catch((error: unknown) =>
-      answerFailedBatch(sendOnce, disk, messages, error),
-    );
+    recovery.send(messages).catch((error: unknown) => answerFailedBatch(recovery, messages, error));
 }
 
 /** Adds a latency. Messages wait at the same time, as they would on one line to a distant store. */

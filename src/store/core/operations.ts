@@ -127,15 +127,14 @@ interface Operations {
     request: UploadReference & { afterPartNumber: number; limit: number };
     result: { parts: StoredPart[]; truncated: boolean };
   };
-  /** Finds out why a batch failed. `bytes` is the size of what the batch writes. */
+  /**
+   * Finds out whether the disk is the reason why a batch failed. `bytes` is the size of what the
+   * batch writes, `blobs` are its files: those that no row names are removed.
+   */
   checkDisk: {
     request: { bytes: number; blobs: readonly string[] };
-    result: {
-      /** What callers are told; `null` when the disk accepts writes */
-      problem: string | null;
-      /** Those of the blobs to which no row refers */
-      unreferenced: string[];
-    };
+    /** What to tell callers; `null` when the disk accepts writes */
+    result: { problem: string | null };
   };
   stats: { request: object; result: { objects: number; bytes: number; uploads: number } };
 }
