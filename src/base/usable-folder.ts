@@ -110,6 +110,7 @@ export function explain(error: unknown, folder: string): unknown {
       );
     case "EIO":
       return new UserError(`The device that holds ${folder} fails: ${(error as Error).message}.`);
+    case undefined:
     default:
       return error;
   }

@@ -47,7 +47,8 @@ describe.skipIf(noDevice !== null)("on a small device", () => {
 
   it.each(devicePrograms)("%s", async (_, program) => {
     const { code, output } = await (runs.get(program) as DeviceRun).ended;
-    expect(code, output).toBe(0);
+    if (code !== 0) console.log(output);
+    expect(code).toBe(0);
   });
 });
 
@@ -94,7 +95,7 @@ describe.skipIf(noInjection !== null)("a system call that fails", () => {
         await fillBucket();
       }
       console.log(`${calls} ${error}: ${injected} calls failed`);
-      expect(injected, calls).toBeGreaterThan(0);
+      expect(injected).toBeGreaterThan(0);
     }
     expect(bucket.failures.length).toBeGreaterThan(0);
     await store.stop();
@@ -141,7 +142,8 @@ describe("a folder that is removed while it is in use", () => {
     "%s: no call succeeds",
     async (removed) => {
       const folder = join(temporaryFolder(), "v3");
-      const { bucket, stop } = await startStore(folder);
+      const store = await startStore(folder);
+      const { bucket } = store;
       await bucket.put("key", "value");
       await delay(sporadicMilliseconds);
       rmSync(join(folder, removed), { recursive: true });
@@ -154,7 +156,7 @@ describe("a folder that is removed while it is in use", () => {
       await expect(bucket.get("key")).rejects.toThrow(message);
       await expect(bucket.list()).rejects.toThrow(message);
       await expect(bucket.delete("key")).rejects.toThrow(message);
-      await stop();
+      await store.stop();
 
       const { bucket: next } = await startStore(folder);
       expect((await next.list()).objects).toEqual([]);
@@ -285,21 +287,25 @@ describe("a database that cannot be used", () => {
     await first.bucket.put("large", bytesOf(300_000));
     await first.stop();
     const databases = join(folder, "store/databases/ledge-store-bucket");
-    const isBucket = (name: string) => name.endsWith(".sqlite") && name !== "metadata.sqlite";
-    const file = join(databases, readdirSync(databases).find(isBucket) as string);
+    const file = join(databases, readdirSync(databases).find(isBucketDatabase) as string);
     damage(file);
     const files = blobFiles(folder);
 
-    const { bucket, stop } = await startStore(folder);
+    const store = await startStore(folder);
+    const { bucket } = store;
     await expect(bucket.get("small")).rejects.toThrow(message);
     await expect(bucket.put("small", "new")).rejects.toThrow(message);
     await expect(bucket.put("large", bytesOf(200_000))).rejects.toThrow(message);
-    await stop();
+    await store.stop();
     // The file of a refused put stays where no bucket can say that no row names it.
     expect(blobFiles(folder)).toEqual(expect.arrayContaining(files));
     expect(existsSync(file)).toBe(true);
   });
 });
+
+function isBucketDatabase(name: string): boolean {
+  return name.endsWith(".sqlite") && name !== "metadata.sqlite";
+}
 
 /** Starts a store that should not start. Miniflare's `dispose` rejects with the same error. */
 async function startFailing(folder: string): Promise<never> {

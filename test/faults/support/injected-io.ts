@@ -25,7 +25,7 @@ export function injectionProblem(): string | null {
       timeout: 2000,
       killSignal: "SIGINT",
     });
-    if ((error as NodeJS.ErrnoException | undefined)?.code === "ENOENT") {
+    if (error?.message.includes("ENOENT") === true) {
       return "strace is not installed";
     }
     return stderr.includes("attached") ? null : `strace cannot attach: ${stderr.trim()}`;

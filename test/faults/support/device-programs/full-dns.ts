@@ -25,7 +25,7 @@ const folder = join(device, ".wrangler/state/v3/dns");
 
 interface Reply {
   readonly status: number;
-  readonly result: any;
+  readonly result: { readonly id: string }[] & { readonly id: string };
   readonly message: string | undefined;
 }
 
@@ -36,8 +36,10 @@ const call = async (method: string, path: string, body?: object): Promise<Reply>
     headers,
     ...(body && { body: JSON.stringify(body) }),
   });
-  const { result, errors } = (await response.json()) as any;
-  return { status: response.status, result, message: errors?.[0]?.message };
+  const { result, errors } = (await response.json()) as Pick<Reply, "result"> & {
+    readonly errors: { readonly message: string }[];
+  };
+  return { status: response.status, result, message: errors[0]?.message };
 };
 const record = (index: number) => ({
   type: "TXT",
@@ -45,7 +47,7 @@ const record = (index: number) => ({
   content: `"${"x".repeat(200)}"`,
 });
 
-const [{ id: zoneId }] = (await call("GET", "/zones")).result;
+const zoneId = (await call("GET", "/zones")).result[0]?.id;
 const records = `/zones/${zoneId}/dns_records`;
 const ids: string[] = [];
 for (let index = 0; index < 20; index++) {
@@ -96,7 +98,7 @@ assert.deepEqual(await Promise.all([answers(0), answers(1), answers(2), answers(
 free();
 assert.equal((await call("POST", records, record(created))).status, 200);
 assert.ok(await answers(created));
-const stored = (await call("GET", `${records}?per_page=1000`)).result.length as number;
+const stored = (await call("GET", `${records}?per_page=1000`)).result.length;
 assert.equal(stored, created - 1);
 await dns.stop();
 checkDatabases(folder);
