@@ -6,7 +6,6 @@ import {
   accessSync,
   constants,
   existsSync,
-  mkdirSync,
   readdirSync,
   rmSync,
   statSync,
@@ -14,6 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { reserveName } from "./disk-space.ts";
+import { makePrivateFolder } from "./private-files.ts";
 import { UserError } from "./user-error.ts";
 
 interface FolderNeeds {
@@ -51,7 +51,7 @@ export function requireUsableFolder(
 ): { isFull: boolean } {
   const paths = [folder, ...subfolders.map((name) => join(folder, name))];
   const prepare = (): void => {
-    for (const path of paths) mkdirSync(path, { recursive: true, mode: 0o700 });
+    for (const path of paths) makePrivateFolder(path);
     for (const path of paths) requireAccess(path);
     attemptWrite(folder);
   };

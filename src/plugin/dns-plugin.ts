@@ -11,6 +11,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { fullDeviceText, requireUsableFolder } from "../base/usable-folder.ts";
 import { reserveName } from "../base/disk-space.ts";
@@ -62,6 +63,7 @@ export const dnsPlugin: Plugin = {
     const { isFull } = requireUsableFolder(folder, { reserve: reserveName });
     if (isFull) console.warn(fullDeviceText(folder));
     const place = { folder, databases: "ledge-dns-", isFull };
+    keepRuntimeFilesPrivate();
     return [
       { name: zonesService, disk: { path: folder, writable: true } },
       {

@@ -2,7 +2,6 @@
  * The services behind the bindings of the store: the buckets on their databases in the runtime that
  * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type {
   PluginServicesOptions,
@@ -12,6 +11,7 @@ import type {
   Worker_Module,
 } from "miniflare";
 import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { fullDeviceText, requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
@@ -72,7 +72,7 @@ export async function storeServices(
   if (isFull) console.warn(fullDeviceText(folder));
   const [blobs, runs] = [join(folder, "blobs"), join(folder, "runs")];
   // The command line finds buckets by their folders.
-  for (const name of bucketNames) mkdirSync(join(blobs, bucketFolder(name)), { recursive: true });
+  for (const name of bucketNames) makePrivateFolder(join(blobs, bucketFolder(name)));
   // All scripts of a run use the services of the first script.
   if (lastRunIds.get(loopbackPort) === runId) return [];
   lastRunIds.set(loopbackPort, runId);

@@ -2,9 +2,10 @@
  * The store of a project, and its buckets while a command has them open. Modules that `--help` does
  * not need are loaded when a command runs.
  */
-import { mkdirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { makePrivateFolder } from "../../base/private-files.ts";
 import { explain } from "../../base/usable-folder.ts";
 import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
@@ -63,7 +64,7 @@ export async function withStore<Result>(
 
 function makeFolder(path: string, storeFolder: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    makePrivateFolder(path);
   } catch (error) {
     throw explain(error, storeFolder);
   }

@@ -1,5 +1,7 @@
 /** The companion worker (`worker/`) in a Miniflare of its own. */
+import { join } from "node:path";
 import type { Miniflare } from "miniflare";
+import { keepRuntimeFilesPrivate, makePrivateFolder } from "../../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 import type { DnsVariables } from "../../config/dns-config.ts";
 
@@ -24,6 +26,8 @@ export interface RemoteOptions {
 /** The worker's Durable Object classes, by binding. wrangler.toml declares the same. */
 export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
+/** Miniflare would make these folders for other users too. */
+const miniflareFolders = ["cache", "do"];
 const workerName = "dns";
 const durableObject = "durable-object";
 const text = (value: string) => ({ type: "text" as const, value });
@@ -33,6 +37,8 @@ export function startCompanion(
   { host, port, folder, isFull, listeners }: CompanionOptions,
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();
+  keepRuntimeFilesPrivate();
+  for (const name of miniflareFolders) makePrivateFolder(join(folder, name));
   const classes = Object.entries(companionClasses);
   return new Runtime({
     host,
