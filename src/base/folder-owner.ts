@@ -118,11 +118,12 @@ export class FolderOwner<Details extends object = object> {
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    if (this.#server !== undefined) {
-      this.#server.close();
-      removeSocket(socketPath(this.folder, controlSocket));
+    this.#server?.close();
+    // A folder that was removed meanwhile may exist again, with another owner.
+    if (readOwnerRecord(this.folder)?.processId === process.pid) {
+      if (this.#server !== undefined) removeSocket(socketPath(this.folder, controlSocket));
+      rmSync(join(this.folder, recordName), { force: true });
     }
-    rmSync(join(this.folder, recordName), { force: true });
     // First the lock, then the connections: a client that sees the end can take the lock.
     this.#lock.release();
     for (const connection of this.#connections) connection.destroy();

@@ -11,6 +11,7 @@ import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
 import { loadWrangler } from "../base/runtime.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
+import { requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
@@ -46,6 +47,11 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   process.env["CLOUDFLARE_CF_FETCH_ENABLED"] ??= "false";
   process.env["WRANGLER_LOG"] ??= options.logLevel ?? logLevelDefault;
   const config = readConfig(options);
+  const state = stateFolder(config.folder, options.persistTo);
+  // wrangler would show the error of our plugin with a stack.
+  if (config.buckets.length > 0) {
+    requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
+  }
   const dns = options.dns === false ? null : new CompanionDns(config, options);
   // wrangler takes time to load, so it loads while DNS starts.
   const starting = dns?.start();

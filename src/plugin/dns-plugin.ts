@@ -11,8 +11,10 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
-import { keepRuntimeFilesPrivate, makePrivateFolder } from "../base/private-files.ts";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { fullDeviceText, requireUsableFolder } from "../base/usable-folder.ts";
+import { reserveName } from "../base/disk-space.ts";
 import { UserError } from "../base/user-error.ts";
 import { companionClasses, type RemoteOptions } from "../dns/server/companion.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
@@ -58,7 +60,9 @@ export const dnsPlugin: Plugin = {
     if (binding === undefined) return [];
     if (binding.kind === "remote") return remoteServices(binding.options as RemoteOptions);
     const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
-    makePrivateFolder(folder);
+    const { isFull } = requireUsableFolder(folder, { reserve: reserveName });
+    if (isFull) console.warn(fullDeviceText(folder));
+    const place = { folder, databases: "ledge-dns-", isFull };
     keepRuntimeFilesPrivate();
     return [
       { name: zonesService, disk: { path: folder, writable: true } },
@@ -78,6 +82,8 @@ export const dnsPlugin: Plugin = {
               name,
               durableObjectNamespace: { className, serviceName: workerService },
             })),
+            { name: "ZONES_DISK", service: { name: zonesService } },
+            { name: "ZONES_PLACE", text: JSON.stringify(place) },
             { name: "DNS_CONFIG", text: JSON.stringify(binding.options ?? {}) },
           ],
         },

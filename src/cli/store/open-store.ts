@@ -6,6 +6,7 @@ import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { makePrivateFolder } from "../../base/private-files.ts";
+import { explain } from "../../base/usable-folder.ts";
 import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
@@ -50,7 +51,7 @@ export async function withStore<Result>(
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     // The folder makes the bucket known to commands that run without this configuration.
-    makePrivateFolder(blobFolder(project, known.bucketName));
+    makeFolder(blobFolder(project, known.bucketName), project.folder);
     return Object.assign(new endpoint.EndpointBucket(connection, known.bucketName), { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
@@ -59,6 +60,14 @@ export async function withStore<Result>(
     () => work({ project, bucket, buckets }),
     () => connection.close(),
   );
+}
+
+function makeFolder(path: string, storeFolder: string): void {
+  try {
+    makePrivateFolder(path);
+  } catch (error) {
+    throw explain(error, storeFolder);
+  }
 }
 
 export async function findProject(invocation: Invocation): Promise<StoreProject> {

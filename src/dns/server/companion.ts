@@ -10,6 +10,8 @@ export interface CompanionOptions {
   readonly port: number;
   /** Where the zones are. */
   readonly folder: string;
+  /** Whether the device of the folder is full. */
+  readonly isFull: boolean;
   /** Where the worker publishes each change of a zone; `null` without listeners. */
   readonly listeners: { readonly address: string; readonly secret: string } | null;
 }
@@ -32,7 +34,7 @@ const text = (value: string) => ({ type: "text" as const, value });
 
 export function startCompanion(
   variables: DnsVariables,
-  { host, port, folder, listeners }: CompanionOptions,
+  { host, port, folder, isFull, listeners }: CompanionOptions,
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();
   keepRuntimeFilesPrivate();
@@ -66,6 +68,8 @@ export function startCompanion(
               LISTENERS: { type: "external" as const, address: listeners.address },
               LISTENERS_SECRET: text(listeners.secret),
             }),
+            ZONES_DISK: { type: "disk" as const, path: folder, writable: true },
+            ZONES_PLACE: text(JSON.stringify({ folder, databases: `do/${workerName}-`, isFull })),
             ...Object.fromEntries(
               Object.entries(variables).map(([name, value]) => [name, text(value as string)]),
             ),

@@ -6,7 +6,8 @@ import { isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
 import { observeRuntimesOf } from "../../base/child-processes.ts";
 import { isPortFree } from "../../base/ports.ts";
-import { makePrivateFolder } from "../../base/private-files.ts";
+import { fullDeviceText, requireUsableFolder } from "../../base/usable-folder.ts";
+import { reserveName } from "../../base/disk-space.ts";
 import { UserError } from "../../base/user-error.ts";
 import {
   apiKeyDefault,
@@ -69,7 +70,8 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
   const wanted = options.port ?? dns.apiPort;
   const folder = zonesFolder(projectFolder, options.persistTo);
 
-  makePrivateFolder(folder);
+  const { isFull } = requireUsableFolder(folder, { reserve: reserveName });
+  if (isFull) log(fullDeviceText(folder));
   const owner = await ZonesOwner.take(folder, { brief });
   const parts: (() => Promise<unknown>)[] = [async () => owner.release()];
   let stopped: Promise<void> | undefined;
@@ -82,7 +84,7 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
     if (listeners !== null) parts.push(() => listeners.stop());
     const miniflare = observeRuntimesOf(
       { onStart: (runtime) => owner.recordRuntime(runtime) },
-      () => startCompanion(variables, { host, port, folder, listeners }),
+      () => startCompanion(variables, { host, port, folder, isFull, listeners }),
     );
     parts.push(() => miniflare.dispose());
     const { origin } = await miniflare.unsafeGetDirectURL("dns");
