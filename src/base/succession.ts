@@ -6,8 +6,8 @@
  * takes the folder and starts a service of its own, which listens where the last owner did. If
  * several clients do so, one gets the lock and the others are its clients.
  *
- * Such an owner is brief: when a runtime with a script starts, the process stops its service, gives
- * the folder up, and is a client again.
+ * Such an owner is brief, as a rule: when a process needs the folder for longer, this process stops
+ * its service, gives the folder up, and is a client again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { FolderOwner } from "./folder-owner.ts";
@@ -18,11 +18,13 @@ export interface OwnerService {
   stop(): Promise<void>;
 }
 
-export interface SuccessionOptions {
+export interface SuccessionOptions<Owner> {
   readonly folder: string;
-  /** Makes this process a brief owner; `null` when the folder has an owner. */
-  readonly take: (onHandover: () => void) => Promise<FolderOwner | null>;
-  readonly start: (owner: FolderOwner) => Promise<OwnerService>;
+  /** Makes this process the owner; `null` when the folder has an owner. */
+  readonly take: (onHandover: () => void) => Promise<Owner | null>;
+  readonly start: (owner: Owner) => Promise<OwnerService>;
+  /** Called when this process is a client of another owner, each time that the owner changes. */
+  readonly onOwner?: (owner: OwnerLink) => void;
   /** Called before the service stops because another process wants the folder. */
   readonly beforeHandover?: () => Promise<void>;
 }
@@ -33,14 +35,14 @@ const successorMilliseconds = 5_000;
 /** Between two attempts to start a service that does not start. */
 const retryMilliseconds = 1_000;
 
-export class Succession {
-  readonly #options: SuccessionOptions;
+export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner> {
+  readonly #options: SuccessionOptions<Owner>;
   readonly #stopping = Promise.withResolvers<"stop">();
   readonly #ended: Promise<void>;
   #isStopped = false;
   #failure: Error | null = null;
 
-  constructor(options: SuccessionOptions) {
+  constructor(options: SuccessionOptions<Owner>) {
     this.#options = options;
     this.#ended = this.#run();
   }
@@ -61,6 +63,8 @@ export class Succession {
     while (!this.#isStopped) {
       const link = await OwnerLink.connect(this.#options.folder);
       if (link !== null) {
+        this.#failure = null;
+        this.#options.onOwner?.(link);
         await Promise.race([link.ended, this.#stopping.promise]);
         link.close();
         continue;
