@@ -68,7 +68,7 @@ export class FileLock {
 
 /** Node 22 prints a warning when it loads the module. */
 export function loadSqlite(): typeof Sqlite {
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => {};
   try {
     return process.getBuiltinModule("node:sqlite");

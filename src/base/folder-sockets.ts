@@ -16,9 +16,15 @@ const pathBytesMax = 103;
 /** No name of a socket is longer. */
 const nameBytesMax = 20;
 
+/** Whether workerd can listen at the sockets. On Windows only Node can, at named pipes. */
+export const hasRuntimeSockets = process.platform !== "win32";
+
 /** @param folder exists */
 export function socketPath(folder: string, name: string): string {
-  return join(socketsFolder(realpathSync(folder)), name);
+  const path = realpathSync(folder);
+  return hasRuntimeSockets
+    ? join(socketsFolder(path), name)
+    : `\\\\.\\pipe\\ledge-${hashOf(path)}-${name}`;
 }
 
 function socketsFolder(folder: string): string {
@@ -37,14 +43,18 @@ function socketsFolder(folder: string): string {
         `Remove it, or use a state folder with a shorter path than ${folder}.`,
     );
   }
-  const below = join(base, createHash("sha256").update(folder).digest("hex").slice(0, 16));
+  const below = join(base, hashOf(folder));
   mkdirSync(below, { recursive: true, mode: 0o700 });
   return below;
 }
 
+function hashOf(folder: string): string {
+  return createHash("sha256").update(folder).digest("hex").slice(0, 16);
+}
+
 /** Removes the file of a socket: a server cannot listen while the file of an ended server exists. */
 export function removeSocket(path: string): void {
-  rmSync(path, { force: true });
+  if (hasRuntimeSockets) rmSync(path, { force: true });
 }
 
 /**

@@ -20,8 +20,10 @@ const endMilliseconds = 10_000;
 const stateField = 0;
 const startTimeField = 19;
 
+let thisIdentity: ProcessIdentity | undefined;
+
 export function thisProcess(): ProcessIdentity {
-  return identityOf(process.pid);
+  return (thisIdentity ??= identityOf(process.pid));
 }
 
 export function identityOf(processId: number): ProcessIdentity {
@@ -162,8 +164,10 @@ function commandLineOf(processId: number): string | null {
 function commandOutput(command: string, args: string[]): string | null {
   if (process.platform === "win32") return null;
   try {
-    return execFileSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
-      .trim();
+    return execFileSync(command, args, {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
   } catch {
     return null;
   }

@@ -56,5 +56,5 @@ interface DevOptions {
 }
 
 function devOptions(worker: ParsedWorkerOptions): DevOptions {
-  return ((worker as { dev?: unknown }).dev ??= {}) as DevOptions;
+  return ((worker as { dev?: DevOptions }).dev ??= {});
 }

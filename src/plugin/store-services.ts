@@ -11,6 +11,7 @@ import type {
   Worker_Binding,
   Worker_Module,
 } from "miniflare";
+import { hasRuntimeSockets } from "../base/folder-sockets.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
@@ -92,7 +93,7 @@ export async function storeServices(
     closeEndpointSocket(worker);
     return [...shared, ...clientServices(endpointPath(folder), bindings)];
   }
-  openEndpointSocket(worker, folder, runId);
+  if (hasRuntimeSockets) openEndpointSocket(worker, folder, runId);
   return [...shared, ...ownerServices(databases, [...bindings, joinerBinding])];
 }
 
@@ -139,10 +140,7 @@ function clientServices(endpoint: string, bindings: Worker_Binding[]): Service[]
         { className: bucketNamespace.className, uniqueKey: "ledge-store-client" },
       ],
       durableObjectStorage: { inMemory: miniflare.kVoid },
-      bindings: [
-        { name: "owner", service: { name: ownerService } },
-        ...bindings,
-      ],
+      bindings: [{ name: "owner", service: { name: ownerService } }, ...bindings],
     }),
   ];
 }

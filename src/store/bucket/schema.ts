@@ -1,6 +1,6 @@
 /** Since format 3 (`request-table.ts`). */
 export const requestStatements = [
-  `CREATE TABLE requests (
+  `CREATE TABLE IF NOT EXISTS requests (
     sequence INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     outcomes TEXT NOT NULL,

@@ -8,6 +8,7 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { readOwnerRecord } from "../../base/folder-owner.ts";
+import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
 import type { Succession } from "../../base/succession.ts";
 import { UserError } from "../../base/user-error.ts";
 import { EndpointClient, EndpointClosedError } from "./endpoint-client.ts";
@@ -30,6 +31,11 @@ export class OwnerConnection {
 
   constructor(store: StoreFolder) {
     this.#store = store;
+    if (!hasRuntimeSockets) {
+      throw new UserError(
+        "On Windows a command cannot reach the buckets. Use the Windows Subsystem for Linux.",
+      );
+    }
     mkdirSync(store.folder, { recursive: true, mode: 0o700 });
     this.#endpoint = new EndpointClient(endpointPath(store.folder));
   }

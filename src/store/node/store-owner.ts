@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { within } from "../../base/concurrency.ts";
 import { FolderOwner, readOwnerRecord } from "../../base/folder-owner.ts";
-import { socketPath } from "../../base/folder-sockets.ts";
+import { hasRuntimeSockets, socketPath } from "../../base/folder-sockets.ts";
 import { OwnerLink } from "../../base/owner-link.ts";
 import { RunRecords } from "../../base/run-records.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -66,6 +66,7 @@ export async function claimStore(folder: string): Promise<FolderOwner | null> {
     const record = readOwnerRecord(folder);
     // The owner starts or ends at this moment.
     if (link === null || record === null) await delay(pollMilliseconds);
+    else if (!hasRuntimeSockets) throw sharingError(folder, record.processId);
     else if (!record.isBrief) return null;
     else {
       link.requestHandover();
@@ -81,6 +82,14 @@ export async function claimStore(folder: string): Promise<FolderOwner | null> {
     }
     link?.close();
   }
+}
+
+/** On Windows a runtime cannot listen where other processes would find it. */
+function sharingError(folder: string, processId: number): UserError {
+  return new UserError(
+    `Process ${processId} uses the store in ${folder}. On Windows one process at a time can use a ` +
+      "store: stop that process, or use the Windows Subsystem for Linux.",
+  );
 }
 
 /** The owners that this process has taken for runtimes which it starts, by a token. */
