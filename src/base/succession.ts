@@ -38,13 +38,23 @@ const retryMilliseconds = 1_000;
 export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner> {
   readonly #options: SuccessionOptions<Owner>;
   readonly #stopping = Promise.withResolvers<"stop">();
+  readonly #ready = Promise.withResolvers<void>();
   readonly #ended: Promise<void>;
   #isStopped = false;
   #failure: Error | null = null;
 
   constructor(options: SuccessionOptions<Owner>) {
     this.#options = options;
-    this.#ended = this.#run();
+    this.#ready.promise.catch(() => {});
+    this.#ended = this.#run().finally(() => this.#ready.resolve());
+  }
+
+  /**
+   * Resolves when this process is a client of another owner, or when its own service has started.
+   * Rejects when the first attempt to become the owner fails.
+   */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
   }
 
   /** Why the last attempt to become the owner failed; `null` after a success. */
@@ -64,6 +74,7 @@ export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner
       const link = await OwnerLink.connect(this.#options.folder);
       if (link !== null) {
         this.#failure = null;
+        this.#ready.resolve();
         this.#options.onOwner?.(link);
         await Promise.race([link.ended, this.#stopping.promise]);
         link.close();
@@ -74,6 +85,7 @@ export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner
         this.#failure = null;
       } catch (error) {
         this.#failure = error as Error;
+        this.#ready.reject(error);
         await Promise.race([delay(retryMilliseconds), this.#stopping.promise]);
       }
     }
@@ -87,6 +99,7 @@ export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner
     try {
       const service = await this.#options.start(owner);
       this.#failure = null;
+      this.#ready.resolve();
       const reason = await Promise.race([handover.promise, this.#stopping.promise]);
       if (reason === "handover") await this.#options.beforeHandover?.();
       await service.stop();

@@ -63,6 +63,9 @@ export class DnsUse {
     }
     this.#zones = zones;
     if (run.succeeds) this.#succession ??= succeedZonesOwner(zones, (text) => console.warn(text));
+    // A call from Node to a method of the binding blocks Node until the answer arrives, so this
+    // process cannot start to serve the zones during the call.
+    await this.#succession?.ready;
     this.#nextRunId = runId;
     zonesRuns(folder).write(runId);
     this.#endStart = await shareStartTurn(persistPath, loopbackPort);

@@ -25,12 +25,11 @@ function readOperations(
 export const recordHandlers = {
   list: async (call) =>
     zoneOf(call).list(requireValid((report) => readRecordQuery(call.parameters, report))),
-  create: async (call) => 
-    zoneOf(call).create(await readJson(call.request), call.requestId),
+  create: async (call) => zoneOf(call).create(await readJson(call.request), call.requestId),
   get: async (call) => zoneOf(call).get(recordId(call)),
-  overwrite: async (call) => 
+  overwrite: async (call) =>
     zoneOf(call).overwrite(recordId(call), await readJson(call.request), call.requestId),
-  edit: async (call) => 
+  edit: async (call) =>
     zoneOf(call).edit(recordId(call), await readJson(call.request), call.requestId),
   remove: async (call) => zoneOf(call).remove(recordId(call), call.requestId),
   usage: async (call) => zoneOf(call).usage(),

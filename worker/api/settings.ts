@@ -13,7 +13,7 @@ function readSwitchName({ ids, path }: ApiCall): SwitchName {
 
 export const settingsHandlers = {
   getDns: async (call) => zoneOf(call).readSettings(),
-  editDns: async (call) => 
+  editDns: async (call) =>
     zoneOf(call).changeSettings(await readJson(call.request), call.requestId),
   list: async (call) => zoneOf(call).readSwitches(),
   get: async (call) => zoneOf(call).readSwitch(readSwitchName(call)),

@@ -156,11 +156,7 @@ export class ZoneObject extends DurableObject<Env> {
     });
   }
 
-  async importFile(
-    text: string,
-    proxied: boolean,
-    requestId: string | null,
-  ): Promise<ObjectReply> {
+  async importFile(text: string, proxied: boolean, requestId: string | null): Promise<ObjectReply> {
     const start = Date.now();
     const reply = await this.#write(
       (transaction) => importZoneFile(text, proxied, transaction),

@@ -94,9 +94,7 @@ async function findServer(
 }
 
 async function connect(zones: Zones): Promise<DnsServer> {
-  const { connectionUrl, ZonesConnection } = await import(
-    "../../dns/server/zones-connection.ts"
-  );
+  const { connectionUrl, ZonesConnection } = await import("../../dns/server/zones-connection.ts");
   const connection = new ZonesConnection(zones);
   try {
     await connection.check();
