@@ -95,13 +95,7 @@ async function findServer(
 
 async function connect(zones: Zones): Promise<DnsServer> {
   const { connectionUrl, ZonesConnection } = await import("../../dns/server/zones-connection.ts");
-  const connection = new ZonesConnection(zones);
-  try {
-    await connection.check();
-  } catch (error) {
-    await connection.close();
-    throw error;
-  }
+  const connection = await ZonesConnection.open(zones);
   return {
     url: connectionUrl,
     dns: null,

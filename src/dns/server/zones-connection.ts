@@ -1,7 +1,8 @@
 /**
  * A command's connection to the owner of the zones, through the folder's socket.
  *
- * If no process owns the zones, this process does, briefly. The owner may change at any time: a dev
+ * If no process owns the zones, this process does, briefly: the runtime of an owner that was killed
+ * still answers, and has to end first. The owner may change at any time: a dev
  * server ends, restarts or starts. Then a request in flight is sent again, to the next owner. So a
  * request that may write has an id (`worker/objects/stored-replies.ts`).
  */
@@ -30,16 +31,25 @@ export const connectionUrl = `${origin}/client/v4`;
 
 export class ZonesConnection {
   readonly #zones: Zones;
-  #succession: Succession<ZonesOwner> | undefined;
+  readonly #succession: Succession<ZonesOwner>;
 
-  constructor(zones: Zones) {
+  private constructor(zones: Zones) {
     this.#zones = zones;
     mkdirSync(zones.folder, { recursive: true, mode: 0o700 });
+    this.#succession = succeedZonesOwner(zones, (text) => console.warn(text));
   }
 
   /** @throws UserError when a process owns the zones and does not answer */
-  async check(): Promise<void> {
-    await this.#send(new Request(`${connectionUrl}/user`), checkMilliseconds);
+  static async open(zones: Zones): Promise<ZonesConnection> {
+    const connection = new ZonesConnection(zones);
+    try {
+      await connection.#succession.ready;
+      await connection.#send(new Request(`${connectionUrl}/user`), checkMilliseconds);
+      return connection;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
   }
 
   /** As the global `fetch()`, for URLs below `connectionUrl`. */
@@ -48,7 +58,7 @@ export class ZonesConnection {
   }
 
   async close(): Promise<void> {
-    await this.#succession?.stop();
+    await this.#succession.stop();
   }
 
   async #send(sent: Request, answerMilliseconds: number): Promise<Response> {
@@ -65,7 +75,6 @@ export class ZonesConnection {
       } catch (error) {
         if (error instanceof SilenceError) throw await this.#notAnswering();
         const { folder } = this.#zones;
-        this.#succession ??= succeedZonesOwner(this.#zones, (text) => console.warn(text));
         if (this.#succession.failure !== null) throw this.#succession.failure;
         if (Date.now() > deadline) {
           const owner = await findZonesOwner(folder);
