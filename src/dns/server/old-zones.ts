@@ -94,8 +94,7 @@ function writeMissingRecords(
   );
   const missing = old.filter((record) => !present.has(identity(record)));
   if (missing.length === 0) return null;
-  const path = join(folder, asideFolder, `${name}.zone`);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const path = asidePath(folder, `${name}.zone`);
   writeFileSync(path, `${missing.map(composeLine).join("\n")}\n`, { mode: 0o600 });
   return path;
 }
@@ -157,10 +156,18 @@ function move(path: string, newPath: string): void {
 }
 
 function setAside(folder: string): void {
-  mkdirSync(join(folder, asideFolder), { recursive: true, mode: 0o700 });
   for (const className of ["ZoneObject", "IndexObject"]) {
     const path = join(folder, oldLayout.folder(className));
-    if (existsSync(path)) renameSync(path, join(folder, asideFolder, basename(path)));
+    if (existsSync(path)) renameSync(path, asidePath(folder, basename(path)));
+  }
+}
+
+/** A new path: an earlier version may have made zones again. */
+function asidePath(folder: string, name: string): string {
+  mkdirSync(join(folder, asideFolder), { recursive: true, mode: 0o700 });
+  for (let count = 1; ; count++) {
+    const path = join(folder, asideFolder, count === 1 ? name : `${name}.${count}`);
+    if (!existsSync(path)) return path;
   }
 }
 
