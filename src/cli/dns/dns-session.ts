@@ -18,10 +18,10 @@ export const serverOptions: Record<string, Option> = {
   url: {
     summary: "The API of another server",
     value: "URL",
-    default: "the running server of the project, or a server for this command",
+    default: "the process that has the zones of the project, or this command",
   },
   email: { summary: "The e-mail address that belongs to --key", value: "EMAIL" },
-  key: { summary: "The account's key", value: "KEY", default: "the server's" },
+  key: { summary: "The account's key", value: "KEY", default: "the configuration's, for --url" },
   token: { summary: "A token, instead of --email and --key", value: "TOKEN" },
 };
 
