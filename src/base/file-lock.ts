@@ -71,8 +71,12 @@ export function loadSqlite(): typeof Sqlite {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => {};
   try {
-    return process.getBuiltinModule("node:sqlite");
+    const sqlite = process.getBuiltinModule("node:sqlite") as typeof Sqlite | undefined;
+    if (sqlite !== undefined) return sqlite;
   } finally {
     process.emitWarning = emitWarning;
   }
+  throw new UserError(
+    `Ledge needs Node 22.13 or later, the first version with SQLite. This is Node ${process.version}.`,
+  );
 }

@@ -56,7 +56,7 @@ function canListen(port: number, host: string): Promise<boolean> {
  * to the port keeps the system from assigning the port to another process for a while, and does
  * not keep workerd from listening on the port.
  */
-export async function reservePort(): Promise<number> {
+async function reservePort(): Promise<number> {
   const server = createServer();
   const { promise: accepted, resolve } = Promise.withResolvers<Socket>();
   server.once("connection", resolve);

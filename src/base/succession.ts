@@ -13,12 +13,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FolderOwner } from "./folder-owner.ts";
 import { OwnerLink } from "./owner-link.ts";
 
-export interface OwnerService {
+interface OwnerService {
   /** Returns when no process of the service runs any more. */
   stop(): Promise<void>;
 }
 
-export interface SuccessionOptions<Owner> {
+interface SuccessionOptions<Owner> {
   readonly folder: string;
   /** Makes this process the owner; `null` when the folder has an owner. */
   readonly take: (onHandover: () => void) => Promise<Owner | null>;

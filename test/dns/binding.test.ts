@@ -105,24 +105,24 @@ describe("a binding of type unsafe:dns and startDns() on one folder", () => {
   it("have the same zones, also when startDns() takes over and ends", async () => {
     const state = temporaryFolder();
     const configPath = projectIn(state, declared);
-    const script = start(join(state, "v3"), [worker(declared)]);
-    await script.dispatchFetch("http://script/", { method: "POST" });
+    const bound = start(join(state, "v3"), [worker(declared)]);
+    await bound.dispatchFetch("http://script/", { method: "POST" });
     // Each request of the script is answered, by one owner or the other.
-    let isDone = false;
+    const done = new AbortController();
     const lists: string[][] = [];
     const reading = (async () => {
-      while (!isDone) lists.push(await list(script));
+      while (!done.signal.aborted) lists.push(await list(bound));
     })();
     for (let round = 0; round < 2; round++) {
       const dns = await startDns({ configPath, persistTo: state, ...ports });
-      expect(await list(script)).toEqual(["example.com 192.0.2.1", "www.example.com 192.0.2.2"]);
+      expect(await list(bound)).toEqual(["example.com 192.0.2.1", "www.example.com 192.0.2.2"]);
       const query = new URL("/dns-query?name=www.example.com", dns.url);
       const answer = await (await fetch(query)).json();
       expect(answer).toMatchObject({ Status: 0, Answer: [{ data: "192.0.2.2" }] });
       await dns.stop();
-      expect(await list(script)).toHaveLength(2);
+      expect(await list(bound)).toHaveLength(2);
     }
-    isDone = true;
+    done.abort();
     await reading;
     expect(lists.filter(({ length }) => length !== 2)).toEqual([]);
   });
@@ -147,6 +147,14 @@ describe("a binding of type unsafe:dns and startDns() on one folder", () => {
   });
 });
 
+/** The id that workerd gives the object with a name. */
+function objectId(uniqueKey: string, name: string): string {
+  const key = createHash("sha256").update(uniqueKey).digest();
+  const hmac = (data: string | Buffer) =>
+    createHmac("sha256", key).update(data).digest().subarray(0, 16);
+  return Buffer.concat([hmac(name), hmac(hmac(name))]).toString("hex");
+}
+
 describe("zones of a binding of an earlier version", () => {
   /** Moves the databases to where the binding had them. */
   function makeOld(state: string): void {
@@ -166,13 +174,6 @@ describe("zones of a binding of an earlier version", () => {
 
   /** The id of example.com, which its name determines. */
   const zoneId = createHash("sha256").update("zone example.com").digest("hex").slice(0, 32);
-
-  function objectId(uniqueKey: string, name: string): string {
-    const key = createHash("sha256").update(uniqueKey).digest();
-    const hmac = (data: string | Buffer) =>
-      createHmac("sha256", key).update(data).digest().subarray(0, 16);
-    return Buffer.concat([hmac(name), hmac(hmac(name))]).toString("hex");
-  }
 
   it("are zones of all tools", async () => {
     const state = temporaryFolder();

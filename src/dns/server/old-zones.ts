@@ -150,7 +150,7 @@ function withDatabase<Row>(path: string, work: (database: DatabaseSync) => Row[]
 /** A database that was closed last by this process is one file. */
 function move(path: string, newPath: string): void {
   if (!existsSync(path)) return;
-  withDatabase(path, (database) => void database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
+  withDatabase(path, (database) => database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
   mkdirSync(dirname(newPath), { recursive: true, mode: 0o700 });
   renameSync(path, newPath);
 }
