@@ -6,7 +6,15 @@
  * folder with a long path are in a folder of the user below `/tmp`.
  */
 import { createHash } from "node:crypto";
-import { existsSync, linkSync, lstatSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { UserError } from "./user-error.ts";
