@@ -10,15 +10,16 @@
  * A binding of type `dns_remote` is for a dev server, which serves the zones itself. It has no
  * options.
  */
-import { mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service, Worker } from "miniflare";
 import { hasRuntimeSockets } from "../base/folder-sockets.ts";
 import { newRunId } from "../base/run-records.ts";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { fullDeviceText, requireUsableFolder } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { companionClasses } from "../dns/server/companion.ts";
-import { apiSocketPath } from "../dns/server/zones-owner.ts";
+import { apiSocketPath, zonesNeeds } from "../dns/server/zones-owner.ts";
 import { DnsUse } from "./dns-use.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 
@@ -66,6 +67,7 @@ export const dnsPlugin: Plugin = {
     const bindings = dnsBindings(worker);
     const [binding] = bindings.toSorted((one) => (one.kind === "api" ? -1 : 1));
     if (binding === undefined) return [];
+    keepRuntimeFilesPrivate();
     const { resourcePersistencePath: persistPath } = sharedOptions;
     const folder = getPersistPath(pluginName, tmpPath, persistPath);
     const table = JSON.stringify(binding.options ?? {});
@@ -95,7 +97,9 @@ const lastRunIds = new Map<number, string>();
 
 /** The companion worker in this runtime. */
 function companionServices(folder: string, table: string): Service[] {
-  mkdirSync(folder, { recursive: true });
+  const { isFull } = requireUsableFolder(folder, zonesNeeds);
+  if (isFull) console.warn(fullDeviceText(folder));
+  const place = { folder, databases: "ledge-dns-", isFull };
   return [
     { name: zonesService, disk: { path: folder, writable: true } },
     dnsWorker("dns-worker", {
@@ -110,6 +114,8 @@ function companionServices(folder: string, table: string): Service[] {
           name,
           durableObjectNamespace: { className, serviceName: workerService },
         })),
+        { name: "ZONES_DISK", service: { name: zonesService } },
+        { name: "ZONES_PLACE", text: JSON.stringify(place) },
         { name: "DNS_CONFIG", text: table },
       ],
     }),

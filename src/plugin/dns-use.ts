@@ -5,15 +5,17 @@
  *
  * `store-use.ts` says how a plugin learns that its Miniflare has ended.
  */
-import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { observeRuntimesAt } from "../base/child-processes.ts";
 import { reserveSocket } from "../base/folder-sockets.ts";
 import { isListening } from "../base/ports.ts";
+import { markChildren } from "../base/processes.ts";
 import type { Succession } from "../base/succession.ts";
+import { requireUsableFolder } from "../base/usable-folder.ts";
 import {
   apiSocketPath,
+  zonesNeeds,
   zonesRuns,
   type Zones,
   type ZonesOwner,
@@ -55,7 +57,8 @@ export class DnsUse {
   async #begin(zones: Zones, run: DnsRun): Promise<void> {
     const { runId, persistPath, loopbackPort } = run;
     const { folder } = zones;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    markChildren();
+    requireUsableFolder(folder, { ...zonesNeeds, reserveKept: true });
     await reserveSocket(apiSocketPath(folder));
     if (!isDeepStrictEqual(zones, this.#zones)) {
       await this.#succession?.stop();

@@ -31,7 +31,7 @@ function projectWithScript(): DnsProject {
 
 async function start(folder: string) {
   const lines: string[] = [];
-  const ports = { port: 0, inspectorPort: 0, dnsPort: 0, dnsApiPort: 0 };
+  const ports = { port: 0, dnsPort: 0, dnsApiPort: 0 };
   const log = (text: string) => void lines.push(text);
   const dev = await startDev({ folder, ...ports, log, logLevel: "error" });
   onTestFinished(() => dev.stop());

@@ -11,6 +11,7 @@ import { indexName, type Env, type ZoneFinder } from "./environment.ts";
 import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
 import { StoredReplies } from "./stored-replies.ts";
 import { zoneObject } from "./zone-object.ts";
+import { ObjectDisk } from "./zones-disk.ts";
 import { composeZoneWhere } from "./zone-query-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 
@@ -25,12 +26,14 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #sql: SqlStorage;
   readonly #journal: ObjectJournal;
   readonly #replies: StoredReplies;
+  readonly #disk: ObjectDisk;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
+    this.#disk = new ObjectDisk(ctx, env, "IndexObject");
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
@@ -125,6 +128,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const zone = this.get((JSON.parse(json) as Pick<Zone, "id">).id);
       // If the process ends here, the next call that uses the zone opens it.
       if (zone !== null) await zoneObject(this.env, zone.id).open(zone);
+      await this.#disk.confirm();
       return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
@@ -175,6 +179,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const json = this.#replies.find(requestId) ?? this.#edit(zone, input, account, requestId);
       const { paused } = this.get(id) as Zone;
       await zoneObject(this.env, id).pause(paused);
+      await this.#disk.confirm();
       return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
@@ -204,7 +209,6 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
 
   /** The index forgets the zone first: a deletion that is interrupted counts as done. */
   async remove(id: string, requestId: string | null): Promise<ObjectReply> {
-    const reply = replyWith({ id });
     if (this.#replies.find(requestId) === null) {
       this.#journal.enter();
       this.ctx.storage.transactionSync(() => {
@@ -214,7 +218,12 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
     // A configured zone has the same id when it is created again.
     if (this.get(id) === null) await zoneObject(this.env, id).destroy();
-    return reply;
+    try {
+      await this.#disk.confirm();
+      return replyWith({ id });
+    } catch (error) {
+      return replyToError(error);
+    }
   }
 
   /** The reply to a removal that is repeated; `null` for a request that is new. */

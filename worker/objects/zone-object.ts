@@ -221,8 +221,12 @@ export class ZoneObject extends DurableObject<Env> {
       const known = database.replies.find(requestId);
       return known === null ? work(database) : replyWithJson(known);
     });
-    await this.#database.published();
-    return reply;
+    try {
+      await this.#database.published();
+      return reply;
+    } catch (error) {
+      return replyToError(error);
+    }
   }
 
   changeSettings(input: unknown, requestId: string | null): Promise<ObjectReply> {

@@ -2,13 +2,16 @@
  * The companion worker (`worker/`) in a Miniflare of its own: the service of the process that owns
  * the zones. It answers at the folder's socket, and at a port where the owner wants one.
  */
+import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { observeRuntimesOf } from "../../base/child-processes.ts";
 import { publishSocket, socketPath } from "../../base/folder-sockets.ts";
 import { newRunId } from "../../base/run-records.ts";
+import { keepRuntimeFilesPrivate, makePrivateFolder } from "../../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
+import { requireUsableFolder } from "../../base/usable-folder.ts";
 import type { DnsVariables } from "../../config/dns-config.ts";
-import { apiSocketPath, type ZonesOwner } from "./zones-owner.ts";
+import { apiSocketPath, zonesNeeds, type ZonesOwner } from "./zones-owner.ts";
 
 export interface CompanionOptions {
   /** `null`: only the socket. */
@@ -21,6 +24,8 @@ export interface CompanionOptions {
 export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
 const endpoint = "LedgeDnsEndpoint";
+/** Miniflare would make these folders for other users too. */
+const miniflareFolders = ["cache", "do"];
 const workerName = "dns";
 const durableObject = "durable-object";
 const text = (value: string) => ({ type: "text" as const, value });
@@ -78,6 +83,9 @@ function startMiniflare(
   { port, listeners }: CompanionOptions,
 ): Miniflare {
   const { Miniflare: Runtime } = loadMiniflare();
+  keepRuntimeFilesPrivate();
+  for (const name of miniflareFolders) makePrivateFolder(join(folder, name));
+  const { isFull } = requireUsableFolder(folder, zonesNeeds);
   const classes = Object.entries(companionClasses);
   return new Runtime({
     host: "127.0.0.1",
@@ -107,6 +115,8 @@ function startMiniflare(
               LISTENERS: { type: "external" as const, address: listeners.address },
               LISTENERS_SECRET: text(listeners.secret),
             }),
+            ZONES_DISK: { type: "disk" as const, path: folder, writable: true },
+            ZONES_PLACE: text(JSON.stringify({ folder, databases: `do/${workerName}-`, isFull })),
             ...Object.fromEntries(
               Object.entries(variables).map(([name, value]) => [name, text(value as string)]),
             ),

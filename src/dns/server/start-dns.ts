@@ -6,7 +6,12 @@ import { isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
-import { readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
+import {
+  apiKeyDefault,
+  readDnsConfig,
+  type DnsConfig,
+  type DnsVariables,
+} from "../../config/dns-config.ts";
 import { Companion } from "./companion.ts";
 import type { ListenConfig, ProjectDns } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
@@ -121,7 +126,7 @@ export async function startServer(
     const origin = await companion.origin();
     const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
-    log(describeApi(url, config));
+    log(describeApi(url, config, variables));
     if (listeners === null) {
       owner.amend({ table, addresses: { url, dns: null } });
       return { url, dnsPort: null, stop };
@@ -179,15 +184,21 @@ async function openPorts(
   }
 }
 
-function describeApi(url: string, config: DnsConfig): string {
-  const { email, key, tokens, zones } = config;
+function describeApi(url: string, config: DnsConfig, variables: DnsVariables): string {
+  const { email, tokens, zones } = config;
   return [
     `DNS API    ${url}`,
     `  e-mail   ${email}`,
-    `  key      ${key}`,
+    `  key      ${describeKey(config, variables)}`,
     ...(tokens.length === 0 ? [] : [`  tokens   ${tokens.length}`]),
     `  zones    ${zones.map(({ name }) => name).join(", ") || "none declared"}`,
   ].join("\n");
+}
+
+/** Terminals and logs keep what is printed, so only the key that everyone knows is. */
+function describeKey({ key }: DnsConfig, { DNS_KEY: secret = "" }: DnsVariables): string {
+  if (key === apiKeyDefault) return key;
+  return secret === "" ? "the key of [dns] in the configuration" : "DNS_KEY of .dev.vars";
 }
 
 function describePorts({ hosts, port }: OpenPorts): string {

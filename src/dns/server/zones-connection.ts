@@ -7,7 +7,6 @@
  * request that may write has an id (`worker/objects/stored-replies.ts`).
  */
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -35,7 +34,6 @@ export class ZonesConnection {
 
   private constructor(zones: Zones) {
     this.#zones = zones;
-    mkdirSync(zones.folder, { recursive: true, mode: 0o700 });
     this.#succession = succeedZonesOwner(zones, (text) => console.warn(text));
   }
 

@@ -12,11 +12,13 @@ import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { claimFolder } from "../../base/folder-claim.ts";
+import { reserveName } from "../../base/disk-space.ts";
 import { FolderOwner, readOwnerRecord, type OwnerRecord } from "../../base/folder-owner.ts";
 import { socketPath } from "../../base/folder-sockets.ts";
 import { OwnerLink } from "../../base/owner-link.ts";
 import { RunRecords } from "../../base/run-records.ts";
 import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { fullDeviceText, requireUsableFolder } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { readDnsConfig, type DnsVariables } from "../../config/dns-config.ts";
 import { moveOldZones } from "./old-zones.ts";
@@ -53,6 +55,8 @@ export interface TakeOptions {
   readonly log?: (text: string) => void;
 }
 
+/** The folder of the zones (`base/usable-folder.ts`). */
+export const zonesNeeds = { reserve: reserveName };
 const pollMilliseconds = 20;
 /** For a runtime and its listeners to start. */
 const startMilliseconds = 60_000;
@@ -92,6 +96,7 @@ export async function takeZones(
   { folder, variables }: Zones,
   { log = console.warn, ...options }: TakeOptions,
 ): Promise<ZonesOwner | null> {
+  const { isFull } = requireUsableFolder(folder, zonesNeeds);
   const runs = zonesRuns(folder);
   const owner = await FolderOwner.tryTake<ZonesDetails>(folder, {
     ...options,
@@ -100,6 +105,7 @@ export async function takeZones(
     onClientEnd: () => void runs.endAbandoned().catch(() => {}),
   });
   if (owner === null) return null;
+  if (isFull) log(fullDeviceText(folder));
   try {
     await runs.endAbandoned();
     for (const message of moveOldZones(folder)) log(message);
