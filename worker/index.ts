@@ -2,7 +2,8 @@
  * The companion worker: the DNS record API at /client/v4, and DNS over HTTPS at /dns-query.
  * `default` answers HTTP on a port: requests that a foreign web page could have sent are refused, and
  * the record API requires credentials. `DnsApi` is the same service for a script with a service
- * binding, which no page can reach.
+ * binding, which no page can reach. `LedgeDnsEndpoint` is `DnsApi` for other processes, at a Unix
+ * socket in a folder that only the user can enter (`api-proxy.ts`, `src/dns/server/companion.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { readDnsConfig } from "../src/config/dns-config.ts";
@@ -11,6 +12,7 @@ import { owner, type Access } from "./api/access.ts";
 import { failure } from "./api/envelope.ts";
 import { withHostRule } from "./api/host-check.ts";
 import { acceptFaultPlan } from "./api/fault-control.ts";
+import { layersPath, type LayerRequest } from "./api/layer-control.ts";
 import { RecordApi } from "./api/record-api.ts";
 import { dohPath, serveDoh } from "./doh/serve-doh.ts";
 import type { Env } from "./objects/environment.ts";
@@ -83,6 +85,16 @@ export class DnsApi extends WorkerEntrypoint<Env> {
     if (zones.length > 0) await indexObject(this.env).leaveLayer(layer);
     await Promise.all(zones.map((id) => zoneObject(this.env, id).leaveLayer(layer)));
     if (next !== undefined) await this.openLayer(next);
+  }
+}
+
+export class LedgeDnsEndpoint extends DnsApi {
+  override async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname !== layersPath) return super.fetch(request);
+    const { open, close, next } = await request.json<LayerRequest>();
+    if (close !== undefined) await this.closeLayer(close, next);
+    if (open !== undefined) await this.openLayer(open);
+    return new Response(null, { status: 204 });
   }
 }
 

@@ -67,7 +67,7 @@ export class FileLock {
 }
 
 /** Node 22 prints a warning when it loads the module. */
-function loadSqlite(): typeof Sqlite {
+export function loadSqlite(): typeof Sqlite {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => {};
   try {

@@ -151,10 +151,9 @@ class DevServer implements RunningDev {
 
   async #stop(): Promise<void> {
     this.#endWatch();
-    await Promise.all([
-      this.#supervisor?.stop(),
-      this.#dns && within(stopMilliseconds, this.#dns.stop()),
-    ]);
+    // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
+    await this.#supervisor?.stop();
+    if (this.#dns !== null) await within(stopMilliseconds, this.#dns.stop());
   }
 
   async #choosePort(wanted: number): Promise<number> {
@@ -168,7 +167,7 @@ class DevServer implements RunningDev {
       hostname: this.#hostname,
       port: this.#port,
       inspectorPort: this.#inspectorPort,
-      dns: this.#dns?.remote ?? null,
+      hasDns: this.#dns !== null,
       console: this.#console,
     });
   }

@@ -10,7 +10,6 @@ import { resolve } from "node:path";
 import type { Unstable_Config as WranglerConfig } from "wrangler";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
-import type { RemoteOptions } from "../dns/server/companion.ts";
 import { loadMiniflare, loadWrangler, pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
@@ -50,15 +49,14 @@ export interface WorkerSurroundings {
   readonly port: number;
   /** `null` without an inspector. */
   readonly inspectorPort: number | null;
-  /** `null` without DNS. */
-  readonly dns: RemoteOptions | null;
+  readonly hasDns: boolean;
   readonly console: ScriptConsole;
 }
 
 export function workerInput(
   project: Project,
   options: StartDevOptions,
-  { hostname, port, inspectorPort, dns, console }: WorkerSurroundings,
+  { hostname, port, inspectorPort, hasDns, console }: WorkerSurroundings,
 ): WorkerInput {
   const { config, wrangler } = project;
   const { script, environment, localProtocol, logLevel, variables = {} } = options;
@@ -71,7 +69,7 @@ export function workerInput(
         Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
       ),
       ...Object.fromEntries(
-        ledgeBindings(config, options, dns).map(({ name, type, dev }) => [
+        ledgeBindings(config, options, hasDns).map(({ name, type, dev }) => [
           name,
           { type: `unsafe_${type}`, dev },
         ]),
@@ -115,7 +113,7 @@ const exceptionsEntry = {
 function ledgeBindings(
   config: ProjectConfig,
   { storeLatencyMilliseconds = 0 }: StartDevOptions,
-  dns: RemoteOptions | null,
+  hasDns: boolean,
 ): (Pick<UnsafeBindingEntry, "name" | "dev"> & { readonly type: string })[] {
   return unsafeBindings(config).flatMap(({ name, type, dev }) => {
     if (type === "store_bucket") {
@@ -124,9 +122,9 @@ function ledgeBindings(
       };
       return { name, type, dev: { ...dev, options: { ...dev.options, ...latency } } };
     }
-    // The companion worker runs in a runtime of its own, so the binding is remote.
-    if (dns === null) return [];
+    // The dev server starts the companion worker itself.
+    if (!hasDns) return [];
     const plugin = { package: pluginPath, name: "dns" as const };
-    return { name, type: "dns_remote", dev: { plugin, options: { ...dns } } };
+    return { name, type: "dns_remote", dev: { plugin, options: {} } };
   });
 }

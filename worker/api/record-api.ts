@@ -7,6 +7,7 @@ import { apiFaultProblem, FaultPlan } from "../../src/dns/rules/api-fault.ts";
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { requestIdHeader } from "../../src/dns/rules/request-id.ts";
 import {
   authenticate,
   hasCredentials,
@@ -86,7 +87,9 @@ export class RecordApi {
     const granted = hasCredentials(headers) ? null : anonymous;
     const access = granted ?? authenticate(headers, this.#config);
     if (path === faultControlPath) return controlFaults(request, access, this);
-    const dispatch = () => this.#dispatch(request, url, path, access);
+    // Clients on the port choose their headers, and have no ids.
+    const requestId = anonymous === null ? null : headers.get(requestIdHeader);
+    const dispatch = () => this.#dispatch(request, url, path, access, requestId);
     const fault = this.faults.take({ method, path });
     if (fault === null) return dispatch();
     if (fault.delayMilliseconds > 0) await scheduler.wait(fault.delayMilliseconds);
@@ -112,7 +115,13 @@ export class RecordApi {
     this.#declared = true;
   }
 
-  async #dispatch(request: Request, url: URL, path: string, access: Access): Promise<Response> {
+  async #dispatch(
+    request: Request,
+    url: URL,
+    path: string,
+    access: Access,
+    requestId: string | null,
+  ): Promise<Response> {
     const route = findRoute(path);
     if (route === null) throw new ZoneError([problem.noRoute(path)]);
     const { method } = request;
@@ -122,7 +131,14 @@ export class RecordApi {
     const zoneId = route.ids["zone"];
     if (zoneId !== undefined) {
       const zone = await this.#zones.find(this.#env, zoneId);
-      if (zone === null) throw new ZoneError([problem.noRoute(path)]);
+      if (zone === null) {
+        const reply =
+          method === "DELETE" && requestId !== null
+            ? await indexObject(this.#env).repeatRemoval(zoneId, requestId)
+            : null;
+        if (reply === null) throw new ZoneError([problem.noRoute(path)]);
+        return respond(reply, path);
+      }
       requireZone(access, zone);
     }
     if (!readingMethods.has(method)) requireWriting(access);
@@ -136,6 +152,7 @@ export class RecordApi {
       config: this.#config,
       account: localAccount(this.#config.email),
       zones: this.#zones,
+      requestId,
     });
     const response = result instanceof Response ? result : respond(result, path);
     // The zone may have been deleted since it entered the cache.
