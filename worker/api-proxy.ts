@@ -9,6 +9,9 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import { hasCredentials } from "./api/access.ts";
 import { faultControlPath } from "./api/fault-control.ts";
 
+/** `fetch()` needs a host, and the port answers loopback names. */
+const apiOrigin = "http://localhost";
+
 interface ProxyEnv {
   /** The port of the record API. */
   readonly API: Fetcher;
@@ -18,13 +21,20 @@ interface ProxyEnv {
 
 export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
   override fetch(request: Request): Promise<Response> {
-    if (hasCredentials(request.headers)) return this.env.API.fetch(request);
-    const headers = this.#withCredentials(request.headers);
-    return this.env.API.fetch(new Request(request, { headers }));
+    const headers = hasCredentials(request.headers)
+      ? new Headers(request.headers)
+      : this.#withCredentials(request.headers);
+    // The port refuses requests of foreign pages (`base/host-rule.ts`). A script may name any host,
+    // and may pass on the request of a page: the binding is the script's.
+    headers.delete("origin");
+    const { pathname, search } = new URL(request.url);
+    return this.env.API.fetch(
+      new Request(apiOrigin + pathname + search, new Request(request, { headers })),
+    );
   }
 
   async setFaults(faults: unknown): Promise<void> {
-    const response = await this.env.API.fetch(`http://dns${faultControlPath}`, {
+    const response = await this.env.API.fetch(apiOrigin + faultControlPath, {
       method: "PUT",
       headers: this.#withCredentials({ "content-type": "application/json" }),
       body: JSON.stringify({ faults }),

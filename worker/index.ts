@@ -1,12 +1,15 @@
 /**
  * The companion worker: the DNS record API at /client/v4, and DNS over HTTPS at /dns-query.
- * `default` answers HTTP, and requires credentials for the record API. `DnsApi` is the same service
- * for a script with a service binding.
+ * `default` answers HTTP on a port: requests that a foreign web page could have sent are refused, and
+ * the record API requires credentials. `DnsApi` is the same service for a script with a service
+ * binding, which no page can reach.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { readDnsConfig } from "../src/config/dns-config.ts";
 import { problem } from "../src/dns/record/problem.ts";
 import { owner, type Access } from "./api/access.ts";
 import { failure } from "./api/envelope.ts";
+import { withHostRule } from "./api/host-check.ts";
 import { acceptFaultPlan } from "./api/fault-control.ts";
 import { RecordApi } from "./api/record-api.ts";
 import { dohPath, serveDoh } from "./doh/serve-doh.ts";
@@ -27,14 +30,29 @@ function sharedApi(env: Env): RecordApi {
 
 async function serve(request: Request, env: Env, anonymous: Access | null): Promise<Response> {
   try {
-    const url = new URL(request.url);
-    if (url.pathname === dohPath) return await serveDoh(request, url, env);
-    if (isReplicationPath(url.pathname)) return await serveState(request, url.pathname, env);
-    return await sharedApi(env).serve(request, anonymous);
+    if (anonymous !== null) return await dispatch(request, env, anonymous);
+    return await withHostRule(request, readDnsConfig(env).hostRule, {
+      serve: () => dispatch(request, env, null),
+      refuse: (reason) => refuse(request, reason),
+    });
   } catch (error) {
     // Only the configuration can fail outside `RecordApi.serve`; the reply says why.
     return failure([problem.configuration((error as Error).message)]);
   }
+}
+
+/** DNS over HTTPS has no envelope. */
+function refuse({ url }: Request, reason: string): Response {
+  const refused = problem.requestRefused(reason);
+  if (new URL(url).pathname !== dohPath) return failure([refused]);
+  return new Response(`${refused.message}\n`, { status: refused.status });
+}
+
+async function dispatch(request: Request, env: Env, anonymous: Access | null): Promise<Response> {
+  const url = new URL(request.url);
+  if (url.pathname === dohPath) return serveDoh(request, url, env);
+  if (isReplicationPath(url.pathname)) return serveState(request, url.pathname, env);
+  return sharedApi(env).serve(request, anonymous);
 }
 
 export class DnsApi extends WorkerEntrypoint<Env> {

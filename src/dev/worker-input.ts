@@ -18,6 +18,8 @@ import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import type { ScriptConsole } from "./script-console.ts";
 import type { WorkerInput } from "./script-supervisor.ts";
 
+export const inspectorHost = "127.0.0.1";
+
 export interface Project {
   readonly config: ProjectConfig;
   readonly wrangler: WranglerConfig;
@@ -46,7 +48,8 @@ export function readProject(options: StartDevOptions): Project {
 export interface WorkerSurroundings {
   readonly hostname: string;
   readonly port: number;
-  readonly inspectorPort: number;
+  /** `null` without an inspector. */
+  readonly inspectorPort: number | null;
   /** `null` without DNS. */
   readonly dns: RemoteOptions | null;
   readonly console: ScriptConsole;
@@ -73,6 +76,7 @@ export function workerInput(
           { type: `unsafe_${type}`, dev },
         ]),
       ),
+      ...(inspectorPort === null && { [exceptionsName]: exceptionsEntry }),
     },
     legacy: {
       site: ({ site }: WranglerConfig) =>
@@ -88,7 +92,9 @@ export function workerInput(
         port,
         ...(localProtocol !== undefined && { secure: localProtocol === "https" }),
       },
-      inspector: { hostname: "127.0.0.1", port: inspectorPort },
+      // Beside wrangler's inspector, workerd opens one that accepts the requests of any web page. It
+      // can run code in the script and read its memory, so there is none that was not asked for.
+      inspector: inspectorPort === null ? false : { hostname: inspectorHost, port: inspectorPort },
       persist: stateFolder(config.folder, options.persistTo),
       // Dev servers of one machine, also wrangler's, find each other's scripts in this registry.
       registry: loadMiniflare().getDefaultDevRegistryPath(),
@@ -98,6 +104,13 @@ export function workerInput(
     },
   };
 }
+
+/** The exceptions that wrangler would get from the inspector. The script does not see this binding. */
+const exceptionsName = "LEDGE_EXCEPTIONS";
+const exceptionsEntry = {
+  type: "unsafe_exceptions" as const,
+  dev: { plugin: { package: pluginPath, name: "exceptions" }, options: {} },
+};
 
 function ledgeBindings(
   config: ProjectConfig,

@@ -9,10 +9,12 @@
  * A binding of type `dns_remote` is the same API where the companion worker runs in another
  * runtime, as it does beside a dev server. Its options are the address and the credentials.
  */
-import { mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { fullDeviceText, requireUsableFolder } from "../base/usable-folder.ts";
+import { reserveName } from "../base/disk-space.ts";
 import { UserError } from "../base/user-error.ts";
 import { companionClasses, type RemoteOptions } from "../dns/server/companion.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
@@ -58,7 +60,10 @@ export const dnsPlugin: Plugin = {
     if (binding === undefined) return [];
     if (binding.kind === "remote") return remoteServices(binding.options as RemoteOptions);
     const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
-    mkdirSync(folder, { recursive: true });
+    const { isFull } = requireUsableFolder(folder, { reserve: reserveName });
+    if (isFull) console.warn(fullDeviceText(folder));
+    const place = { folder, databases: "ledge-dns-", isFull };
+    keepRuntimeFilesPrivate();
     return [
       { name: zonesService, disk: { path: folder, writable: true } },
       {
@@ -77,6 +82,8 @@ export const dnsPlugin: Plugin = {
               name,
               durableObjectNamespace: { className, serviceName: workerService },
             })),
+            { name: "ZONES_DISK", service: { name: zonesService } },
+            { name: "ZONES_PLACE", text: JSON.stringify(place) },
             { name: "DNS_CONFIG", text: JSON.stringify(binding.options ?? {}) },
           ],
         },

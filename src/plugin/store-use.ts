@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { observeRuntimesAt } from "../base/child-processes.ts";
 import type { FolderOwner } from "../base/folder-owner.ts";
 import { isListening } from "../base/ports.ts";
-import type { ProcessIdentity } from "../base/processes.ts";
+import { markChildren, type ProcessIdentity } from "../base/processes.ts";
 import { takeStartTurn } from "../base/start-lock.ts";
 import type { Succession } from "../base/succession.ts";
 import { claimStore, offeredOwner, storeRuns } from "../store/node/store-owner.ts";
@@ -66,6 +66,7 @@ export class StoreUse {
 
   async #begin(run: StoreRun): Promise<void> {
     const { runId, loopbackPort, ownerToken } = run;
+    markChildren();
     const { folder, persistPath } = this.#store;
     this.#isOffered = ownerToken !== undefined;
     this.#owner ??= ownerToken === undefined ? await claimStore(folder) : offeredOwner(ownerToken);

@@ -31,7 +31,7 @@ function projectWithScript(): DnsProject {
 
 async function start(folder: string) {
   const lines: string[] = [];
-  const ports = { port: 0, inspectorPort: 0, dnsPort: 0, dnsApiPort: 0 };
+  const ports = { port: 0, dnsPort: 0, dnsApiPort: 0 };
   const log = (text: string) => void lines.push(text);
   const dev = await startDev({ folder, ...ports, log, logLevel: "error" });
   onTestFinished(() => dev.stop());
@@ -45,7 +45,7 @@ test("a command uses the DNS of the dev server, and so does a second dev server"
   const project = projectWithScript();
   const first = await start(project.folder);
   const record = JSON.parse(
-    readFileSync(join(project.folder, ".wrangler/state/v3/dns/running.json"), "utf8"),
+    readFileSync(join(project.folder, ".wrangler/state/v3/dns/owner.json"), "utf8"),
   );
   expect(record.processId).toBe(process.pid);
 

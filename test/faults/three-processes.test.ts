@@ -115,7 +115,7 @@ describe("three processes on one folder", { timeout: isLong ? 7_200_000 : 180_00
       // A runtime that was killed alone is started again by its tool.
       const left = mode === "runtime" ? [] : await process.processesLeft();
       figures.processesLeft += left.length;
-      expect.soft(left, `kill ${kill + 1}: ${name}, ${mode}`).toEqual([]);
+      expect.soft(left.join("\n"), `kill ${kill + 1}: ${name}, ${mode}`).toBe("");
       if (mode !== "runtime") {
         await process.killAll();
         if (name !== "ledge store") await three.start(name as ToolName);

@@ -18,6 +18,7 @@ import { localAccount } from "./accounts.ts";
 import { drainBody } from "./body.ts";
 import { failure, respond } from "./envelope.ts";
 import { controlFaults, faultControlPath } from "./fault-control.ts";
+import { requireZonesFolder, zonesDiskSpace } from "../objects/zones-disk.ts";
 import { findRoute } from "./routes.ts";
 import { ZoneCache } from "./zone-cache.ts";
 
@@ -39,13 +40,42 @@ export class RecordApi {
   /** @param anonymous the access without credentials; `null` when credentials are required */
   async serve(request: Request, anonymous: Access | null): Promise<Response> {
     try {
-      return await this.#serve(request, anonymous);
+      return await this.#serveOnDisk(request, anonymous);
     } catch (error) {
       if (error instanceof ZoneError) return failure(error.problems);
       console.error(error);
       return failure([problem.internal()]);
     } finally {
       await drainBody(request);
+    }
+  }
+
+  /**
+   * A commit that fails ends the zone object, and its caller gets an error without a reason. If the
+   * device of the zones is the reason, reads and deletes are repeated with the space of the
+   * reserve, and other writes fail with a problem that names the device.
+   */
+  async #serveOnDisk(request: Request, anonymous: Access | null): Promise<Response> {
+    requireZonesFolder();
+    const space = zonesDiskSpace(this.#env);
+    const { method } = request;
+    if (space === null || readingMethods.has(method)) return this.#serve(request, anonymous);
+    if (space.isFull) {
+      const reason = method === "DELETE" ? null : await space.findProblem();
+      if (reason !== null) throw new ZoneError([problem.storage(reason)]);
+      await space.releaseReserve();
+    }
+    try {
+      return await this.#serve(request, anonymous);
+    } catch (error) {
+      if (error instanceof ZoneError) throw error;
+      const reason = await space.findProblem();
+      if (reason === null) throw error;
+      if (method !== "DELETE" || !space.isFull) throw new ZoneError([problem.storage(reason)]);
+      await space.releaseReserve();
+      return await this.#serve(request, anonymous);
+    } finally {
+      if (space.isFull) await space.findProblem();
     }
   }
 

@@ -10,6 +10,7 @@ import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zon
 import { indexName, type Env, type ZoneFinder } from "./environment.ts";
 import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
 import { zoneObject } from "./zone-object.ts";
+import { ObjectDisk } from "./zones-disk.ts";
 import { composeZoneWhere } from "./zone-query-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 
@@ -23,12 +24,14 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #config: DnsConfig;
   readonly #sql: SqlStorage;
   readonly #journal: ObjectJournal;
+  readonly #disk: ObjectDisk;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
+    this.#disk = new ObjectDisk(ctx, env, "IndexObject");
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
@@ -112,6 +115,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const zone = this.#insert({ ...request, id: crypto.randomUUID().replaceAll("-", "") });
       // If the process ends here, the next call that uses the zone opens it.
       await zoneObject(this.env, zone.id).open(zone);
+      await this.#disk.confirm();
       return replyWith(describeZone(zone, account));
     } catch (error) {
       return replyToError(error);
@@ -153,6 +157,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const values = [made.type, JSON.stringify(made), id];
       this.#sql.exec("UPDATE zones SET type = ?, zone = ? WHERE id = ?", ...values);
       await zoneObject(this.env, id).pause(made.paused);
+      await this.#disk.confirm();
       return replyWith(describeZone(made, account));
     } catch (error) {
       return replyToError(error);
@@ -164,6 +169,11 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     this.#journal.enter();
     this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
     await zoneObject(this.env, id).destroy();
-    return replyWith({ id });
+    try {
+      await this.#disk.confirm();
+      return replyWith({ id });
+    } catch (error) {
+      return replyToError(error);
+    }
   }
 }

@@ -18,6 +18,7 @@ import type { Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
 import { zoneTables } from "./zone-schema.ts";
 import { switchNames, ZoneState, type ZoneIdentity } from "./zone-state.ts";
+import { ObjectDisk } from "./zones-disk.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
 
@@ -29,11 +30,14 @@ export class ZoneDatabase {
   readonly #config: DnsConfig;
   readonly #publisher: Publisher;
   readonly #journal: ObjectJournal;
+  readonly #disk: ObjectDisk;
   /** `null` before `open` and after `destroy`. */
   #identity: ZoneIdentity | null;
 
-  constructor({ id, storage }: DurableObjectState, env: Env, config: DnsConfig) {
+  constructor(ctx: DurableObjectState, env: Env, config: DnsConfig) {
+    const { id, storage } = ctx;
     const { sql } = storage;
+    this.#disk = new ObjectDisk(ctx, env, "ZoneObject");
     this.#storage = storage;
     this.#config = config;
     this.#journal = new ObjectJournal(sql, id.name ?? null);
@@ -156,8 +160,14 @@ export class ZoneDatabase {
     isolateZones.take(publication, () => this.#data(this.requireIdentity()));
   }
 
-  /** Resolves once every commit so far is in the memory of every listener. */
-  published(): Promise<void> {
-    return this.#publisher.flushed();
+  /**
+   * Resolves once every commit so far is in the memory of every listener.
+   *
+   * @throws ZoneError when the commits are in a database that was removed
+   */
+  async published(): Promise<void> {
+    await this.#publisher.flushed();
+    // A zone that is deleted has no database.
+    if (this.#identity !== null) await this.#disk.confirm();
   }
 }

@@ -203,8 +203,12 @@ export class ZoneObject extends DurableObject<Env> {
 
   async #change(work: (database: ZoneDatabase) => ObjectReply): Promise<ObjectReply> {
     const reply = this.#read(work);
-    await this.#database.published();
-    return reply;
+    try {
+      await this.#database.published();
+      return reply;
+    } catch (error) {
+      return replyToError(error);
+    }
   }
 
   changeSettings(input: unknown): Promise<ObjectReply> {

@@ -6,8 +6,15 @@ import { isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
 import { observeRuntimesOf } from "../../base/child-processes.ts";
 import { isPortFree } from "../../base/ports.ts";
+import { fullDeviceText, requireUsableFolder } from "../../base/usable-folder.ts";
+import { reserveName } from "../../base/disk-space.ts";
 import { UserError } from "../../base/user-error.ts";
-import { readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
+import {
+  apiKeyDefault,
+  readDnsConfig,
+  type DnsConfig,
+  type DnsVariables,
+} from "../../config/dns-config.ts";
 import { startCompanion } from "./companion.ts";
 import type { ListenConfig } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
@@ -63,6 +70,8 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
   const wanted = options.port ?? dns.apiPort;
   const folder = zonesFolder(projectFolder, options.persistTo);
 
+  const { isFull } = requireUsableFolder(folder, { reserve: reserveName });
+  if (isFull) log(fullDeviceText(folder));
   const owner = await ZonesOwner.take(folder, { brief });
   const parts: (() => Promise<unknown>)[] = [async () => owner.release()];
   let stopped: Promise<void> | undefined;
@@ -75,14 +84,14 @@ async function start(options: StartDnsOptions, { brief }: { brief: boolean }): P
     if (listeners !== null) parts.push(() => listeners.stop());
     const miniflare = observeRuntimesOf(
       { onStart: (runtime) => owner.recordRuntime(runtime) },
-      () => startCompanion(variables, { host, port, folder, listeners }),
+      () => startCompanion(variables, { host, port, folder, isFull, listeners }),
     );
     parts.push(() => miniflare.dispose());
     const { origin } = await miniflare.unsafeGetDirectURL("dns");
     const url = `${origin}/client/v4`;
     const { email, key } = config;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
-    log(describeApi(url, config));
+    log(describeApi(url, config, variables));
     if (listeners === null) {
       owner.publish({ url, dns: null, email, key });
       return { url, dnsPort: null, stop };
@@ -140,15 +149,21 @@ async function openPorts(
   }
 }
 
-function describeApi(url: string, config: DnsConfig): string {
-  const { email, key, tokens, zones } = config;
+function describeApi(url: string, config: DnsConfig, variables: DnsVariables): string {
+  const { email, tokens, zones } = config;
   return [
     `DNS API    ${url}`,
     `  e-mail   ${email}`,
-    `  key      ${key}`,
+    `  key      ${describeKey(config, variables)}`,
     ...(tokens.length === 0 ? [] : [`  tokens   ${tokens.length}`]),
     `  zones    ${zones.map(({ name }) => name).join(", ") || "none declared"}`,
   ].join("\n");
+}
+
+/** Terminals and logs keep what is printed, so only the key that everyone knows is. */
+function describeKey({ key }: DnsConfig, { DNS_KEY: secret = "" }: DnsVariables): string {
+  if (key === apiKeyDefault) return key;
+  return secret === "" ? "the key of [dns] in the configuration" : "DNS_KEY of .dev.vars";
 }
 
 function describePorts({ hosts, port }: OpenPorts): string {

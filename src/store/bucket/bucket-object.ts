@@ -9,7 +9,8 @@
 import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
 import { isAbandoned } from "../core/blob-name.ts";
 import { encodeHex } from "../../base/hex.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
+import type { Operation, Outcome, Request } from "../core/operations.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import {
@@ -18,11 +19,12 @@ import {
   type OperationMessage,
   type OutcomeMessage,
 } from "../transport/message.ts";
-import { areReads, Bucket } from "./bucket.ts";
+import { areReads, Bucket, type RefusedWrites } from "./bucket.ts";
+import { BucketDisk, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { storeClock } from "./clock.ts";
 import { storeTestSession } from "./test-session.ts";
 
-interface BucketEnv {
+interface BucketEnv extends DiskBindings {
   /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
@@ -41,10 +43,11 @@ const emptyBytesMax = 1024 * 1024;
 const reclaimMilliseconds = 100;
 
 export class BucketObject extends BucketService<BucketEnv> {
-  #bucket: Bucket;
+  #opened: Bucket | undefined;
   readonly #name: string;
   readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
+  readonly #disk: BucketDisk;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
   /** The upload deadline for which the alarm is set. */
@@ -62,12 +65,23 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
-    this.#journal.recover(storeTestSession.run);
-    this.#bucket = this.#openBucket();
+    this.#disk = new BucketDisk(ctx, env, name);
+  }
+
+  /** @throws Error when the database cannot be used; `#problem` says why */
+  get #bucket(): Bucket {
+    return (this.#opened ??= this.#openBucket());
   }
 
   #openBucket(): Bucket {
+    this.#journal.recover(storeTestSession.run);
     return new Bucket({ storage: this.ctx.storage, now: () => storeClock.now(), randomHex });
+  }
+
+  /** Why no operation can be executed, or `null`. */
+  #problem(): string | null {
+    if (this.#opened !== undefined) return this.#disk.removedText;
+    return this.#disk.openingProblem(() => void (this.#opened = this.#openBucket()));
   }
 
   override execute(
@@ -85,20 +99,62 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   #execute(operations: readonly Operation[], requestId?: string): Outcome[] | Promise<Outcome[]> {
+    if (this.#disk.isGood && this.#opened !== undefined && !asksForDisk(operations)) {
+      return this.#executeNow(operations, requestId);
+    }
+    const problem = this.#problem();
+    if (problem !== null) return operations.map((operation) => refuse(operation, problem));
+    if (asksForDisk(operations)) return this.#explainFailure(operations[0]);
+    if (this.#disk.isGood) return this.#executeNow(operations, requestId);
+    const isKnown = requestId !== undefined && this.#bucket.requests.find(requestId) !== null;
+    return this.#disk.executeAdmitted(operations, isKnown, (refused) =>
+      this.#executeNow(operations, requestId, refused),
+    );
+  }
+
+  /** Answers a client whose batch has failed, and removes the files of the batch. */
+  async #explainFailure({ bytes, blobs }: Request<"checkDisk">): Promise<Outcome[]> {
+    const problem = await this.#disk.findProblem(bytes);
+    if (problem !== null) await this.#remove(this.#bucket.unreferenced(blobs));
+    return [{ ok: true, value: { problem } }];
+  }
+
+  #executeNow(
+    operations: readonly Operation[],
+    requestId?: string,
+    refused?: RefusedWrites,
+  ): Outcome[] | Promise<Outcome[]> {
     this.#enterLayer(operations);
-    const expired = this.#expireUploads();
-    const { outcomes, released } = this.#bucket.execute(operations, requestId);
-    if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
-      this.#usedSinceAlarm = true;
-      this.#setAlarm();
+    const reads = refused?.areAll ?? areReads(operations);
+    const deadline = this.#bucket.nextDeadline();
+    // On a full disk a read writes nothing.
+    const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
+    const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
+    // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
+    if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
+      if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
+        this.#usedSinceAlarm = true;
+        this.#setAlarm();
+      }
     }
     this.#swept ??= this.#startSweep();
     if (this.#bucket.bytesWritten > emptyBytesMax && operations.some(isDelete)) {
       this.#startReclaim();
     }
     // Most calls release no file, and return without a promise.
-    if (expired.length + released.length === 0) return outcomes;
-    return this.#remove([...expired, ...released]).then(() => outcomes);
+    const isConfirmed = this.#disk.confirmAtOnce(reads);
+    if (isConfirmed && expired.length + released.length === 0) return outcomes;
+    return this.#complete(outcomes, [...expired, ...released], isConfirmed);
+  }
+
+  async #complete(
+    outcomes: Outcome[],
+    files: readonly string[],
+    isConfirmed: boolean,
+  ): Promise<Outcome[]> {
+    if (files.length > 0) await this.#remove(files);
+    const problem = isConfirmed ? null : await this.#disk.confirm();
+    return problem === null ? outcomes : outcomes.map(() => refusedOutcome(problem));
   }
 
   /** `execute`, with the faults of the test session, and with recorded calls. */
@@ -182,8 +238,8 @@ export class BucketObject extends BucketService<BucketEnv> {
     if (!this.#bucket.isEmpty()) return;
     const requests = this.#bucket.requests.rows();
     const deleted = this.ctx.storage.deleteAll();
-    this.#bucket = this.#openBucket();
-    this.#bucket.requests.restore(requests);
+    this.#opened = this.#openBucket();
+    this.#opened.requests.restore(requests);
     this.#alarmTime = Infinity;
     this.#setAlarm();
     await deleted;
@@ -191,6 +247,7 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   override async alarm(): Promise<void> {
     this.#alarmTime = Infinity;
+    if (this.#problem() !== null) return;
     await this.housekeep();
     this.#usedSinceAlarm = false;
     this.#swept ??= this.#startSweep();
@@ -243,6 +300,13 @@ export class BucketObject extends BucketService<BucketEnv> {
   #report(work: string): (error: unknown) => void {
     return (error) => console.error(`Cannot ${work} of "${this.#name}":`, error);
   }
+}
+
+/** The question travels by itself. */
+function asksForDisk(
+  operations: readonly Operation[],
+): operations is readonly [Request<"checkDisk">] {
+  return operations[0]?.method === "checkDisk";
 }
 
 function isDelete({ method }: Operation): boolean {

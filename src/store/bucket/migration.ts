@@ -26,6 +26,11 @@ export function openTables(storage: Storage): void {
   });
 }
 
+/** Whether the database has no tables yet. */
+export function isNew(sql: SqlStorage): boolean {
+  return currentVersion(sql) === 0;
+}
+
 /** 0 for an empty database. Format 1 has no `format` table. */
 function currentVersion(sql: SqlStorage): number {
   const tables = sql.exec("SELECT name FROM sqlite_master WHERE name IN ('format', 'objects')");

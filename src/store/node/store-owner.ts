@@ -13,6 +13,7 @@ import { FolderOwner, readOwnerRecord } from "../../base/folder-owner.ts";
 import { hasRuntimeSockets, socketPath } from "../../base/folder-sockets.ts";
 import { OwnerLink } from "../../base/owner-link.ts";
 import { RunRecords } from "../../base/run-records.ts";
+import { requireUsableFolder, storeNeeds } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 
 const pollMilliseconds = 20;
@@ -36,7 +37,12 @@ export async function takeStore(
   const runs = storeRuns(folder);
   // A client that was killed has left its runtime, whose script goes on.
   const onClientEnd = (): void => void runs.endAbandoned().catch(() => {});
-  const owner = await FolderOwner.tryTake(folder, { ...options, onClientEnd });
+  const take = () => FolderOwner.tryTake(folder, { ...options, onClientEnd });
+  const owner = await take().catch((error: unknown) => {
+    // The lock needs space, which the reserve has on a full device.
+    if (!requireUsableFolder(folder, storeNeeds).isFull) throw error;
+    return take();
+  });
   if (owner === null) return null;
   try {
     await runs.endAbandoned();
