@@ -28,18 +28,23 @@ export interface RuntimeObserver {
   onExit?(isKilled: boolean): void;
 }
 
-/** By the port on which each Miniflare listens for its workerd. */
-const observersByLoopbackPort = new Map<number, RuntimeObserver>();
+/** By the port on which each Miniflare listens for its workerd, and by the plugin. */
+const observersByLoopbackPort = new Map<number, Map<string, RuntimeObserver>>();
 const observerOfContext = new AsyncLocalStorage<RuntimeObserver>();
 let isWatchingRuntimes = false;
 
 /**
  * Observes the runtimes that a Miniflare starts from now on. For a plugin, which knows its Miniflare
- * by the loopback port. A second call replaces the first.
+ * by the loopback port. A second call of the same plugin replaces the first.
  */
-export function observeRuntimesAt(loopbackPort: number, observer: RuntimeObserver): void {
+export function observeRuntimesAt(
+  loopbackPort: number,
+  pluginName: string,
+  observer: RuntimeObserver,
+): void {
   watchRuntimes();
-  observersByLoopbackPort.set(loopbackPort, observer);
+  const observers = observersByLoopbackPort.get(loopbackPort) ?? new Map<string, RuntimeObserver>();
+  observersByLoopbackPort.set(loopbackPort, observers.set(pluginName, observer));
 }
 
 /** Observes the runtime that `start` starts, and those that the same Miniflare starts later. */
@@ -56,9 +61,8 @@ function watchRuntimes(): void {
     const observers = (): RuntimeObserver[] => {
       const loopbackPort = loopbackPortOf(child);
       if (loopbackPort === null) return [];
-      return [ofContext, observersByLoopbackPort.get(loopbackPort)].filter(
-        (observer) => observer !== undefined,
-      );
+      const ofPlugins = observersByLoopbackPort.get(loopbackPort)?.values() ?? [];
+      return [ofContext, ...ofPlugins].filter((observer) => observer !== undefined);
     };
     // Before Miniflare's own listener: who waits for the end of Miniflare sees what this leaves.
     child.once("exit", () => {

@@ -16,20 +16,13 @@
  * end of the connection is the end of the owner, and then the client's process tries to become the
  * owner. A _brief_ owner has no script in its runtime: it gives the folder up when a client asks.
  */
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { FileLock } from "./file-lock.ts";
 import { removeSocket, socketPath } from "./folder-sockets.ts";
+import { makePrivateFolder } from "./private-files.ts";
 import {
   childRuntimes,
   isAlive,
@@ -63,7 +56,6 @@ export interface OwnerOptions<Details extends object> {
 export const controlSocket = "control";
 /** The line by which a client asks a brief owner for the folder. */
 export const handoverLine = "handover";
-const folderMode = 0o700;
 const lockName = "lock";
 const recordName = "owner.json";
 
@@ -126,11 +118,12 @@ export class FolderOwner<Details extends object = object> {
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    if (this.#server !== undefined) {
-      this.#server.close();
-      removeSocket(socketPath(this.folder, controlSocket));
+    this.#server?.close();
+    // A folder that was removed meanwhile may exist again, with another owner.
+    if (readOwnerRecord(this.folder)?.processId === process.pid) {
+      if (this.#server !== undefined) removeSocket(socketPath(this.folder, controlSocket));
+      rmSync(join(this.folder, recordName), { force: true });
     }
-    rmSync(join(this.folder, recordName), { force: true });
     // First the lock, then the connections: a client that sees the end can take the lock.
     this.#lock.release();
     for (const connection of this.#connections) connection.destroy();
@@ -194,12 +187,6 @@ export class FolderOwner<Details extends object = object> {
       if (line === handoverLine && isBrief) onHandover?.();
     });
   }
-}
-
-/** Other users cannot read what is in the folder. */
-function makePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: folderMode });
-  if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, folderMode);
 }
 
 /** `null` when the file does not exist, or is not a record. */

@@ -6,7 +6,16 @@
  * folder with a long path are in a folder of the user below `/tmp`.
  */
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { UserError } from "./user-error.ts";
 
@@ -63,4 +72,27 @@ export function removeSocket(path: string): void {
  */
 export function publishSocket(path: string, publicPath: string): void {
   renameSync(path, publicPath);
+}
+
+/**
+ * Makes the file of a socket at which no server listens, if the file does not exist. For a client
+ * that starts before the first server does.
+ */
+export async function reserveSocket(publicPath: string): Promise<void> {
+  if (existsSync(publicPath)) return;
+  const path = `${publicPath}.${process.pid}`;
+  removeSocket(path);
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
+  });
+  try {
+    // A link never replaces the socket of a server that has started meanwhile.
+    linkSync(path, publicPath);
+  } catch {
+    // The file exists now, or the file system has no links: then workerd logs its first attempts.
+  }
+  // Node removes the first name of the file.
+  await new Promise((resolve) => server.close(resolve));
 }

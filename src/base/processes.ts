@@ -18,6 +18,7 @@ const pollMilliseconds = 10;
 const endMilliseconds = 10_000;
 /** proc_pid_stat(5): fields after the name in parentheses, which is the second field. */
 const stateField = 0;
+const parentField = 1;
 const startTimeField = 19;
 
 let thisIdentity: ProcessIdentity | undefined;
@@ -78,13 +79,24 @@ function markOf({ processId, processStart: start }: ProcessIdentity): string {
   return `${processId}.${start ?? ""}`;
 }
 
-/** The runtimes that one of the processes has started and marked. Only Linux tells. */
+/**
+ * The runtimes that one of the processes has started and marked. Only Linux tells. A process that
+ * one of them has started inherits the mark, and its runtimes do too: while that process is alive,
+ * its runtimes are not left.
+ */
 export function markedRuntimes(parents: readonly ProcessIdentity[]): ProcessIdentity[] {
   if (process.platform !== "linux" || parents.length === 0) return [];
   const marks = new Set(parents.map((parent) => `${markVariable}=${markOf(parent)}`));
+  const isMarked = (processId: number): boolean =>
+    environmentOf(processId).some((variable) => marks.has(variable));
   return processIds()
-    .filter((processId) => isRuntime(processId) && environmentOf(processId).some(isOneOf(marks)))
+    .filter((processId) => isRuntime(processId) && isMarked(processId))
+    .filter((processId) => !isMarked(parentOf(processId)))
     .map(identityOf);
+}
+
+function parentOf(processId: number): number {
+  return Number(statusOf(processId)?.[parentField] ?? 0);
 }
 
 /** The runtimes that this process has started and that still run. Only Linux tells. */
@@ -95,10 +107,6 @@ export function childRuntimes(): ProcessIdentity[] {
   } catch {
     return [];
   }
-}
-
-function isOneOf(values: ReadonlySet<string>): (value: string) => boolean {
-  return (value) => values.has(value);
 }
 
 function processIds(): number[] {

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,10 @@ function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "ledge-runs-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+function startProcess(...args: string[]): ChildProcess {
+  return spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "--", ...args]);
 }
 
 /** A process that has ended. */
@@ -36,8 +40,6 @@ test("RunRecords.endAbandoned() ends the runtimes of processes that have ended",
   const runs = new RunRecords(folder);
   const own = newRunId();
   runs.write(own, thisProcess());
-  const startProcess = (...args: string[]) =>
-    spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "--", ...args]);
   // A stopped process ends too, and another program with the id of a runtime does not.
   const runtime = startProcess(`${loopbackArgument}127.0.0.1:1`);
   const program = startProcess();

@@ -6,8 +6,8 @@
  * takes the folder and starts a service of its own, which listens where the last owner did. If
  * several clients do so, one gets the lock and the others are its clients.
  *
- * Such an owner is brief: when a runtime with a script starts, the process stops its service, gives
- * the folder up, and is a client again.
+ * Such an owner is brief, as a rule: when a process needs the folder for longer, this process stops
+ * its service, gives the folder up, and is a client again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { FolderOwner } from "./folder-owner.ts";
@@ -18,11 +18,13 @@ interface OwnerService {
   stop(): Promise<void>;
 }
 
-interface SuccessionOptions {
+interface SuccessionOptions<Owner> {
   readonly folder: string;
-  /** Makes this process a brief owner; `null` when the folder has an owner. */
-  readonly take: (onHandover: () => void) => Promise<FolderOwner | null>;
-  readonly start: (owner: FolderOwner) => Promise<OwnerService>;
+  /** Makes this process the owner; `null` when the folder has an owner. */
+  readonly take: (onHandover: () => void) => Promise<Owner | null>;
+  readonly start: (owner: Owner) => Promise<OwnerService>;
+  /** Called when this process is a client of another owner, each time that the owner changes. */
+  readonly onOwner?: (owner: OwnerLink) => void;
   /** Called before the service stops because another process wants the folder. */
   readonly beforeHandover?: () => Promise<void>;
 }
@@ -33,16 +35,26 @@ const successorMilliseconds = 5_000;
 /** Between two attempts to start a service that does not start. */
 const retryMilliseconds = 1_000;
 
-export class Succession {
-  readonly #options: SuccessionOptions;
+export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner> {
+  readonly #options: SuccessionOptions<Owner>;
   readonly #stopping = Promise.withResolvers<"stop">();
+  readonly #ready = Promise.withResolvers<void>();
   readonly #ended: Promise<void>;
   #isStopped = false;
   #failure: Error | null = null;
 
-  constructor(options: SuccessionOptions) {
+  constructor(options: SuccessionOptions<Owner>) {
     this.#options = options;
-    this.#ended = this.#run();
+    this.#ready.promise.catch(() => {});
+    this.#ended = this.#run().finally(() => this.#ready.resolve());
+  }
+
+  /**
+   * Resolves when this process is a client of another owner, or when its own service has started.
+   * Rejects when the first attempt to become the owner fails.
+   */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
   }
 
   /** Why the last attempt to become the owner failed; `null` after a success. */
@@ -61,6 +73,9 @@ export class Succession {
     while (!this.#isStopped) {
       const link = await OwnerLink.connect(this.#options.folder);
       if (link !== null) {
+        this.#failure = null;
+        this.#ready.resolve();
+        this.#options.onOwner?.(link);
         await Promise.race([link.ended, this.#stopping.promise]);
         link.close();
         continue;
@@ -70,6 +85,7 @@ export class Succession {
         this.#failure = null;
       } catch (error) {
         this.#failure = error as Error;
+        this.#ready.reject(error);
         await Promise.race([delay(retryMilliseconds), this.#stopping.promise]);
       }
     }
@@ -83,6 +99,7 @@ export class Succession {
     try {
       const service = await this.#options.start(owner);
       this.#failure = null;
+      this.#ready.resolve();
       const reason = await Promise.race([handover.promise, this.#stopping.promise]);
       if (reason === "handover") await this.#options.beforeHandover?.();
       await service.stop();

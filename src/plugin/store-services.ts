@@ -2,7 +2,6 @@
  * The services behind the bindings of the store: the buckets on their databases in the runtime that
  * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type {
   PluginServicesOptions,
@@ -12,7 +11,9 @@ import type {
   Worker_Module,
 } from "miniflare";
 import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { fullDeviceText, requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
 import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
@@ -28,6 +29,8 @@ const blobsService = "store:blobs";
 const runsService = "store:runs";
 const ownerService = "store:owner";
 const projectService = "store:project";
+/** The folder of the buckets' databases in `databases`. */
+const databasesNamespace = "ledge-store-bucket";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
 const joinerBinding: Worker_Binding = {
@@ -35,11 +38,17 @@ const joinerBinding: Worker_Binding = {
   service: { name: bucketsService, entrypoint: "ContentJoiner" },
 };
 
+const diskBinding: Worker_Binding = {
+  name: "disk",
+  service: { name: bucketsService, entrypoint: "StoreDisk" },
+};
+
 /** The bindings of a bucket client (`store/client/bucket-client.ts`). */
 export const clientBindings: Worker_Binding[] = [
   { name: "buckets", durableObjectNamespace: bucketNamespace },
   { name: "blobs", service: { name: blobsService } },
   joinerBinding,
+  diskBinding,
 ];
 
 /** The options of the control binding. */
@@ -59,23 +68,23 @@ export async function storeServices(
 ): Promise<Service[]> {
   const { resourcePersistencePath: persistPath } = sharedOptions;
   const folder = miniflare.getPersistPath(pluginName, tmpPath, persistPath);
-  const [databases, blobs, runs] = ["databases", "blobs", "runs"].map((name) => {
-    const path = `${folder}/${name}`;
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    return path;
-  }) as [string, string, string];
+  const { isFull } = requireUsableFolder(folder, storeNeeds);
+  if (isFull) console.warn(fullDeviceText(folder));
+  const [blobs, runs] = [join(folder, "blobs"), join(folder, "runs")];
   // The command line finds buckets by their folders.
-  for (const name of bucketNames) mkdirSync(join(blobs, bucketFolder(name)), { recursive: true });
+  for (const name of bucketNames) makePrivateFolder(join(blobs, bucketFolder(name)));
   // All scripts of a run use the services of the first script.
   if (lastRunIds.get(loopbackPort) === runId) return [];
   lastRunIds.set(loopbackPort, runId);
+  const place = { folder, namespace: databasesNamespace, isFull };
   const shared: Service[] = [
+    { name: databasesService, disk: { path: join(folder, "databases"), writable: true } },
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: runsService, disk: { path: runs } },
   ];
   const bindings: Worker_Binding[] = [
     { name: "runId", text: runId },
-    { name: "folder", text: folder },
+    { name: "place", json: JSON.stringify(place) },
   ];
   if (projectFolder !== undefined) {
     shared.push({ name: projectService, disk: { path: projectFolder } });
@@ -84,7 +93,7 @@ export async function storeServices(
   // Only this runtime uses a temporary folder.
   if (persistPath === undefined) {
     storeRuns(folder).write(runId);
-    return [...shared, ...ownerServices(databases, bindings)];
+    return [...shared, ...ownerServices(bindings)];
   }
   const use = await StoreUse.begin(
     { persistPath, folder },
@@ -97,7 +106,7 @@ export async function storeServices(
     return [...shared, ...clientServices(endpointPath(folder), bindings)];
   }
   if (hasRuntimeSockets) openEndpointSocket(worker, folder, runId);
-  return [...shared, ...ownerServices(databases, [...bindings, joinerBinding])];
+  return [...shared, ...ownerServices([...bindings, joinerBinding, diskBinding])];
 }
 
 /** The project's folder, and the content types of its files. */
@@ -113,15 +122,14 @@ async function projectBindings(): Promise<Worker_Binding[]> {
 const lastRunIds = new Map<number, string>();
 
 /** The buckets on their databases. */
-function ownerServices(databases: string, bindings: Worker_Binding[]): Service[] {
+function ownerServices(bindings: Worker_Binding[]): Service[] {
   return [
-    { name: databasesService, disk: { path: databases, writable: true } },
     bucketsWorker({
       modules: [bucketsModule()],
       durableObjectNamespaces: [
         {
           className: bucketNamespace.className,
-          uniqueKey: "ledge-store-bucket",
+          uniqueKey: databasesNamespace,
           enableSql: true,
           // An evicted object takes milliseconds to start again, and needs little memory.
           preventEviction: true,
@@ -149,7 +157,7 @@ function clientServices(endpoint: string, bindings: Worker_Binding[]): Service[]
 }
 
 const clientModule = `
-export { OwnerBucket as BucketObject, ContentJoiner, StoreControl } from "./store-buckets.js";
+export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "./store-buckets.js";
 export default {};
 `;
 
@@ -165,6 +173,7 @@ function bucketsWorker({ bindings = [], ...worker }: Worker): Service {
       ...worker,
       bindings: [
         { name: "blobs", service: { name: blobsService } },
+        { name: "databases", service: { name: databasesService } },
         { name: "buckets", durableObjectNamespace: bucketNamespace },
         { name: "runs", service: { name: runsService } },
         ...bindings,

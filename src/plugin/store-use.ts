@@ -10,12 +10,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { observeRuntimesAt } from "../base/child-processes.ts";
 import type { FolderOwner } from "../base/folder-owner.ts";
 import { isListening } from "../base/ports.ts";
-import type { ProcessIdentity } from "../base/processes.ts";
-import { takeStartTurn } from "../base/start-lock.ts";
+import { markChildren, type ProcessIdentity } from "../base/processes.ts";
 import type { Succession } from "../base/succession.ts";
 import { claimStore, offeredOwner, storeRuns } from "../store/node/store-owner.ts";
 import { succeedStoreOwner, type StoreFolder } from "../store/node/store-successor.ts";
 import { isEndpointSocket, publishEndpoint } from "./endpoint-socket.ts";
+import { shareStartTurn } from "./start-turn.ts";
 
 interface StoreRun {
   readonly runId: string;
@@ -66,6 +66,7 @@ export class StoreUse {
 
   async #begin(run: StoreRun): Promise<void> {
     const { runId, loopbackPort, ownerToken } = run;
+    markChildren();
     const { folder, persistPath } = this.#store;
     this.#isOffered = ownerToken !== undefined;
     this.#owner ??= ownerToken === undefined ? await claimStore(folder) : offeredOwner(ownerToken);
@@ -76,8 +77,8 @@ export class StoreUse {
     }
     this.#nextRunId = runId;
     storeRuns(folder).write(runId);
-    this.#endStart = await takeStartTurn(persistPath);
-    observeRuntimesAt(loopbackPort, {
+    this.#endStart = await shareStartTurn(persistPath, loopbackPort);
+    observeRuntimesAt(loopbackPort, "store", {
       onStart: (runtime) => this.#onStart(runtime),
       onListen: (socketName) => this.#onListen(socketName, runId),
       onExit: (isKilled) => this.#onExit(isKilled, run),

@@ -9,7 +9,8 @@
 import { BlobDirectory } from "../content/blob-directory.ts";
 import { bucketFolder } from "../core/blob-name.ts";
 import { encodeHex } from "../../base/hex.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
+import type { Operation, Outcome, Request } from "../core/operations.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import {
@@ -18,19 +19,17 @@ import {
   type OperationMessage,
   type OutcomeMessage,
 } from "../transport/message.ts";
-import { areReads, Bucket } from "./bucket.ts";
+import { areReads, Bucket, type RefusedWrites } from "./bucket.ts";
+import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { storeClock } from "./clock.ts";
-import { databasePath } from "./database-report.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import { storeTestSession } from "./test-session.ts";
 
-interface BucketEnv {
+interface BucketEnv extends DiskBindings {
   /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
   readonly runs: Fetcher;
-  /** The path of the store's folder, for messages. */
-  readonly folder: string;
 }
 
 /** The buckets that are awake in this runtime: a test that moves the clock calls them. */
@@ -44,10 +43,11 @@ const emptyBytesMax = 1024 * 1024;
 const reclaimMilliseconds = 100;
 
 export class BucketObject extends BucketService<BucketEnv> {
-  #bucket: Bucket;
+  #opened: Bucket | undefined;
   readonly #name: string;
   readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
+  readonly #disk: BucketDisk;
   readonly #collector: GarbageCollector;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
@@ -65,29 +65,40 @@ export class BucketObject extends BucketService<BucketEnv> {
     awakeBuckets.add(name);
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
-    new UndoJournal(ctx.storage.sql).recover(storeTestSession.run);
-    this.#bucket = this.#openBucket();
-    // After `recover`: opening an older database changes the tables.
     this.#journal = new UndoJournal(ctx.storage.sql);
+    this.#disk = new BucketDisk(ctx, env, name);
     this.#collector = new GarbageCollector({
       bucketName: name,
       bucket: () => this.#bucket,
       blobs: this.#blobs,
       runs: env.runs,
       removeFiles: (names) => this.#remove(names),
-      databasePath: databasePath(env.folder, ctx.id.toString()),
-      blobsPath: `${env.folder}/blobs/${bucketFolder(name)}`,
+      databasePath: databasePath(env, ctx.id),
+      blobsPath: `${env.place.folder}/blobs/${bucketFolder(name)}`,
     });
   }
 
+  /** @throws Error when the database cannot be used; `#problem` says why */
+  get #bucket(): Bucket {
+    return (this.#opened ??= this.#openBucket());
+  }
+
   #openBucket(): Bucket {
+    // By a journal of its own: to open an older database changes the tables.
+    new UndoJournal(this.ctx.storage.sql).recover(storeTestSession.run);
     return new Bucket({
       storage: this.ctx.storage,
       now: () => storeClock.now(),
       randomHex,
       bucketName: this.#name,
-      databasePath: databasePath(this.env.folder, this.ctx.id.toString()),
+      databasePath: databasePath(this.env, this.ctx.id),
     });
+  }
+
+  /** Why no operation can be executed, or `null`. */
+  #problem(): string | null {
+    if (this.#opened !== undefined) return this.#disk.removedText;
+    return this.#disk.openingProblem(() => void (this.#opened = this.#openBucket()));
   }
 
   override execute(
@@ -105,32 +116,64 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   #execute(operations: readonly Operation[], requestId?: string): Outcome[] | Promise<Outcome[]> {
+    if (this.#disk.isGood && this.#opened !== undefined && !asksForDisk(operations)) {
+      return this.#executeNow(operations, requestId);
+    }
+    const problem = this.#problem();
+    if (problem !== null) return operations.map((operation) => refuse(operation, problem));
+    if (asksForDisk(operations)) return this.#explainFailure(operations[0]);
+    if (this.#disk.isGood) return this.#executeNow(operations, requestId);
+    const isKnown = requestId !== undefined && this.#bucket.requests.find(requestId) !== null;
+    return this.#disk.executeAdmitted(operations, isKnown, (refused) =>
+      this.#executeNow(operations, requestId, refused),
+    );
+  }
+
+  /** Answers a client whose batch has failed, and removes the files of the batch. */
+  async #explainFailure({ bytes, blobs }: Request<"checkDisk">): Promise<Outcome[]> {
+    const problem = await this.#disk.findProblem(bytes);
+    if (problem !== null) await this.#remove(this.#bucket.unreferenced(blobs));
+    return [{ ok: true, value: { problem } }];
+  }
+
+  #executeNow(
+    operations: readonly Operation[],
+    requestId?: string,
+    refused?: RefusedWrites,
+  ): Outcome[] | Promise<Outcome[]> {
     this.#enterLayer(operations);
-    const expired = this.#expireUploads();
-    const { outcomes, released } = this.#bucket.execute(operations, requestId);
-    if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
-      this.#usedSinceAlarm = true;
-      this.#setAlarm();
+    const reads = refused?.areAll ?? areReads(operations);
+    const deadline = this.#bucket.nextDeadline();
+    // On a full disk a read writes nothing.
+    const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
+    const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
+    // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
+    if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
+      if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
+        this.#usedSinceAlarm = true;
+        this.#setAlarm();
+      }
     }
     this.#swept ??= this.#startSweep();
     if (this.#bucket.bytesWritten > emptyBytesMax && operations.some(isDelete)) {
       this.#startReclaim();
     }
-    if (!this.#collector.isMarked && operations.some(storesFile)) {
-      return this.#collector.mark().then(() => this.#removeAndReturn(outcomes, expired, released));
-    }
     // Most calls release no file, and return without a promise.
-    if (expired.length + released.length === 0) return outcomes;
-    return this.#removeAndReturn(outcomes, expired, released);
+    const isConfirmed = this.#disk.confirmAtOnce(reads);
+    const needsMark = !this.#collector.isMarked && operations.some(storesFile);
+    if (isConfirmed && !needsMark && expired.length + released.length === 0) return outcomes;
+    return this.#complete(outcomes, [...expired, ...released], { isConfirmed, needsMark });
   }
 
-  async #removeAndReturn(
+  async #complete(
     outcomes: Outcome[],
-    expired: readonly string[],
-    released: readonly string[],
+    files: readonly string[],
+    { isConfirmed, needsMark }: { isConfirmed: boolean; needsMark: boolean },
   ): Promise<Outcome[]> {
-    await this.#remove([...expired, ...released]);
-    return outcomes;
+    if (needsMark) await this.#collector.mark();
+    if (files.length > 0) await this.#remove(files);
+    const problem = isConfirmed ? null : await this.#disk.confirm();
+    return problem === null ? outcomes : outcomes.map(() => refusedOutcome(problem));
   }
 
   /** `execute`, with the faults of the test session, and with recorded calls. */
@@ -179,8 +222,8 @@ export class BucketObject extends BucketService<BucketEnv> {
     await this.#remove(expired);
   }
 
-  override collectGarbage(): Promise<number> {
-    return this.#collector.collect();
+  override async collectGarbage(): Promise<number> {
+    return this.#problem() === null ? this.#collector.collect() : 0;
   }
 
   #startReclaim(): void {
@@ -206,8 +249,8 @@ export class BucketObject extends BucketService<BucketEnv> {
     if (!this.#bucket.isEmpty()) return this.#collector.mark();
     const requests = this.#bucket.requests.rows();
     const deleted = this.ctx.storage.deleteAll();
-    this.#bucket = this.#openBucket();
-    this.#bucket.requests.restore(requests);
+    this.#opened = this.#openBucket();
+    this.#opened.requests.restore(requests);
     this.#alarmTime = Infinity;
     this.#setAlarm();
     await deleted;
@@ -215,6 +258,7 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   override async alarm(): Promise<void> {
     this.#alarmTime = Infinity;
+    if (this.#problem() !== null) return;
     await this.housekeep();
     this.#usedSinceAlarm = false;
     this.#swept ??= this.#startSweep();
@@ -272,6 +316,13 @@ export class BucketObject extends BucketService<BucketEnv> {
 /** Whether a row may name a file after the operation that no row has named before. */
 function storesFile(operation: Operation): boolean {
   return "content" in operation && "blob" in operation.content;
+}
+
+/** The question travels by itself. */
+function asksForDisk(
+  operations: readonly Operation[],
+): operations is readonly [Request<"checkDisk">] {
+  return operations[0]?.method === "checkDisk";
 }
 
 function isDelete({ method }: Operation): boolean {

@@ -57,19 +57,24 @@ export class Bucket {
    * has written anything. An unexpected error undoes the whole batch.
    *
    * @param requestId of a request from another process, which may be a repetition
+   * @param refused the writes that are not executed, because the disk is full
    */
   execute(
     operations: readonly Operation[],
     requestId?: string,
+    refused?: RefusedWrites,
   ): { outcomes: Outcome[]; released: string[] } {
-    const isOnce = requestId !== undefined && !areReads(operations);
+    // The id of a batch is stored with its writes: a batch that only reads does not write its id.
+    const isOnce = requestId !== undefined && !areReads(operations) && refused?.areAll !== true;
     let isRepeated = false;
     const attempt = (): Outcome[] => {
-      if (!isOnce) return operations.map((operation) => this.#attempt(operation));
+      const attemptOne = (operation: Operation): Outcome =>
+        refused?.outcomeOf(operation) ?? this.#attempt(operation);
+      if (!isOnce) return operations.map(attemptOne);
       const first = this.#requests.find(requestId);
       isRepeated = first !== null;
       return first === null
-        ? this.#attemptOnce(operations, requestId)
+        ? this.#attemptOnce(operations, requestId, attemptOne)
         : operations.map((operation, index) => first[index] ?? this.#attempt(operation));
     };
     try {
@@ -86,8 +91,12 @@ export class Bucket {
     }
   }
 
-  #attemptOnce(operations: readonly Operation[], requestId: string): Outcome[] {
-    const outcomes = operations.map((operation) => this.#attempt(operation));
+  #attemptOnce(
+    operations: readonly Operation[],
+    requestId: string,
+    attemptOne: (operation: Operation) => Outcome,
+  ): Outcome[] {
+    const outcomes = operations.map(attemptOne);
     const ofWrites = operations.map((operation, index) =>
       readMethods.has(operation.method) ? null : (outcomes[index] as Outcome),
     );
@@ -225,6 +234,9 @@ export class Bucket {
         return this.#uploads.listParts(operation);
       case "stats":
         return { ...this.#table.stats(), uploads: this.#uploads.countInProgress() };
+      case "checkDisk":
+        // `bucket-object.ts` answers this operation: a bucket knows its tables only.
+        return { problem: null };
     }
   }
 
@@ -326,7 +338,20 @@ const readMethods: ReadonlySet<Method> = new Set([
   "listUploads",
   "listParts",
   "stats",
+  "checkDisk",
 ]);
+
+/** The writes of a batch that are refused before they are executed. */
+export interface RefusedWrites {
+  outcomeOf(operation: Operation): Outcome | null;
+  /** Whether no write is left, so that the batch only reads. */
+  readonly areAll: boolean;
+}
+
+/** Whether an operation needs more space than it frees. */
+export function needsSpace({ method }: Operation): boolean {
+  return !readMethods.has(method) && method !== "delete" && method !== "abortUpload";
+}
 
 /** @throws StoreError 10022 */
 function validateLimit(limit: number): void {

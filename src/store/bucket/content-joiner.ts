@@ -9,22 +9,12 @@ import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
 import { StreamSource } from "../content/byte-source.ts";
 import { openSlice, type JoinRequest } from "../content/content-reader.ts";
 import type { ContentSlice } from "../core/operations.ts";
-import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { decodeFrame } from "../transport/frame.ts";
-import { reportDatabase } from "./database-report.ts";
 
 const copyBytes = 256 * 1024;
 
-interface JoinerEnv {
-  readonly blobs: Fetcher;
-  readonly buckets: BucketNamespace;
-  readonly folder: string;
-}
-
-export class ContentJoiner extends WorkerEntrypoint<JoinerEnv> {
+export class ContentJoiner extends WorkerEntrypoint<{ readonly blobs: Fetcher }> {
   override async fetch(request: Request): Promise<Response> {
-    const [, , bucket] = new URL(request.url).pathname.split("/");
-    if (bucket !== undefined) return reportDatabase(this.env, decodeURIComponent(bucket));
     const { bucketName, content } = decodeFrame<JoinRequest>(await request.arrayBuffer());
     const blobs = new BlobDirectory(this.env.blobs, bucketName);
     const [first, ...others] = content as [ContentSlice, ...ContentSlice[]];

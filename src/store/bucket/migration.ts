@@ -35,6 +35,11 @@ export function openTables(storage: Storage): OpenedDatabase {
   return { databaseId, hasUnsealedRows: hasUnsealedRows !== 0 };
 }
 
+/** Whether the database has no tables yet. */
+export function isNew(sql: SqlStorage): boolean {
+  return currentVersion(sql) === 0;
+}
+
 /** 0 for an empty database. Format 1 has no `format` table. */
 function currentVersion(sql: SqlStorage): number {
   const tables = sql.exec("SELECT name FROM sqlite_master WHERE name IN ('format', 'objects')");

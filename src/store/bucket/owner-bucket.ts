@@ -9,7 +9,8 @@
 import { requestIdHeader } from "../transport/request-id.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
-import type { OperationMessage, OutcomeMessage } from "../transport/message.ts";
+import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
 
 interface OwnerBucketEnv {
   /** The endpoint of the owner. */
@@ -27,6 +28,9 @@ export class OwnerBucket extends BucketService<OwnerBucketEnv> {
     messages: OperationMessage[],
     requestId: string = crypto.randomUUID(),
   ): Promise<OutcomeMessage[]> {
+    const [first] = messages.map(operationIn);
+    // The owner recovers from failed batches by itself. The disk is asked in this process.
+    if (first?.method === "checkDisk") return [refusedOutcome("Ask the disk of this runtime.")];
     const headers = { [requestIdHeader]: requestId };
     const body = encodeFrame(messages);
     const answer = await this.#request("execute", { body, headers }, (response) =>

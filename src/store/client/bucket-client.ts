@@ -6,23 +6,20 @@ import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-encoding.ts";
 import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
-import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault, breakContent } from "./apply-fault.ts";
 import { Batch } from "./batch.ts";
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
 import { observation } from "./call-observer.ts";
 import { ContentCommitter } from "./content-commit.ts";
-import { explained } from "./database-failure.ts";
+import { findDiskProblem, StoreDiskClient } from "./failed-batch.ts";
 import { damagedError, internalError, settle } from "./failure.ts";
 import type { OpenedObject } from "./opened-object.ts";
-import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
+import { delayed, senderByFetch, senderByRpc, type Destination } from "./sender.ts";
 
-export interface BucketAccess {
-  readonly buckets: BucketNamespace;
+export interface BucketAccess extends Destination {
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly bucketName: string;
   readonly runId: string;
   /** Whether the script may make remote calls; a script that may not uses `fetch`. */
   readonly rpc: boolean;
@@ -30,8 +27,6 @@ export interface BucketAccess {
   readonly latencyMilliseconds: number;
   /** Whether files are verified by their hash before they are delivered. */
   readonly verifyReads?: boolean;
-  /** Of the request of another process that this client executes (`store/endpoint`). */
-  readonly requestId?: string | undefined;
 }
 
 /** How often a `get` is repeated when the object is replaced between its row and its file. */
@@ -46,16 +41,17 @@ export class BucketClient implements BucketCalls {
   readonly #verifyReads: boolean;
 
   constructor(access: BucketAccess) {
-    const { buckets, bucketName, latencyMilliseconds: latency } = access;
+    const { bucketName, disk, latencyMilliseconds: latency } = access;
     this.#bucketName = bucketName;
-    const plainSender = access.rpc
-      ? senderByRpc(buckets, bucketName, access.requestId)
-      : senderByFetch(buckets, bucketName);
-    const sender = explained(plainSender, access.joiner, bucketName);
+    const sender = (access.rpc ? senderByRpc : senderByFetch)(access);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
+    const storeDisk = new StoreDiskClient(disk, bucketName);
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
-    this.#contents = new ContentCommitter(this.#blobs, access.runId, (request, layer) =>
-      this.#send(request, identity, layer),
+    this.#contents = new ContentCommitter(
+      this.#blobs,
+      access.runId,
+      (request, layer) => this.#send(request, identity, layer),
+      (bytes) => findDiskProblem((messages) => sender.send(messages), storeDisk, bytes),
     );
     this.#joiner = access.joiner;
     this.#verifyReads = access.verifyReads ?? false;

@@ -2,7 +2,6 @@
 import { bindingMessage, StoreError } from "../core/errors.ts";
 import type { Method } from "../core/methods.ts";
 import type { Outcome, Result } from "../core/operations.ts";
-import { DatabaseError } from "./database-failure.ts";
 
 /** @throws Error when the bucket has refused the operation */
 export function settle<M extends Method>(method: M, outcome: Outcome<M>): Result<M> {
@@ -21,11 +20,10 @@ export function refusal(
 
 /** The error of a lost call: it is not known whether the bucket has executed the operation. */
 export function internalError(method: Method, cause: unknown): Error {
-  const text = cause instanceof DatabaseError ? cause.message : undefined;
-  return refusal(method, new StoreError(10001, text), { cause });
+  return refusal(method, new StoreError(10001), { cause });
 }
 
-/** The error of an object whose file is missing, or is not the file that was stored. */
+/** The error of an object whose file is missing or has another size. */
 export function damagedError(key: string, cause: Error | undefined): Error {
   const text =
     `Cannot read the content of "${key}": ${cause?.message}. ` +

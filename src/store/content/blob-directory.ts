@@ -22,6 +22,18 @@ export class BlobDamagedError extends Error {
   }
 }
 
+/** The disk has not taken a blob. workerd writes the reason to its log only. */
+export class BlobNotWrittenError extends Error {
+  override readonly name = "BlobNotWrittenError";
+  /** The size of the blob, as far as it is known */
+  readonly bytes: number;
+
+  constructor(blob: string, bytes: number, cause: unknown) {
+    super(`Cannot write blob "${blob}": ${(cause as Error).message}`, { cause });
+    this.bytes = bytes;
+  }
+}
+
 export class BlobDirectory {
   readonly bucketName: string;
   readonly #disk: Fetcher;
@@ -37,7 +49,7 @@ export class BlobDirectory {
   async write(blob: string, body: ReadableStream | Uint8Array): Promise<void> {
     const response = await this.#disk.fetch(this.#folder + blob, { method: "PUT", body });
     await response.body?.cancel();
-    if (!response.ok) throw new Error(`Cannot write blob "${blob}": ${response.status}`);
+    if (!response.ok) throw new Error(`the disk service answered ${response.status}`);
   }
 
   /** @throws BlobDamagedError when the file is not `blobSize` bytes long */

@@ -20,14 +20,14 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
-import { explainFailure } from "../client/database-failure.ts";
 import { encodeOpened } from "../client/opened-object.ts";
+import { senderByRpc } from "../client/sender.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
 import { requestHeader, type CopyRequest } from "./protocol.ts";
 
-type EndpointEnv = Pick<BucketAccess, "buckets" | "blobs" | "joiner" | "runId">;
+type EndpointEnv = Pick<BucketAccess, "buckets" | "blobs" | "joiner" | "disk" | "runId">;
 
 export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   override async fetch(request: Request): Promise<Response> {
@@ -50,10 +50,7 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return new Response(this.env.runId);
       case "execute": {
         const messages = await body<OperationMessage[]>();
-        const bucket = this.env.buckets.getByName(bucketName);
-        const answers = await bucket.execute(messages, requestId).catch(async (error: unknown) => {
-          throw await explainFailure(this.env.joiner, bucketName, error);
-        });
+        const answers = await senderByRpc({ ...this.env, bucketName, requestId }).send(messages);
         return new Response(encodeFrame(answers));
       }
       case "get":

@@ -7,17 +7,12 @@
  * starts a runtime without a script, which is the next owner (`base/succession.ts`).
  */
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { within } from "../../base/concurrency.ts";
+import { claimFolder } from "../../base/folder-claim.ts";
 import { FolderOwner, readOwnerRecord } from "../../base/folder-owner.ts";
 import { hasRuntimeSockets, socketPath } from "../../base/folder-sockets.ts";
-import { OwnerLink } from "../../base/owner-link.ts";
 import { RunRecords } from "../../base/run-records.ts";
+import { requireUsableFolder, storeNeeds } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
-
-const pollMilliseconds = 20;
-/** A command first ends the transfer that it is in. */
-const handoverMilliseconds = 30_000;
 
 export function storeRuns(folder: string): RunRecords {
   return new RunRecords(join(folder, "runs"));
@@ -36,7 +31,12 @@ export async function takeStore(
   const runs = storeRuns(folder);
   // A client that was killed has left its runtime, whose script goes on.
   const onClientEnd = (): void => void runs.endAbandoned().catch(() => {});
-  const owner = await FolderOwner.tryTake(folder, { ...options, onClientEnd });
+  const take = () => FolderOwner.tryTake(folder, { ...options, onClientEnd });
+  const owner = await take().catch((error: unknown) => {
+    // The lock needs space, which the reserve has on a full device.
+    if (!requireUsableFolder(folder, storeNeeds).isFull) throw error;
+    return take();
+  });
   if (owner === null) return null;
   try {
     await runs.endAbandoned();
@@ -59,35 +59,15 @@ export async function endLeftRuntimes(folder: string): Promise<void> {
  * `null` when another runtime owns the store.
  */
 export async function claimStore(folder: string): Promise<FolderOwner | null> {
-  for (;;) {
-    const owner = await takeStore(folder, { isBrief: false });
-    if (owner !== null) return owner;
-    const link = await OwnerLink.connect(folder);
-    const record = readOwnerRecord(folder);
-    // The owner starts or ends at this moment.
-    if (link === null || record === null) await delay(pollMilliseconds);
-    else if (!hasRuntimeSockets) throw sharingError(folder, record.processId);
-    else if (!record.isBrief) return null;
-    else {
-      link.requestHandover();
-      const ended = link.ended.then(() => true);
-      await within(handoverMilliseconds, ended);
-      const isOver = await Promise.race([ended, Promise.resolve(false)]);
-      if (!isOver) {
-        throw new UserError(
-          `Process ${record.processId} owns the store in ${folder} and does not give it up. Wait ` +
-            "until the process ends, or stop it.",
-        );
-      }
-    }
-    link?.close();
-  }
+  const owner = await claimFolder(folder, () => takeStore(folder, { isBrief: false }));
+  if (owner === null && !hasRuntimeSockets) throw sharingError(folder);
+  return owner;
 }
 
 /** On Windows a runtime cannot listen where other processes would find it. */
-function sharingError(folder: string, processId: number): UserError {
+function sharingError(folder: string): UserError {
   return new UserError(
-    `Process ${processId} uses the store in ${folder}. On Windows one process at a time can use a ` +
+    `Process ${readOwnerRecord(folder)?.processId} uses the store in ${folder}. On Windows one process at a time can use a ` +
       "store: stop that process, or use the Windows Subsystem for Linux.",
   );
 }
