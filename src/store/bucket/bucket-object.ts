@@ -34,6 +34,8 @@ export const awakeBuckets = new Set<string>();
 
 const wakeAfterUseMilliseconds = 60_000;
 const sweepChunk = 1000;
+/** Each removal is a request to the disk service, which holds memory until its answer. */
+const removalsAtOnce = 64;
 
 /** An empty bucket to whose database more than this was written gets a new database. */
 const emptyBytesMax = 1024 * 1024;
@@ -51,6 +53,8 @@ export class BucketObject extends BucketService<BucketEnv> {
   #alarmDeadline: number | null = null;
   #usedSinceAlarm = false;
   #swept: Promise<void> | undefined;
+  /** The steps of an expiry that is in progress. */
+  #expiry: Promise<void> | undefined;
   /** Whether a check for an empty bucket is scheduled. */
   #reclaiming = false;
 
@@ -83,8 +87,8 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
     this.#enterLayer(operations);
-    const expired = this.#expireUploads();
     const { outcomes, released } = this.#bucket.execute(operations);
+    const expired = this.#expireUploads();
     if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
       this.#usedSinceAlarm = true;
       this.#setAlarm();
@@ -130,11 +134,11 @@ export class BucketObject extends BucketService<BucketEnv> {
     await this.#remove(added);
   }
 
-  /** Expires uploads. Also called when a test has moved the clock. */
+  /** Expires all uploads that are due. Also called when a test has moved the clock. */
   async housekeep(): Promise<void> {
-    const expired = this.#expireUploads();
+    await this.#remove(this.#expireUploads());
+    await this.#expiry;
     this.#setAlarm();
-    await this.#remove(expired);
   }
 
   /** Removes files to which no row refers and whose writer has ended. */
@@ -148,6 +152,8 @@ export class BucketObject extends BucketService<BucketEnv> {
       const garbage = this.#bucket.unreferenced(abandoned.slice(start, start + sweepChunk));
       await this.#remove(garbage);
       removed += garbage.length;
+      // Calls of scripts are executed between the chunks.
+      await scheduler.wait(0);
     }
     return removed;
   }
@@ -193,12 +199,38 @@ export class BucketObject extends BucketService<BucketEnv> {
     return sweep;
   }
 
-  /** Costs one comparison unless an upload has expired. */
+  /**
+   * The first step of the expiry of uploads; further steps follow in the background. Returns the
+   * files to remove. Costs one comparison unless an upload has expired.
+   */
   #expireUploads(): readonly string[] {
-    const deadline = this.#bucket.nextDeadline();
-    if (deadline === null || deadline > storeClock.now()) return [];
+    if (this.#expiry !== undefined || !this.#isExpiryDue()) return [];
+    const files = this.#expireStep();
+    if (this.#isExpiryDue()) {
+      this.#expiry = this.#expireRest()
+        .catch(this.#report("expire the uploads"))
+        .finally(() => (this.#expiry = undefined));
+      this.ctx.waitUntil(this.#expiry);
+    }
+    return files;
+  }
+
+  /** Calls of scripts are executed between the steps. */
+  async #expireRest(): Promise<void> {
+    while (this.#isExpiryDue()) {
+      await scheduler.wait(0);
+      await this.#remove(this.#expireStep());
+    }
+  }
+
+  #expireStep(): readonly string[] {
     this.#enterLayer();
     return this.#bucket.expireUploads();
+  }
+
+  #isExpiryDue(): boolean {
+    const deadline = this.#bucket.nextDeadline();
+    return deadline !== null && deadline <= storeClock.now();
   }
 
   #setAlarm(): void {
@@ -220,11 +252,14 @@ export class BucketObject extends BucketService<BucketEnv> {
    */
   async #remove(files: readonly string[]): Promise<void> {
     const restorable = storeTestSession.active ? this.#journal.keeps("blobs", files) : undefined;
-    const removals = files
-      // A layer has deleted the rows of these files, and restores the rows when it is closed.
-      .filter((fileName) => !restorable?.has(fileName))
-      .map((fileName) => this.#blobs.remove(fileName).catch(this.#report("remove a blob")));
-    await Promise.all(removals);
+    // A layer has deleted the rows of some files, and restores the rows when it is closed.
+    const removable = files.filter((fileName) => !restorable?.has(fileName));
+    for (let start = 0; start < removable.length; start += removalsAtOnce) {
+      const some = removable.slice(start, start + removalsAtOnce);
+      await Promise.all(
+        some.map((fileName) => this.#blobs.remove(fileName).catch(this.#report("remove a blob"))),
+      );
+    }
   }
 
   /** Logs the error of work whose failure fails no call. */

@@ -2,10 +2,11 @@
  * The tables of multipart uploads and of their parts.
  *
  * `since` is the time at which an upload entered its state. The deadline is a fixed time after it:
- * then an upload in progress is aborted, and the row of a finished one is deleted.
+ * then an upload in progress counts as aborted, and the row of a finished one as deleted, even
+ * before the row says so (`core/multipart.ts`).
  */
 import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
-import { uploadLifetimeMilliseconds } from "../core/limits.ts";
+import { partNumberMax, uploadLifetimeMilliseconds } from "../core/limits.ts";
 import type {
   ObjectDescription,
   StorageClass,
@@ -64,28 +65,50 @@ export class UploadTable {
     };
   }
 
-  /** Marks an upload as finished and deletes the rows of its parts. Returns the parts. */
-  finish(uploadId: string, state: "completed" | "aborted", time: number): UploadedPart[] {
+  /** Marks an upload as finished. */
+  finish(uploadId: string, state: "completed" | "aborted", time: number): void {
     this.#sql.exec(
       "UPDATE uploads SET state = ?, since = ? WHERE upload_id = ?",
       state,
       time,
       uploadId,
     );
-    const parts = [...this.parts(uploadId)];
-    this.#sql.exec("DELETE FROM parts WHERE upload_id = ?", uploadId);
-    return parts;
   }
 
-  /** The uploads whose deadline has passed. */
-  due(now: number): { uploadId: string; state: UploadState }[] {
-    const rows = this.#sql.exec(
-      "SELECT upload_id, state FROM uploads WHERE since <= ?",
-      now - uploadLifetimeMilliseconds,
+  /** The first parts of an upload. */
+  firstParts(uploadId: string, limit: number): UploadedPart[] {
+    return [...this.#parts("WHERE upload_id = ? ORDER BY part_number LIMIT ?", uploadId, limit)];
+  }
+
+  /** Deletes the rows of the parts up to a part number. */
+  deleteParts(uploadId: string, partNumber = partNumberMax): void {
+    this.#sql.exec(
+      "DELETE FROM parts WHERE upload_id = ? AND part_number <= ?",
+      uploadId,
+      partNumber,
     );
-    return Array.from(rows.raw<[string, UploadState]>(), ([uploadId, state]) => ({
+  }
+
+  /** Moves the deadline of an upload in progress. */
+  setDeadline(uploadId: string, time: number): void {
+    this.#sql.exec(
+      "UPDATE uploads SET since = ? WHERE upload_id = ?",
+      time - uploadLifetimeMilliseconds,
+      uploadId,
+    );
+  }
+
+  /** Uploads whose deadline has passed, in the order of the deadlines. */
+  due(now: number, limit: number): { uploadId: string; state: UploadState; since: number }[] {
+    const rows = this.#sql.exec(
+      "SELECT upload_id, state, since FROM uploads WHERE since <= ? ORDER BY since LIMIT ?",
+      now - uploadLifetimeMilliseconds,
+      limit,
+    );
+    return Array.from(rows.raw<[string, UploadState, number]>(), ([uploadId, state, since]) => ({
       uploadId,
       state,
+      since,
     }));
   }
 
@@ -127,28 +150,31 @@ export class UploadTable {
     );
   }
 
-  /** Uploads in progress in order of key and age, read as the caller iterates. */
+  /** Uploads in progress at `now` in order of key and age, read as the caller iterates. */
   *inProgress({
     prefix,
     end,
     after,
+    now,
   }: {
     prefix: string;
     end: string | null;
     after?: UploadReference;
+    now: number;
   }): Generator<UploadRecord> {
     const start = after === undefined ? null : (this.find(after)?.since ?? -1);
     const rows = this.#sql
       .exec(
         "SELECT upload_id, key, since, storage_class FROM uploads WHERE state = 'in progress' " +
           "AND key >= ? AND (?2 IS NULL OR key < ?2) " +
-          "AND (?3 IS NULL OR (key, since, upload_id) > (?3, ?4, ?5)) " +
+          "AND (?3 IS NULL OR (key, since, upload_id) > (?3, ?4, ?5)) AND since > ?6 " +
           "ORDER BY key, since, upload_id",
         prefix,
         end,
         after?.key ?? null,
         start,
         after?.uploadId ?? null,
+        now - uploadLifetimeMilliseconds,
       )
       .raw<[string, string, number, StorageClass]>();
     for (const [uploadId, key, created, storageClass] of rows) {
@@ -156,9 +182,12 @@ export class UploadTable {
     }
   }
 
-  countInProgress(): number {
+  countInProgress(now: number): number {
     const [count] = onlyRow<[number]>(
-      this.#sql.exec("SELECT count(*) FROM uploads WHERE state = 'in progress'"),
+      this.#sql.exec(
+        "SELECT count(*) FROM uploads WHERE state = 'in progress' AND since > ?",
+        now - uploadLifetimeMilliseconds,
+      ),
     );
     return count;
   }
