@@ -12,7 +12,6 @@ import { prefixEnd, validateKey } from "../core/key.ts";
 import {
   multipartEtag,
   selectParts,
-  uploadDeadline,
   uploadStateAt,
   validatePartNumber,
 } from "../core/multipart.ts";
@@ -23,7 +22,7 @@ import { newVersion, type BucketPlatform } from "./platform.ts";
 import { UploadTable, type StoredUpload } from "./upload-table.ts";
 
 /** The rows that one step of the expiry changes: a step takes some milliseconds. */
-const stepRowsMax = 500;
+const stepRowsMax = 200;
 
 export class MultipartUploads {
   readonly #platform: BucketPlatform;
@@ -129,22 +128,12 @@ export class MultipartUploads {
    * deadline tells whether another step is due.
    */
   expire(): void {
-    let rowsLeft = stepRowsMax;
-    for (const { uploadId, state, since } of this.#table.due(this.#platform.now(), stepRowsMax)) {
-      if (rowsLeft <= 0) break;
-      rowsLeft--;
-      if (state !== "in progress") {
-        this.#table.forget(uploadId);
-        continue;
-      }
-      const parts = this.#table.firstParts(uploadId, stepRowsMax);
-      this.#table.deleteParts(uploadId, parts.at(-1)?.partNumber);
-      this.#objects.release([parts]);
-      rowsLeft -= parts.length;
-      // There may be more parts, and the upload stays in progress until the next step.
-      if (parts.length === stepRowsMax) break;
-      this.#table.finish(uploadId, "aborted", uploadDeadline(since));
-    }
+    const { inProgress, finished } = this.#table.due(this.#platform.now(), stepRowsMax);
+    this.#table.forget(finished);
+    const parts = this.#table.removeParts(inProgress, stepRowsMax);
+    this.#objects.release([parts]);
+    // Otherwise there may be more parts: the uploads stay in progress until a later step.
+    if (parts.length < stepRowsMax) this.#table.abortDue(inProgress);
     this.forgetDeadline();
   }
 

@@ -6,7 +6,7 @@
  * before the row says so (`core/multipart.ts`).
  */
 import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
-import { partNumberMax, uploadLifetimeMilliseconds } from "../core/limits.ts";
+import { uploadLifetimeMilliseconds } from "../core/limits.ts";
 import type {
   ObjectDescription,
   StorageClass,
@@ -75,17 +75,29 @@ export class UploadTable {
     );
   }
 
-  /** The first parts of an upload. */
-  firstParts(uploadId: string, limit: number): UploadedPart[] {
-    return [...this.#parts("WHERE upload_id = ? ORDER BY part_number LIMIT ?", uploadId, limit)];
+  deleteParts(uploadId: string): void {
+    this.#sql.exec("DELETE FROM parts WHERE upload_id = ?", uploadId);
   }
 
-  /** Deletes the rows of the parts up to a part number. */
-  deleteParts(uploadId: string, partNumber = partNumberMax): void {
+  /** Deletes up to `limit` parts of these uploads, and returns where their content is. */
+  removeParts(uploadIds: readonly string[], limit: number): Segment[] {
+    const rows = this.#sql.exec(
+      "DELETE FROM parts WHERE (upload_id, part_number) IN (" +
+        "SELECT upload_id, part_number FROM parts " +
+        "WHERE upload_id IN (SELECT value FROM json_each(?)) LIMIT ?) RETURNING size, place",
+      JSON.stringify(uploadIds),
+      limit,
+    );
+    return Array.from(rows.raw<[number, number | string]>(), ([size, place]) => ({ size, place }));
+  }
+
+  /** Marks uploads whose deadline has passed as aborted at their deadline. */
+  abortDue(uploadIds: readonly string[]): void {
     this.#sql.exec(
-      "DELETE FROM parts WHERE upload_id = ? AND part_number <= ?",
-      uploadId,
-      partNumber,
+      "UPDATE uploads SET state = 'aborted', since = since + ? " +
+        "WHERE upload_id IN (SELECT value FROM json_each(?))",
+      uploadLifetimeMilliseconds,
+      JSON.stringify(uploadIds),
     );
   }
 
@@ -98,22 +110,26 @@ export class UploadTable {
     );
   }
 
-  /** Uploads whose deadline has passed, in the order of the deadlines. */
-  due(now: number, limit: number): { uploadId: string; state: UploadState; since: number }[] {
-    const rows = this.#sql.exec(
-      "SELECT upload_id, state, since FROM uploads WHERE since <= ? ORDER BY since LIMIT ?",
-      now - uploadLifetimeMilliseconds,
-      limit,
-    );
-    return Array.from(rows.raw<[string, UploadState, number]>(), ([uploadId, state, since]) => ({
-      uploadId,
-      state,
-      since,
-    }));
+  /** Up to `limit` uploads whose deadline has passed, in the order of the deadlines. */
+  due(now: number, limit: number): { inProgress: string[]; finished: string[] } {
+    const rows = this.#sql
+      .exec(
+        "SELECT upload_id, state FROM uploads WHERE since <= ? ORDER BY since LIMIT ?",
+        now - uploadLifetimeMilliseconds,
+        limit,
+      )
+      .raw<[string, UploadState]>();
+    const inProgress: string[] = [];
+    const finished: string[] = [];
+    for (const [id, state] of rows) (state === "in progress" ? inProgress : finished).push(id);
+    return { inProgress, finished };
   }
 
-  forget(uploadId: string): void {
-    this.#sql.exec("DELETE FROM uploads WHERE upload_id = ?", uploadId);
+  forget(uploadIds: readonly string[]): void {
+    this.#sql.exec(
+      "DELETE FROM uploads WHERE upload_id IN (SELECT value FROM json_each(?))",
+      JSON.stringify(uploadIds),
+    );
   }
 
   nextDeadline(): number | null {
