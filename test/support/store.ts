@@ -51,7 +51,8 @@ export async function startStore(
   return { miniflare, bucket: BUCKET, control: CONTROL, stop };
 }
 
-function isMark(name: string): boolean {
+/** Whether a file says to which database the blobs belong, and is no blob. */
+export function isMark(name: string): boolean {
   return isDatabaseMark(name) || isPartialMark(name);
 }
 

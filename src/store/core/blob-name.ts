@@ -31,7 +31,7 @@ export function isAbandoned(fileName: string, activeRuns: readonly string[]): bo
 
 const databaseMarkPattern = /^database\.[0-9a-f]{16}$/;
 
-/** The empty file that says which database names the files of a folder. */
+/** The empty file that says which database names the files of a folder (`bucket/garbage-collector.ts`). */
 export function databaseMark(databaseId: string): string {
   return `database.${databaseId}`;
 }
