@@ -29,7 +29,7 @@ export interface BucketAccess {
 }
 
 /** How often a `get` is repeated when the object is replaced between its row and its file. */
-const readAttemptsMax = 10;
+const readAttemptsMax = 100;
 
 export class BucketClient implements BucketCalls {
   readonly #bucketName: string;
