@@ -7,16 +7,21 @@
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { Miniflare } from "miniflare";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { findRuntimeProcess, residentBytes } from "../support/runtime-memory.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 import { openBucketDatabase } from "./support/bucket-database.ts";
+import { liveBytes } from "./support/live-heap.ts";
 import { isLong } from "./support/seed.ts";
 import { addSparseUploadParts, createSparseFiles } from "./support/sparse-parts.ts";
 
 const mebibyte = 1024 * 1024;
+/** Live objects may grow by this much once, and by this much with each thousand requests. */
+const growthMax = mebibyte;
+const growthEach = mebibyte / 8;
 const day = 24 * 60 * 60 * 1000;
 
 /** How many calls of the bucket are answered while `isWorking`. */
@@ -124,7 +129,13 @@ describe.runIf(process.platform === "linux")("thousands of requests", () => {
   it("leave memory, open files and the state folder bounded", { timeout: 1_800_000 }, async () => {
     const thousands = isLong ? 20 : 2;
     const folder = temporaryFolder();
-    const { miniflare } = await startStore(folder, [worker(script)]);
+    const miniflare = new Miniflare({
+      resourcePersistencePath: folder,
+      inspectorPort: 0,
+      workers: [worker(script)],
+    });
+    onTestFinished(() => miniflare.dispose());
+    const inspector = await miniflare.getInspectorURL();
     let n = 0;
     const client = async (requests: number) => {
       for (let sent = 0; sent < requests; sent++) {
@@ -135,29 +146,32 @@ describe.runIf(process.platform === "linux")("thousands of requests", () => {
     const clientCount = 8;
     const runThousand = () =>
       Promise.all(Array.from({ length: clientCount }, () => client(1000 / clientCount)));
-    const measure = () => {
+    const measure = async () => {
       const processId = findRuntimeProcess(folder);
       return {
-        mebibytes: residentBytes(processId) / mebibyte,
+        liveBytes: await liveBytes(inspector),
+        residentMebibytes: Math.round(residentBytes(processId) / mebibyte),
         handles: readdirSync(`/proc/${processId}/fd`).length,
-        stateMebibytes: folderBytes(folder) / mebibyte,
+        stateBytes: folderBytes(folder),
       };
     };
-    // The first thousand fills caches.
+    // The first thousand fills caches and compiles code.
     await runThousand();
-    const before = measure();
+    const before = await measure();
+    console.log("after a thousand requests:", JSON.stringify(before));
     for (let done = 1; done <= thousands; done++) {
       await runThousand();
-      console.log(`${done} thousand requests:`, JSON.stringify(measure()));
+      console.log(`after ${done} thousand more:`, JSON.stringify(await measure()));
     }
     // Requests that have ended close their files.
-    await vi.waitFor(() => expect(measure().handles).toBeLessThanOrEqual(before.handles + 8), {
-      timeout: 60_000,
-    });
-    const after = measure();
+    await vi.waitFor(
+      async () => expect((await measure()).handles).toBeLessThanOrEqual(before.handles + 8),
+      { timeout: 60_000 },
+    );
+    const after = await measure();
     // Forty keys, of which each tenth is large, and the log of the database.
-    expect(after.stateMebibytes).toBeLessThan(16);
-    // The heap of JavaScript grows to its working size during some thousand requests.
-    expect(after.mebibytes - before.mebibytes).toBeLessThan(96);
+    expect(after.stateBytes).toBeLessThan(16 * mebibyte);
+    expect(after.liveBytes - before.liveBytes).toBeLessThan(growthMax + thousands * growthEach);
+    expect(after.residentMebibytes).toBeLessThan(1024);
   });
 });
