@@ -24,6 +24,10 @@ const growthMax = mebibyte;
 const growthEach = mebibyte / 8;
 const day = 24 * 60 * 60 * 1000;
 
+function uploadId(n: number): string {
+  return n.toString(16).padStart(128, "0");
+}
+
 /** How many calls of the bucket are answered while `isWorking`. */
 async function answeredWhile(bucket: StoreBucket, isWorking: () => boolean): Promise<number> {
   let answered = 0;
@@ -40,9 +44,8 @@ describe("a bucket answers", () => {
     await first.stop();
     const written = openBucketDatabase(folder);
     const insert = written.prepare(
-      "INSERT INTO uploads VALUES (?, ?, 'in progress', ?, 'Standard', '{}', '{}')",
+      "INSERT INTO uploads VALUES (?, ?, 'in progress', ?, 'Standard', '{}', '{}', NULL)",
     );
-    const uploadId = (n: number) => n.toString(16).padStart(128, "0");
     written.exec("BEGIN");
     for (let n = 0; n < uploadCount; n++) insert.run(uploadId(n), `key-${n}`, Date.now() - 8 * day);
     written.exec("COMMIT");

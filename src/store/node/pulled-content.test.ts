@@ -27,9 +27,12 @@ class FakeRuntime implements PieceCalls {
   }
 }
 
+function onShort(count: number): Error {
+  return new Error(`${count} bytes`);
+}
+
 function open(available: number, length = available) {
   const runtime = new FakeRuntime(available);
-  const onShort = (count: number): Error => new Error(`${count} bytes`);
   return { runtime, stream: new PulledContents(runtime).open({ id: 7, length, onShort }) };
 }
 

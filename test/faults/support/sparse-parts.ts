@@ -43,7 +43,7 @@ export function addSparseParts(folder: string, partCount: number, partBytes: num
   const all = [...parts.slice(0, -1), ...added, last];
   insertBlobs(database, blobs);
   database
-    .prepare("UPDATE objects SET segments = ?, fields = ?")
+    .prepare("UPDATE objects SET segments = ?, fields = ?, checksum = NULL")
     .run(JSON.stringify(all), fields.replace(`,${sizeOf(parts)},`, `,${sizeOf(all)},`));
   database.close();
 }
@@ -57,7 +57,9 @@ export function addSparseUploadParts(folder: string, partCount: number): void {
   const runId = "0123456789abcdef";
   const blobs = createSparseFiles({ folder, count: partCount, bytes: 1, runId });
   insertBlobs(database, blobs);
-  const insert = database.prepare("INSERT INTO parts VALUES (?, ?, 1, 'etag', ?)");
+  const insert = database.prepare(
+    "INSERT INTO parts (upload_id, part_number, size, etag, place) VALUES (?, ?, 1, 'etag', ?)",
+  );
   database.exec("BEGIN");
   blobs.forEach((blob, index) => insert.run(uploadId, index + 1, blob));
   database.exec("COMMIT");
