@@ -24,7 +24,7 @@ const growthMax = mebibyte;
 const growthEach = mebibyte / 8;
 const day = 24 * 60 * 60 * 1000;
 
-function uploadId(n: number): string {
+function uploadIdOf(n: number): string {
   return n.toString(16).padStart(128, "0");
 }
 
@@ -44,10 +44,12 @@ describe("a bucket answers", () => {
     await first.stop();
     const written = openBucketDatabase(folder);
     const insert = written.prepare(
-      "INSERT INTO uploads VALUES (?, ?, 'in progress', ?, 'Standard', '{}', '{}', NULL)",
+      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom) " +
+        "VALUES (?, ?, 'in progress', ?, 'Standard', '{}', '{}')",
     );
     written.exec("BEGIN");
-    for (let n = 0; n < uploadCount; n++) insert.run(uploadId(n), `key-${n}`, Date.now() - 8 * day);
+    for (let n = 0; n < uploadCount; n++)
+      insert.run(uploadIdOf(n), `key-${n}`, Date.now() - 8 * day);
     written.exec("COMMIT");
     written.close();
 
@@ -55,7 +57,10 @@ describe("a bucket answers", () => {
     const database = openBucketDatabase(folder, true);
     const count = database.prepare("SELECT count(*) AS n FROM uploads WHERE state = 'in progress'");
     const left = () => (count.get() as { n: number }).n;
-    const last = bucket.resumeMultipartUpload(`key-${uploadCount - 1}`, uploadId(uploadCount - 1));
+    const last = bucket.resumeMultipartUpload(
+      `key-${uploadCount - 1}`,
+      uploadIdOf(uploadCount - 1),
+    );
     // The upload counts as expired before its row says so.
     await expect(last.uploadPart(1, "part")).rejects.toThrow("(10024)");
     await expect(last.complete([])).rejects.toThrow("(10024)");

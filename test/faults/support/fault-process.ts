@@ -18,7 +18,7 @@ import {
 } from "./process-table.ts";
 
 /** Runtimes start slowly on a busy machine. */
-export const startMilliseconds = 100_000;
+const startMilliseconds = 100_000;
 
 export interface FaultProcessOptions {
   readonly folder?: string;

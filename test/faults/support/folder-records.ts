@@ -25,7 +25,7 @@ function recordFiles(folder: string): string[] {
 }
 
 /** All records of the store and of DNS. */
-export function recordsOf(persistPath: string): string[] {
+function recordsOf(persistPath: string): string[] {
   return ["store", "dns"].flatMap((name) => recordFiles(join(persistPath, name)));
 }
 

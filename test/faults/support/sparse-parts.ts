@@ -42,6 +42,7 @@ export function addSparseParts(folder: string, partCount: number, partBytes: num
   const added = blobs.map((blob): [number, string] => [partBytes, blob]);
   const all = [...parts.slice(0, -1), ...added, last];
   insertBlobs(database, blobs);
+  database.exec("UPDATE format SET has_unsealed_rows = 1");
   database
     .prepare("UPDATE objects SET segments = ?, fields = ?, checksum = NULL")
     .run(JSON.stringify(all), fields.replace(`,${sizeOf(parts)},`, `,${sizeOf(all)},`));
@@ -57,6 +58,7 @@ export function addSparseUploadParts(folder: string, partCount: number): void {
   const runId = "0123456789abcdef";
   const blobs = createSparseFiles({ folder, count: partCount, bytes: 1, runId });
   insertBlobs(database, blobs);
+  database.exec("UPDATE format SET has_unsealed_rows = 1");
   const insert = database.prepare(
     "INSERT INTO parts (upload_id, part_number, size, etag, place) VALUES (?, ?, 1, 'etag', ?)",
   );
