@@ -43,6 +43,9 @@ export class OwnerConnection {
   /** Runs `work`, and repeats it if the owner changes meanwhile. */
   async run<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
     let silentSince: number | undefined;
+    // The runtime of an owner that was killed still answers, and has to end first.
+    this.#succession ??= succeedStoreOwner(this.#store, () => this.#drain());
+    await this.#succession.ready;
     for (;;) {
       await this.#handover;
       this.#inFlight++;
@@ -50,7 +53,6 @@ export class OwnerConnection {
         return await work(this.#endpoint);
       } catch (error) {
         if (!(error instanceof EndpointClosedError)) throw error;
-        this.#succession ??= succeedStoreOwner(this.#store, () => this.#drain());
         silentSince ??= Date.now();
         this.#checkPatience(silentSince, error);
       } finally {

@@ -44,7 +44,7 @@ export function addSparseParts(folder: string, partCount: number, partBytes: num
   insertBlobs(database, blobs);
   database.exec("UPDATE format SET has_unsealed_rows = 1");
   database
-    .prepare("UPDATE objects SET segments = ?, fields = ?, checksum = NULL")
+    .prepare("UPDATE objects SET segments = ?, fields = ?, checksum = NULL, item_checksum = NULL")
     .run(JSON.stringify(all), fields.replace(`,${sizeOf(parts)},`, `,${sizeOf(all)},`));
   database.close();
 }
