@@ -51,8 +51,8 @@ export const storePlugin: Plugin = {
         return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
       }
       const parsed = parseBucketOptions(name, options);
-      const { bucketName, latencyMilliseconds = 0 } = parsed;
-      const bucket = { bucketName, runId: runIdOf(worker), rpc, latencyMilliseconds };
+      const { bucketName, latencyMilliseconds = 0, verifyReads = false } = parsed;
+      const bucket = { bucketName, runId: runIdOf(worker), rpc, latencyMilliseconds, verifyReads };
       return {
         name,
         wrapped: {

@@ -13,7 +13,7 @@ interface InnerBindings {
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
   readonly disk: Fetcher;
-  readonly bucket: Pick<BucketAccess, "bucketName" | "runId" | "rpc" | "latencyMilliseconds">;
+  readonly bucket: Omit<BucketAccess, "buckets" | "blobs" | "joiner" | "disk">;
   readonly settings: BucketSettings;
 }
 

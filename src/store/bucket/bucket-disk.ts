@@ -50,10 +50,24 @@ export function storeSpace({ databases, place }: DiskBindings): DiskSpace {
 const reserveDelayMilliseconds = 1000;
 let hasReserve = false;
 
+/** The file of a bucket's database. */
+export function databasePath({ place }: DiskBindings, id: DurableObjectId): string {
+  return `${place.folder}/databases/${place.namespace}/${id.toString()}.sqlite`;
+}
+
+/** What to tell callers of a bucket whose database SQLite cannot open. */
+export function unreadableText(bucketName: string, path: string): string {
+  return (
+    `Cannot open the database of bucket "${bucketName}", ${path}: SQLite cannot read the file. ` +
+    `Nothing was removed. Run "ledge store check ${bucketName}" to see the damage, and restore ` +
+    "the file from a backup."
+  );
+}
+
 export class BucketDisk {
   readonly #ctx: DurableObjectState;
   readonly #name: string;
-  readonly #folder: string;
+  readonly #path: string;
   readonly #databases: Fetcher;
   /** The file of the bucket's database. */
   readonly #url: string;
@@ -69,7 +83,7 @@ export class BucketDisk {
     this.#databases = databases;
     this.#url = `http://databases/${namespace}/${ctx.id.toString()}.sqlite`;
     this.#name = name;
-    this.#folder = folder;
+    this.#path = databasePath(env, ctx.id);
     this.#space = storeSpace(env);
     this.#presence = new FilePresence({
       exists: () => exists(databases, this.#url),
@@ -103,10 +117,7 @@ export class BucketDisk {
       const { message } = error as Error;
       console.error(`Cannot open the database of bucket "${this.#name}":`, message);
       if (!message.includes("SQLITE_")) return (this.#formatProblem = message);
-      return (
-        `Cannot open the database of bucket "${this.#name}" in ${this.#folder}: ${message}. ` +
-        `The file ${this.#ctx.id.toString()}.sqlite is damaged: restore it from a copy.`
-      );
+      return unreadableText(this.#name, this.#path);
     }
   }
 

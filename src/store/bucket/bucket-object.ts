@@ -6,8 +6,8 @@
  * persistent, so after a runtime was killed while the bucket was in use, the next runtime wakes the
  * bucket and collects the files that the crash left, even if no script calls the bucket.
  */
-import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
-import { isAbandoned } from "../core/blob-name.ts";
+import { BlobDirectory } from "../content/blob-directory.ts";
+import { bucketFolder } from "../core/blob-name.ts";
 import { encodeHex } from "../../base/hex.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
@@ -20,8 +20,9 @@ import {
   type OutcomeMessage,
 } from "../transport/message.ts";
 import { areReads, Bucket, type RefusedWrites } from "./bucket.ts";
-import { BucketDisk, refuse, type DiskBindings } from "./bucket-disk.ts";
+import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { storeClock } from "./clock.ts";
+import { GarbageCollector } from "./garbage-collector.ts";
 import { storeTestSession } from "./test-session.ts";
 
 interface BucketEnv extends DiskBindings {
@@ -35,7 +36,8 @@ interface BucketEnv extends DiskBindings {
 export const awakeBuckets = new Set<string>();
 
 const wakeAfterUseMilliseconds = 60_000;
-const sweepChunk = 1000;
+/** Each removal is a request to the disk service, which holds memory until its answer. */
+const removalsAtOnce = 64;
 
 /** An empty bucket to whose database more than this was written gets a new database. */
 const emptyBytesMax = 1024 * 1024;
@@ -48,12 +50,15 @@ export class BucketObject extends BucketService<BucketEnv> {
   readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
   readonly #disk: BucketDisk;
+  readonly #collector: GarbageCollector;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
   /** The upload deadline for which the alarm is set. */
   #alarmDeadline: number | null = null;
   #usedSinceAlarm = false;
   #swept: Promise<void> | undefined;
+  /** The steps of an expiry that is in progress. */
+  #expiry: Promise<void> | undefined;
   /** Whether a check for an empty bucket is scheduled. */
   #reclaiming = false;
 
@@ -66,6 +71,15 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
     this.#disk = new BucketDisk(ctx, env, name);
+    this.#collector = new GarbageCollector({
+      bucketName: name,
+      bucket: () => this.#bucket,
+      blobs: this.#blobs,
+      runs: env.runs,
+      removeFiles: (names) => this.#remove(names),
+      databasePath: databasePath(env, ctx.id),
+      blobsPath: `${env.place.folder}/blobs/${bucketFolder(name)}`,
+    });
   }
 
   /** @throws Error when the database cannot be used; `#problem` says why */
@@ -74,8 +88,15 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   #openBucket(): Bucket {
-    this.#journal.recover(storeTestSession.run);
-    return new Bucket({ storage: this.ctx.storage, now: () => storeClock.now(), randomHex });
+    // By a journal of its own: to open an older database changes the tables.
+    new UndoJournal(this.ctx.storage.sql).recover(storeTestSession.run);
+    return new Bucket({
+      storage: this.ctx.storage,
+      now: () => storeClock.now(),
+      randomHex,
+      bucketName: this.#name,
+      databasePath: databasePath(this.env, this.ctx.id),
+    });
   }
 
   /** Why no operation can be executed, or `null`. */
@@ -127,9 +148,9 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#enterLayer(operations);
     const reads = refused?.areAll ?? areReads(operations);
     const deadline = this.#bucket.nextDeadline();
+    const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // On a full disk a read writes nothing.
     const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
-    const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
     if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
       if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
@@ -143,15 +164,17 @@ export class BucketObject extends BucketService<BucketEnv> {
     }
     // Most calls release no file, and return without a promise.
     const isConfirmed = this.#disk.confirmAtOnce(reads);
-    if (isConfirmed && expired.length + released.length === 0) return outcomes;
-    return this.#complete(outcomes, [...expired, ...released], isConfirmed);
+    const needsMark = !this.#collector.isMarked && operations.some(storesFile);
+    if (isConfirmed && !needsMark && expired.length + released.length === 0) return outcomes;
+    return this.#complete(outcomes, [...expired, ...released], { isConfirmed, needsMark });
   }
 
   async #complete(
     outcomes: Outcome[],
     files: readonly string[],
-    isConfirmed: boolean,
+    { isConfirmed, needsMark }: { isConfirmed: boolean; needsMark: boolean },
   ): Promise<Outcome[]> {
+    if (needsMark) await this.#collector.mark();
     if (files.length > 0) await this.#remove(files);
     const problem = isConfirmed ? null : await this.#disk.confirm();
     return problem === null ? outcomes : outcomes.map(() => refusedOutcome(problem));
@@ -196,26 +219,15 @@ export class BucketObject extends BucketService<BucketEnv> {
     await this.#remove(added);
   }
 
-  /** Expires uploads. Also called when a test has moved the clock. */
+  /** Expires all uploads that are due. Also called when a test has moved the clock. */
   async housekeep(): Promise<void> {
-    const expired = this.#expireUploads();
+    await this.#remove(this.#expireUploads());
+    await this.#expiry;
     this.#setAlarm();
-    await this.#remove(expired);
   }
 
-  /** Removes files to which no row refers and whose writer has ended. */
   override async collectGarbage(): Promise<number> {
-    // The order matters: see `core/blob-name.ts`.
-    const files = await this.#blobs.fileNames();
-    const activeRuns = await fileNames(this.env.runs, "http://runs/");
-    const abandoned = files.filter((fileName) => isAbandoned(fileName, activeRuns));
-    let removed = 0;
-    for (let start = 0; start < abandoned.length; start += sweepChunk) {
-      const garbage = this.#bucket.unreferenced(abandoned.slice(start, start + sweepChunk));
-      await this.#remove(garbage);
-      removed += garbage.length;
-    }
-    return removed;
+    return this.#problem() === null ? this.#collector.collect() : 0;
   }
 
   #startReclaim(): void {
@@ -236,6 +248,9 @@ export class BucketObject extends BucketService<BucketEnv> {
    */
   async #reclaim(): Promise<void> {
     if (!this.#bucket.isEmpty()) return;
+    await this.#collector.unmark();
+    // An operation may have been executed meanwhile.
+    if (!this.#bucket.isEmpty()) return this.#collector.mark();
     const requests = this.#bucket.requests.rows();
     const deleted = this.ctx.storage.deleteAll();
     this.#opened = this.#openBucket();
@@ -262,12 +277,38 @@ export class BucketObject extends BucketService<BucketEnv> {
     return sweep;
   }
 
-  /** Costs one comparison unless an upload has expired. */
+  /**
+   * The first step of the expiry of uploads; further steps follow in the background. Returns the
+   * files to remove. Costs one comparison unless an upload has expired.
+   */
   #expireUploads(): readonly string[] {
-    const deadline = this.#bucket.nextDeadline();
-    if (deadline === null || deadline > storeClock.now()) return [];
+    if (this.#expiry !== undefined || !this.#isExpiryDue()) return [];
+    const files = this.#expireStep();
+    if (this.#isExpiryDue()) {
+      this.#expiry = this.#expireRest()
+        .catch(this.#report("expire the uploads"))
+        .finally(() => (this.#expiry = undefined));
+      this.ctx.waitUntil(this.#expiry);
+    }
+    return files;
+  }
+
+  /** Calls of scripts are executed between the steps. */
+  async #expireRest(): Promise<void> {
+    while (this.#isExpiryDue()) {
+      await scheduler.wait(0);
+      await this.#remove(this.#expireStep());
+    }
+  }
+
+  #expireStep(): readonly string[] {
     this.#enterLayer();
     return this.#bucket.expireUploads();
+  }
+
+  #isExpiryDue(): boolean {
+    const deadline = this.#bucket.nextDeadline();
+    return deadline !== null && deadline <= storeClock.now();
   }
 
   #setAlarm(): void {
@@ -289,17 +330,25 @@ export class BucketObject extends BucketService<BucketEnv> {
    */
   async #remove(files: readonly string[]): Promise<void> {
     const restorable = storeTestSession.active ? this.#journal.keeps("blobs", files) : undefined;
-    const removals = files
-      // A layer has deleted the rows of these files, and restores the rows when it is closed.
-      .filter((fileName) => !restorable?.has(fileName))
-      .map((fileName) => this.#blobs.remove(fileName).catch(this.#report("remove a blob")));
-    await Promise.all(removals);
+    // A layer has deleted the rows of some files, and restores the rows when it is closed.
+    const removable = files.filter((fileName) => !restorable?.has(fileName));
+    for (let start = 0; start < removable.length; start += removalsAtOnce) {
+      const some = removable.slice(start, start + removalsAtOnce);
+      await Promise.all(
+        some.map((fileName) => this.#blobs.remove(fileName).catch(this.#report("remove a blob"))),
+      );
+    }
   }
 
   /** Logs the error of work whose failure fails no call. */
   #report(work: string): (error: unknown) => void {
     return (error) => console.error(`Cannot ${work} of "${this.#name}":`, error);
   }
+}
+
+/** Whether a row may name a file after the operation that no row has named before. */
+function storesFile(operation: Operation): boolean {
+  return "content" in operation && "blob" in operation.content;
 }
 
 /** The question travels by itself. */

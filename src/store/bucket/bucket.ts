@@ -29,6 +29,8 @@ import { RequestTable } from "./request-table.ts";
 import { isEmpty } from "./schema.ts";
 
 export class Bucket {
+  /** Names the database in the folder of the files. */
+  readonly databaseId: string;
   readonly #platform: BucketPlatform;
   readonly #table: ObjectTable;
   readonly #contents: ContentTable;
@@ -38,9 +40,10 @@ export class Bucket {
 
   constructor(platform: BucketPlatform) {
     const { storage } = platform;
-    openTables(storage);
+    const { databaseId, hasUnsealedRows } = openTables(storage);
+    this.databaseId = databaseId;
     this.#platform = platform;
-    this.#table = new ObjectTable(storage.sql);
+    this.#table = new ObjectTable(storage.sql, hasUnsealedRows);
     this.#contents = new ContentTable(storage.sql);
     this.#objects = new ObjectRepository(this.#table, this.#contents, (write) =>
       storage.transactionSync(write),
@@ -83,8 +86,7 @@ export class Bucket {
       return { outcomes, released };
     } catch (error) {
       console.error("Cannot execute a batch of operations:", error);
-      const { code, message } = new StoreError(10001);
-      const outcomes = operations.map((): Outcome => ({ ok: false, code, text: message }));
+      const outcomes = operations.map(() => this.#unexpected(error));
       return { outcomes, released: this.unusedBlobs(operations) };
     }
   }
@@ -118,6 +120,19 @@ export class Bucket {
     }
   }
 
+  /** The outcome of an operation after an error that no rule of the store explains. */
+  #unexpected(error: unknown, key?: string): Outcome {
+    const { bucketName, databasePath } = this.#platform;
+    const { code, message } = new StoreError(10001);
+    const reason = error instanceof Error ? error.message : "";
+    const text = isDatabaseDamage(reason)
+      ? `Cannot read ${key === undefined ? "objects" : `"${key}"`}: SQLite cannot read the ` +
+        `database of bucket "${bucketName}" (${reason}). Run "ledge store check ${bucketName}", ` +
+        `and restore ${databasePath} from a backup.`
+      : message;
+    return { ok: false, code, text };
+  }
+
   #transact<T>(write: () => T): T {
     return this.#guard(() => this.#platform.storage.transactionSync(write));
   }
@@ -136,14 +151,19 @@ export class Bucket {
     try {
       return { ok: true, value: this.#perform(operation) };
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      return { ok: false, code: error.code, text: error.message };
+      if (error instanceof StoreError) {
+        return { ok: false, code: error.code, text: error.message };
+      }
+      if (!readMethods.has(operation.method)) throw error;
+      // A read has nothing to undo, and other operations may read intact pages.
+      console.error(`Cannot execute ${operation.method}:`, error);
+      return this.#unexpected(error, "key" in operation ? operation.key : undefined);
     }
   }
 
   /**
-   * Aborts the uploads that have reached their deadline, and deletes the finished ones. Returns the
-   * files that may be removed.
+   * One step of the expiry of uploads (`multipart-uploads.ts`). Returns the files that may be
+   * removed.
    */
   expireUploads(): string[] {
     this.#transact(() => this.#uploads.expire());
@@ -169,6 +189,11 @@ export class Bucket {
   /** Whether a new database would hold the same, except for the requests. */
   isEmpty(): boolean {
     return isEmpty(this.#platform.storage.sql);
+  }
+
+  /** Whether a row names a file. */
+  namesFiles(): boolean {
+    return this.#contents.namesFiles();
   }
 
   get requests(): RequestTable {
@@ -234,12 +259,8 @@ export class Bucket {
       return { status: "condition failed", object: text };
     }
     const resolved = resolveRange(range, record.size);
-    return {
-      status: "found",
-      object: text,
-      range: resolved,
-      content: this.#objects.read(found, resolved),
-    };
+    const content = this.#objects.read(key, found, resolved, record.checksums.md5);
+    return { status: "found", object: text, range: resolved, content };
   }
 
   #put(request: Request<"put">): Result<"put"> {
@@ -287,6 +308,11 @@ export class Bucket {
       ...(page.cursor !== undefined && { cursor: page.cursor }),
     };
   }
+}
+
+/** By the text of SQLite's errors: workerd passes no code. */
+function isDatabaseDamage(message: string): boolean {
+  return /SQLITE_(CORRUPT|NOTADB)/.test(message);
 }
 
 /** Reads need none, and the order of its writes makes a put safe (`object-repository.ts`). */

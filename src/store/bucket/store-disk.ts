@@ -5,9 +5,10 @@
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { DiskQuestion } from "../core/operations.ts";
-import { storeSpace, type DiskBindings } from "./bucket-disk.ts";
+import { databasePath, storeSpace, unreadableText, type DiskBindings } from "./bucket-disk.ts";
 
 interface StoreDiskEnv extends DiskBindings {
+  readonly buckets: DurableObjectNamespace;
   /** In the runtime of a client: the buckets are in the runtime of the owner. */
   readonly owner?: Fetcher;
 }
@@ -20,9 +21,7 @@ export class StoreDisk extends WorkerEntrypoint<StoreDiskEnv> {
     const problem = await space.findProblem(bytes);
     if (space.isFull) await space.releaseReserve();
     if (problem !== null || this.env.owner !== undefined) return Response.json(problem);
-    return Response.json(
-      `Cannot open the database of bucket "${bucketName}" in ${this.env.place.folder}. The log of ` +
-        "the runtime names the reason. If the file is damaged, restore it from a copy.",
-    );
+    const path = databasePath(this.env, this.env.buckets.idFromName(bucketName));
+    return Response.json(unreadableText(bucketName, path));
   }
 }

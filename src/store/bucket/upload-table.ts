@@ -2,7 +2,13 @@
  * The tables of multipart uploads and of their parts.
  *
  * `since` is the time at which an upload entered its state. The deadline is a fixed time after it:
- * then an upload in progress is aborted, and the row of a finished one is deleted.
+ * then an upload in progress counts as aborted, and the row of a finished one as deleted, even
+ * before the row says so (`core/multipart.ts`).
+ *
+ * A checksum covers the other columns of its row (`core/row-seal.ts`). A row without a checksum is
+ * a row of an earlier version, or the row of an upload that was finished or aborted. A damaged part
+ * is read as missing: the place that it names may be that of an object, and the uploader can upload
+ * the part again.
  */
 import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
@@ -13,7 +19,8 @@ import type {
   UploadReference,
 } from "../core/operations.ts";
 import type { Segment } from "../core/content-segment.ts";
-import { firstRow, onlyRow } from "./rows.ts";
+import { StoreError } from "../core/errors.ts";
+import { firstRow, onlyRow, seals } from "./rows.ts";
 
 export interface StoredUpload {
   readonly state: UploadState;
@@ -22,9 +29,17 @@ export interface StoredUpload {
 }
 
 /** A part, and where its content is. */
-export interface UploadedPart extends StoredPart {
-  readonly place: Segment["place"];
-}
+export interface UploadedPart extends StoredPart, Omit<Segment, "md5"> {}
+
+/** The columns of a part that its checksum covers, beside the upload. */
+const partColumns = "part_number, size, etag, place, content_checksum";
+type PartColumns = [
+  partNumber: number,
+  size: number,
+  etag: string,
+  place: number | string,
+  checksum: number | null,
+];
 
 export class UploadTable {
   readonly #sql: SqlStorage;
@@ -34,29 +49,38 @@ export class UploadTable {
   }
 
   add({ key, uploadId }: UploadReference, created: number, description: ObjectDescription): void {
-    this.#sql.exec(
-      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom) " +
-        "VALUES (?, ?, 'in progress', ?, ?, ?, ?)",
+    const columns = [
       uploadId,
       key,
       created,
       description.storageClass,
       JSON.stringify(description.http),
       JSON.stringify(description.custom),
+    ];
+    this.#sql.exec(
+      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom, checksum) " +
+        "VALUES (?, ?, 'in progress', ?, ?, ?, ?, ?)",
+      ...columns,
+      seals.sealColumns(columns),
     );
   }
 
+  /** @throws StoreError 10001 for a damaged row */
   find({ key, uploadId }: UploadReference): StoredUpload | null {
-    const row = firstRow<[UploadState, number, StorageClass, string, string]>(
+    const row = firstRow<[UploadState, number | null, number, StorageClass, string, string]>(
       this.#sql.exec(
-        "SELECT state, since, storage_class, http, custom FROM uploads " +
+        "SELECT state, checksum, since, storage_class, http, custom FROM uploads " +
           "WHERE upload_id = ? AND key = ?",
         uploadId,
         key,
       ),
     );
     if (row === undefined) return null;
-    const [state, since, storageClass, http, custom] = row;
+    const [state, checksum, ...columns] = row;
+    if (checksum !== null && seals.sealColumns([uploadId, key, ...columns]) !== checksum) {
+      throw damagedUpload(key);
+    }
+    const [since, storageClass, http, custom] = columns;
     return {
       state,
       since,
@@ -64,33 +88,98 @@ export class UploadTable {
     };
   }
 
-  /** Marks an upload as finished and deletes the rows of its parts. Returns the parts. */
-  finish(uploadId: string, state: "completed" | "aborted", time: number): UploadedPart[] {
+  /** The state of an upload, also of one whose row is damaged. */
+  state({ key, uploadId }: UploadReference): Omit<StoredUpload, "description"> | null {
+    const row = firstRow<[UploadState, number]>(
+      this.#sql.exec(
+        "SELECT state, since FROM uploads WHERE upload_id = ? AND key = ?",
+        uploadId,
+        key,
+      ),
+    );
+    return row === undefined ? null : { state: row[0], since: row[1] };
+  }
+
+  /** Marks an upload as finished. */
+  finish(uploadId: string, state: "completed" | "aborted", time: number): void {
     this.#sql.exec(
-      "UPDATE uploads SET state = ?, since = ? WHERE upload_id = ?",
+      "UPDATE uploads SET state = ?, since = ?, checksum = NULL WHERE upload_id = ?",
       state,
       time,
       uploadId,
     );
-    const parts = [...this.parts(uploadId)];
+  }
+
+  deleteParts(uploadId: string): void {
     this.#sql.exec("DELETE FROM parts WHERE upload_id = ?", uploadId);
-    return parts;
   }
 
-  /** The uploads whose deadline has passed. */
-  due(now: number): { uploadId: string; state: UploadState }[] {
-    const rows = this.#sql.exec(
-      "SELECT upload_id, state FROM uploads WHERE since <= ?",
-      now - uploadLifetimeMilliseconds,
+  /**
+   * Deletes up to `limit` parts of these uploads. Returns how many, and where their content is: the
+   * place in a damaged row may be that of an object.
+   */
+  removeParts(
+    uploadIds: readonly string[],
+    limit: number,
+  ): { count: number; segments: Omit<Segment, "md5">[] } {
+    const cursor = this.#sql
+      .exec(
+        "DELETE FROM parts WHERE (upload_id, part_number) IN (" +
+          "SELECT upload_id, part_number FROM parts " +
+          "WHERE upload_id IN (SELECT value FROM json_each(?)) LIMIT ?) " +
+          `RETURNING checksum, upload_id, ${partColumns}`,
+        JSON.stringify(uploadIds),
+        limit,
+      )
+      .raw<[number | null, string, ...PartColumns]>();
+    const rows = [...cursor];
+    const segments = rows.flatMap(([sealed, uploadId, ...columns]) => {
+      const isIntact = sealed === null || seals.sealColumns([uploadId, ...columns]) === sealed;
+      const [, size, , place] = columns;
+      return isIntact ? [{ size, place }] : [];
+    });
+    return { count: rows.length, segments };
+  }
+
+  /** Marks uploads whose deadline has passed as aborted at their deadline. */
+  abortDue(uploadIds: readonly string[]): void {
+    this.#sql.exec(
+      "UPDATE uploads SET state = 'aborted', since = since + ?, checksum = NULL " +
+        "WHERE upload_id IN (SELECT value FROM json_each(?))",
+      uploadLifetimeMilliseconds,
+      JSON.stringify(uploadIds),
     );
-    return Array.from(rows.raw<[string, UploadState]>(), ([uploadId, state]) => ({
-      uploadId,
-      state,
-    }));
   }
 
-  forget(uploadId: string): void {
-    this.#sql.exec("DELETE FROM uploads WHERE upload_id = ?", uploadId);
+  /** Moves the deadline of an upload in progress. */
+  setDeadline(uploadId: string, time: number): void {
+    this.#sql.exec(
+      "UPDATE uploads SET since = ?, checksum = NULL WHERE upload_id = ?",
+      time - uploadLifetimeMilliseconds,
+      uploadId,
+    );
+  }
+
+  /** Up to `limit` uploads whose deadline has passed, in the order of the deadlines. */
+  due(now: number, limit: number): { inProgress: string[]; finished: string[] } {
+    const rows = this.#sql
+      .exec(
+        "SELECT upload_id, state FROM uploads WHERE since <= ? ORDER BY since LIMIT ?",
+        now - uploadLifetimeMilliseconds,
+        limit,
+      )
+      .raw<[string, UploadState]>();
+    const inProgress: string[] = [];
+    const finished: string[] = [];
+    for (const [id, state] of rows) (state === "in progress" ? inProgress : finished).push(id);
+    return { inProgress, finished };
+  }
+
+  forget(uploadIds: readonly string[]): void {
+    this.#sql.exec(
+      "DELETE FROM uploads WHERE upload_id IN (SELECT value FROM json_each(?))",
+      JSON.stringify(uploadIds),
+    );
   }
 
   nextDeadline(): number | null {
@@ -101,14 +190,14 @@ export class UploadTable {
   /** Stores a part. Returns the part that it replaces. */
   putPart(uploadId: string, part: UploadedPart): UploadedPart | null {
     const replaced = this.part(uploadId, part.partNumber);
+    const { partNumber, size, etag, place, checksum = null } = part;
+    const columns = [uploadId, partNumber, size, etag, place, checksum];
     this.#sql.exec(
-      "INSERT OR REPLACE INTO parts (upload_id, part_number, size, etag, place) " +
-        "VALUES (?, ?, ?, ?, ?)",
-      uploadId,
-      part.partNumber,
-      part.size,
-      part.etag,
-      part.place,
+      "INSERT OR REPLACE INTO parts " +
+        "(upload_id, part_number, size, etag, place, content_checksum, checksum) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      ...columns,
+      seals.sealColumns(columns),
     );
     return replaced;
   }
@@ -127,28 +216,31 @@ export class UploadTable {
     );
   }
 
-  /** Uploads in progress in order of key and age, read as the caller iterates. */
+  /** Uploads in progress at `now` in order of key and age, read as the caller iterates. */
   *inProgress({
     prefix,
     end,
     after,
+    now,
   }: {
     prefix: string;
     end: string | null;
     after?: UploadReference;
+    now: number;
   }): Generator<UploadRecord> {
     const start = after === undefined ? null : (this.find(after)?.since ?? -1);
     const rows = this.#sql
       .exec(
         "SELECT upload_id, key, since, storage_class FROM uploads WHERE state = 'in progress' " +
           "AND key >= ? AND (?2 IS NULL OR key < ?2) " +
-          "AND (?3 IS NULL OR (key, since, upload_id) > (?3, ?4, ?5)) " +
+          "AND (?3 IS NULL OR (key, since, upload_id) > (?3, ?4, ?5)) AND since > ?6 " +
           "ORDER BY key, since, upload_id",
         prefix,
         end,
         after?.key ?? null,
         start,
         after?.uploadId ?? null,
+        now - uploadLifetimeMilliseconds,
       )
       .raw<[string, string, number, StorageClass]>();
     for (const [uploadId, key, created, storageClass] of rows) {
@@ -156,17 +248,36 @@ export class UploadTable {
     }
   }
 
-  countInProgress(): number {
+  countInProgress(now: number): number {
     const [count] = onlyRow<[number]>(
-      this.#sql.exec("SELECT count(*) FROM uploads WHERE state = 'in progress'"),
+      this.#sql.exec(
+        "SELECT count(*) FROM uploads WHERE state = 'in progress' AND since > ?",
+        now - uploadLifetimeMilliseconds,
+      ),
     );
     return count;
   }
 
-  *#parts(where: string, ...bindings: (string | number)[]): Generator<UploadedPart> {
+  *#parts(where: string, uploadId: string, ...bindings: number[]): Generator<UploadedPart> {
     const rows = this.#sql
-      .exec(`SELECT part_number, size, etag, place FROM parts ${where}`, ...bindings)
-      .raw<[number, number, string, number | string]>();
-    for (const [partNumber, size, etag, place] of rows) yield { partNumber, size, etag, place };
+      .exec(`SELECT checksum, ${partColumns} FROM parts ${where}`, uploadId, ...bindings)
+      .raw<[number | null, ...PartColumns]>();
+    for (const [sealed, ...columns] of rows) {
+      const [partNumber, size, etag, place, checksum] = columns;
+      if (sealed !== null && seals.sealColumns([uploadId, ...columns]) !== sealed) {
+        console.warn(`Part ${partNumber} of upload "${uploadId}" is damaged: upload it again.`);
+        continue;
+      }
+      yield { partNumber, size, etag, place, ...(checksum !== null && { checksum }) };
+    }
   }
+}
+
+/** The error of an upload whose row is damaged. */
+function damagedUpload(key: string): StoreError {
+  return new StoreError(
+    10001,
+    `Cannot read the upload of "${key}": its row in the database does not match the row's ` +
+      "checksum. The upload is damaged; abort it and upload the parts again.",
+  );
 }

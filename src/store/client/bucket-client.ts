@@ -1,6 +1,7 @@
 /** The client of a bucket: operations travel by RPC, content of any size by stream. */
 import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
 import { bytesAtHand, openContent } from "../content/content-reader.ts";
+import { verifyContent } from "../content/content-verifier.ts";
 import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-encoding.ts";
@@ -24,10 +25,12 @@ export interface BucketAccess extends Destination {
   readonly rpc: boolean;
   /** The delay before each batch is sent. */
   readonly latencyMilliseconds: number;
+  /** Whether files are verified by their hash before they are delivered. */
+  readonly verifyReads?: boolean;
 }
 
 /** How often a `get` is repeated when the object is replaced between its row and its file. */
-const readAttemptsMax = 10;
+const readAttemptsMax = 100;
 
 export class BucketClient implements BucketCalls {
   readonly #bucketName: string;
@@ -35,6 +38,7 @@ export class BucketClient implements BucketCalls {
   readonly #blobs: BlobDirectory;
   readonly #contents: ContentCommitter;
   readonly #joiner: Fetcher;
+  readonly #verifyReads: boolean;
 
   constructor(access: BucketAccess) {
     const { bucketName, disk, latencyMilliseconds: latency } = access;
@@ -50,6 +54,7 @@ export class BucketClient implements BucketCalls {
       (bytes) => findDiskProblem((messages) => sender.send(messages), storeDisk, bytes),
     );
     this.#joiner = access.joiner;
+    this.#verifyReads = access.verifyReads ?? false;
   }
 
   call<M extends Method, Made>(
@@ -93,6 +98,7 @@ export class BucketClient implements BucketCalls {
         throw damagedError(request.key, damaged?.error);
       }
       try {
+        if (this.#verifyReads) await verifyContent(this.#blobs, content);
         const whole = await openContent(this.#blobs, this.#joiner, content);
         const delivered = fault === undefined ? whole : breakContent(whole, range.length, fault);
         return { status: "found", object, range, content: delivered };

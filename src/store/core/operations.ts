@@ -49,7 +49,12 @@ export type Content = { readonly checksums: Checksums } & (
 /** A slice of content to read. The client reads the bytes of a blob from disk. */
 export type ContentSlice =
   | { readonly bytes: ArrayBuffer | Uint8Array }
-  | ({ readonly blob: string; readonly blobSize: number } & ByteRange);
+  | ({
+      readonly blob: string;
+      readonly blobSize: number;
+      /** The MD5 of the whole blob; absent where an earlier version stored the object. */
+      readonly md5?: string;
+    } & ByteRange);
 
 type Retrieved =
   | {

@@ -8,6 +8,7 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { isMark } from "../../support/store.ts";
 
 export interface StoreState {
   /** Results of `PRAGMA integrity_check` other than `ok`, with the database. */
@@ -38,7 +39,8 @@ export function readStoreState(persistPath: string): StoreState {
     });
   }
   const folder = join(persistPath, "store/blobs", bucketFolder);
-  const files = existsSync(folder) ? readdirSync(folder) : [];
+  // A mark says to which database the files belong. No row names it.
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => !isMark(name)) : [];
   return {
     corrupt,
     missing: Array.from(named).filter((name) => !files.includes(name)),

@@ -16,6 +16,7 @@ import {
   type ScriptRequest,
   type ScriptResponse,
 } from "./operation.ts";
+import { isMark } from "../../support/store.ts";
 
 /** The modules of the script, which run in workerd without their types. */
 const mainModule = "script.ts";
@@ -139,7 +140,8 @@ export class Runtime {
   async blobFiles(): Promise<string[]> {
     const folder = join(this.#folder, "store", "blobs");
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+    const names = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+    return names.filter((name) => !isMark(name));
   }
 }
 

@@ -96,7 +96,7 @@ export function checkDatabases(folder: string): void {
 /** The files of blobs, also those that are being written. */
 export function blobFiles(folder: string): string[] {
   const blobs = join(folder, "store", "blobs", "photos");
-  return existsSync(blobs) ? readdirSync(blobs) : [];
+  return existsSync(blobs) ? readdirSync(blobs).filter((name) => !name.includes("database.")) : [];
 }
 
 const program = fileURLToPath(new URL("../../../../dist/cli.js", import.meta.url));
