@@ -156,6 +156,8 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     [
       "platform proxy",
       [
+        // A process with a binding to DNS serves the zones while no other process does.
+        "Miniflare's entry to the record API",
         "Miniflare's entry without a script",
         "Miniflare's loopback",
         "Unix socket",

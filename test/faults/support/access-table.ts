@@ -67,7 +67,7 @@ export const accessTable = {
   "DNS over HTTPS": { of: "Ledge", path: "/dns-query", outcomes: always(403, { "no key": 415 }) },
   "Miniflare's entry to the record API": recordApi,
   publications: { of: "Ledge", path: "/publications", outcomes: always(403) },
-  /** The store's endpoint, and the control socket of an owner: no page can connect to them. */
+  /** The endpoints of the store and of DNS, and the control socket of an owner: no page can connect. */
   "Unix socket": { of: "Ledge", path: "/", outcomes: always("closed") },
   /** HTTP is not DNS: the name server waits for the rest of a message, or closes the connection. */
   DNS: { of: "Ledge", path: "/", outcomes: always("closed") },
