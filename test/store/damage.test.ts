@@ -43,7 +43,7 @@ describe("get() of an object whose file is damaged", () => {
     expect(sameBytes(await (await bucket.get("key"))?.bytes(), bytesOf(size, 2))).toBe(true);
   });
 
-  it("fails in the middle of the body when a later part is short", async () => {
+  it("reports a later part that is short, before the first byte", async () => {
     const folder = temporaryFolder();
     const { bucket } = await startStore(folder);
     const upload = await bucket.createMultipartUpload("key");
@@ -56,9 +56,8 @@ describe("get() of an object whose file is damaged", () => {
     const secondFile = blobFiles(folder).find((file) => !afterFirst.has(file)) as string;
     truncateSync(secondFile, partBytes - 1);
 
-    const object = await bucket.get("key");
-    await expect(object?.arrayBuffer()).rejects.toThrow(
-      `it broke off after ${partBytes} of ${2 * partBytes} bytes`,
+    await expect(bucket.get("key")).rejects.toThrow(
+      `is ${partBytes - 1} bytes, metadata says ${partBytes}`,
     );
     // The intact part can still be read.
     const intact = await bucket.get("key", { range: { offset: 0, length: partBytes } });

@@ -7,22 +7,25 @@ export function residentBytes(processId: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** The id of the one process that has files below `folder` open: workerd. */
+/** The id of the one process that has databases below `folder` open: workerd. */
 export function findRuntimeProcess(folder: string): number {
   const [processId, ...others] = readdirSync("/proc").filter(
-    (name) => /^\d+$/.test(name) && hasFilesOpen(name, folder),
+    (name) => /^\d+$/.test(name) && hasDatabasesOpen(name, folder),
   );
   if (processId === undefined || others.length > 0) {
-    throw new Error(`Cannot find the runtime: not exactly one process has files of ${folder} open`);
+    throw new Error(
+      `Cannot find the runtime: not exactly one process has databases in ${folder} open`,
+    );
   }
   return Number(processId);
 }
 
-function hasFilesOpen(processId: string, folder: string): boolean {
+function hasDatabasesOpen(processId: string, folder: string): boolean {
   try {
-    return readdirSync(`/proc/${processId}/fd`).some((descriptor) =>
-      readlinkSync(`/proc/${processId}/fd/${descriptor}`).startsWith(folder),
-    );
+    return readdirSync(`/proc/${processId}/fd`).some((descriptor) => {
+      const path = readlinkSync(`/proc/${processId}/fd/${descriptor}`);
+      return path.startsWith(folder) && path.includes(".sqlite");
+    });
   } catch {
     // The process belongs to another user, or has ended.
     return false;

@@ -4,9 +4,17 @@
  * `ledge:bucket` executes the calls of a bucket in Node, which arrive through Miniflare's proxy.
  * `ledge:name` and `ledge:observe` serve tests in the script's isolate.
  */
-import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
+import type {
+  BucketCalls,
+  GetRequest,
+  PartRequest,
+  PieceRequest,
+  ProxiedCall,
+  PutRequest,
+} from "../client/bucket-calls.ts";
 import { observation, type CallObserver } from "../client/call-observer.ts";
-import { encodeOpened } from "../client/opened-object.ts";
+import { OpenContents } from "../client/open-contents.ts";
+import { encodeHeld } from "../client/opened-object.ts";
 import type { Operation } from "../core/operations.ts";
 
 export function defineHiddenProperties<Binding extends object>(
@@ -14,8 +22,10 @@ export function defineHiddenProperties<Binding extends object>(
   bucket: BucketCalls,
   bucketName: string,
 ): Binding {
+  const contents = new OpenContents();
   const properties = {
-    "ledge:bucket": (name: keyof BucketCalls, request: unknown) => execute(bucket, name, request),
+    "ledge:bucket": (name: ProxiedCall, request: unknown) =>
+      execute(bucket, contents, name, request),
     "ledge:name": bucketName,
     "ledge:observe": (observer: CallObserver | undefined) => {
       observation.current = observer;
@@ -31,12 +41,21 @@ export function defineHiddenProperties<Binding extends object>(
 
 async function execute(
   bucket: BucketCalls,
-  name: keyof BucketCalls,
+  contents: OpenContents,
+  name: ProxiedCall,
   request: unknown,
 ): Promise<unknown> {
   switch (name) {
     case "get":
-      return bucket.get(request as GetRequest, encodeOpened);
+      return bucket.get(request as GetRequest, (opened) =>
+        encodeHeld(opened, (content) => contents.add(content)),
+      );
+    case "read": {
+      const { id, length } = request as PieceRequest;
+      return contents.read(id, length);
+    }
+    case "close":
+      return contents.close(request as number[]);
     case "call":
       return bucket.call(request as Operation, (result) => result);
     case "put":

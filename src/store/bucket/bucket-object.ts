@@ -36,6 +36,8 @@ interface BucketEnv extends DiskBindings {
 export const awakeBuckets = new Set<string>();
 
 const wakeAfterUseMilliseconds = 60_000;
+/** Each removal is a request to the disk service, which holds memory until its answer. */
+const removalsAtOnce = 64;
 
 /** An empty bucket to whose database more than this was written gets a new database. */
 const emptyBytesMax = 1024 * 1024;
@@ -55,6 +57,8 @@ export class BucketObject extends BucketService<BucketEnv> {
   #alarmDeadline: number | null = null;
   #usedSinceAlarm = false;
   #swept: Promise<void> | undefined;
+  /** The steps of an expiry that is in progress. */
+  #expiry: Promise<void> | undefined;
   /** Whether a check for an empty bucket is scheduled. */
   #reclaiming = false;
 
@@ -144,9 +148,9 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#enterLayer(operations);
     const reads = refused?.areAll ?? areReads(operations);
     const deadline = this.#bucket.nextDeadline();
+    const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // On a full disk a read writes nothing.
     const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
-    const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
     if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
       if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
@@ -215,11 +219,11 @@ export class BucketObject extends BucketService<BucketEnv> {
     await this.#remove(added);
   }
 
-  /** Expires uploads. Also called when a test has moved the clock. */
+  /** Expires all uploads that are due. Also called when a test has moved the clock. */
   async housekeep(): Promise<void> {
-    const expired = this.#expireUploads();
+    await this.#remove(this.#expireUploads());
+    await this.#expiry;
     this.#setAlarm();
-    await this.#remove(expired);
   }
 
   override async collectGarbage(): Promise<number> {
@@ -273,12 +277,38 @@ export class BucketObject extends BucketService<BucketEnv> {
     return sweep;
   }
 
-  /** Costs one comparison unless an upload has expired. */
+  /**
+   * The first step of the expiry of uploads; further steps follow in the background. Returns the
+   * files to remove. Costs one comparison unless an upload has expired.
+   */
   #expireUploads(): readonly string[] {
-    const deadline = this.#bucket.nextDeadline();
-    if (deadline === null || deadline > storeClock.now()) return [];
+    if (this.#expiry !== undefined || !this.#isExpiryDue()) return [];
+    const files = this.#expireStep();
+    if (this.#isExpiryDue()) {
+      this.#expiry = this.#expireRest()
+        .catch(this.#report("expire the uploads"))
+        .finally(() => (this.#expiry = undefined));
+      this.ctx.waitUntil(this.#expiry);
+    }
+    return files;
+  }
+
+  /** Calls of scripts are executed between the steps. */
+  async #expireRest(): Promise<void> {
+    while (this.#isExpiryDue()) {
+      await scheduler.wait(0);
+      await this.#remove(this.#expireStep());
+    }
+  }
+
+  #expireStep(): readonly string[] {
     this.#enterLayer();
     return this.#bucket.expireUploads();
+  }
+
+  #isExpiryDue(): boolean {
+    const deadline = this.#bucket.nextDeadline();
+    return deadline !== null && deadline <= storeClock.now();
   }
 
   #setAlarm(): void {
@@ -300,11 +330,14 @@ export class BucketObject extends BucketService<BucketEnv> {
    */
   async #remove(files: readonly string[]): Promise<void> {
     const restorable = storeTestSession.active ? this.#journal.keeps("blobs", files) : undefined;
-    const removals = files
-      // A layer has deleted the rows of these files, and restores the rows when it is closed.
-      .filter((fileName) => !restorable?.has(fileName))
-      .map((fileName) => this.#blobs.remove(fileName).catch(this.#report("remove a blob")));
-    await Promise.all(removals);
+    // A layer has deleted the rows of some files, and restores the rows when it is closed.
+    const removable = files.filter((fileName) => !restorable?.has(fileName));
+    for (let start = 0; start < removable.length; start += removalsAtOnce) {
+      const some = removable.slice(start, start + removalsAtOnce);
+      await Promise.all(
+        some.map((fileName) => this.#blobs.remove(fileName).catch(this.#report("remove a blob"))),
+      );
+    }
   }
 
   /** Logs the error of work whose failure fails no call. */

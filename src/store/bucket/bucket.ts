@@ -162,8 +162,8 @@ export class Bucket {
   }
 
   /**
-   * Aborts the uploads that have reached their deadline, and deletes the finished ones. Returns the
-   * files that may be removed.
+   * One step of the expiry of uploads (`multipart-uploads.ts`). Returns the files that may be
+   * removed.
    */
   expireUploads(): string[] {
     this.#transact(() => this.#uploads.expire());

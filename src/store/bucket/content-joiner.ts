@@ -7,8 +7,8 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
 import { StreamSource } from "../content/byte-source.ts";
-import { openSlice, type JoinRequest } from "../content/content-reader.ts";
-import type { ContentSlice } from "../core/operations.ts";
+import type { JoinRequest } from "../content/content-reader.ts";
+import { OpenedSlices } from "../content/opened-slices.ts";
 import { decodeFrame } from "../transport/frame.ts";
 
 const copyBytes = 256 * 1024;
@@ -16,51 +16,50 @@ const copyBytes = 256 * 1024;
 export class ContentJoiner extends WorkerEntrypoint<{ readonly blobs: Fetcher }> {
   override async fetch(request: Request): Promise<Response> {
     const { bucketName, content } = decodeFrame<JoinRequest>(await request.arrayBuffer());
-    const blobs = new BlobDirectory(this.env.blobs, bucketName);
-    const [first, ...others] = content as [ContentSlice, ...ContentSlice[]];
-    let start: ReadableStream;
+    const slices = new OpenedSlices(new BlobDirectory(this.env.blobs, bucketName), content);
     try {
-      start = await openSlice(blobs, first);
+      await slices.open();
     } catch (error) {
       if (error instanceof BlobDamagedError) return Response.json(error.damage, { status: 410 });
       throw error;
     }
-    const length = content.reduce((sum, slice) => sum + sliceLength(slice), 0);
-    const { readable, writable } = new FixedLengthStream(length);
+    const { readable, writable } = new FixedLengthStream(slices.length);
     // A failure reaches the reader of the stream.
-    this.ctx.waitUntil(join(blobs, start, others, writable).catch(() => {}));
+    this.ctx.waitUntil(join(slices, writable).catch(() => {}));
     return new Response(readable);
   }
 }
 
-async function join(
-  blobs: BlobDirectory,
-  start: ReadableStream,
-  others: readonly ContentSlice[],
-  writable: WritableStream<Uint8Array>,
-): Promise<void> {
+async function join(slices: OpenedSlices, writable: WritableStream<Uint8Array>): Promise<void> {
   const writer = writable.getWriter();
+  let buffer = new ArrayBuffer(copyBytes);
   try {
-    await copy(start, writer);
-    for (const slice of others) await copy(await openSlice(blobs, slice), writer);
+    for await (const stream of slices.streams()) buffer = await copy(stream, writer, buffer);
     await writer.close();
   } catch (error) {
     await writer.abort(error);
+  } finally {
+    await slices.close();
   }
 }
 
+/** Returns the memory for the next copy: the garbage collector would not keep up. */
 async function copy(
   stream: ReadableStream,
   writer: WritableStreamDefaultWriter<Uint8Array>,
-): Promise<void> {
+  buffer: ArrayBuffer,
+): Promise<ArrayBuffer> {
   const source = new StreamSource(stream);
-  let bytes = await source.read(new ArrayBuffer(copyBytes));
-  while (bytes.length > 0) {
-    await writer.write(bytes);
-    bytes = await source.read(bytes.buffer);
+  try {
+    let bytes = await source.read(buffer);
+    while (bytes.length > 0) {
+      await writer.write(bytes);
+      bytes = await source.read(bytes.buffer);
+    }
+    return bytes.buffer.byteLength === copyBytes ? bytes.buffer : new ArrayBuffer(copyBytes);
+  } catch (error) {
+    // The reader has ended, or the file cannot be read: the file is closed at once.
+    await source.cancel(error).catch(() => {});
+    throw error;
   }
-}
-
-function sliceLength(slice: ContentSlice): number {
-  return "blob" in slice ? slice.length : slice.bytes.byteLength;
 }

@@ -83,6 +83,8 @@ export class GarbageCollector {
     for (const garbage of this.#unreferenced(abandoned)) {
       await this.#collected.removeFiles(garbage);
       removed += garbage.length;
+      // Calls of scripts are executed between the chunks.
+      await scheduler.wait(0);
     }
     return removed;
   }

@@ -1,6 +1,10 @@
 /**
  * The multipart uploads of a bucket: an upload is created, receives parts, and is completed or
  * aborted. An upload that reaches its deadline is aborted (`core/multipart.ts`).
+ *
+ * Thousands of uploads can expire at once, and an upload can have thousands of parts. So `expire`
+ * works in steps of a bounded number of rows. Between the steps the time decides what an upload
+ * is, and not the row. To abort an upload is to move its deadline to now: the steps do the rest.
  */
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
@@ -8,7 +12,7 @@ import { prefixEnd, validateKey } from "../core/key.ts";
 import {
   multipartEtag,
   selectParts,
-  uploadDeadline,
+  uploadStateAt,
   validatePartNumber,
 } from "../core/multipart.ts";
 import type { Request, Result, UploadReference } from "../core/operations.ts";
@@ -16,6 +20,9 @@ import { checkContent, type ContentTable } from "./content-table.ts";
 import type { ObjectRepository } from "./object-repository.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
 import { UploadTable, type StoredUpload } from "./upload-table.ts";
+
+/** The rows that one step of the expiry changes: a step takes some milliseconds. */
+const stepRowsMax = 200;
 
 export class MultipartUploads {
   readonly #platform: BucketPlatform;
@@ -63,6 +70,7 @@ export class MultipartUploads {
     );
     const selected = selectParts(parts, stored);
     this.#table.finish(upload.uploadId, "completed", this.#platform.now());
+    this.#table.deleteParts(upload.uploadId);
     this.forgetDeadline();
     for (const { partNumber } of selected) stored.delete(partNumber);
     this.#objects.release([[...stored.values()]]);
@@ -79,22 +87,26 @@ export class MultipartUploads {
 
   abort(upload: Request<"abortUpload">): Result<"abortUpload"> {
     validateKey(upload.key);
-    const state = this.#table.state(upload);
+    const now = this.#platform.now();
+    const found = this.#table.state(upload);
+    const state = found === null ? null : uploadStateAt(found, now);
     if (state === null) throw new StoreError(10024);
-    if (state === "in progress") this.#abort(upload.uploadId);
+    if (state === "in progress") {
+      this.#table.setDeadline(upload.uploadId, now);
+      this.forgetDeadline();
+    }
     return null;
   }
 
   list({ prefix, after, limit }: Request<"listUploads">): Result<"listUploads"> {
-    const now = this.#platform.now();
     const uploads = Iterator.from(
       this.#table.inProgress({
         prefix,
         end: prefixEnd(prefix),
         ...(after !== undefined && { after }),
+        now: this.#platform.now(),
       }),
     )
-      .filter((upload) => uploadDeadline(upload.created) > now)
       .take(limit + 1)
       .toArray();
     return { uploads: uploads.slice(0, limit), truncated: uploads.length > limit };
@@ -110,15 +122,20 @@ export class MultipartUploads {
   }
 
   countInProgress(): number {
-    return this.#table.countInProgress();
+    return this.#table.countInProgress(this.#platform.now());
   }
 
-  /** Aborts the uploads that have reached their deadline, and deletes the finished ones. */
+  /**
+   * One step: aborts uploads that have reached their deadline, and deletes finished ones. The next
+   * deadline tells whether another step is due.
+   */
   expire(): void {
-    for (const { uploadId, state } of this.#table.due(this.#platform.now())) {
-      if (state === "in progress") this.#abort(uploadId);
-      else this.#table.forget(uploadId);
-    }
+    const { inProgress, finished } = this.#table.due(this.#platform.now(), stepRowsMax);
+    this.#table.forget(finished);
+    const { count, segments } = this.#table.removeParts(inProgress, stepRowsMax);
+    this.#objects.release([segments]);
+    // Otherwise there may be more parts: the uploads stay in progress until a later step.
+    if (count < stepRowsMax) this.#table.abortDue(inProgress);
     this.forgetDeadline();
   }
 
@@ -135,13 +152,9 @@ export class MultipartUploads {
   /** @throws StoreError 10024 for an upload that does not exist, is finished, or has expired */
   #requireInProgress(upload: UploadReference): StoredUpload {
     const found = this.#table.find(upload);
-    if (found?.state === "in progress" && uploadDeadline(found.since) > this.#platform.now())
-      return found;
-    throw new StoreError(10024);
-  }
-
-  #abort(uploadId: string): void {
-    this.forgetDeadline();
-    this.#objects.release([this.#table.finish(uploadId, "aborted", this.#platform.now())]);
+    if (found === null || uploadStateAt(found, this.#platform.now()) !== "in progress") {
+      throw new StoreError(10024);
+    }
+    return found;
   }
 }

@@ -2,11 +2,13 @@
  * The tables of multipart uploads and of their parts.
  *
  * `since` is the time at which an upload entered its state. The deadline is a fixed time after it:
- * then an upload in progress is aborted, and the row of a finished one is deleted.
+ * then an upload in progress counts as aborted, and the row of a finished one as deleted, even
+ * before the row says so (`core/multipart.ts`).
  *
  * A checksum covers the other columns of its row (`core/row-seal.ts`). A row without a checksum is
- * a row of an earlier version, or the row of a finished upload. A damaged part is read as missing:
- * the place that it names may be that of an object, and the uploader can upload the part again.
+ * a row of an earlier version, or the row of an upload that was finished or aborted. A damaged part
+ * is read as missing: the place that it names may be that of an object, and the uploader can upload
+ * the part again.
  */
 import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
@@ -28,6 +30,16 @@ export interface StoredUpload {
 
 /** A part, and where its content is. */
 export interface UploadedPart extends StoredPart, Omit<Segment, "md5"> {}
+
+/** The columns of a part that its checksum covers, beside the upload. */
+const partColumns = "part_number, size, etag, place, content_checksum";
+type PartColumns = [
+  partNumber: number,
+  size: number,
+  etag: string,
+  place: number | string,
+  checksum: number | null,
+];
 
 export class UploadTable {
   readonly #sql: SqlStorage;
@@ -77,38 +89,97 @@ export class UploadTable {
   }
 
   /** The state of an upload, also of one whose row is damaged. */
-  state({ key, uploadId }: UploadReference): UploadState | null {
-    const query = "SELECT state FROM uploads WHERE upload_id = ? AND key = ?";
-    return firstRow<[UploadState]>(this.#sql.exec(query, uploadId, key))?.[0] ?? null;
+  state({ key, uploadId }: UploadReference): Omit<StoredUpload, "description"> | null {
+    const row = firstRow<[UploadState, number]>(
+      this.#sql.exec(
+        "SELECT state, since FROM uploads WHERE upload_id = ? AND key = ?",
+        uploadId,
+        key,
+      ),
+    );
+    return row === undefined ? null : { state: row[0], since: row[1] };
   }
 
-  /** Marks an upload as finished and deletes the rows of its parts. Returns the parts. */
-  finish(uploadId: string, state: "completed" | "aborted", time: number): UploadedPart[] {
+  /** Marks an upload as finished. */
+  finish(uploadId: string, state: "completed" | "aborted", time: number): void {
     this.#sql.exec(
       "UPDATE uploads SET state = ?, since = ?, checksum = NULL WHERE upload_id = ?",
       state,
       time,
       uploadId,
     );
-    const parts = [...this.parts(uploadId)];
+  }
+
+  deleteParts(uploadId: string): void {
     this.#sql.exec("DELETE FROM parts WHERE upload_id = ?", uploadId);
-    return parts;
   }
 
-  /** The uploads whose deadline has passed. */
-  due(now: number): { uploadId: string; state: UploadState }[] {
-    const rows = this.#sql.exec(
-      "SELECT upload_id, state FROM uploads WHERE since <= ?",
-      now - uploadLifetimeMilliseconds,
+  /**
+   * Deletes up to `limit` parts of these uploads. Returns how many, and where their content is: the
+   * place in a damaged row may be that of an object.
+   */
+  removeParts(
+    uploadIds: readonly string[],
+    limit: number,
+  ): { count: number; segments: Omit<Segment, "md5">[] } {
+    const cursor = this.#sql
+      .exec(
+        "DELETE FROM parts WHERE (upload_id, part_number) IN (" +
+          "SELECT upload_id, part_number FROM parts " +
+          "WHERE upload_id IN (SELECT value FROM json_each(?)) LIMIT ?) " +
+          `RETURNING checksum, upload_id, ${partColumns}`,
+        JSON.stringify(uploadIds),
+        limit,
+      )
+      .raw<[number | null, string, ...PartColumns]>();
+    const rows = [...cursor];
+    const segments = rows.flatMap(([sealed, uploadId, ...columns]) => {
+      const isIntact = sealed === null || seals.sealColumns([uploadId, ...columns]) === sealed;
+      const [, size, , place] = columns;
+      return isIntact ? [{ size, place }] : [];
+    });
+    return { count: rows.length, segments };
+  }
+
+  /** Marks uploads whose deadline has passed as aborted at their deadline. */
+  abortDue(uploadIds: readonly string[]): void {
+    this.#sql.exec(
+      "UPDATE uploads SET state = 'aborted', since = since + ?, checksum = NULL " +
+        "WHERE upload_id IN (SELECT value FROM json_each(?))",
+      uploadLifetimeMilliseconds,
+      JSON.stringify(uploadIds),
     );
-    return Array.from(rows.raw<[string, UploadState]>(), ([uploadId, state]) => ({
-      uploadId,
-      state,
-    }));
   }
 
-  forget(uploadId: string): void {
-    this.#sql.exec("DELETE FROM uploads WHERE upload_id = ?", uploadId);
+  /** Moves the deadline of an upload in progress. */
+  setDeadline(uploadId: string, time: number): void {
+    this.#sql.exec(
+      "UPDATE uploads SET since = ?, checksum = NULL WHERE upload_id = ?",
+      time - uploadLifetimeMilliseconds,
+      uploadId,
+    );
+  }
+
+  /** Up to `limit` uploads whose deadline has passed, in the order of the deadlines. */
+  due(now: number, limit: number): { inProgress: string[]; finished: string[] } {
+    const rows = this.#sql
+      .exec(
+        "SELECT upload_id, state FROM uploads WHERE since <= ? ORDER BY since LIMIT ?",
+        now - uploadLifetimeMilliseconds,
+        limit,
+      )
+      .raw<[string, UploadState]>();
+    const inProgress: string[] = [];
+    const finished: string[] = [];
+    for (const [id, state] of rows) (state === "in progress" ? inProgress : finished).push(id);
+    return { inProgress, finished };
+  }
+
+  forget(uploadIds: readonly string[]): void {
+    this.#sql.exec(
+      "DELETE FROM uploads WHERE upload_id IN (SELECT value FROM json_each(?))",
+      JSON.stringify(uploadIds),
+    );
   }
 
   nextDeadline(): number | null {
@@ -145,28 +216,31 @@ export class UploadTable {
     );
   }
 
-  /** Uploads in progress in order of key and age, read as the caller iterates. */
+  /** Uploads in progress at `now` in order of key and age, read as the caller iterates. */
   *inProgress({
     prefix,
     end,
     after,
+    now,
   }: {
     prefix: string;
     end: string | null;
     after?: UploadReference;
+    now: number;
   }): Generator<UploadRecord> {
     const start = after === undefined ? null : (this.find(after)?.since ?? -1);
     const rows = this.#sql
       .exec(
         "SELECT upload_id, key, since, storage_class FROM uploads WHERE state = 'in progress' " +
           "AND key >= ? AND (?2 IS NULL OR key < ?2) " +
-          "AND (?3 IS NULL OR (key, since, upload_id) > (?3, ?4, ?5)) " +
+          "AND (?3 IS NULL OR (key, since, upload_id) > (?3, ?4, ?5)) AND since > ?6 " +
           "ORDER BY key, since, upload_id",
         prefix,
         end,
         after?.key ?? null,
         start,
         after?.uploadId ?? null,
+        now - uploadLifetimeMilliseconds,
       )
       .raw<[string, string, number, StorageClass]>();
     for (const [uploadId, key, created, storageClass] of rows) {
@@ -174,21 +248,20 @@ export class UploadTable {
     }
   }
 
-  countInProgress(): number {
+  countInProgress(now: number): number {
     const [count] = onlyRow<[number]>(
-      this.#sql.exec("SELECT count(*) FROM uploads WHERE state = 'in progress'"),
+      this.#sql.exec(
+        "SELECT count(*) FROM uploads WHERE state = 'in progress' AND since > ?",
+        now - uploadLifetimeMilliseconds,
+      ),
     );
     return count;
   }
 
   *#parts(where: string, uploadId: string, ...bindings: number[]): Generator<UploadedPart> {
     const rows = this.#sql
-      .exec(
-        `SELECT checksum, part_number, size, etag, place, content_checksum FROM parts ${where}`,
-        uploadId,
-        ...bindings,
-      )
-      .raw<[number | null, number, number, string, number | string, number | null]>();
+      .exec(`SELECT checksum, ${partColumns} FROM parts ${where}`, uploadId, ...bindings)
+      .raw<[number | null, ...PartColumns]>();
     for (const [sealed, ...columns] of rows) {
       const [partNumber, size, etag, place, checksum] = columns;
       if (sealed !== null && seals.sealColumns([uploadId, ...columns]) !== sealed) {

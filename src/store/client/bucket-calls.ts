@@ -29,3 +29,12 @@ export interface BucketCalls {
   put(request: PutRequest): Promise<ObjectRecord | null>;
   uploadPart(request: PartRequest): Promise<PartReference>;
 }
+
+/** A call from Node: a call of a bucket, or a call for content that an earlier `get` has opened. */
+export type ProxiedCall = keyof BucketCalls | "read" | "close";
+
+/** The request of `read`: the next bytes of an opened content. */
+export interface PieceRequest {
+  readonly id: number;
+  readonly length: number;
+}

@@ -30,7 +30,7 @@ export interface BucketAccess extends Destination {
 }
 
 /** How often a `get` is repeated when the object is replaced between its row and its file. */
-const readAttemptsMax = 10;
+const readAttemptsMax = 100;
 
 export class BucketClient implements BucketCalls {
   readonly #bucketName: string;

@@ -1,7 +1,10 @@
-/** An object, opened for reading, and the form in which Node receives one: a framed stream. */
+/**
+ * An object, opened for reading, and the forms in which Node receives one: from the endpoint a
+ * framed stream, through Miniflare's proxy a frame with the id of the opened content.
+ */
 import type { ByteRange } from "../core/byte-range.ts";
 import type { ObjectRecord } from "../core/operations.ts";
-import { readStreamFrame, streamFrame } from "../transport/frame.ts";
+import { decodeFrame, encodeFrame, readStreamFrame, streamFrame } from "../transport/frame.ts";
 
 export type OpenedObject =
   | {
@@ -32,6 +35,44 @@ export async function decodeOpened(
   const { length } = head.range;
   const onShort = (count: number): Error => contentEndedError(key, count, length);
   return { ...head, content: frame.body(length, onShort) };
+}
+
+/** An opened object with content that Node reads in pieces. */
+type HeldObject = DistributiveOmit<OpenedObject, "content"> & {
+  readonly content?: Uint8Array<ArrayBuffer>;
+  /** The id of content that did not come with the answer. */
+  readonly contentId?: number;
+};
+
+/** @param hold keeps content open and returns its id (`open-contents.ts`) */
+export function encodeHeld(
+  opened: OpenedObject | null,
+  hold: (content: ReadableStream) => number,
+): ReadableStream {
+  if (opened?.status !== "found" || opened.content instanceof ArrayBuffer) {
+    return encodeFrame(opened).stream();
+  }
+  const { content, ...head } = opened;
+  return encodeFrame({ ...head, contentId: hold(content) }).stream();
+}
+
+/** @param pull opens content by its id */
+export async function decodeHeld(
+  stream: ReadableStream,
+  key: string,
+  pull: (content: {
+    id: number;
+    length: number;
+    onShort: (count: number) => Error;
+  }) => ReadableStream,
+): Promise<OpenedObject | null> {
+  const held = decodeFrame<HeldObject | null>(await new Response(stream).arrayBuffer());
+  if (held?.status !== "found") return held as OpenedObject | null;
+  const { content, contentId: id, ...head } = held;
+  if (id === undefined) return { ...head, content: (content as Uint8Array<ArrayBuffer>).buffer };
+  const { length } = head.range;
+  const onShort = (count: number): Error => contentEndedError(key, count, length);
+  return { ...head, content: pull({ id, length, onShort }) };
 }
 
 function contentEndedError(key: string, count: number, length: number): Error {

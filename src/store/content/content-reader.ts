@@ -21,8 +21,7 @@ export function bytesAtHand(content: readonly ContentSlice[]): ArrayBuffer | nul
  * respond with it.
  *
  * @param joiner the service that joins several slices (`bucket/content-joiner.ts`)
- * @throws BlobDamagedError when the first file is missing or has another size; the stream fails
- *   when a later file is or has
+ * @throws BlobDamagedError when a file is missing or has another size
  */
 export async function openContent(
   blobs: BlobDirectory,

@@ -6,6 +6,7 @@ import {
   multipartEtag,
   selectParts,
   uploadDeadline,
+  uploadStateAt,
   validatePartNumber,
   validateUploadSize,
   type StoredPart,
@@ -13,6 +14,29 @@ import {
 
 it("uploadDeadline() is seven days later", () => {
   expect(uploadDeadline(5)).toBe(5 + 7 * 24 * 3600 * 1000);
+});
+
+describe("uploadStateAt()", () => {
+  const since = 5;
+  const deadline = uploadDeadline(since);
+
+  it.each(["in progress", "completed", "aborted"] as const)(
+    "keeps %s until the deadline",
+    (state) => {
+      expect(uploadStateAt({ state, since }, deadline - 1)).toBe(state);
+    },
+  );
+
+  it("aborts an upload in progress at the deadline, and forgets the upload a lifetime later", () => {
+    const upload = { state: "in progress", since } as const;
+    expect(uploadStateAt(upload, deadline)).toBe("aborted");
+    expect(uploadStateAt(upload, uploadDeadline(deadline) - 1)).toBe("aborted");
+    expect(uploadStateAt(upload, uploadDeadline(deadline))).toBeNull();
+  });
+
+  it.each(["completed", "aborted"] as const)("forgets a %s upload at the deadline", (state) => {
+    expect(uploadStateAt({ state, since }, deadline)).toBeNull();
+  });
 });
 
 it.each([1, 2, 9999, 10_000])("validatePartNumber() takes %d", (partNumber) => {

@@ -34,6 +34,21 @@ export function uploadDeadline(time: number): number {
   return time + uploadLifetimeMilliseconds;
 }
 
+/**
+ * The state of an upload at the time `now`. The row may say so later, because the bucket expires
+ * uploads in steps. `null`: the row counts as deleted.
+ *
+ * @param since when the upload entered the state of its row
+ */
+export function uploadStateAt(
+  { state, since }: { readonly state: UploadState; readonly since: number },
+  now: number,
+): UploadState | null {
+  const deadline = uploadDeadline(since);
+  if (deadline > now) return state;
+  return state === "in progress" && uploadDeadline(deadline) > now ? "aborted" : null;
+}
+
 /** @throws TypeError with the platform's text */
 export function validatePartNumber(partNumber: number): void {
   if (partNumber >= 1 && partNumber <= partNumberMax) return;

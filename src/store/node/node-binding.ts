@@ -8,16 +8,23 @@
 import type { ProxyNodeBinding } from "miniflare";
 import type { BucketSettings } from "../core/bucket-settings.ts";
 import { StoreBucket } from "../binding/store-bucket.ts";
-import type { BucketCalls, PartRequest, PutRequest } from "../client/bucket-calls.ts";
-import { decodeOpened } from "../client/opened-object.ts";
+import type {
+  BucketCalls,
+  PartRequest,
+  PieceRequest,
+  ProxiedCall,
+  PutRequest,
+} from "../client/bucket-calls.ts";
+import { decodeHeld } from "../client/opened-object.ts";
 import type { StreamValue } from "../content/content-value.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { MarkedStream } from "../transport/marked-stream.ts";
+import { PulledContents } from "./pulled-content.ts";
 import { loadMiniflare } from "../../base/runtime.ts";
 
 /** Miniflare's proxy of the binding in workerd (`binding/hidden-properties.ts`). */
 interface ProxiedBinding {
-  "ledge:bucket": (name: keyof BucketCalls, ...args: unknown[]) => Promise<unknown>;
+  "ledge:bucket": (name: ProxiedCall, ...args: unknown[]) => Promise<unknown>;
 }
 
 export function nodeBinding(settings: BucketSettings): ProxyNodeBinding {
@@ -52,8 +59,13 @@ export function nodeBinding(settings: BucketSettings): ProxyNodeBinding {
 }
 
 function proxiedCalls(binding: ProxiedBinding): BucketCalls {
-  const invoke = (name: keyof BucketCalls, ...args: unknown[]): Promise<never> =>
+  const invoke = (name: ProxiedCall, ...args: unknown[]): Promise<never> =>
     binding["ledge:bucket"](name, ...args) as Promise<never>;
+  const contents = new PulledContents({
+    read: (id, length) => invoke("read", { id, length } satisfies PieceRequest),
+    // After `dispose()` the proxy refuses calls, and the runtime has closed its files.
+    close: (ids) => void Promise.try(invoke, "close", ids).catch(() => {}),
+  });
   const send = async (
     name: "put" | "uploadPart",
     { value, ...request }: PutRequest | PartRequest,
@@ -75,7 +87,9 @@ function proxiedCalls(binding: ProxiedBinding): BucketCalls {
   return {
     call: (request, make) => invoke("call", request).then(make),
     async get(request, make) {
-      return make(await decodeOpened(await invoke("get", request), request.key));
+      const answer = await invoke("get", request);
+      const opened = await decodeHeld(answer, request.key, (content) => contents.open(content));
+      return make(opened);
     },
     put: (request) => send("put", request),
     uploadPart: (request) => send("uploadPart", request),

@@ -4,6 +4,7 @@
  */
 import { onTestFinished } from "vitest";
 import { Client, type Envelope } from "../../dns/support/client.ts";
+import { isUnsent } from "./http-call.ts";
 import type { SeededRandom } from "./seed.ts";
 import { zoneName } from "./tools.ts";
 import { waitUntil } from "./wait.ts";
@@ -80,7 +81,7 @@ export class DnsWriters {
       else if (!this.#records.has(id)) wrong.push(`wrong: no writer created ${name}`);
     }
     for (const name of this.#unknown) {
-      for (const [id, record] of this.#records) if (record.name === name) this.#records.delete(id);
+      this.#forget(name);
       for (const record of list) if (record.name === name) this.#records.set(record.id, record);
     }
     this.#unknown.clear();
@@ -126,16 +127,21 @@ export class DnsWriters {
     }
   }
 
-  /** A name stays unknown, and its record is not written again, when the call fails. */
+  /** When the answer is lost, the name stays unknown and its record is not written again. */
   async #unknownUntilDone(name: string, call: () => Promise<void>): Promise<void> {
     this.#unknown.add(name);
     try {
       await call();
       this.#unknown.delete(name);
     } catch (error) {
-      for (const [id, record] of this.#records) if (record.name === name) this.#records.delete(id);
+      if (isUnsent(error)) this.#unknown.delete(name);
+      else this.#forget(name);
       throw error;
     }
+  }
+
+  #forget(name: string): void {
+    for (const [id, record] of this.#records) if (record.name === name) this.#records.delete(id);
   }
 
   #keep({ id, name, content }: DnsRecord): void {

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { bytesOf } from "../../support/bytes.ts";
-import { callScript } from "./http-call.ts";
+import { callScript, isUnsent } from "./http-call.ts";
 import type { Action, Call, Value } from "./linearizability.ts";
 import type { NodeBucket } from "./node-bucket.ts";
 import type { SeededRandom } from "./seed.ts";
@@ -146,6 +146,7 @@ export class History {
       return true;
     } catch (error) {
       this.lastError = error as Error;
+      if (isUnsent(error)) return false;
       this.calls.push({ client, key, start, end: Infinity, ...unknown });
       this.#leave(key);
       return false;

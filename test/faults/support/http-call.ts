@@ -39,6 +39,12 @@ export function callHttp(
   });
 }
 
+/** Whether a call failed before it was sent: no server listens, so the call has no effect. */
+export function isUnsent(error: unknown): boolean {
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  return code === "ECONNREFUSED" || cause?.code === "ECONNREFUSED";
+}
+
 /** @throws when the status is not 200; a 404 is an answer, too */
 export async function callScript(
   url: string,

@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { bytesOf } from "../../support/bytes.ts";
-import { callScript } from "./http-call.ts";
+import { callScript, isUnsent } from "./http-call.ts";
 import type { SeededRandom } from "./seed.ts";
 
 /** The value of an object: the hash of its bytes, or `null` when it does not exist. */
@@ -117,6 +117,7 @@ export class Writer {
     } catch (error) {
       this.failed++;
       this.lastError = error as Error;
+      if (isUnsent(error)) return false;
       register.unknown = write;
       this.#active[index] = this.#newKey();
       return false;

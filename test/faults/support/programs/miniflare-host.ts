@@ -30,7 +30,7 @@ let miniflare: Miniflare | undefined;
 let revision = 0;
 
 async function run(text: string): Promise<void> {
-  const [line, ...rest] = text.split(": ");
+  const [line, ...rest] = text.split(": ") as [string, ...string[]];
   switch (line) {
     case "start":
       miniflare = new Miniflare(options(revision));
@@ -59,9 +59,10 @@ async function run(text: string): Promise<void> {
  * listens: then the plugin decides which process owns the folder. Closes the files after a while.
  */
 function exhaustDescriptors(left: number): void {
-  const { listen } = Server.prototype;
-  Server.prototype.listen = function (this: Server, ...words: unknown[]) {
-    Server.prototype.listen = listen;
+  const prototype = Server.prototype as { listen: (...words: unknown[]) => Server };
+  const listen = prototype.listen;
+  prototype.listen = function (this: Server, ...words: unknown[]) {
+    prototype.listen = listen;
     this.once("listening", () => {
       const files: number[] = [];
       try {
@@ -71,8 +72,8 @@ function exhaustDescriptors(left: number): void {
         setTimeout(() => files.forEach((file) => closeSync(file)), 1000);
       }
     });
-    return listen.apply(this, words as never);
-  } as typeof listen;
+    return listen.apply(this, words);
+  };
 }
 
 print("loaded");

@@ -1,0 +1,232 @@
+/**
+ * Readers: a reader gets the version of the object that it has opened, whole, whatever happens to
+ * the object meanwhile; a reader that stops leaves no file open and does not delay `dispose()`.
+ */
+import { readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import type { StoreBucket } from "../../src/types/store.ts";
+import { bytesOf, sameBytes } from "../support/bytes.ts";
+import { findRuntimeProcess } from "../support/runtime-memory.ts";
+import { blobFiles, startStore, temporaryFolder, type Store } from "../support/store.ts";
+import { worker } from "../support/worker.ts";
+import { isLong } from "./support/seed.ts";
+import { addSparseParts } from "./support/sparse-parts.ts";
+
+const partBytes = 5 * 1024 * 1024;
+const lastPartBytes = 200_000;
+const size = 2 * partBytes + lastPartBytes;
+const whole = bytesOf(size);
+const isLinux = process.platform === "linux";
+
+async function putInParts(bucket: StoreBucket, key: string): Promise<void> {
+  const upload = await bucket.createMultipartUpload(key);
+  const parts = [];
+  for (let start = 0; start < size; start += partBytes) {
+    const part = whole.subarray(start, start + partBytes);
+    parts.push(await upload.uploadPart(parts.length + 1, part));
+  }
+  await upload.complete(parts);
+}
+
+const changes: Record<string, (bucket: StoreBucket) => Promise<unknown>> = {
+  replace: (bucket) => bucket.put("key", "other"),
+  replaceByParts: (bucket) => putInParts(bucket, "key"),
+  delete: (bucket) => bucket.delete("key"),
+};
+
+/** How many blob files the runtime has open. */
+function openBlobs(folder: string): number {
+  const processId = findRuntimeProcess(folder);
+  const blobs = `${join(folder, "store", "blobs")}/`;
+  return readdirSync(`/proc/${processId}/fd`).filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/${processId}/fd/${descriptor}`).startsWith(blobs);
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+async function expectNoOpenBlobs(folder: string): Promise<void> {
+  if (!isLinux) return;
+  await vi.waitFor(() => expect(openBlobs(folder)).toBe(0), { timeout: 60_000 });
+}
+
+/** Reads the first bytes, waits for `meanwhile`, and reads the rest. */
+async function readAround(body: ReadableStream, meanwhile: () => Promise<unknown>) {
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const chunks = [(await reader.read()).value as Uint8Array];
+  await meanwhile();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks);
+    chunks.push(value);
+  }
+}
+
+/** A script that opens an object, reads a little, changes the object, and returns all bytes. */
+const readingScript = `
+  const changes = {
+    replace: (bucket) => bucket.put("key", "other"),
+    replaceByParts: async (bucket) => {
+      const upload = await bucket.createMultipartUpload("key");
+      await upload.complete([await upload.uploadPart(1, new Uint8Array(200000))]);
+    },
+    delete: (bucket) => bucket.delete("key"),
+  };
+  export default {
+    async fetch(request, { BUCKET }) {
+      const { body } = await BUCKET.get("key");
+      const reader = body.getReader();
+      const chunks = [(await reader.read()).value];
+      await changes[await request.text()](BUCKET);
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return new Response(new Blob(chunks));
+        chunks.push(value);
+      }
+    },
+  };`;
+
+describe("a reader of an object in parts", () => {
+  it("in Node reads its version when the object is replaced or deleted", async () => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder);
+    for (const change of Object.values(changes)) {
+      await putInParts(bucket, "key");
+      const opened = await bucket.get("key");
+      const untouched = await bucket.get("key");
+      const ranged = await bucket.get("key", { range: { offset: partBytes - 5, length: 10 } });
+
+      const read = await readAround(opened?.body as ReadableStream, () => change(bucket));
+
+      expect(sameBytes(read, whole)).toBe(true);
+      expect(sameBytes(await untouched?.bytes(), whole)).toBe(true);
+      expect(await ranged?.bytes()).toEqual(whole.slice(partBytes - 5, partBytes + 5));
+    }
+    await expectNoOpenBlobs(folder);
+  });
+
+  it("in a script reads its version when the object is replaced or deleted", async () => {
+    const folder = temporaryFolder();
+    const { bucket, miniflare } = await startStore(folder, [worker(readingScript)]);
+    for (const body of Object.keys(changes)) {
+      await putInParts(bucket, "key");
+      const response = await miniflare.dispatchFetch("http://script/", { method: "POST", body });
+      expect(response.status).toBe(200);
+      expect(sameBytes(new Uint8Array(await response.arrayBuffer()), whole)).toBe(true);
+    }
+    await expectNoOpenBlobs(folder);
+  });
+
+  it("in another process reads its version when the object is deleted", async () => {
+    const folder = temporaryFolder();
+    const owner = await startStore(folder);
+    const client = await startStore(folder);
+    await putInParts(owner.bucket, "key");
+    const opened = await client.bucket.get("key");
+    const read = await readAround(opened?.body as ReadableStream, () => owner.bucket.delete("key"));
+    expect(sameBytes(read, whole)).toBe(true);
+  });
+
+  it.runIf(isLinux)("opens the files of its range, and closes them when it stops", async () => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder);
+    await putInParts(bucket, "key");
+    expect(blobFiles(folder)).toHaveLength(3);
+    const ranged = await bucket.get("key", { range: { offset: 0, length: partBytes + 1 } });
+    expect(openBlobs(folder)).toBe(2);
+    const opened = await bucket.get("key");
+    expect(openBlobs(folder)).toBe(5);
+    await ranged?.body.cancel();
+    const reader = (opened?.body as ReadableStream).getReader();
+    await reader.read();
+    await reader.cancel();
+    await expectNoOpenBlobs(folder);
+  });
+
+  it.runIf(isLinux)(
+    "opens thousands of files and closes them when it stops",
+    { timeout: 600_000 },
+    async () => {
+      const partCount = isLong ? 10_000 : 1000;
+      const folder = temporaryFolder();
+      const first = await startStore(folder);
+      await putInParts(first.bucket, "key");
+      await first.stop();
+      addSparseParts(folder, partCount, partBytes);
+
+      const { bucket } = await startStore(folder);
+      const opened = await bucket.get("key");
+      expect(opened?.size).toBe((partCount - 1) * partBytes + lastPartBytes);
+      expect(openBlobs(folder)).toBe(partCount);
+      await bucket.delete("key");
+      expect(blobFiles(folder)).toEqual([]);
+      const reader = (opened?.body as ReadableStream<Uint8Array>).getReader();
+      expect((await reader.read()).value?.subarray(0, 100)).toEqual(whole.slice(0, 100));
+      await reader.cancel();
+      await expectNoOpenBlobs(folder);
+    },
+  );
+});
+
+describe("dispose()", () => {
+  /** Content above the inline limit, so that it is in a file. */
+  const large = bytesOf(2 * 1024 * 1024);
+
+  async function startWithObject(): Promise<Store> {
+    const store = await startStore(temporaryFolder());
+    await store.bucket.put("key", large, { customMetadata: { name: "value" } });
+    return store;
+  }
+
+  it("ends while bodies are unread, and while a body is half read", async () => {
+    const { bucket, stop } = await startWithObject();
+    const kept = [];
+    for (let n = 0; n < 20; n++) kept.push(await bucket.get("key"));
+    expect(kept.map((object) => object?.customMetadata?.["name"])).toEqual(
+      Array.from({ length: 20 }, () => "value"),
+    );
+    const reader = ((await bucket.get("key"))?.body as ReadableStream).getReader();
+    await reader.read();
+    await stop();
+    await expect(kept[0]?.arrayBuffer()).rejects.toThrow();
+  });
+});
+
+describe("a reader of one key that writers replace all the time", () => {
+  it("reads one of the versions, whole, in Node and in a script", async () => {
+    const script = `
+      export default {
+        async fetch(request, { BUCKET }) {
+          const bytes = await (await BUCKET.get("key")).bytes();
+          const isWhole = bytes.every((byte) => byte === bytes[0]);
+          return Response.json({ size: bytes.length, isWhole });
+        },
+      };`;
+    const folder = temporaryFolder();
+    const { bucket, miniflare } = await startStore(folder, [worker(script)]);
+    const valueBytes = 150_000;
+    const writerCount = 6;
+    const rounds = isLong ? 400 : 10;
+    const value = (n: number) => new Uint8Array(valueBytes).fill(n);
+    await bucket.put("key", value(0));
+    let reading = true;
+    const write = async (writer: number) => {
+      for (let n = writer; reading; n += writerCount) await bucket.put("key", value(n % 256));
+    };
+    const writers = Array.from({ length: writerCount }, (_, writer) => write(writer));
+    for (let round = 0; round < rounds; round++) {
+      const response = await miniflare.dispatchFetch("http://script/");
+      expect(await response.json()).toEqual({ size: valueBytes, isWhole: true });
+      const bytes = await (await bucket.get("key"))?.bytes();
+      expect(bytes?.length).toBe(valueBytes);
+      expect(bytes?.every((byte) => byte === bytes[0])).toBe(true);
+    }
+    reading = false;
+    await Promise.all(writers);
+    expect(blobFiles(folder)).toHaveLength(1);
+    await expectNoOpenBlobs(folder);
+  });
+});
