@@ -276,7 +276,7 @@ describe("a database that cannot be used", () => {
         for (const end of ["-wal", "-shm"]) rmSync(file + end, { force: true });
         writeFileSync(file, "no database ".repeat(1000));
       },
-      'Cannot open the database of bucket "photos" in ',
+      'Cannot open the database of bucket "photos", ',
     ],
   ];
 

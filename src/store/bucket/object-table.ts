@@ -41,7 +41,6 @@ export interface RowText extends ListedRow {
   readonly json: string;
 }
 
-// SQLite returns the name of a column with every query, so the names are short.
 /** The most rows that one query of `scan` reads. */
 const rowsRunMax = listLimitMax + 1;
 
@@ -54,6 +53,7 @@ export class ObjectTable {
     this.#hasUnsealedRows = hasUnsealedRows;
   }
 
+  // SQLite returns the name of a column with every query, so the names are short.
   /** @throws StoreError 10001 for a damaged row */
   text(key: string): EncodedObject | null {
     const row = firstRow<TextColumns>(
@@ -85,7 +85,11 @@ export class ObjectTable {
     const bytes = body !== null && tail !== null ? joinBuffers(body, tail) : body;
     const content = bytes ?? segments;
     if (content === null) throw damagedRow(key, rowDamage);
-    if (contentChecksum !== null && !seals.isContentIntact(content, contentChecksum, bodyId)) {
+    const isIntact =
+      contentChecksum === null
+        ? this.#hasUnsealedRows
+        : seals.isContentIntact(content, contentChecksum, bodyId);
+    if (!isIntact) {
       throw damagedRow(key, bytes === null ? rowDamage : bodyDamage);
     }
     return { text, location: locationOf(location), bytes };

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
 
+import { isMark } from "../../support/store.ts";
 import { bucketEntry } from "../../support/worker.ts";
 import {
   emptyMemory,
@@ -16,7 +17,6 @@ import {
   type ScriptRequest,
   type ScriptResponse,
 } from "./operation.ts";
-import { isMark } from "../../support/store.ts";
 
 /** The modules of the script, which run in workerd without their types. */
 const mainModule = "script.ts";
