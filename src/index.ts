@@ -21,6 +21,8 @@ export interface StoreBucketOptions {
   bucket_name: string;
   /** The storage class of objects that are stored without one. */
   storage_class?: "Standard" | "InfrequentAccess";
+  /** Verifies the files of an object by their hashes before the first byte of a read. */
+  verify_reads?: boolean;
 }
 
 /** An entry of Miniflare's `env` that this package's plugin serves. */

@@ -1,32 +1,48 @@
 /**
- * The record API for a script whose companion worker runs in another runtime. A dev server uses it,
- * because the zones must survive a reload of the script.
+ * The record API for a script whose zones are in a folder. The zones live in the companion worker of
+ * the process that owns the folder, in another runtime: they survive a reload of the script, and all
+ * processes share them.
  *
- * `DnsApi` behaves as `DnsApi` of the companion worker (`index.ts`): a request through a binding
- * needs no credentials. A request without credentials is sent with the owner's.
+ * `DnsApi` behaves as `DnsApi` of the companion worker (`index.ts`). The owner may change at any
+ * time, and the next owner listens at the same address. So a request whose answer is lost is sent
+ * again. A request that may write has an id, by which the owner executes it once
+ * (`objects/stored-replies.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { hasCredentials } from "./api/access.ts";
+import { requestIdHeader } from "../src/dns/rules/request-id.ts";
 import { faultControlPath } from "./api/fault-control.ts";
+import { layersPath, type LayerRequest } from "./api/layer-control.ts";
 
 interface ProxyEnv {
-  /** The port of the record API. */
-  readonly API: Fetcher;
-  readonly EMAIL: string;
-  readonly KEY: string;
+  /** The endpoint of the owner. */
+  readonly OWNER: Fetcher;
 }
 
+/** A process that becomes the owner starts a runtime, which takes longest on a busy machine. */
+const patienceMilliseconds = 60_000;
+/** A configured fault delays an answer by at most 60 s. */
+const answerMilliseconds = 90_000;
+const pauseMilliseconds = 20;
+const origin = "http://dns";
+const readingMethods = new Set(["GET", "HEAD"]);
+
 export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
-  override fetch(request: Request): Promise<Response> {
-    if (hasCredentials(request.headers)) return this.env.API.fetch(request);
-    const headers = this.#withCredentials(request.headers);
-    return this.env.API.fetch(new Request(request, { headers }));
+  override async fetch(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    const { method } = request;
+    const headers = new Headers(request.headers);
+    const isReading = readingMethods.has(method);
+    return this.#send(pathname + search, {
+      method,
+      headers,
+      ...(!isReading && { body: await request.arrayBuffer() }),
+    });
   }
 
   async setFaults(faults: unknown): Promise<void> {
-    const response = await this.env.API.fetch(`http://dns${faultControlPath}`, {
+    const response = await this.#send(faultControlPath, {
       method: "PUT",
-      headers: this.#withCredentials({ "content-type": "application/json" }),
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({ faults }),
     });
     const { success, errors } = await response.json<{
@@ -36,11 +52,42 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
     if (!success) throw new Error(errors.map(({ message }) => message).join("; "));
   }
 
-  #withCredentials(given: HeadersInit): Headers {
-    const headers = new Headers(given);
-    headers.set("x-auth-email", this.env.EMAIL);
-    headers.set("x-auth-key", this.env.KEY);
-    return headers;
+  openLayer(layer: number): Promise<void> {
+    return this.#controlLayers({ open: layer });
+  }
+
+  closeLayer(layer: number, next?: number): Promise<void> {
+    return this.#controlLayers({ close: layer, next });
+  }
+
+  async #controlLayers(request: LayerRequest): Promise<void> {
+    await this.#send(layersPath, { method: "POST", body: JSON.stringify(request) });
+  }
+
+  /** Sends a request until it is answered. */
+  async #send(path: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    // A script cannot choose the id.
+    headers.set(requestIdHeader, crypto.randomUUID());
+    const deadline = Date.now() + patienceMilliseconds;
+    for (;;) {
+      try {
+        const signal = AbortSignal.timeout(answerMilliseconds);
+        const request = { ...init, headers, signal, redirect: "manual" } as const;
+        const response = await this.env.OWNER.fetch(origin + path, request);
+        const body = await response.arrayBuffer();
+        return new Response(body.byteLength === 0 ? null : body, response);
+      } catch (error) {
+        if (Date.now() > deadline) {
+          throw new Error(
+            "The process that owns the zones does not answer. Stop that process: another process " +
+              "then serves the zones.",
+            { cause: error },
+          );
+        }
+      }
+      await scheduler.wait(pauseMilliseconds);
+    }
   }
 }
 

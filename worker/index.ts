@@ -1,13 +1,18 @@
 /**
  * The companion worker: the DNS record API at /client/v4, and DNS over HTTPS at /dns-query.
- * `default` answers HTTP, and requires credentials for the record API. `DnsApi` is the same service
- * for a script with a service binding.
+ * `default` answers HTTP on a port: requests that a foreign web page could have sent are refused, and
+ * the record API requires credentials. `DnsApi` is the same service for a script with a service
+ * binding, which no page can reach. `LedgeDnsEndpoint` is `DnsApi` for other processes, at a Unix
+ * socket in a folder that only the user can enter (`api-proxy.ts`, `src/dns/server/companion.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { readDnsConfig } from "../src/config/dns-config.ts";
 import { problem } from "../src/dns/record/problem.ts";
 import { owner, type Access } from "./api/access.ts";
 import { failure } from "./api/envelope.ts";
+import { withHostRule } from "./api/host-check.ts";
 import { acceptFaultPlan } from "./api/fault-control.ts";
+import { layersPath, type LayerRequest } from "./api/layer-control.ts";
 import { RecordApi } from "./api/record-api.ts";
 import { dohPath, serveDoh } from "./doh/serve-doh.ts";
 import type { Env } from "./objects/environment.ts";
@@ -27,14 +32,29 @@ function sharedApi(env: Env): RecordApi {
 
 async function serve(request: Request, env: Env, anonymous: Access | null): Promise<Response> {
   try {
-    const url = new URL(request.url);
-    if (url.pathname === dohPath) return await serveDoh(request, url, env);
-    if (isReplicationPath(url.pathname)) return await serveState(request, url.pathname, env);
-    return await sharedApi(env).serve(request, anonymous);
+    if (anonymous !== null) return await dispatch(request, env, anonymous);
+    return await withHostRule(request, readDnsConfig(env).hostRule, {
+      serve: () => dispatch(request, env, null),
+      refuse: (reason) => refuse(request, reason),
+    });
   } catch (error) {
     // Only the configuration can fail outside `RecordApi.serve`; the reply says why.
     return failure([problem.configuration((error as Error).message)]);
   }
+}
+
+/** DNS over HTTPS has no envelope. */
+function refuse({ url }: Request, reason: string): Response {
+  const refused = problem.requestRefused(reason);
+  if (new URL(url).pathname !== dohPath) return failure([refused]);
+  return new Response(`${refused.message}\n`, { status: refused.status });
+}
+
+async function dispatch(request: Request, env: Env, anonymous: Access | null): Promise<Response> {
+  const url = new URL(request.url);
+  if (url.pathname === dohPath) return serveDoh(request, url, env);
+  if (isReplicationPath(url.pathname)) return serveState(request, url.pathname, env);
+  return sharedApi(env).serve(request, anonymous);
 }
 
 export class DnsApi extends WorkerEntrypoint<Env> {
@@ -65,6 +85,16 @@ export class DnsApi extends WorkerEntrypoint<Env> {
     if (zones.length > 0) await indexObject(this.env).leaveLayer(layer);
     await Promise.all(zones.map((id) => zoneObject(this.env, id).leaveLayer(layer)));
     if (next !== undefined) await this.openLayer(next);
+  }
+}
+
+export class LedgeDnsEndpoint extends DnsApi {
+  override async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname !== layersPath) return super.fetch(request);
+    const { open, close, next } = await request.json<LayerRequest>();
+    if (close !== undefined) await this.closeLayer(close, next);
+    if (open !== undefined) await this.openLayer(open);
+    return new Response(null, { status: 204 });
   }
 }
 

@@ -10,7 +10,7 @@ import { lifecycleNames, measureLifecycle } from "./lifecycle.ts";
 import { measureRow, type Effort, type Measured, type Side } from "./measure.ts";
 import { measureMemory } from "./memory.ts";
 import { Progress } from "./progress.ts";
-import { listedBuckets, listRows, mainBucket, mainRows, type Row } from "./rows.ts";
+import { listedBuckets, listRows, mainBucket, mainRows, verifiedBucket, type Row } from "./rows.ts";
 import { send, startRuntime } from "./runtime.ts";
 import { handleMessage } from "./workload.ts";
 
@@ -92,12 +92,13 @@ export async function measureAll(
       await runtime.close();
     }
   };
-  const operations = chosen.filter(({ bucket }) => bucket === mainBucket);
+  const operations = chosen.filter(({ bucket }) => !(bucket in listedBuckets));
   if (operations.length > 0) {
-    await measureIn(openRuntime(mkdtempSync(join(folder, "main-")), [mainBucket]), operations);
+    const state = mkdtempSync(join(folder, "main-"));
+    await measureIn(openRuntime(state, [mainBucket, verifiedBucket]), operations);
   }
 
-  const listings = chosen.filter(({ bucket }) => bucket !== mainBucket);
+  const listings = chosen.filter(({ bucket }) => bucket in listedBuckets);
   if (listings.length > 0) {
     const buckets = [...new Set(listings.map(({ bucket }) => bucket))];
     const state = mkdtempSync(join(folder, "listed-"));
@@ -146,7 +147,8 @@ export async function measureAll(
 
 /** The first hundreds of calls of a runtime are slow, and would distort the first row. */
 async function warmUp(sides: readonly Side[], rows: readonly Row[]): Promise<void> {
-  if (rows[0]?.bucket !== mainBucket) return;
+  const [first] = rows;
+  if (first === undefined || first.bucket in listedBuckets) return;
   for (const side of sides) {
     for (const operation of ["put", "get"]) {
       const task = { operation, folder: "warm-up", size: 1024, atOnce: 1 };

@@ -22,8 +22,10 @@ const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
 const gibibyte = 1024 * mebibyte;
 
-/** The bucket of all rows except listings. */
+/** The bucket of all rows except listings and verified reads. */
 export const mainBucket = "main";
+/** Our binding of this bucket has `verify_reads`. */
+export const verifiedBucket = "verified";
 
 /** Buckets for listings, with the number of their keys. */
 export const listedBuckets: Record<string, number> = {
@@ -151,6 +153,15 @@ const parts = row("multipart 8 × 5 MiB and get", "multipart", {
   quick: true,
 });
 
+/** The cost of `verify_reads`: the other sides verify nothing, as in the rows without it. */
+const verified = [
+  row("get 1 MiB, verify_reads", "get", {
+    size: mebibyte,
+    bucket: verifiedBucket,
+    quick: true,
+  }),
+];
+
 const inFolder = { prefix: "folder-042/", limit: 100 };
 
 const listings = Object.keys(listedBuckets).flatMap((bucket) => {
@@ -181,5 +192,12 @@ const listings = Object.keys(listedBuckets).flatMap((bucket) => {
   ];
 });
 
-export const mainRows: readonly Row[] = [...values, ...small, ...requests, ...streams, parts];
+export const mainRows: readonly Row[] = [
+  ...values,
+  ...small,
+  ...requests,
+  ...streams,
+  parts,
+  ...verified,
+];
 export const listRows: readonly Row[] = listings;

@@ -9,6 +9,7 @@ import { Agent, request } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Miniflare, type MiniflareOptions } from "miniflare";
+import { verifiedBucket } from "./rows.ts";
 import type { Message } from "./workload.ts";
 
 export type BindingSide = "ours" | "r2";
@@ -69,7 +70,11 @@ const plugin = {
 function binding(side: BindingSide, bucket: string) {
   return side === "r2"
     ? { type: "r2" as const, name: bucket }
-    : { type: "unsafe:store_bucket" as const, dev: { plugin, options: { bucket_name: bucket } } };
+    : { type: "unsafe:store_bucket" as const, dev: { plugin, options: bucketOptions(bucket) } };
+}
+
+function bucketOptions(bucket: string) {
+  return { bucket_name: bucket, ...(bucket === verifiedBucket && { verify_reads: true }) };
 }
 
 export interface RuntimeOptions {

@@ -3,5 +3,5 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   plugins: [ledge({ configPath: `${import.meta.dirname}/wrangler.jsonc` })],
-  test: { name: "faults" },
+  test: { name: "example-faults" },
 });

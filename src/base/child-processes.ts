@@ -8,6 +8,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import { Readable } from "node:stream";
+import { identityOf, loopbackArgument, type ProcessIdentity } from "./processes.ts";
 
 /** @returns a function that ends the watch */
 function watchChildren(onChild: (child: ChildProcess) => void): () => void {
@@ -17,44 +19,95 @@ function watchChildren(onChild: (child: ChildProcess) => void): () => void {
   return () => void unsubscribe("child_process", onMessage);
 }
 
-type OnRuntimeStart = (processId: number) => void;
+/** Observes the runtimes of a Miniflare, which starts another after a reload or a crash. */
+export interface RuntimeObserver {
+  onStart?(runtime: ProcessIdentity): void;
+  /** The runtime listens at a socket, by the name that Miniflare gives the socket. */
+  onListen?(socketName: string): void;
+  /** @param isKilled whether this process has ended the runtime */
+  onExit?(isKilled: boolean): void;
+}
 
-/** By the port on which each Miniflare listens for its workerd. */
-const listenersByLoopbackPort = new Map<number, OnRuntimeStart>();
-const listenerOfContext = new AsyncLocalStorage<OnRuntimeStart>();
-const loopbackArgument = "--external-addr=loopback=";
+/** By the port on which each Miniflare listens for its workerd, and by the plugin. */
+const observersByLoopbackPort = new Map<number, Map<string, RuntimeObserver>>();
+const observerOfContext = new AsyncLocalStorage<RuntimeObserver>();
 let isWatchingRuntimes = false;
 
 /**
- * Calls `onStart` with the id of each workerd process that a Miniflare starts from now on. For a
- * plugin, which knows its Miniflare by the loopback port. A second call replaces the first.
+ * Observes the runtimes that a Miniflare starts from now on. For a plugin, which knows its Miniflare
+ * by the loopback port. A second call of the same plugin replaces the first.
  */
-export function onRuntimeStart(loopbackPort: number, onStart: OnRuntimeStart): void {
+export function observeRuntimesAt(
+  loopbackPort: number,
+  pluginName: string,
+  observer: RuntimeObserver,
+): void {
   watchRuntimes();
-  listenersByLoopbackPort.set(loopbackPort, onStart);
+  const observers = observersByLoopbackPort.get(loopbackPort) ?? new Map<string, RuntimeObserver>();
+  observersByLoopbackPort.set(loopbackPort, observers.set(pluginName, observer));
 }
 
-/**
- * Calls `onStart` with the id of the workerd process that `start` starts, and of each workerd
- * process that the same Miniflare starts later in its place.
- */
-export function withRuntimeStart<Result>(onStart: OnRuntimeStart, start: () => Result): Result {
+/** Observes the runtime that `start` starts, and those that the same Miniflare starts later. */
+export function observeRuntimesOf<Result>(observer: RuntimeObserver, start: () => Result): Result {
   watchRuntimes();
-  return listenerOfContext.run(onStart, start);
+  return observerOfContext.run(observer, start);
 }
 
 function watchRuntimes(): void {
   if (isWatchingRuntimes) return;
   isWatchingRuntimes = true;
   watchChildren((child) => {
-    const listener = listenerOfContext.getStore();
-    setImmediate(() => {
+    const ofContext = observerOfContext.getStore();
+    const observers = (): RuntimeObserver[] => {
       const loopbackPort = loopbackPortOf(child);
-      if (child.pid === undefined || loopbackPort === null) return;
-      listener?.(child.pid);
-      listenersByLoopbackPort.get(loopbackPort)?.(child.pid);
+      if (loopbackPort === null) return [];
+      const ofPlugins = observersByLoopbackPort.get(loopbackPort)?.values() ?? [];
+      return [ofContext, ...ofPlugins].filter((observer) => observer !== undefined);
+    };
+    // Before Miniflare's own listener: who waits for the end of Miniflare sees what this leaves.
+    child.once("exit", () => {
+      for (const observer of observers()) observer.onExit?.(child.killed);
+    });
+    setImmediate(() => {
+      if (child.pid === undefined) return;
+      for (const observer of observers()) {
+        observer.onStart?.(identityOf(child.pid));
+        followLines(child.stdio[controlPipe], (line) => {
+          const { event, socket } = JSON.parse(line) as { event: string; socket: string };
+          if (event === "listen") observer.onListen?.(socket);
+        });
+      }
     });
   });
+}
+
+/** workerd writes a line of JSON to this pipe when it listens at a socket. */
+const controlPipe = 3;
+
+/**
+ * Calls `act` with the lines of a stream that another part of the program reads. To read before the
+ * other part does would take lines from it, so this waits for the listener of the other part.
+ */
+function followLines(
+  stream: ChildProcess["stdio"][number] | undefined,
+  act: (line: string) => void,
+): void {
+  if (!(stream instanceof Readable)) return;
+  let text = "";
+  const onData = (chunk: Buffer): void => {
+    const lines = (text + chunk.toString()).split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) act(line);
+  };
+  const follow = (): void => {
+    stream.off("newListener", onListener);
+    stream.on("data", onData);
+  };
+  const onListener = (event: string): void => {
+    if (event === "data") follow();
+  };
+  if (stream.listenerCount("data") > 0) follow();
+  else stream.on("newListener", onListener);
 }
 
 /**
@@ -109,7 +162,6 @@ function isRuntime(child: ChildProcess): boolean {
   return loopbackPortOf(child) !== null;
 }
 
-/** Miniflare passes its loopback address to workerd as an argument. */
 function loopbackPortOf({ spawnargs }: ChildProcess): number | null {
   const argument = spawnargs?.find((each) => each.startsWith(loopbackArgument));
   return argument === undefined ? null : Number(argument.slice(argument.lastIndexOf(":") + 1));

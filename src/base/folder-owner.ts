@@ -4,85 +4,215 @@
  * A Durable Object holds state in memory, and workerd does not wait for SQLite's locks: two
  * runtimes on one database overwrite each other's writes or fail at random
  * (`docs/decisions/0009-one-owner.md`). So one process owns the folder, and other processes are its
- * clients. The owner writes a record, a file with its process id and with what clients need to
- * reach it. The record counts while its process is alive.
+ * clients.
  *
- * A process that is killed leaves its record, and its workerd, which does not notice the death of
- * its parent and keeps the databases open. The next owner ends that workerd.
+ * The owner is the process that has the folder's lock (`file-lock.ts`). Nothing else decides: no
+ * process id, no port that answers, no time of a file. The kernel releases the lock when the owner
+ * dies, but the owner's runtimes live on and keep the databases open. So the owner leaves a record
+ * of its processes, and the next owner first ends the processes in the record. An owner that ends in
+ * order removes its record.
  *
- * The store and DNS have different rules for which process becomes the owner
- * (`store/node/store-owner.ts`, `dns/server/zones-owner.ts`). Both decide under the folder's lock.
+ * The owner listens at the control socket of the folder. A client stays connected (`OwnerLink`): the
+ * end of the connection is the end of the owner, and then the client's process tries to become the
+ * owner. A _brief_ owner has no script in its runtime: it gives the folder up when a client asks.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { isAlive, killWorkerd, type ProcessIdentity } from "./processes.ts";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { FileLock } from "./file-lock.ts";
+import { removeSocket, socketPath } from "./folder-sockets.ts";
+import { makePrivateFolder } from "./private-files.ts";
+import {
+  childRuntimes,
+  isAlive,
+  killRuntimes,
+  markChildren,
+  markedRuntimes,
+  thisProcess,
+  type ProcessIdentity,
+} from "./processes.ts";
+import { UserError } from "./user-error.ts";
 
 export interface OwnerRecord extends ProcessIdentity {
-  /** Of workerd, once it has started. */
-  readonly runtimeProcessId?: number;
+  readonly isBrief: boolean;
+  /** The runtimes of the owner, and of earlier owners until they have ended. */
+  readonly runtimes: readonly ProcessIdentity[];
+  /** The earlier owners whose runtimes may not have ended. */
+  readonly earlier: readonly ProcessIdentity[];
 }
 
-/** Files in a folder of records whose names start so are not yet records. */
-export const temporaryPrefix = ".";
-const pollMilliseconds = 20;
-/** Work under the lock takes a moment. An older lock is the lock of a process that was killed. */
-const staleMilliseconds = 10_000;
-
-/** Runs `work` while no other process runs work under the lock of the same folder. */
-export async function withFolderLock<Result>(
-  folder: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const lock = join(folder, "claiming");
-  const unlock = (): void => rmSync(lock, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  while (!tryMakeFolder(lock)) {
-    const { mtimeMs = Date.now() } = statSync(lock, { throwIfNoEntry: false }) ?? {};
-    if (Date.now() - mtimeMs > staleMilliseconds) unlock();
-    else await delay(pollMilliseconds);
-  }
-  try {
-    return await work();
-  } finally {
-    unlock();
-  }
+export interface OwnerOptions<Details extends object> {
+  /** Whether the owner gives the folder up when a client asks. */
+  readonly isBrief: boolean;
+  /** Called when a client asks for the folder. Only for a brief owner. */
+  readonly onHandover?: () => void;
+  /** Called when a client has ended or has disconnected. */
+  readonly onClientEnd?: () => void;
+  /** What the record tells other processes beside the processes. */
+  readonly details?: Details;
 }
 
-function tryMakeFolder(path: string): boolean {
-  try {
-    mkdirSync(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
-}
+export const controlSocket = "control";
+/** The line by which a client asks a brief owner for the folder. */
+export const handoverLine = "handover";
+const lockName = "lock";
+const recordName = "owner.json";
 
-/**
- * Writes the record whole or not at all: another process would ignore half a record. The record
- * holds secrets, so only the user that runs the process can read it.
- */
-export function writeOwnerRecord(path: string, record: OwnerRecord): void {
-  const folder = dirname(path);
-  const temporary = join(folder, `${temporaryPrefix}${process.pid}.${basename(path)}`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });
-  renameSync(temporary, path);
+export class FolderOwner<Details extends object = object> {
+  readonly folder: string;
+  readonly #lock: FileLock;
+  readonly #options: OwnerOptions<Details>;
+  readonly #connections = new Set<Socket>();
+  #server: Server | undefined;
+  #details: Partial<Details>;
+  #runtimes: readonly ProcessIdentity[] = [];
+  #isReleased = false;
+
+  private constructor(folder: string, lock: FileLock, options: OwnerOptions<Details>) {
+    this.folder = folder;
+    this.#lock = lock;
+    this.#options = options;
+    this.#details = options.details ?? {};
+  }
+
+  /**
+   * Makes this process the owner, and ends the runtimes that an earlier owner has left. Returns
+   * `null` when the folder has an owner.
+   */
+  static async tryTake<Details extends object = object>(
+    folder: string,
+    options: OwnerOptions<Details>,
+  ): Promise<FolderOwner<Details> | null> {
+    makePrivateFolder(folder);
+    const lock = FileLock.tryTake(join(folder, lockName));
+    if (lock === null) return null;
+    const owner = new FolderOwner(folder, lock, options);
+    try {
+      await owner.#succeed(readOwnerRecord(folder));
+      await owner.#listen();
+      return owner;
+    } catch (error) {
+      owner.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Records a runtime that this process has started, and the runtimes that the process has started
+   * for other purposes: wrangler's proxy keeps its port.
+   */
+  recordRuntime(runtime: ProcessIdentity): void {
+    const runtimes = [...this.#runtimes.filter(isAlive), ...childRuntimes(), runtime];
+    this.#runtimes = [...new Map(runtimes.map((each) => [each.processId, each])).values()];
+    this.#write();
+  }
+
+  /** Adds to the record. */
+  amend(details: Partial<Details>): void {
+    this.#details = { ...this.#details, ...details };
+    this.#write();
+  }
+
+  /** Gives the folder up. The runtimes must have ended. A second call does nothing. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#server?.close();
+    // A folder that was removed meanwhile may exist again, with another owner.
+    if (readOwnerRecord(this.folder)?.processId === process.pid) {
+      if (this.#server !== undefined) removeSocket(socketPath(this.folder, controlSocket));
+      rmSync(join(this.folder, recordName), { force: true });
+    }
+    // First the lock, then the connections: a client that sees the end can take the lock.
+    this.#lock.release();
+    for (const connection of this.#connections) connection.destroy();
+  }
+
+  /** Ends the runtimes of an owner that has ended without removing its record. */
+  async #succeed(last: OwnerRecord | null): Promise<void> {
+    markChildren();
+    if (last === null) return this.#write();
+    const earlier = [identityIn(last), ...(last.earlier ?? [])];
+    // If this process is killed too, the next owner needs to know all of them.
+    this.#write({ runtimes: last.runtimes ?? [], earlier });
+    const left = await killRuntimes([...(last.runtimes ?? []), ...markedRuntimes(earlier)]);
+    if (left.length > 0) {
+      const ids = left.map(({ processId }) => processId).join(", ");
+      throw new UserError(
+        `Cannot use ${this.folder}: process ${ids} of an earlier run still has its databases open ` +
+          "and does not end. End the process, and try again.",
+      );
+    }
+    this.#write();
+  }
+
+  #write(left: Partial<OwnerRecord> = {}): void {
+    if (this.#isReleased) return;
+    const record: OwnerRecord = {
+      ...this.#details,
+      ...thisProcess(),
+      isBrief: this.#options.isBrief,
+      runtimes: this.#runtimes,
+      earlier: [],
+      ...left,
+    };
+    writeWhole(join(this.folder, recordName), JSON.stringify(record));
+  }
+
+  #listen(): Promise<void> {
+    const path = socketPath(this.folder, controlSocket);
+    // An owner that was killed has left its sockets.
+    removeSocket(path);
+    const server = createServer((connection) => this.#accept(connection));
+    this.#server = server;
+    // A process that has nothing else to do ends, and the folder has no owner then.
+    server.unref();
+    return new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(path, resolve);
+    });
+  }
+
+  #accept(connection: Socket): void {
+    const { isBrief, onHandover, onClientEnd } = this.#options;
+    this.#connections.add(connection);
+    connection.unref();
+    connection.on("error", () => {});
+    connection.once("close", () => {
+      this.#connections.delete(connection);
+      if (!this.#isReleased) onClientEnd?.();
+    });
+    createInterface(connection).on("line", (line) => {
+      if (line === handoverLine && isBrief) onHandover?.();
+    });
+  }
 }
 
 /** `null` when the file does not exist, or is not a record. */
-export function readOwnerRecord<Owner extends OwnerRecord>(path: string): Owner | null {
+export function readOwnerRecord<Details extends object = object>(
+  folder: string,
+): (OwnerRecord & Partial<Details>) | null {
   try {
-    const record = JSON.parse(readFileSync(path, "utf8")) as Partial<Owner> | null;
-    return Number.isInteger(record?.processId) ? (record as Owner) : null;
+    const record = JSON.parse(readFileSync(join(folder, recordName), "utf8")) as
+      | (OwnerRecord & Partial<Details>)
+      | null;
+    return Number.isInteger(record?.processId) ? record : null;
   } catch {
     return null;
   }
 }
 
-/** Ends the workerd that a dead owner has left. */
-export async function endOrphanedRuntime(record: OwnerRecord): Promise<void> {
-  if (record.runtimeProcessId === undefined || isAlive(record)) return;
-  await killWorkerd(record.runtimeProcessId);
+function identityIn({ processId, processStart = null }: ProcessIdentity): ProcessIdentity {
+  return { processId, processStart };
+}
+
+/**
+ * Writes a record whole or not at all, because other processes ignore half a record. Only the user
+ * that runs the process can read the record.
+ */
+export function writeWhole(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.new`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  renameSync(temporary, path);
 }

@@ -56,7 +56,7 @@ function canListen(port: number, host: string): Promise<boolean> {
  * to the port keeps the system from assigning the port to another process for a while, and does
  * not keep workerd from listening on the port.
  */
-export async function reservePort(): Promise<number> {
+async function reservePort(): Promise<number> {
   const server = createServer();
   const { promise: accepted, resolve } = Promise.withResolvers<Socket>();
   server.once("connection", resolve);
@@ -73,7 +73,10 @@ export async function reservePort(): Promise<number> {
   return port;
 }
 
-/** Whether a server accepts connections. A slow server counts as listening. */
+/**
+ * Whether a server accepts connections. A slow server counts as listening, and so does a server to
+ * which this process cannot connect for a reason of its own.
+ */
 export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -83,6 +86,6 @@ export function isListening(host: string, port: number): Promise<boolean> {
     };
     socket.setTimeout(connectMilliseconds, () => settle(true));
     socket.once("connect", () => settle(true));
-    socket.once("error", () => settle(false));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => settle(code !== "ECONNREFUSED"));
   });
 }

@@ -1,41 +1,125 @@
-/** Processes of this machine: whether a process is alive and still the same, and ending workerd. */
+/** Processes of this machine: whether a process is alive and still the same, and ending runtimes. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Identifies a process, as files in the state folder name it. */
 export interface ProcessIdentity {
   readonly processId: number;
-  /** Distinguishes the process from a later process with the same id. Only Linux tells the start. */
+  /** Distinguishes the process from a later process with the same id; `null`: not known. */
   readonly processStart?: string | null;
 }
 
+/** Miniflare passes its loopback address to workerd as an argument. */
+export const loopbackArgument = "--external-addr=loopback=";
+
 const pollMilliseconds = 10;
-const endMilliseconds = 5_000;
+/** The kernel ends a killed process within milliseconds, unless the process waits for a disk. */
+const endMilliseconds = 10_000;
 /** proc_pid_stat(5): fields after the name in parentheses, which is the second field. */
 const stateField = 0;
+const parentField = 1;
 const startTimeField = 19;
 
+let thisIdentity: ProcessIdentity | undefined;
+
 export function thisProcess(): ProcessIdentity {
-  return { processId: process.pid, processStart: processStart(process.pid) };
+  return (thisIdentity ??= identityOf(process.pid));
+}
+
+export function identityOf(processId: number): ProcessIdentity {
+  return { processId, processStart: processStart(processId) };
 }
 
 export function isAlive({ processId, processStart: recorded = null }: ProcessIdentity): boolean {
   if (!exists(processId)) return false;
+  if (recorded === null) return true;
   const current = processStart(processId);
-  return recorded === null || current === null || current === recorded;
+  return current === null || current === recorded;
 }
 
-/** Kills a process, if the process is workerd: another process may have got the id since. */
-export async function killWorkerd(processId: number): Promise<void> {
-  if (!exists(processId) || !isWorkerd(processId)) return;
+/**
+ * Kills those of the processes that still run and are runtimes, and waits for their end: a process
+ * that was stopped or that is in an endless loop ends too. Another program may have got the id of a
+ * process since; that program is not killed.
+ *
+ * @returns the processes that have not ended
+ */
+export async function killRuntimes(
+  processes: readonly ProcessIdentity[],
+): Promise<ProcessIdentity[]> {
+  let left = processes.filter((each) => isAlive(each) && isRuntime(each.processId));
+  for (const { processId } of left) signalEnd(processId);
+  const deadline = Date.now() + endMilliseconds;
+  while ((left = left.filter(isAlive)).length > 0 && Date.now() < deadline) {
+    await delay(pollMilliseconds);
+  }
+  return left;
+}
+
+function signalEnd(processId: number): void {
   try {
     process.kill(processId, "SIGKILL");
   } catch {
     // The process has ended since.
   }
-  const deadline = Date.now() + endMilliseconds;
-  while (exists(processId) && Date.now() < deadline) await delay(pollMilliseconds);
+}
+
+/**
+ * Marks the processes that this process starts from now on, in their environment. A process that is
+ * killed leaves its runtimes, and may be killed before it has recorded them.
+ */
+export function markChildren(): void {
+  process.env[markVariable] = markOf(thisProcess());
+}
+
+const markVariable = "LEDGE_PARENT";
+
+function markOf({ processId, processStart: start }: ProcessIdentity): string {
+  return `${processId}.${start ?? ""}`;
+}
+
+/**
+ * The runtimes that one of the processes has started and marked. Only Linux tells. A process that
+ * one of them has started inherits the mark, and its runtimes do too: while that process is alive,
+ * its runtimes are not left.
+ */
+export function markedRuntimes(parents: readonly ProcessIdentity[]): ProcessIdentity[] {
+  if (process.platform !== "linux" || parents.length === 0) return [];
+  const marks = new Set(parents.map((parent) => `${markVariable}=${markOf(parent)}`));
+  const isMarked = (processId: number): boolean =>
+    environmentOf(processId).some((variable) => marks.has(variable));
+  return processIds()
+    .filter((processId) => isRuntime(processId) && isMarked(processId))
+    .filter((processId) => !isMarked(parentOf(processId)))
+    .map(identityOf);
+}
+
+function parentOf(processId: number): number {
+  return Number(statusOf(processId)?.[parentField] ?? 0);
+}
+
+/** The runtimes that this process has started and that still run. Only Linux tells. */
+export function childRuntimes(): ProcessIdentity[] {
+  try {
+    const text = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
+    return text.split(" ").filter(Boolean).map(Number).filter(isRuntime).map(identityOf);
+  } catch {
+    return [];
+  }
+}
+
+function processIds(): number[] {
+  return readdirSync("/proc").map(Number).filter(Number.isInteger);
+}
+
+/** Empty for the process of another user. */
+function environmentOf(processId: number): string[] {
+  try {
+    return readFileSync(`/proc/${processId}/environ`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
 }
 
 function exists(processId: number): boolean {
@@ -49,9 +133,10 @@ function exists(processId: number): boolean {
   return statusOf(processId)?.[stateField] !== "Z";
 }
 
-/** The start of a process in clock ticks since system start; `null` where the system does not tell. */
+/** When a process started, in the form of the system; `null` where the system does not tell. */
 function processStart(processId: number): string | null {
-  return statusOf(processId)?.[startTimeField] ?? null;
+  if (process.platform === "linux") return statusOf(processId)?.[startTimeField] ?? null;
+  return commandOutput("ps", ["-p", String(processId), "-o", "lstart="]);
 }
 
 function statusOf(processId: number): string[] | null {
@@ -63,15 +148,35 @@ function statusOf(processId: number): string[] | null {
   }
 }
 
-/** False where the system does not tell the command of a process. */
-function isWorkerd(processId: number): boolean {
+/**
+ * Whether a process is a runtime that Miniflare has started. False where the system does not tell
+ * the arguments of a process.
+ */
+function isRuntime(processId: number): boolean {
+  const command =
+    process.platform === "linux"
+      ? commandLineOf(processId)
+      : commandOutput("ps", ["-p", String(processId), "-o", "command="]);
+  return command?.includes(loopbackArgument) ?? false;
+}
+
+function commandLineOf(processId: number): string | null {
   try {
-    const command =
-      process.platform === "linux"
-        ? readFileSync(`/proc/${processId}/cmdline`)
-        : execFileSync("ps", ["-p", String(processId), "-o", "command="]);
-    return command.includes("workerd");
+    return readFileSync(`/proc/${processId}/cmdline`, "utf8");
   } catch {
-    return false;
+    return null;
+  }
+}
+
+/** `null` on Windows, and when the process does not exist. */
+function commandOutput(command: string, args: string[]): string | null {
+  if (process.platform === "win32") return null;
+  try {
+    return execFileSync(command, args, {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+  } catch {
+    return null;
   }
 }

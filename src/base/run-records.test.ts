@@ -1,95 +1,59 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { newRunId, RunRecords, type RunRecord } from "./run-records.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { identityOf, loopbackArgument, thisProcess } from "./processes.ts";
+import { newRunId, RunRecords } from "./run-records.ts";
 
-const runId = "00000000000000aa";
-const otherRunId = "00000000000000bb";
-/** Only Linux tells when a process started. */
-const isNotLinux = process.platform !== "linux";
-
-/** Records of two Miniflares of this process. Only the other one listens. */
-let folder: string;
-let server: Server;
-let other: RunRecord;
-let own: RunRecord;
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "ledge-runs-"));
-  server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  other = { processId: process.pid, host: "127.0.0.1", port };
-  own = { ...other, port: 1 };
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  server.close();
-  rmSync(folder, { recursive: true });
-});
-
-/** The other record with a difference, as text. */
-function otherWith(difference: Partial<RunRecord>): string {
-  return JSON.stringify({ ...other, ...difference });
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "ledge-runs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
-function endedProcessId(): number {
-  return spawnSync(process.execPath, ["--version"]).pid;
+function startProcess(...args: string[]): ChildProcess {
+  return spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "--", ...args]);
 }
 
-it("newRunId() returns a different id each time", () => {
-  expect(new Set(Array.from({ length: 10 }, newRunId)).size).toBe(10);
+/** A process that has ended. */
+const ended = { processId: spawnSync(process.execPath, ["-e", ""]).pid, processStart: "1" };
+
+test("RunRecords.activeIds() lists the runs of processes that are alive", () => {
+  const folder = temporaryFolder();
+  const runs = new RunRecords(folder);
+  expect(new RunRecords(join(folder, "none")).activeIds()).toEqual([]);
+  const [own, other] = [newRunId(), newRunId()];
+  runs.write(own);
+  writeFileSync(join(folder, other), JSON.stringify(ended));
+  writeFileSync(join(folder, newRunId()), "{");
+  writeFileSync(join(folder, "notes.txt"), JSON.stringify(thisProcess()));
+  expect(runs.activeIds()).toEqual([own]);
+  expect(statSync(join(folder, own)).mode & 0o777).toBe(0o600);
+  runs.remove(own);
+  expect(runs.activeIds()).toEqual([]);
 });
 
-describe("RunRecords.start()", () => {
-  it("writes the record", async () => {
-    await new RunRecords(join(folder, "new")).start(runId, own);
-    expect(JSON.parse(readFileSync(join(folder, "new", runId), "utf8"))).toEqual(own);
-    expect(readdirSync(join(folder, "new"))).toEqual([runId]);
-  });
-
-  it.each([
-    ["keeps the record of an active run", () => JSON.stringify(other), true],
-    [
-      "removes the record of a dead process",
-      () => otherWith({ processId: endedProcessId() }),
-      false,
-    ],
-    // The id is that of a process that runs, but not of the process that wrote the record.
-    [
-      "removes the record of an earlier process",
-      () => otherWith({ processStart: "1" }),
-      isNotLinux,
-    ],
-    // No server listens on port 2.
-    ["removes the record of a disposed Miniflare", () => otherWith({ port: 2 }), false],
-    ["removes the record of an earlier run of the Miniflare", () => JSON.stringify(own), false],
-    ["removes half a record", () => JSON.stringify(other).slice(0, 20), false],
-    ["removes an empty file", () => "", false],
-    ["removes a file that is not a record", () => "5", false],
-    ["removes a record without values", () => "{}", false],
-  ])("%s", async (_, text, kept) => {
-    writeFileSync(join(folder, otherRunId), text());
-    await new RunRecords(folder).start(runId, own);
-    expect(readdirSync(folder).sort()).toEqual(kept ? [runId, otherRunId] : [runId]);
-  });
-
-  it("keeps the record of another user's process", async () => {
-    writeFileSync(join(folder, otherRunId), otherWith({ processId: 1 }));
-    vi.spyOn(process, "kill").mockImplementation(() => {
-      throw Object.assign(new Error("not permitted"), { code: "EPERM" });
-    });
-    await new RunRecords(folder).start(runId, own);
-    expect(readdirSync(folder)).toContain(otherRunId);
-  });
-
-  it("removes a folder with the name of a run", async () => {
-    mkdirSync(join(folder, otherRunId));
-    await new RunRecords(folder).start(runId, own);
-    expect(readdirSync(folder)).toEqual([runId]);
-  });
+test("RunRecords.endAbandoned() ends the runtimes of processes that have ended", async () => {
+  const folder = temporaryFolder();
+  const runs = new RunRecords(folder);
+  const own = newRunId();
+  runs.write(own, thisProcess());
+  // A stopped process ends too, and another program with the id of a runtime does not.
+  const runtime = startProcess(`${loopbackArgument}127.0.0.1:1`);
+  const program = startProcess();
+  onTestFinished(() => void program.kill());
+  await Promise.all([once(runtime, "spawn"), once(program, "spawn")]);
+  runtime.kill("SIGSTOP");
+  for (const { pid } of [runtime, program]) {
+    const record = { ...ended, runtime: identityOf(pid as number) };
+    writeFileSync(join(folder, newRunId()), JSON.stringify(record));
+  }
+  mkdirSync(join(folder, "folder"));
+  const exited = once(runtime, "exit");
+  await runs.endAbandoned();
+  expect(await exited).toEqual([null, "SIGKILL"]);
+  expect(program.exitCode).toBeNull();
+  expect(readdirSync(folder).toSorted()).toEqual([own, "folder"].toSorted());
 });

@@ -1,128 +1,96 @@
 /**
- * The runs of a runtime that use a folder.
+ * The runs of a runtime that use a folder, by the owner and by its clients.
  *
- * Each run writes a record, a file named with the run's id. The record names the process, and the
- * address on which the process's Miniflare listens for workerd: a process can dispose a Miniflare
- * and live on. A run whose process is dead, or whose Miniflare does not listen, has ended; the next
- * run removes its record. What a run without a record has left half-written is garbage.
+ * Each run writes a record, a file named with the run's id, before it writes anything else. The
+ * record names the process and its runtime. The process removes the record when the runtime has
+ * ended. If the process is killed, the owner of the folder ends the runtime and removes the record.
+ * What a run without a record has left half-written is garbage.
  */
 import { randomBytes } from "node:crypto";
-import { readdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { writeWhole } from "./folder-owner.ts";
 import {
-  readOwnerRecord,
-  temporaryPrefix,
-  writeOwnerRecord,
-  type OwnerRecord,
-} from "./folder-owner.ts";
-import { isListening } from "./ports.ts";
-import { isAlive } from "./processes.ts";
+  isAlive,
+  killRuntimes,
+  markedRuntimes,
+  thisProcess,
+  type ProcessIdentity,
+} from "./processes.ts";
 
-export interface RunRecord extends OwnerRecord {
-  /** Of Miniflare's loopback server, which ends with Miniflare. */
-  readonly host: string;
-  readonly port: number;
+interface RunRecord extends ProcessIdentity {
+  /** Once the runtime has started. */
+  readonly runtime?: ProcessIdentity;
 }
 
-export interface FoundRun<Run extends RunRecord> {
-  readonly runId: string;
-  /** `null` when the file is not a record. */
-  readonly record: Run | null;
-  readonly isActive: boolean;
-}
+const runIdPattern = /^[0-9a-f]{16}$/;
 
 export function newRunId(): string {
   return randomBytes(8).toString("hex");
 }
 
-export class RunRecords<Run extends RunRecord = RunRecord> {
+export class RunRecords {
   readonly #folder: string;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Writes the record of a run that starts, and removes the records that it makes stale. */
-  async start(runId: string, record: Run): Promise<void> {
-    const found = await this.find();
-    this.write(runId, record);
-    await this.remove(staleRuns(found, record));
+  /** @param runtime once it has started */
+  write(runId: string, runtime?: ProcessIdentity): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const record: RunRecord = { ...thisProcess(), ...(runtime !== undefined && { runtime }) };
+    writeWhole(this.#path(runId), JSON.stringify(record));
   }
 
-  write(runId: string, record: Run): void {
-    writeOwnerRecord(this.#path(runId), record);
+  remove(runId: string): void {
+    rmSync(this.#path(runId), { force: true });
   }
 
-  /** Adds to the record of a run, unless the record was removed. */
-  amend(runId: string, addition: Partial<Run>): void {
-    const record = this.#read(runId);
-    if (record !== null) this.write(runId, { ...record, ...addition });
+  /** The runs whose process is alive. */
+  activeIds(): string[] {
+    return this.#runIds().filter((runId) => {
+      const record = this.#read(runId);
+      return record !== null && isAlive(record);
+    });
   }
 
-  /** All runs with a record, active or ended. */
-  find(): Promise<FoundRun<Run>[]> {
-    return Promise.all(
-      this.#runIds().map(async (runId) => {
-        const record = this.#read(runId);
-        return { runId, record, isActive: record !== null && (await isRunActive(record)) };
-      }),
-    );
-  }
-
-  async findActiveIds(): Promise<string[]> {
-    return (await this.find()).filter(({ isActive }) => isActive).map(({ runId }) => runId);
-  }
-
-  async remove(runs: readonly FoundRun<Run>[]): Promise<void> {
-    await Promise.all(
-      runs.map(({ runId }) => rm(this.#path(runId), { recursive: true, force: true })),
-    );
+  #runIds(): string[] {
+    try {
+      return readdirSync(this.#folder).filter((name) => runIdPattern.test(name));
+    } catch {
+      return [];
+    }
   }
 
   /**
-   * Removes the records of this process's runs that have ended. The records of other processes
-   * stay: a record may name a workerd that its process has left.
+   * Ends the runtimes of processes that were killed, and removes their records. Only the owner of
+   * the folder may call this.
    */
-  async removeOwnEnded(): Promise<void> {
-    const ended = (await this.find()).filter(
-      ({ record, isActive }) => !isActive && (record === null || record.processId === process.pid),
-    );
-    await this.remove(ended);
+  async endAbandoned(): Promise<void> {
+    const found = this.#runIds().map((runId) => ({ runId, record: this.#read(runId) }));
+    const abandoned = found.filter(({ record }) => record === null || !isAlive(record));
+    if (abandoned.length === 0) return;
+    const records = abandoned.flatMap(({ record }) => record ?? []);
+    const runtimes = records.flatMap(({ runtime }) => runtime ?? []);
+    const left = await killRuntimes([...runtimes, ...markedRuntimes(records)]);
+    for (const { runId, record } of abandoned) {
+      const isLeft = left.some(({ processId }) => processId === record?.runtime?.processId);
+      if (!isLeft) this.remove(runId);
+    }
   }
 
   #path(runId: string): string {
     return join(this.#folder, runId);
   }
 
-  #runIds(): string[] {
+  /** `null` when the file does not exist, or is not a record. */
+  #read(runId: string): RunRecord | null {
     try {
-      return readdirSync(this.#folder).filter((name) => !name.startsWith(temporaryPrefix));
+      const record = JSON.parse(readFileSync(this.#path(runId), "utf8")) as RunRecord | null;
+      return Number.isInteger(record?.processId) ? record : null;
     } catch {
-      return [];
+      return null;
     }
   }
-
-  #read(runId: string): Run | null {
-    const record = readOwnerRecord<Run>(this.#path(runId));
-    return typeof record?.host === "string" && typeof record.port === "number" ? record : null;
-  }
-}
-
-/** The runs whose records mean nothing once the run of `record` has started. */
-export function staleRuns<Run extends RunRecord>(
-  found: readonly FoundRun<Run>[],
-  record: RunRecord,
-): FoundRun<Run>[] {
-  return found.filter((run) => !run.isActive || isSameMiniflare(run.record, record));
-}
-
-/** A Miniflare that restarts its runtime starts another run. */
-export function isSameMiniflare(left: RunRecord | null, right: RunRecord): boolean {
-  return left?.processId === right.processId && left.port === right.port;
-}
-
-/** Another server may have got the port since. Then a run that has ended counts as active. */
-async function isRunActive(record: RunRecord): Promise<boolean> {
-  return isAlive(record) && (await isListening(record.host, record.port));
 }

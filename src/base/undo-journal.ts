@@ -52,7 +52,7 @@ export class UndoJournal {
     if (!this.#exists()) {
       if (layer === null) return;
       this.#create();
-    }
+    } else if (layer !== null) this.#journaled();
     this.#sql.exec(`UPDATE ${stateTable} SET layer = ?, run = ?`, layer, run);
     this.#layer = layer;
   }
@@ -125,14 +125,16 @@ export class UndoJournal {
   #create(): void {
     this.#sql.exec(`CREATE TABLE ${stateTable} (layer INTEGER, run TEXT NOT NULL)`);
     this.#sql.exec(`INSERT INTO ${stateTable} (layer, run) VALUES (NULL, '')`);
-    for (const table of this.#journaled()) {
-      const keys = table.keys.map(quoted).join(", ");
-      this.#sql.exec(
-        `CREATE TABLE ${copiesOf(table)} (_layer INTEGER, _existed INTEGER, ` +
-          `${table.definitions.join(", ")}, PRIMARY KEY (_layer, ${keys})) WITHOUT ROWID`,
-      );
-      for (const statement of triggers(table)) this.#sql.exec(statement);
-    }
+    this.#journaled();
+  }
+
+  #createCopies(table: JournaledTable): void {
+    const keys = table.keys.map(quoted).join(", ");
+    this.#sql.exec(
+      `CREATE TABLE ${copiesOf(table)} (_layer INTEGER, _existed INTEGER, ` +
+        `${table.definitions.join(", ")}, PRIMARY KEY (_layer, ${keys})) WITHOUT ROWID`,
+    );
+    for (const statement of triggers(table)) this.#sql.exec(statement);
   }
 
   /** For each table the highest layer that has changed it, or -1. */
@@ -171,7 +173,7 @@ export class UndoJournal {
           "AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\' AND name NOT LIKE 'undo\\_%' ESCAPE '\\' ORDER BY rowid",
       )
       .toArray();
-    this.#tables = names.map(({ name }) => {
+    const tables = names.map(({ name }): JournaledTable => {
       const columns = this.#sql
         .exec<{ name: string; type: string; pk: number }>(`PRAGMA table_info(${quoted(name)})`)
         .toArray();
@@ -184,7 +186,17 @@ export class UndoJournal {
         keys: [key, ...keys],
       };
     });
-    return this.#tables;
+    if (this.#exists()) {
+      // The schema may have got a table since the journal was made.
+      for (const table of tables) if (!this.#hasCopies(table)) this.#createCopies(table);
+    }
+    this.#tables = tables;
+    return tables;
+  }
+
+  #hasCopies({ name }: JournaledTable): boolean {
+    const [row] = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", `undo_${name}`);
+    return row !== undefined;
   }
 }
 

@@ -18,7 +18,9 @@ export const dev: LeafCommand = {
   summary: "Runs a script with its buckets and DNS",
   details:
     "This is wrangler's dev server. It bundles the sources, reloads the script when a source\n" +
-    "changes, and provides every binding of the configuration file, store_buckets included.",
+    "changes, and provides every binding of the configuration file, store_buckets included.\n" +
+    "All ports are on loopback. The record API answers requests for loopback names and for the\n" +
+    "hosts in api_hosts of [dns].",
   arguments: [
     { name: "SCRIPT", summary: "The script, instead of the configuration's main", optional: true },
   ],
@@ -35,7 +37,11 @@ export const dev: LeafCommand = {
       summary: "The protocol of the script",
       default: "http",
     },
-    "inspector-port": { value: "PORT", summary: "The port of the inspector", default: "9229" },
+    "inspector-port": {
+      value: "PORT",
+      summary: "Starts the inspector, for debuggers, on this port",
+      default: "no inspector",
+    },
     "persist-to": projectOptions["persist-to"],
     var: { value: "NAME:VALUE", summary: "A variable of the script", repeated: true },
     "store-latency": { value: "MS", summary: "Delays each operation of buckets", default: "0" },

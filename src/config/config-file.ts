@@ -14,6 +14,7 @@ import {
   type ParseError,
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
+import { findExcessiveNesting, isNestedTooDeep, nestingLevelsMax } from "../base/nesting.ts";
 import { UserError } from "../base/user-error.ts";
 import { isTable, type Path, type Table } from "./schema.ts";
 import { tomlOffsets } from "./toml-positions.ts";
@@ -97,21 +98,28 @@ function findConfigFile(folder: string): string | null {
   return parent === folder ? null : findConfigFile(parent);
 }
 
+const nestingProblem = `is nested more than ${nestingLevelsMax} levels deep`;
+
 function parseTomlText(text: string, path: string): ParsedText {
   try {
-    const table = parseToml(text);
+    const table = parseToml(text, { maxDepth: nestingLevelsMax });
+    // The limit of the parser does not count the parts of a dotted key.
+    if (isNestedTooDeep(table)) throw new UserError(`${shownPath(path)} ${nestingProblem}.`);
     let offsets: Map<string, number> | undefined;
     const offsetOf = (part: Path): number | undefined =>
       (offsets ??= tomlOffsets(text)).get(JSON.stringify(part));
     return { table, offsetOf };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const [reason = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    const [line = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    const reason = line.replace(/\.+$/, "");
     throw syntaxError(path, error, `is not TOML: ${reason}`);
   }
 }
 
 function parseJsonText(text: string, path: string): ParsedText {
+  const tooDeep = findExcessiveNesting(text);
+  if (tooDeep !== null) throw syntaxError(path, positionAt(text, tooDeep), nestingProblem);
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;

@@ -3,6 +3,7 @@
  * variable `DNS_CONFIG`, as JSON. Node checks the same variables before it starts the worker.
  */
 import * as v from "valibot";
+import { isOrigin } from "../base/host-rule.ts";
 import { commentCharactersMaxDefault, tagsMaxDefault } from "../dns/rules/annotation.ts";
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/field/ip-address.ts";
 import { readInteger } from "../dns/record/field/integer.ts";
@@ -37,6 +38,8 @@ export interface DnsVariables {
   readonly DNS_TOKENS?: string;
 }
 
+/** Everyone knows it, so it may be printed. It keeps clients working that cannot do without a key. */
+export const apiKeyDefault = "0123456789abcdef0123456789abcdef01234";
 /** The quota that the deployed service gives large zones. A local zone needs no smaller quota. */
 const recordQuotaDefault = 1_000_000;
 /** The largest batch of the deployed service. */
@@ -63,6 +66,18 @@ const address = textSchema((given) => {
   if (ipv4 !== null) return formatIpv4(ipv4);
   return ipv6 === null ? null : formatIpv6(ipv6);
 }, "must be an IPv4 or IPv6 address");
+
+/** A host of URLs: `base/host-rule.ts` compares it with the `Host` header. */
+const apiHost = textSchema((given) => {
+  const ipv6 = parseIpv6(given.replace(/^\[(.*)\]$/, "$1"));
+  if (ipv6 !== null) return formatIpv6(ipv6);
+  return parseIpv4(given) === null ? normaliseHostname(given) : given;
+}, "must be a host name or an address, without a port");
+
+const apiOrigin = textSchema(
+  (given) => (isOrigin(given) ? given : null),
+  'must be an origin such as "http://app.example:3000", in lower case and without a path',
+);
 
 const tokens = listSchema(
   v.pipe(
@@ -129,8 +144,10 @@ export const dnsServerKeys = [
 /** The defaults are for local use: a project without a `[dns]` table needs no credentials. */
 const dnsEntries = {
   email: v.optional(email, "dev@ledge.local"),
-  key: v.optional(apiKey, "0123456789abcdef0123456789abcdef01234"),
+  key: v.optional(apiKey, apiKeyDefault),
   tokens: v.optional(tokens, []),
+  api_hosts: v.optional(listSchema(apiHost), []),
+  api_origins: v.optional(listSchema(apiOrigin), []),
   platform_addresses: v.optional(listSchema(address), [
     "198.18.0.1",
     "198.18.0.2",
@@ -157,6 +174,8 @@ const dnsTable = v.pipe(
     email: given.email,
     key: given.key,
     tokens: given.tokens,
+    /** The hosts and origins that may use the API by HTTP, besides loopback. */
+    hostRule: { hosts: given.api_hosts, origins: given.api_origins },
     platformAddresses: given.platform_addresses,
     nameRules: given.name_rules,
     nameServers: given.name_servers,

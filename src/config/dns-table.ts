@@ -22,9 +22,11 @@ import {
   anyTableSchema,
   describeMistake,
   integerSchema,
+  isTable,
   looseTableSchema,
   parseValue,
   valueSchema,
+  type Path,
   type ReportMistake,
   type Table,
 } from "./schema.ts";
@@ -85,11 +87,14 @@ const serverTable = looseTableSchema({
 } satisfies Record<(typeof dnsServerKeys)[number], v.GenericSchema>);
 
 export function readDns(
-  { dns: given = {} }: Table,
+  project: Table,
   secrets: Readonly<Record<string, string>>,
   names: BindingNames,
-  report: ReportMistake,
+  reportMistake: ReportMistake,
 ): ProjectDns {
+  const { given, path: origin } = findTable(project);
+  const report: ReportMistake = ([, ...rest], problem) =>
+    reportMistake([...origin, ...rest], problem);
   const table = parseValue(anyTableSchema, given, ["dns"], report) ?? {};
   const { DNS_EMAIL: dnsEmail, DNS_KEY: dnsKey, DNS_TOKENS: dnsTokens } = secrets;
   const variables: DnsVariables = {
@@ -101,7 +106,8 @@ export function readDns(
   checkVariables(variables, report);
   const parsed = parseValue(serverTable, table, ["dns"], report) ?? v.parse(serverTable, {});
   const { hosts, threads, binding } = parsed;
-  names.claim(table["binding"], ["dns", "binding"], report);
+  const isOwn = origin[0] === "dns";
+  if (isOwn) names.claim(table["binding"], ["dns", "binding"], report);
   return {
     table,
     variables,
@@ -114,8 +120,23 @@ export function readDns(
       ...(threads !== undefined && { threads }),
     },
     transfers: resolveTransfers(parsed.keys, parsed.transfers, report),
-    ...(binding !== undefined && { binding }),
+    ...(isOwn && binding !== undefined && { binding }),
   };
+}
+
+/**
+ * `[dns]`, or without it the options of a binding for stock tools: one file serves all tools, and all
+ * tools share the zones.
+ */
+function findTable({ dns, unsafe }: Table): { readonly given: unknown; readonly path: Path } {
+  if (dns !== undefined) return { given: dns, path: ["dns"] };
+  const bindings = isTable(unsafe) && Array.isArray(unsafe["bindings"]) ? unsafe["bindings"] : [];
+  for (const [index, { dev }] of bindings.filter(isTable).entries()) {
+    const plugin = isTable(dev) ? dev["plugin"] : null;
+    if (!isTable(dev) || !isTable(plugin) || plugin["name"] !== "dns") continue;
+    return { given: dev["options"] ?? {}, path: ["unsafe", "bindings", index, "dev", "options"] };
+  }
+  return { given: {}, path: ["dns"] };
 }
 
 /** Reads the variables as the companion worker does. */

@@ -30,7 +30,7 @@ export interface Secondary extends ServerAddress {
   readonly key?: TsigKey;
 }
 
-/** Every process of this machine can read the zone files, so local transfers reveal nothing. */
+/** For secondaries on this machine. Its other users can ask for names one by one anyway. */
 const allowDefault = ["127.0.0.1", "::1"];
 const keyPrefix = "key:";
 

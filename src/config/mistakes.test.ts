@@ -99,6 +99,13 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, mess
     `store_buckets[0].preview_bucket_name "" is not a valid bucket name. ${nameRule}`,
   ],
   [
+    "verify_reads as text",
+    `[[store_buckets]]\n${good}\nverify_reads = "yes"`,
+    "4:1",
+    "6:7",
+    "store_buckets[0].verify_reads must be true or false.",
+  ],
+  [
     "an unknown storage_class",
     `[[store_buckets]]\n${good}\nstorage_class = "standard"`,
     "4:1",
@@ -117,7 +124,7 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, mess
     `[[store_buckets]]\n${good}\njurisdiction = "eu"`,
     "4:1",
     "6:7",
-    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class.",
+    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads.",
   ],
   [
     "a table instead of a list",

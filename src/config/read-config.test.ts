@@ -77,6 +77,27 @@ dns.port = 3
     });
   });
 
+  it("reads the options of a binding for stock tools as [dns], unless [dns] exists", () => {
+    const binding = `[[unsafe.bindings]]
+name = "OTHER"
+type = "other"
+[[unsafe.bindings]]
+name = "DNS"
+type = "dns"
+[unsafe.bindings.dev]
+plugin = { package = "ledge/plugin", name = "dns" }
+options = { port = 4, binding = "X" }
+`;
+    const { dns } = read(binding);
+    expect(dns).toMatchObject({ table: { port: 4, binding: "X" }, port: 4 });
+    // The binding exists already.
+    expect(dns.binding).toBeUndefined();
+    expect(read(`${binding}[dns]\nport = 5`).dns).toMatchObject({ port: 5 });
+    expect(() => read(binding.replace("port = 4", "prot = 4"))).toThrow(
+      /unsafe\.bindings\[1\]\.dev\.options\.prot is not a key; did you mean "port"\?/,
+    );
+  });
+
   it("lets an environment inherit the keys that wrangler inherits, and DNS", () => {
     const config = read(project, { environment: "staging" });
     expect(config.environment).toBe("staging");

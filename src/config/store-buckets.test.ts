@@ -20,6 +20,7 @@ describe("parseBucketOptions()", () => {
         compatibility_date: "2022-08-04",
         compatibility_flags: ["store_list_trailing_delimiter"],
         latency_milliseconds: 60_000,
+        verify_reads: true,
       }),
     ).toStrictEqual({
       bucketName: name,
@@ -27,6 +28,7 @@ describe("parseBucketOptions()", () => {
       compatibilityDate: "2022-08-04",
       compatibilityFlags: ["store_list_trailing_delimiter"],
       latencyMilliseconds: 60_000,
+      verifyReads: true,
     });
   });
 
@@ -73,7 +75,7 @@ describe("parseBucketOptions()", () => {
 
   const missing = 'options are missing. Give at least { bucket_name: "my-bucket" }.';
   const known =
-    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds";
+    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds, verify_reads";
   const badLatency = "latency_milliseconds must be a whole number from 0 to 60000.";
   const badDate = "compatibility_date must be a date in the form YYYY-MM-DD.";
   const noName = 'bucket_name is missing. Add it, as in "my-bucket".';

@@ -7,6 +7,7 @@ import { UserError } from "../base/user-error.ts";
 import type { StorageClass } from "../store/core/operations.ts";
 import { identifierSchema, type BindingNames } from "./binding-names.ts";
 import {
+  booleanSchema,
   describeMistake,
   integerSchema,
   isTable,
@@ -26,6 +27,8 @@ export interface BucketBinding {
   readonly previewBucketName?: string;
   /** The class of objects that are written without a class. */
   readonly storageClass?: StorageClass;
+  /** Whether reads verify files by their hash. */
+  readonly verifyReads?: boolean;
 }
 
 export interface BucketOptions {
@@ -36,6 +39,8 @@ export interface BucketOptions {
   readonly compatibilityFlags?: readonly string[];
   /** The delay of each operation, to simulate a remote store. */
   readonly latencyMilliseconds?: number;
+  /** Whether reads verify files by their hash. */
+  readonly verifyReads?: boolean;
 }
 
 /** A longer delay is a slip: no caller waits for so long. */
@@ -61,6 +66,7 @@ const bucketEntries = {
   bucket_name: bucketName,
   preview_bucket_name: v.optional(bucketName),
   storage_class: v.optional(storageClass),
+  verify_reads: v.optional(booleanSchema),
 };
 
 export const bucketKeys: readonly string[] = Object.keys(bucketEntries);
@@ -77,6 +83,7 @@ const optionsTable = tableSchema(
     compatibility_date: v.optional(date),
     compatibility_flags: v.optional(listSchema(v.string("must be text"))),
     latency_milliseconds: v.optional(integerSchema(0, latencyMillisecondsMax)),
+    verify_reads: v.optional(booleanSchema),
   },
   { bucket_name: "my-bucket" },
 );
@@ -98,11 +105,13 @@ export function readBuckets(
   }
   return (parsed ?? []).map((bucket) => {
     const { binding, preview_bucket_name: preview, storage_class: ownClass } = bucket;
+    const { verify_reads: verifyReads } = bucket;
     return {
       binding,
       bucketName: bucket.bucket_name,
       ...(preview !== undefined && { previewBucketName: preview }),
       ...(ownClass !== undefined && { storageClass: ownClass }),
+      ...(verifyReads !== undefined && { verifyReads }),
     };
   });
 }
@@ -126,6 +135,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     compatibility_date: compatibilityDate,
     compatibility_flags: compatibilityFlags,
     latency_milliseconds: latencyMilliseconds,
+    verify_reads: verifyReads,
   } = parsed;
   return {
     bucketName: parsed.bucket_name,
@@ -133,5 +143,6 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     ...(compatibilityDate !== undefined && { compatibilityDate }),
     ...(compatibilityFlags !== undefined && { compatibilityFlags }),
     ...(latencyMilliseconds !== undefined && { latencyMilliseconds }),
+    ...(verifyReads !== undefined && { verifyReads }),
   };
 }

@@ -28,7 +28,8 @@ export function writeTemporaryConfig(
 ): { readonly path: string; remove(): void } {
   removeStaleFiles(folder);
   const path = join(folder, `.ledge-${process.pid}-${writtenCount++}.wrangler.json`);
-  writeFileSync(path, JSON.stringify(table));
+  // The original may be private, and may hold keys.
+  writeFileSync(path, JSON.stringify(table), { mode: 0o600 });
   return { path, remove: () => rmSync(path, { force: true }) };
 }
 

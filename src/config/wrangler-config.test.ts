@@ -30,7 +30,12 @@ describe("toWranglerTable()", () => {
       unsafe: { bindings: [{ name: "OTHER", type: "other" }], metadata: { a: 1 } },
       store_buckets: [
         { binding: "PHOTOS", bucket_name: "photos", storage_class: "InfrequentAccess" },
-        { binding: "LOGS", bucket_name: "logs", preview_bucket_name: "local-logs" },
+        {
+          binding: "LOGS",
+          bucket_name: "logs",
+          preview_bucket_name: "local-logs",
+          verify_reads: true,
+        },
       ],
       dns: { binding: "DNS", port: 0 },
       env: { staging: { store_buckets: [] } },
@@ -53,7 +58,7 @@ describe("toWranglerTable()", () => {
           {
             name: "LOGS",
             type: "store_bucket",
-            dev: { plugin: store, options: { bucket_name: "local-logs" } },
+            dev: { plugin: store, options: { bucket_name: "local-logs", verify_reads: true } },
           },
           { name: "DNS", type: "dns", dev: { plugin: dns, options: table.dns } },
         ],

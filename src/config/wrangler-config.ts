@@ -45,10 +45,12 @@ export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEn
 }
 
 /** The options of the plugin (`parseBucketOptions`). The preview bucket is the local bucket. */
-export function bucketOptions({ bucketName, previewBucketName, storageClass }: BucketBinding) {
+export function bucketOptions(bucket: BucketBinding) {
+  const { bucketName, previewBucketName, storageClass, verifyReads } = bucket;
   return {
     bucket_name: previewBucketName ?? bucketName,
     ...(storageClass !== undefined && { storage_class: storageClass }),
+    ...(verifyReads !== undefined && { verify_reads: verifyReads }),
   };
 }
 

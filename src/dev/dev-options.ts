@@ -18,7 +18,10 @@ export interface StartDevOptions extends ReadConfigOptions {
   /** The address of the script. Default: `dev.ip` of the configuration, or localhost. */
   ip?: string;
   localProtocol?: "http" | "https";
-  /** The port of the inspector, or the next free port. Default: 9229. */
+  /**
+   * The port of the inspector, or the next free port. Default: `dev.inspector_port` of the
+   * configuration. Without either there is no inspector.
+   */
   inspectorPort?: number;
   /** The state folder. Default: `.wrangler/state` beside the configuration file. */
   persistTo?: string;

@@ -11,15 +11,16 @@ import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
 import { loadWrangler } from "../base/runtime.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
+import { requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
-import { storeRuns } from "../store/node/store-owner.ts";
+import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor } from "./script-supervisor.ts";
 import { renderSummary } from "./summary.ts";
-import { readProject, workerInput, type Project } from "./worker-input.ts";
+import { inspectorHost, readProject, workerInput, type Project } from "./worker-input.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 export interface RunningDev {
@@ -37,7 +38,6 @@ export interface RunningDev {
 }
 
 const portDefault = 8787;
-const inspectorPortDefault = 9229;
 
 export async function startDev(options: StartDevOptions = {}): Promise<RunningDev> {
   checkOptions(options);
@@ -47,6 +47,11 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   process.env["CLOUDFLARE_CF_FETCH_ENABLED"] ??= "false";
   process.env["WRANGLER_LOG"] ??= options.logLevel ?? logLevelDefault;
   const config = readConfig(options);
+  const state = stateFolder(config.folder, options.persistTo);
+  // wrangler would show the error of our plugin with a stack.
+  if (config.buckets.length > 0) {
+    requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
+  }
   const dns = options.dns === false ? null : new CompanionDns(config, options);
   // wrangler takes time to load, so it loads while DNS starts.
   const starting = dns?.start();
@@ -74,7 +79,8 @@ class DevServer implements RunningDev {
   #supervisor: ScriptSupervisor | null = null;
   #hostname = "localhost";
   #port = 0;
-  #inspectorPort = 0;
+  /** `null` without an inspector. */
+  #inspectorPort: number | null = null;
   #endWatch: () => void = () => {};
   /** The message for the next time that the script answers. */
   #readyMessage: () => string = () => this.#summary();
@@ -110,12 +116,14 @@ class DevServer implements RunningDev {
   async start(): Promise<void> {
     const { config, wrangler } = this.#project;
     this.#warn();
+    // A dev server that was killed has left a proxy at the port.
+    await endLeftRuntimes(pluginFolder(this.persistFolder, "store"));
     this.#hostname = this.#options.ip ?? wrangler.dev.ip;
     this.#port = await this.#choosePort(this.#options.port ?? wrangler.dev.port ?? portDefault);
-    this.#inspectorPort = await findFreePort(
-      this.#options.inspectorPort ?? wrangler.dev.inspector_port ?? inspectorPortDefault,
-      "127.0.0.1",
-    );
+    const inspectorPort = this.#options.inspectorPort ?? wrangler.dev.inspector_port;
+    if (inspectorPort !== undefined) {
+      this.#inspectorPort = await findFreePort(inspectorPort, inspectorHost);
+    }
     this.#supervisor = new ScriptSupervisor({
       input: this.#input(),
       script: resolve(this.#options.script ?? wrangler.main ?? config.folder),
@@ -143,11 +151,9 @@ class DevServer implements RunningDev {
 
   async #stop(): Promise<void> {
     this.#endWatch();
-    await Promise.all([
-      this.#supervisor?.stop(),
-      this.#dns && within(stopMilliseconds, this.#dns.stop()),
-    ]);
-    await storeRuns(pluginFolder(this.persistFolder, "store")).removeOwnEnded();
+    // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
+    await this.#supervisor?.stop();
+    if (this.#dns !== null) await within(stopMilliseconds, this.#dns.stop());
   }
 
   async #choosePort(wanted: number): Promise<number> {
@@ -161,7 +167,7 @@ class DevServer implements RunningDev {
       hostname: this.#hostname,
       port: this.#port,
       inspectorPort: this.#inspectorPort,
-      dns: this.#dns?.remote ?? null,
+      hasDns: this.#dns !== null,
       console: this.#console,
     });
   }
@@ -206,6 +212,7 @@ class DevServer implements RunningDev {
     return renderSummary(
       {
         url: this.url,
+        inspector: this.#inspectorPort === null ? null : `${inspectorHost}:${this.#inspectorPort}`,
         buckets: this.buckets,
         storeFolder: pluginFolder(this.persistFolder, "store"),
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,

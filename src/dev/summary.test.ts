@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { renderSummary } from "./summary.ts";
 
 const url = "http://localhost:8787";
-const nothing = { url, buckets: [], storeFolder: "/p/s", storeLatencyMilliseconds: 0, dns: [] };
+const nothing = {
+  url,
+  inspector: null,
+  buckets: [],
+  storeFolder: "/p/s",
+  storeLatencyMilliseconds: 0,
+  dns: [],
+};
 
 describe("renderSummary()", () => {
   it("is one line for a script without buckets and DNS", () => {
@@ -28,6 +35,12 @@ describe("renderSummary()", () => {
       "  key      k",
       "DNS        8053",
     ]);
+  });
+
+  it("shows the address of an inspector that was asked for", () => {
+    expect(renderSummary({ ...nothing, inspector: "127.0.0.1:9229" }, "/p")).toBe(
+      "Ready      http://localhost:8787\nInspector  127.0.0.1:9229",
+    );
   });
 
   it("shows the full path of a folder outside the working folder", () => {

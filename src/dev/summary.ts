@@ -4,6 +4,8 @@ import type { BucketBinding } from "../config/read-config.ts";
 
 export interface DevSummary {
   readonly url: string;
+  /** The address of the inspector; `null` without an inspector. */
+  readonly inspector: string | null;
   readonly buckets: readonly BucketBinding[];
   /** The folder of the buckets. */
   readonly storeFolder: string;
@@ -13,11 +15,12 @@ export interface DevSummary {
 }
 
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
-  const { url, buckets, storeFolder, storeLatencyMilliseconds: latency, dns } = summary;
+  const { url, inspector, buckets, storeFolder, storeLatencyMilliseconds: latency, dns } = summary;
   const width = Math.max(0, ...buckets.map(({ binding }) => binding.length));
   const delay = latency === 0 ? "" : `, each operation ${latency} ms late`;
   return [
     `Ready      ${url}`,
+    ...(inspector === null ? [] : [`Inspector  ${inspector}`]),
     ...(buckets.length === 0
       ? []
       : [`Buckets    ${shownPath(storeFolder, workingFolder)}${delay}`]),

@@ -10,13 +10,14 @@ import { resolve } from "node:path";
 import type { Unstable_Config as WranglerConfig } from "wrangler";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
-import type { RemoteOptions } from "../dns/server/companion.ts";
 import { loadMiniflare, loadWrangler, pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import type { ScriptConsole } from "./script-console.ts";
 import type { WorkerInput } from "./script-supervisor.ts";
+
+export const inspectorHost = "127.0.0.1";
 
 export interface Project {
   readonly config: ProjectConfig;
@@ -46,16 +47,16 @@ export function readProject(options: StartDevOptions): Project {
 export interface WorkerSurroundings {
   readonly hostname: string;
   readonly port: number;
-  readonly inspectorPort: number;
-  /** `null` without DNS. */
-  readonly dns: RemoteOptions | null;
+  /** `null` without an inspector. */
+  readonly inspectorPort: number | null;
+  readonly hasDns: boolean;
   readonly console: ScriptConsole;
 }
 
 export function workerInput(
   project: Project,
   options: StartDevOptions,
-  { hostname, port, inspectorPort, dns, console }: WorkerSurroundings,
+  { hostname, port, inspectorPort, hasDns, console }: WorkerSurroundings,
 ): WorkerInput {
   const { config, wrangler } = project;
   const { script, environment, localProtocol, logLevel, variables = {} } = options;
@@ -68,11 +69,12 @@ export function workerInput(
         Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
       ),
       ...Object.fromEntries(
-        ledgeBindings(config, options, dns).map(({ name, type, dev }) => [
+        ledgeBindings(config, options, hasDns).map(({ name, type, dev }) => [
           name,
           { type: `unsafe_${type}`, dev },
         ]),
       ),
+      ...(inspectorPort === null && { [exceptionsName]: exceptionsEntry }),
     },
     legacy: {
       site: ({ site }: WranglerConfig) =>
@@ -88,7 +90,9 @@ export function workerInput(
         port,
         ...(localProtocol !== undefined && { secure: localProtocol === "https" }),
       },
-      inspector: { hostname: "127.0.0.1", port: inspectorPort },
+      // Beside wrangler's inspector, workerd opens one that accepts the requests of any web page. It
+      // can run code in the script and read its memory, so there is none that was not asked for.
+      inspector: inspectorPort === null ? false : { hostname: inspectorHost, port: inspectorPort },
       persist: stateFolder(config.folder, options.persistTo),
       // Dev servers of one machine, also wrangler's, find each other's scripts in this registry.
       registry: loadMiniflare().getDefaultDevRegistryPath(),
@@ -99,10 +103,17 @@ export function workerInput(
   };
 }
 
+/** The exceptions that wrangler would get from the inspector. The script does not see this binding. */
+const exceptionsName = "LEDGE_EXCEPTIONS";
+const exceptionsEntry = {
+  type: "unsafe_exceptions" as const,
+  dev: { plugin: { package: pluginPath, name: "exceptions" }, options: {} },
+};
+
 function ledgeBindings(
   config: ProjectConfig,
   { storeLatencyMilliseconds = 0 }: StartDevOptions,
-  dns: RemoteOptions | null,
+  hasDns: boolean,
 ): (Pick<UnsafeBindingEntry, "name" | "dev"> & { readonly type: string })[] {
   return unsafeBindings(config).flatMap(({ name, type, dev }) => {
     if (type === "store_bucket") {
@@ -111,9 +122,9 @@ function ledgeBindings(
       };
       return { name, type, dev: { ...dev, options: { ...dev.options, ...latency } } };
     }
-    // The companion worker runs in a runtime of its own, so the binding is remote.
-    if (dns === null) return [];
+    // The dev server starts the companion worker itself.
+    if (!hasDns) return [];
     const plugin = { package: pluginPath, name: "dns" as const };
-    return { name, type: "dns_remote", dev: { plugin, options: { ...dns } } };
+    return { name, type: "dns_remote", dev: { plugin, options: {} } };
   });
 }

@@ -1,20 +1,26 @@
 /**
  * The Miniflare plugin of DNS: a binding to the record API of the companion worker (`worker/`).
  *
- *     env.DNS ──▶ DnsApi, an entrypoint of dns:worker ──▶ zone objects (Durable Objects)
+ *     env.DNS ──▶ DnsApi of dns:worker ──▶ the folder's socket ──▶ the companion worker of the owner
+ *     env.DNS ──▶ DnsApi of dns:worker ──▶ zone objects             without a folder, in tests
  *
- * The binding's options are the `[dns]` table. A runtime has one companion worker, so all bindings
- * must have the same table.
+ * The binding's options are the `[dns]` table. All scripts of a runtime share the zones, so all
+ * bindings must have the same table.
  *
- * A binding of type `dns_remote` is the same API where the companion worker runs in another
- * runtime, as it does beside a dev server. Its options are the address and the credentials.
+ * A binding of type `dns_remote` is for a dev server, which serves the zones itself. It has no
+ * options.
  */
-import { mkdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { ParsedWorkerOptions, Plugin, Service } from "miniflare";
+import type { ParsedWorkerOptions, Plugin, Service, Worker } from "miniflare";
+import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { newRunId } from "../base/run-records.ts";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { fullDeviceText, requireUsableFolder } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
-import { companionClasses, type RemoteOptions } from "../dns/server/companion.ts";
+import { companionClasses } from "../dns/server/companion.ts";
+import { apiSocketPath, zonesNeeds } from "../dns/server/zones-owner.ts";
+import { DnsUse } from "./dns-use.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 
 const { getPersistPath, ProxyNodeBinding } = loadMiniflare();
@@ -22,16 +28,15 @@ const { getPersistPath, ProxyNodeBinding } = loadMiniflare();
 const pluginName = "dns";
 const workerService = "dns:worker";
 const zonesService = "dns:zones";
-const remoteService = "dns:remote";
-const remoteApiService = "dns:remote:api";
+const ownerService = "dns:owner";
 
 export const dnsPlugin: Plugin = {
   bindingTypeDescription: "DNS record API",
 
   getBindings(worker) {
-    return dnsBindings(worker).map(({ name, kind }) => ({
+    return dnsBindings(worker).map(({ name }) => ({
       name,
-      service: { name: kind === "api" ? workerService : remoteService, entrypoint: "DnsApi" },
+      service: { name: workerService, entrypoint: "DnsApi" },
     }));
   },
 
@@ -41,8 +46,13 @@ export const dnsPlugin: Plugin = {
     );
   },
 
+  /** Miniflare calls this method first, with all scripts of a run. */
   getExtensions({ options }) {
-    const [first, ...others] = options.flatMap((worker) => dnsBindings(worker));
+    const runId = newRunId();
+    for (const worker of options) runIds.set(worker, runId);
+    const [first, ...others] = options
+      .flatMap((worker) => dnsBindings(worker))
+      .filter(({ kind }) => kind === "api");
     const other = others.find(({ options: table }) => !isDeepStrictEqual(table, first?.options));
     if (first !== undefined && other !== undefined) {
       throw new UserError(
@@ -53,54 +63,82 @@ export const dnsPlugin: Plugin = {
     return [];
   },
 
-  getServices({ options: worker, tmpPath, sharedOptions }) {
-    const [binding] = dnsBindings(worker);
+  async getServices({ options: worker, tmpPath, sharedOptions, loopbackHost, loopbackPort }) {
+    const bindings = dnsBindings(worker);
+    const [binding] = bindings.toSorted((one) => (one.kind === "api" ? -1 : 1));
     if (binding === undefined) return [];
-    if (binding.kind === "remote") return remoteServices(binding.options as RemoteOptions);
-    const folder = getPersistPath(pluginName, tmpPath, sharedOptions.resourcePersistencePath);
-    mkdirSync(folder, { recursive: true });
-    return [
-      { name: zonesService, disk: { path: folder, writable: true } },
-      {
-        name: workerService,
-        worker: {
-          compatibilityDate: ownCompatibilityDate,
-          modules: [{ name: "dns-worker.js", esModule: workerdModule("dns-worker") }],
-          durableObjectNamespaces: Object.values(companionClasses).map((className) => ({
-            className,
-            uniqueKey: `ledge-dns-${className}`,
-            enableSql: true,
-          })),
-          durableObjectStorage: { localDisk: zonesService },
-          bindings: [
-            ...Object.entries(companionClasses).map(([name, className]) => ({
-              name,
-              durableObjectNamespace: { className, serviceName: workerService },
-            })),
-            { name: "DNS_CONFIG", text: JSON.stringify(binding.options ?? {}) },
-          ],
-        },
-      },
-    ];
+    keepRuntimeFilesPrivate();
+    const { resourcePersistencePath: persistPath } = sharedOptions;
+    const folder = getPersistPath(pluginName, tmpPath, persistPath);
+    const table = JSON.stringify(binding.options ?? {});
+    // Only this runtime uses a temporary folder.
+    if (persistPath === undefined) return companionServices(folder, table);
+    if (!hasRuntimeSockets) {
+      throw new UserError(
+        `Binding "${binding.name}" needs Unix sockets, which the runtime does not have on Windows: ` +
+          "use the Windows Subsystem for Linux.",
+      );
+    }
+    const runId = runIds.get(worker) ?? newRunId();
+    if (lastRunIds.get(loopbackPort) !== runId) {
+      lastRunIds.set(loopbackPort, runId);
+      await DnsUse.begin(
+        { folder, variables: { DNS_CONFIG: table } },
+        { runId, persistPath, loopbackHost, loopbackPort, succeeds: binding.kind === "api" },
+      );
+    }
+    return clientServices(apiSocketPath(folder));
   },
 };
 
-function remoteServices({ address, email, key }: RemoteOptions): Service[] {
+const runIds = new WeakMap<ParsedWorkerOptions, string>();
+/** The run that each Miniflare, by its loopback port, has started last. */
+const lastRunIds = new Map<number, string>();
+
+/** The companion worker in this runtime. */
+function companionServices(folder: string, table: string): Service[] {
+  const { isFull } = requireUsableFolder(folder, zonesNeeds);
+  if (isFull) console.warn(fullDeviceText(folder));
+  const place = { folder, databases: "ledge-dns-", isFull };
   return [
-    { name: remoteApiService, external: { address, http: {} } },
-    {
-      name: remoteService,
-      worker: {
-        compatibilityDate: ownCompatibilityDate,
-        modules: [{ name: "dns-api-proxy.js", esModule: workerdModule("dns-api-proxy") }],
-        bindings: [
-          { name: "API", service: { name: remoteApiService } },
-          { name: "EMAIL", text: email },
-          { name: "KEY", text: key },
-        ],
-      },
-    },
+    { name: zonesService, disk: { path: folder, writable: true } },
+    dnsWorker("dns-worker", {
+      durableObjectNamespaces: Object.values(companionClasses).map((className) => ({
+        className,
+        uniqueKey: `ledge-dns-${className}`,
+        enableSql: true,
+      })),
+      durableObjectStorage: { localDisk: zonesService },
+      bindings: [
+        ...Object.entries(companionClasses).map(([name, className]) => ({
+          name,
+          durableObjectNamespace: { className, serviceName: workerService },
+        })),
+        { name: "ZONES_DISK", service: { name: zonesService } },
+        { name: "ZONES_PLACE", text: JSON.stringify(place) },
+        { name: "DNS_CONFIG", text: table },
+      ],
+    }),
   ];
+}
+
+/** A client of the companion worker in another runtime. */
+function clientServices(socket: string): Service[] {
+  return [
+    { name: ownerService, external: { address: `unix:${socket}`, http: {} } },
+    dnsWorker("dns-api-proxy", { bindings: [{ name: "OWNER", service: { name: ownerService } }] }),
+  ];
+}
+
+function dnsWorker(moduleName: string, worker: Worker): Service {
+  return {
+    name: workerService,
+    worker: {
+      compatibilityDate: ownCompatibilityDate,
+      modules: [{ name: `${moduleName}.js`, esModule: workerdModule(moduleName) }],
+      ...worker,
+    },
+  };
 }
 
 function dnsBindings(worker: ParsedWorkerOptions): PluginBinding<"api" | "remote">[] {

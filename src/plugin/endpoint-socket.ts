@@ -2,13 +2,11 @@
  * The socket of the store's endpoint (`store/endpoint`) in a runtime.
  *
  * Miniflare opens sockets for workers that its options name, and a plugin can change the options
- * before Miniflare reads them. The port must be known in advance, because Miniflare does not tell
- * a plugin which port workerd has bound.
+ * before Miniflare reads them.
  */
-import { randomBytes } from "node:crypto";
 import type { ParsedWorkerOptions } from "miniflare";
-import { reservePort } from "../base/ports.ts";
-import type { EndpointAddress } from "../store/node/store-owner.ts";
+import { publishSocket, socketPath } from "../base/folder-sockets.ts";
+import { endpointPath } from "../store/node/store-owner.ts";
 
 /** Also the name of the class, which no script is likely to use. */
 const entrypoint = "LedgeStoreEndpoint";
@@ -20,28 +18,43 @@ const scriptName = "ledge-store";
  */
 export const bucketsService = `core:user:${scriptName}`;
 
-const endpoints = new Map<number, EndpointAddress>();
-
-/** The endpoint of a Miniflare, by its loopback port. A runtime that restarts keeps its endpoint. */
-export async function reserveEndpoint(loopbackPort: number): Promise<EndpointAddress> {
-  let endpoint = endpoints.get(loopbackPort);
-  if (endpoint === undefined) {
-    endpoint = { port: await reservePort(), secret: randomBytes(32).toString("base64url") };
-    endpoints.set(loopbackPort, endpoint);
-  }
-  return endpoint;
+/** Adds the socket of a run to a script's sockets: Miniflare may read the same options twice. */
+export function openEndpointSocket(
+  worker: ParsedWorkerOptions,
+  folder: string,
+  runId: string,
+): void {
+  closeEndpointSocket(worker);
+  const dev = devOptions(worker);
+  dev.unsafeDirectSockets = [
+    ...(dev.unsafeDirectSockets ?? []),
+    { host: `unix:${socketPath(folder, runId)}`, port: 0, serviceName: scriptName, entrypoint },
+  ];
 }
 
-/** Adds the socket to a script's sockets, once: Miniflare may read the same options twice. */
-export function openEndpointSocket(worker: ParsedWorkerOptions, { port }: EndpointAddress): void {
-  const dev = ((worker as { dev?: ParsedWorkerOptions["dev"] }).dev ??= {} as never) as {
-    unsafeDirectSockets?: object[];
-  };
-  const others = (dev.unsafeDirectSockets ?? []).filter(
-    (socket) => (socket as { entrypoint?: string }).entrypoint !== entrypoint,
+/** @param name of a socket, as Miniflare makes it of the worker's index and the entrypoint */
+export function isEndpointSocket(name: string): boolean {
+  return name.endsWith(entrypoint);
+}
+
+/** Makes the runtime of a run the one that answers at the endpoint. */
+export function publishEndpoint(folder: string, runId: string): void {
+  // Miniflare appends the port to every host. Here the port is a part of the socket's name.
+  publishSocket(socketPath(folder, `${runId}:0`), endpointPath(folder));
+}
+
+/** Removes the socket: the runtime is not the owner, or is not the owner any more. */
+export function closeEndpointSocket(worker: ParsedWorkerOptions): void {
+  const dev = devOptions(worker);
+  dev.unsafeDirectSockets = (dev.unsafeDirectSockets ?? []).filter(
+    (socket) => socket.entrypoint !== entrypoint,
   );
-  dev.unsafeDirectSockets = [
-    ...others,
-    { host: "127.0.0.1", port, serviceName: scriptName, entrypoint },
-  ];
+}
+
+interface DevOptions {
+  unsafeDirectSockets?: { entrypoint?: string; [option: string]: unknown }[];
+}
+
+function devOptions(worker: ParsedWorkerOptions): DevOptions {
+  return ((worker as { dev?: DevOptions }).dev ??= {});
 }

@@ -4,6 +4,7 @@
  * get the same buckets and the same DNS.
  */
 import { dnsPlugin } from "./dns-plugin.ts";
+import { exceptionsPlugin } from "./exceptions-plugin.ts";
 import { storePlugin } from "./store-plugin.ts";
 
-export const plugins = { store: storePlugin, dns: dnsPlugin };
+export const plugins = { store: storePlugin, dns: dnsPlugin, exceptions: exceptionsPlugin };

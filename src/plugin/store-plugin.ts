@@ -8,6 +8,7 @@
  * its bucket.
  */
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { newRunId } from "../base/run-records.ts";
 import { loadMiniflare, workerdModule } from "../base/runtime.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
@@ -50,8 +51,8 @@ export const storePlugin: Plugin = {
         return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
       }
       const parsed = parseBucketOptions(name, options);
-      const { bucketName, latencyMilliseconds = 0 } = parsed;
-      const bucket = { bucketName, runId: runIdOf(worker), rpc, latencyMilliseconds };
+      const { bucketName, latencyMilliseconds = 0, verifyReads = false } = parsed;
+      const bucket = { bucketName, runId: runIdOf(worker), rpc, latencyMilliseconds, verifyReads };
       return {
         name,
         wrapped: {
@@ -81,6 +82,7 @@ export const storePlugin: Plugin = {
     const { options: worker } = assembly;
     const bindings = storeBindings(worker);
     if (bindings.length === 0) return [];
+    keepRuntimeFilesPrivate();
     const bucketNames = bindings
       .filter(({ kind }) => kind === "bucket")
       .map(({ name, options }) => parseBucketOptions(name, options).bucketName);

@@ -2,7 +2,6 @@
  * The services behind the bindings of the store: the buckets on their databases in the runtime that
  * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type {
   PluginServicesOptions,
@@ -11,13 +10,15 @@ import type {
   Worker_Binding,
   Worker_Module,
 } from "miniflare";
-import { onRuntimeStart } from "../base/child-processes.ts";
-import { thisProcess } from "../base/processes.ts";
+import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
 import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { fullDeviceText, requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
-import { claimStore, storeRuns, type EndpointAddress } from "../store/node/store-owner.ts";
-import { bucketsService, openEndpointSocket, reserveEndpoint } from "./endpoint-socket.ts";
+import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
+import { bucketsService, closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
+import { StoreUse } from "./store-use.ts";
 
 const miniflare = loadMiniflare();
 
@@ -28,6 +29,8 @@ const blobsService = "store:blobs";
 const runsService = "store:runs";
 const ownerService = "store:owner";
 const projectService = "store:project";
+/** The folder of the buckets' databases in `databases`. */
+const databasesNamespace = "ledge-store-bucket";
 const bucketNamespace = { className: "BucketObject", serviceName: bucketsService };
 
 const joinerBinding: Worker_Binding = {
@@ -35,19 +38,25 @@ const joinerBinding: Worker_Binding = {
   service: { name: bucketsService, entrypoint: "ContentJoiner" },
 };
 
+const diskBinding: Worker_Binding = {
+  name: "disk",
+  service: { name: bucketsService, entrypoint: "StoreDisk" },
+};
+
 /** The bindings of a bucket client (`store/client/bucket-client.ts`). */
 export const clientBindings: Worker_Binding[] = [
   { name: "buckets", durableObjectNamespace: bucketNamespace },
   { name: "blobs", service: { name: blobsService } },
   joinerBinding,
+  diskBinding,
 ];
 
 /** The options of the control binding. */
 export interface ControlOptions {
   /** The folder from which tests can fill buckets. */
   readonly project_folder?: string;
-  /** Where a command accepts the request to hand over the store (`store/node/store-owner.ts`). */
-  readonly handover?: EndpointAddress;
+  /** Names the owner that the process has taken for this runtime (`store/node/store-owner.ts`). */
+  readonly owner_token?: string;
 }
 
 /** @param bucketNames the buckets that the script is bound to */
@@ -55,63 +64,49 @@ export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
   runId: string,
   bucketNames: readonly string[],
-  { project_folder: projectFolder, handover }: ControlOptions,
+  { project_folder: projectFolder, owner_token: ownerToken }: ControlOptions,
 ): Promise<Service[]> {
-  const { resourcePersistencePath } = sharedOptions;
-  const folder = miniflare.getPersistPath(pluginName, tmpPath, resourcePersistencePath);
-  const [databases, blobs, runs] = ["databases", "blobs", "runs"].map((name) => {
-    const path = `${folder}/${name}`;
-    mkdirSync(path, { recursive: true });
-    return path;
-  }) as [string, string, string];
+  const { resourcePersistencePath: persistPath } = sharedOptions;
+  const folder = miniflare.getPersistPath(pluginName, tmpPath, persistPath);
+  const { isFull } = requireUsableFolder(folder, storeNeeds);
+  if (isFull) console.warn(fullDeviceText(folder));
+  const [blobs, runs] = [join(folder, "blobs"), join(folder, "runs")];
   // The command line finds buckets by their folders.
-  for (const name of bucketNames) mkdirSync(join(blobs, bucketFolder(name)), { recursive: true });
+  for (const name of bucketNames) makePrivateFolder(join(blobs, bucketFolder(name)));
   // All scripts of a run use the services of the first script.
   if (lastRunIds.get(loopbackPort) === runId) return [];
   lastRunIds.set(loopbackPort, runId);
-  const record = {
-    ...thisProcess(),
-    host: loopbackHost,
-    port: loopbackPort,
-    ...(handover !== undefined && { handover }),
-  };
+  const place = { folder, namespace: databasesNamespace, isFull };
   const shared: Service[] = [
+    { name: databasesService, disk: { path: join(folder, "databases"), writable: true } },
     { name: blobsService, disk: { path: blobs, writable: true } },
     { name: runsService, disk: { path: runs } },
   ];
-  const bindings: Worker_Binding[] = [{ name: "runId", text: runId }];
+  const bindings: Worker_Binding[] = [
+    { name: "runId", text: runId },
+    { name: "place", json: JSON.stringify(place) },
+  ];
   if (projectFolder !== undefined) {
     shared.push({ name: projectService, disk: { path: projectFolder } });
     bindings.push(...(await projectBindings()));
   }
   // Only this runtime uses a temporary folder.
-  if (resourcePersistencePath === undefined) {
-    await storeRuns(folder).start(runId, record);
-    return [...shared, ...ownerServices(databases, bindings)];
+  if (persistPath === undefined) {
+    storeRuns(folder).write(runId);
+    return [...shared, ...ownerServices(bindings)];
   }
-  const { owner, stale } = await claimStore({
-    runId,
-    folder,
-    record,
-    reserveEndpoint: () => reserveEndpoint(loopbackPort),
-  });
-  // In the background: the runtime takes longer to start, and does not depend on the outcome.
-  void storeRuns(folder)
-    .remove(stale)
-    .catch(() => {})
-    .then(() => removePartialFiles(blobs, runs));
-  if (owner?.endpoint !== undefined)
-    return [...shared, ...clientServices(owner.endpoint, bindings)];
-  const endpoint = await reserveEndpoint(loopbackPort);
-  openEndpointSocket(worker, endpoint);
-  onRuntimeStart(loopbackPort, (runtimeProcessId) =>
-    storeRuns(folder).amend(runId, { runtimeProcessId }),
+  const use = await StoreUse.begin(
+    { persistPath, folder },
+    { runId, loopbackHost, loopbackPort, ownerToken },
   );
-  const endpointBindings: Worker_Binding[] = [
-    joinerBinding,
-    { name: "secret", text: endpoint.secret },
-  ];
-  return [...shared, ...ownerServices(databases, [...bindings, ...endpointBindings])];
+  // In the background: the runtime takes longer to start, and does not depend on the outcome.
+  void removePartialFiles(blobs, runs);
+  if (!use.isOwner) {
+    closeEndpointSocket(worker);
+    return [...shared, ...clientServices(endpointPath(folder), bindings)];
+  }
+  if (hasRuntimeSockets) openEndpointSocket(worker, folder, runId);
+  return [...shared, ...ownerServices([...bindings, joinerBinding, diskBinding])];
 }
 
 /** The project's folder, and the content types of its files. */
@@ -127,15 +122,14 @@ async function projectBindings(): Promise<Worker_Binding[]> {
 const lastRunIds = new Map<number, string>();
 
 /** The buckets on their databases. */
-function ownerServices(databases: string, bindings: Worker_Binding[]): Service[] {
+function ownerServices(bindings: Worker_Binding[]): Service[] {
   return [
-    { name: databasesService, disk: { path: databases, writable: true } },
     bucketsWorker({
       modules: [bucketsModule()],
       durableObjectNamespaces: [
         {
           className: bucketNamespace.className,
-          uniqueKey: "ledge-store-bucket",
+          uniqueKey: databasesNamespace,
           enableSql: true,
           // An evicted object takes milliseconds to start again, and needs little memory.
           preventEviction: true,
@@ -148,26 +142,22 @@ function ownerServices(databases: string, bindings: Worker_Binding[]): Service[]
 }
 
 /** Buckets that are clients of the owner's, under the same names: scripts have the same bindings. */
-function clientServices({ port, secret }: EndpointAddress, bindings: Worker_Binding[]): Service[] {
+function clientServices(endpoint: string, bindings: Worker_Binding[]): Service[] {
   return [
-    { name: ownerService, external: { address: `127.0.0.1:${port}`, http: {} } },
+    { name: ownerService, external: { address: `unix:${endpoint}`, http: {} } },
     bucketsWorker({
       modules: [{ name: "store-client.js", esModule: clientModule }, bucketsModule()],
       durableObjectNamespaces: [
         { className: bucketNamespace.className, uniqueKey: "ledge-store-client" },
       ],
       durableObjectStorage: { inMemory: miniflare.kVoid },
-      bindings: [
-        { name: "owner", service: { name: ownerService } },
-        { name: "secret", text: secret },
-        ...bindings,
-      ],
+      bindings: [{ name: "owner", service: { name: ownerService } }, ...bindings],
     }),
   ];
 }
 
 const clientModule = `
-export { OwnerBucket as BucketObject, ContentJoiner, StoreControl } from "./store-buckets.js";
+export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "./store-buckets.js";
 export default {};
 `;
 
@@ -183,6 +173,7 @@ function bucketsWorker({ bindings = [], ...worker }: Worker): Service {
       ...worker,
       bindings: [
         { name: "blobs", service: { name: blobsService } },
+        { name: "databases", service: { name: databasesService } },
         { name: "buckets", durableObjectNamespace: bucketNamespace },
         { name: "runs", service: { name: runsService } },
         ...bindings,

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -9,6 +10,7 @@ import { startDns } from "../../dist/index.js";
 import { DnsProject } from "../support/dns-command.ts";
 
 const script = fileURLToPath(new URL("../dns/support/owner-process.ts", import.meta.url));
+const waiting = { timeout: 60_000 };
 let project: DnsProject;
 let owner: ChildProcess | null = null;
 
@@ -22,11 +24,13 @@ afterEach(async () => {
   project.remove();
 });
 
-async function startOwner(): Promise<void> {
+/** Resolves to the URL of the owner's API. */
+async function startOwner(): Promise<{ url: string }> {
   owner = spawn(process.execPath, [script, project.folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  await once(owner.stdout!, "data");
+  const [line] = (await once(owner.stdout!, "data")) as [Buffer];
+  return { url: line.toString().trim() };
 }
 
 async function killOwner(): Promise<void> {
@@ -36,8 +40,14 @@ async function killOwner(): Promise<void> {
   await closed;
 }
 
-const recordPath = () => join(project.folder, ".wrangler/state/v3/dns/running.json");
-const readRunRecord = () => JSON.parse(readFileSync(recordPath(), "utf8"));
+const recordPath = () => join(project.folder, ".wrangler/state/v3/dns/owner.json");
+const readOwner = () => {
+  const record = JSON.parse(readFileSync(recordPath(), "utf8"));
+  const runtimes: number[] = record.runtimes.map(
+    ({ processId }: { processId: number }) => processId,
+  );
+  return { ...record, runtimeId: runtimes.at(-1) as number };
+};
 
 function isAlive(processId: number): boolean {
   try {
@@ -49,27 +59,25 @@ function isAlive(processId: number): boolean {
   }
 }
 
-test("the run record names the owner, is private, and exists until the owner stops", async () => {
+test("the record names the owner, is private, and exists until the owner stops", async () => {
   const configPath = join(project.folder, "wrangler.json");
   const options = { configPath, port: 0, dnsPort: 0, log: () => {} };
   const running = await startDns(options);
-  const runRecord = readRunRecord();
-  expect(runRecord).toMatchObject({
+  const record = readOwner();
+  expect(record).toMatchObject({
     processId: process.pid,
-    brief: false,
-    addresses: {
-      url: running.url,
-      dns: { host: "127.0.0.1", port: running.dnsPort },
-      email: "dev@ledge.local",
-    },
+    isBrief: false,
+    addresses: { url: running.url, dns: { host: "127.0.0.1", port: running.dnsPort } },
   });
+  // No secret: the folder's socket needs none.
+  expect(Object.keys(record.addresses)).toEqual(["url", "dns"]);
   expect(statSync(recordPath()).mode & 0o777).toBe(0o600);
-  expect(isAlive(runRecord.runtimeProcessId)).toBe(true);
+  expect(isAlive(record.runtimeId)).toBe(true);
   await expect(startDns(options)).rejects.toThrow(
     `Process ${process.pid} has the zones in ${join(project.folder, ".wrangler/state/v3/dns")} (its API is ${running.url})`,
   );
   // The refused start has changed nothing.
-  expect(readRunRecord()).toEqual(runRecord);
+  expect(readOwner()).toEqual(record);
   await running.stop();
   expect(existsSync(recordPath())).toBe(false);
   const second = await startDns(options);
@@ -77,71 +85,139 @@ test("the run record names the owner, is private, and exists until the owner sto
   expect(existsSync(recordPath())).toBe(false);
 });
 
-test("after kill -9 of the owner, a command owns the zones and ends the orphan runtime", async () => {
-  await startOwner();
-  await project.ok("add", "example.org", "before", "A", "192.0.2.1");
-  const { runtimeProcessId, processId } = readRunRecord();
+test("after kill -9 of the owner, a command ends the orphan runtime and has all records", async () => {
+  const { url } = await startOwner();
+  const acknowledged: string[] = [];
+  const writing = writeRecords(url, (name) => acknowledged.push(name));
+  await expect.poll(() => acknowledged.length, waiting).toBeGreaterThan(20);
+  const { runtimeId, processId } = readOwner();
   expect(processId).toBe(owner!.pid);
   await killOwner();
-  expect(readRunRecord().processId).toBe(processId);
-  expect(isAlive(runtimeProcessId)).toBe(true);
+  expect(isAlive(runtimeId)).toBe(true);
+  // The runtime goes on, and acknowledges writes until the next owner ends it.
+  const count = acknowledged.length;
+  await expect.poll(() => acknowledged.length, waiting).toBeGreaterThan(count + 20);
 
-  expect(await project.ok("list", "example.org")).toBe("before.example.org  auto  A  192.0.2.1\n");
-  expect(isAlive(runtimeProcessId)).toBe(false);
+  await listNames();
+  await writing;
+  expect(isAlive(runtimeId)).toBe(false);
+  const listed = await listNames();
+  expect(acknowledged.filter((name) => !listed.includes(`${name}.example.org`))).toEqual([]);
   expect(existsSync(recordPath())).toBe(false);
 
   await startOwner();
-  expect(readRunRecord().processId).toBe(owner!.pid);
+  expect(readOwner().processId).toBe(owner!.pid);
   await project.ok("add", "example.org", "after", "A", "192.0.2.2");
-  expect(await project.ok("list", "example.org")).toContain("before.example.org");
+  expect(await listNames()).toHaveLength(listed.length + 1);
+});
+
+test("after kill -9 of the owner, an orphan runtime that was stopped does not come back", async () => {
+  await startOwner();
+  await project.ok("add", "example.org", "before", "A", "192.0.2.1");
+  const { runtimeId } = readOwner();
+  process.kill(runtimeId, "SIGSTOP");
+  await killOwner();
+  expect(await project.ok("list", "example.org")).toBe("before.example.org  auto  A  192.0.2.1\n");
+  expect(isAlive(runtimeId)).toBe(false);
 });
 
 test("a command reports an owner that does not answer, and leaves its zones alone", async () => {
   await startOwner();
-  const { runtimeProcessId, addresses } = readRunRecord();
-  process.kill(runtimeProcessId, "SIGSTOP");
+  const { runtimeId } = readOwner();
+  process.kill(runtimeId, "SIGSTOP");
   try {
     const ran = await project.run("zones");
     expect(ran).toMatchObject({ code: 1, out: "" });
     expect(ran.error).toContain(`Process ${owner!.pid} has the zones in `);
-    expect(ran.error).toContain(
-      `does not answer at ${addresses.url}. Stop the process and try again.`,
-    );
-    expect(readRunRecord().processId).toBe(owner!.pid);
+    expect(ran.error).toContain("does not answer. Stop the process and try again.");
+    expect(readOwner().processId).toBe(owner!.pid);
   } finally {
-    process.kill(runtimeProcessId, "SIGCONT");
+    process.kill(runtimeId, "SIGCONT");
   }
   expect(await project.json("zones")).toHaveLength(1);
 });
 
-test("the run record names the new runtime after a restart", async () => {
+test("the record names the new runtime after a crash of the runtime", async () => {
   await startOwner();
-  const before = readRunRecord();
-  process.kill(before.runtimeProcessId, "SIGKILL");
-  await expect.poll(() => readRunRecord().runtimeProcessId).not.toBe(before.runtimeProcessId);
-  const { runtimeProcessId, ...after } = readRunRecord();
-  expect({ ...after, runtimeProcessId: before.runtimeProcessId }).toEqual(before);
+  const before = readOwner();
+  process.kill(before.runtimeId, "SIGKILL");
+  await expect.poll(() => readOwner().runtimeId, waiting).not.toBe(before.runtimeId);
+  const { runtimeId, processId, addresses } = readOwner();
+  expect({ processId, addresses }).toEqual({
+    processId: before.processId,
+    addresses: before.addresses,
+  });
+  // The socket leads to the new runtime.
+  expect(await project.json("zones")).toHaveLength(1);
   await killOwner();
   expect(await project.json("zones")).toHaveLength(1);
-  expect(isAlive(runtimeProcessId)).toBe(false);
+  expect(isAlive(runtimeId)).toBe(false);
 });
 
 test("a killed command does not block the next command", async () => {
-  const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
   // The command owns the zones while it waits for an answer that never comes.
-  const silent = (await import("node:net")).createServer();
-  silent.listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  const { port } = silent.address() as { port: number };
-  const words = ["dns", "import", "example.org", "--from", `127.0.0.1:${port}`];
-  const command = spawn(process.execPath, [cli, ...words], { cwd: project.folder });
-  const exited = once(command, "exit");
-  await once(silent, "connection");
-  const { brief, runtimeProcessId } = readRunRecord();
-  expect(brief).toBe(true);
+  const { command, exited, silent } = await startWaitingCommand();
+  const { isBrief, runtimeId } = readOwner();
+  expect(isBrief).toBe(true);
   command.kill("SIGKILL");
   await exited;
   silent.close();
   expect(await project.ok("list", "example.org")).toBe("");
-  expect(isAlive(runtimeProcessId)).toBe(false);
+  expect(isAlive(runtimeId)).toBe(false);
 });
+
+test("a command gives the zones up to a server that starts, and is its client then", async () => {
+  const { command, exited, silent } = await startWaitingCommand();
+  expect(readOwner()).toMatchObject({ processId: command.pid, isBrief: true });
+  await startOwner();
+  expect(readOwner()).toMatchObject({ processId: owner!.pid, isBrief: false });
+  expect(command.exitCode).toBeNull();
+  expect(await project.json("zones")).toHaveLength(1);
+  silent.close();
+  command.kill("SIGKILL");
+  await exited;
+});
+
+async function listNames(): Promise<string[]> {
+  const lines = (await project.ok("list", "example.org")).trimEnd().split("\n");
+  return lines.map((line) => line.split(" ")[0] as string);
+}
+
+/** `ledge dns import` from a name server that does not answer. */
+async function startWaitingCommand() {
+  const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+  const silent = createServer();
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const words = ["dns", "import", "example.org", "--from", `127.0.0.1:${port}`];
+  const command = spawn(process.execPath, [cli, ...words], { cwd: project.folder });
+  const exited = once(command, "exit");
+  await once(silent, "connection");
+  return { command, exited, silent };
+}
+
+/** Adds one record after the other until the server ends. */
+async function writeRecords(url: string, onAcknowledged: (name: string) => void): Promise<void> {
+  const headers = {
+    "x-auth-email": "dev@ledge.local",
+    "x-auth-key": "0123456789abcdef0123456789abcdef01234",
+    "content-type": "application/json",
+  };
+  try {
+    const zones = (await (await fetch(`${url}/zones`, { headers })).json()) as {
+      result: { id: string }[];
+    };
+    for (let n = 0; ; n++) {
+      const name = `record-${n}`;
+      const response = await fetch(`${url}/zones/${zones.result[0]?.id}/dns_records`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ type: "A", name, content: "192.0.2.1" }),
+      });
+      if (response.ok) onAcknowledged(name);
+    }
+  } catch {
+    // The server has ended.
+  }
+}

@@ -222,18 +222,19 @@ describe("ledge store", () => {
     for (let n = 0; n < 3; n++) here.write(`files/${n}.bin`, bytesOf(40_000_000, n));
     const command = here.start("import", "photos", "files");
     const runs = join(here.persistPath, "store/runs");
-    const runRecord = await vi.waitFor(
+    const runtimeProcessId = await vi.waitFor(
       () => {
         const [name] = readdirSync(runs) as [string];
-        const read = JSON.parse(readFileSync(join(runs, name), "utf8")) as Record<string, number>;
-        expect(read["runtimeProcessId"]).toBeGreaterThan(0);
-        return read;
+        const { runtime } = JSON.parse(readFileSync(join(runs, name), "utf8")) as {
+          runtime: { processId: number };
+        };
+        return runtime.processId;
       },
       { timeout: 30_000 },
     );
     command.child.kill("SIGINT");
     expect((await command.end()).code).toBe(130);
-    expect(isAlive(runRecord["runtimeProcessId"] as number)).toBe(false);
+    expect(isAlive(runtimeProcessId)).toBe(false);
     expect((await here.store("import", "photos", "files")).code).toBe(0);
     expect(await here.json("stats", "photos")).toMatchObject([{ objects: 3 }]);
   });

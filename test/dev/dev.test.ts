@@ -91,7 +91,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     const folder = photos();
     write(join(folder, "package.json"), {
       scripts: {
-        start: `"${process.execPath}" "${ledge}" dev --port 0 --inspector-port 0 --no-dns`,
+        start: `"${process.execPath}" "${ledge}" dev --port 0 --no-dns`,
       },
     });
     const npm = new DevProcess("npm", ["start"], folder);
@@ -286,7 +286,6 @@ describe("startDev()", { timeout: 180_000 }, () => {
     const dev = await startDev({
       folder,
       port: 0,
-      inspectorPort: 0,
       dns: false,
       log: (text: string) => void lines.push(text),
     });

@@ -31,7 +31,7 @@ function projectWithScript(): DnsProject {
 
 async function start(folder: string) {
   const lines: string[] = [];
-  const ports = { port: 0, inspectorPort: 0, dnsPort: 0, dnsApiPort: 0 };
+  const ports = { port: 0, dnsPort: 0, dnsApiPort: 0 };
   const log = (text: string) => void lines.push(text);
   const dev = await startDev({ folder, ...ports, log, logLevel: "error" });
   onTestFinished(() => dev.stop());
@@ -45,7 +45,7 @@ test("a command uses the DNS of the dev server, and so does a second dev server"
   const project = projectWithScript();
   const first = await start(project.folder);
   const record = JSON.parse(
-    readFileSync(join(project.folder, ".wrangler/state/v3/dns/running.json"), "utf8"),
+    readFileSync(join(project.folder, ".wrangler/state/v3/dns/owner.json"), "utf8"),
   );
   expect(record.processId).toBe(process.pid);
 
@@ -60,4 +60,48 @@ test("a command uses the DNS of the dev server, and so does a second dev server"
   // The second dev server does not stop the DNS of the first.
   expect(await zonesOf(first.url)).toHaveLength(3);
   expect(await project.json("zones")).toHaveLength(3);
+});
+
+test("a second dev server serves DNS when the first has stopped, and no script needs a restart", async () => {
+  const project = projectWithScript();
+  const first = await start(project.folder);
+  const second = await start(project.folder);
+  await project.ok("add", "example.org", "www", "A", "192.0.2.1");
+  await first.dev.stop();
+  expect(await zonesOf(second.url)).toEqual(["example.org"]);
+  await expect
+    .poll(() => second.lines.join("\n"), { timeout: 60_000 })
+    .toContain("The process that had the zones has ended. DNS runs here now.");
+  expect(second.lines.at(-1)).toMatch(/^DNS API {4}http.*\n[^]*^DNS {8}127\.0\.0\.1:\d+/m);
+  const answer = await project.ok("dig", "www.example.org");
+  expect(answer).toContain("192.0.2.1");
+  // A third dev server is a client of the second.
+  const third = await start(project.folder);
+  await project.ok("zones", "--create", "made.example");
+  expect(await zonesOf(third.url)).toEqual(["example.org", "made.example"]);
+  expect(await zonesOf(second.url)).toEqual(["example.org", "made.example"]);
+});
+
+test("a dev server with another [dns] table says whose table counts", async () => {
+  const project = projectWithScript();
+  const first = await start(project.folder);
+  const path = join(project.folder, "wrangler.json");
+  const config = JSON.parse(readFileSync(path, "utf8"));
+  // The second reads another file, and has the same folder.
+  const configPath = join(project.folder, "other.json");
+  config.dns.zones = [{ name: "other.example" }];
+  writeFileSync(configPath, JSON.stringify(config));
+  const lines: string[] = [];
+  const ports = { port: 0, inspectorPort: 0, dnsPort: 0, dnsApiPort: 0 };
+  const log = (text: string) => void lines.push(text);
+  const second = await startDev({ configPath, ...ports, log, logLevel: "error" });
+  onTestFinished(() => second.stop());
+  await second.ready;
+  expect(lines.join("\n").match(/its \[dns\] table differs/g)).toHaveLength(1);
+  expect(await zonesOf(second.url)).toEqual(["example.org"]);
+  await first.dev.stop();
+  // The table of the next owner counts, and the zones that exist stay.
+  await expect
+    .poll(() => zonesOf(second.url), { timeout: 60_000 })
+    .toEqual(["example.org", "other.example"]);
 });

@@ -13,7 +13,7 @@ describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
       "wrangler.json": { name: "greeter", main: "index.js", compatibility_date: "2026-08-01" },
       "index.js": 'export default { fetch: () => new Response("hello") };',
     });
-    const command = `"${process.execPath}" "${ledge}" dev --port 0 --inspector-port 0 --no-dns`;
+    const command = `"${process.execPath}" "${ledge}" dev --port 0 --no-dns`;
     const dev = new DevProcess(terminal, ["-qefc", command, "/dev/null"], folder);
     const url = await dev.url();
     await dev.waitForOutput(

@@ -1,10 +1,11 @@
 /** The companion worker as users start it: by a binding of the plugin, or with startDns(). */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { createHash, createHmac } from "node:crypto";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Miniflare } from "miniflare";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startDns, type StartDnsOptions } from "../../dist/index.js";
 import { temporaryFolder } from "../support/store.ts";
 
@@ -89,6 +90,115 @@ describe("a binding of type unsafe:dns", () => {
   });
 });
 
+/** A project whose zones `startDns()` serves, in the folder of the Miniflares. */
+function projectIn(state: string, table: object): string {
+  writeFileSync(join(state, "wrangler.json"), JSON.stringify({ dns: table }));
+  return join(state, "wrangler.json");
+}
+
+const list = async (miniflare: Miniflare) =>
+  (await (await miniflare.dispatchFetch("http://script/")).json()) as string[];
+
+describe("a binding of type unsafe:dns and startDns() on one folder", () => {
+  const ports = { port: 0, dnsPort: 0, log: () => {} };
+
+  it("have the same zones, also when startDns() takes over and ends", async () => {
+    const state = temporaryFolder();
+    const configPath = projectIn(state, declared);
+    const bound = start(join(state, "v3"), [worker(declared)]);
+    await bound.dispatchFetch("http://script/", { method: "POST" });
+    // Each request of the script is answered, by one owner or the other.
+    const done = new AbortController();
+    const lists: string[][] = [];
+    const reading = (async () => {
+      while (!done.signal.aborted) lists.push(await list(bound));
+    })();
+    for (let round = 0; round < 2; round++) {
+      const dns = await startDns({ configPath, persistTo: state, ...ports });
+      expect(await list(bound)).toEqual(["example.com 192.0.2.1", "www.example.com 192.0.2.2"]);
+      const query = new URL("/dns-query?name=www.example.com", dns.url);
+      const answer = await (await fetch(query)).json();
+      expect(answer).toMatchObject({ Status: 0, Answer: [{ data: "192.0.2.2" }] });
+      await dns.stop();
+      expect(await list(bound)).toHaveLength(2);
+    }
+    done.abort();
+    await reading;
+    expect(lists.filter(({ length }) => length !== 2)).toEqual([]);
+  });
+
+  it("warn once of a table that differs from the owner's", async () => {
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => warn.mockRestore());
+    const state = temporaryFolder();
+    const dns = await startDns({
+      configPath: projectIn(state, declared),
+      persistTo: state,
+      ...ports,
+    });
+    onTestFinished(() => dns.stop());
+    expect(await list(start(join(state, "v3"), [worker(declared)]))).toHaveLength(1);
+    expect(warn).not.toHaveBeenCalled();
+    const other = start(join(state, "v3"), [worker({ zones: [{ name: "example.net" }] })]);
+    expect(await list(other)).toEqual(["example.com 192.0.2.1"]);
+    expect(await list(other)).toHaveLength(1);
+    expect(warn).toHaveBeenCalledOnce();
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining("its [dns] table differs"));
+  });
+});
+
+/** The id that workerd gives the object with a name. */
+function objectId(uniqueKey: string, name: string): string {
+  const key = createHash("sha256").update(uniqueKey).digest();
+  const hmac = (data: string | Buffer) =>
+    createHmac("sha256", key).update(data).digest().subarray(0, 16);
+  return Buffer.concat([hmac(name), hmac(hmac(name))]).toString("hex");
+}
+
+describe("zones of a binding of an earlier version", () => {
+  /** Moves the databases to where the binding had them. */
+  function makeOld(state: string): void {
+    for (const className of ["IndexObject", "ZoneObject"]) {
+      const from = join(state, "v3/dns/do", `dns-${className}`);
+      const to = join(state, "v3/dns", `ledge-dns-${className}`);
+      mkdirSync(to, { recursive: true });
+      for (const name of [className === "IndexObject" ? "zones" : zoneId]) {
+        for (const suffix of ["", "-wal", "-shm"]) {
+          const file = `${objectId(`dns-${className}`, name)}.sqlite${suffix}`;
+          const old = `${objectId(`ledge-dns-${className}`, name)}.sqlite${suffix}`;
+          if (existsSync(join(from, file))) renameSync(join(from, file), join(to, old));
+        }
+      }
+    }
+  }
+
+  /** The id of example.com, which its name determines. */
+  const zoneId = createHash("sha256").update("zone example.com").digest("hex").slice(0, 32);
+
+  it("are zones of all tools", async () => {
+    const state = temporaryFolder();
+    const first = start(join(state, "v3"), [worker(declared)]);
+    await first.dispatchFetch("http://script/", { method: "POST" });
+    await first.dispose();
+    await vi.waitFor(() => expect(existsSync(join(state, "v3/dns/owner.json"))).toBe(false), {
+      timeout: 30_000,
+    });
+    makeOld(state);
+    const lines: string[] = [];
+    const dns = await startDns({
+      configPath: projectIn(state, declared),
+      persistTo: state,
+      port: 0,
+      dnsPort: 0,
+      log: (line) => lines.push(line),
+    });
+    onTestFinished(() => dns.stop());
+    expect(lines[0]).toContain("are zones of all tools now: example.com.");
+    const second = start(join(state, "v3"), [worker(declared)]);
+    expect(await list(second)).toEqual(["example.com 192.0.2.1", "www.example.com 192.0.2.2"]);
+  });
+});
+
 interface Envelope {
   success: boolean;
   result: { name: string }[];
@@ -151,7 +261,8 @@ describe("startDns()", () => {
       },
       { environment: "test" },
     );
-    expect(log).toContain(`  key      ${key}\n  tokens   1\n  zones    test.example`);
+    expect(log).toContain("  key      DNS_KEY of .dev.vars\n  tokens   1\n  zones    test.example");
+    expect(log).not.toContain(key);
     expect((await zones(owner)).success).toBe(false);
     expect((await zones({ ...owner, "X-Auth-Key": key })).result).toHaveLength(1);
     expect((await zones({ authorization: "Bearer token-for-reading" })).result).toHaveLength(1);

@@ -24,6 +24,10 @@ const growthMax = mebibyte;
 const growthEach = mebibyte / 8;
 const day = 24 * 60 * 60 * 1000;
 
+function uploadId(n: number): string {
+  return n.toString(16).padStart(128, "0");
+}
+
 /** How many calls of the bucket are answered while `isWorking`. */
 async function answeredWhile(bucket: StoreBucket, isWorking: () => boolean): Promise<number> {
   let answered = 0;
@@ -40,9 +44,9 @@ describe("a bucket answers", () => {
     await first.stop();
     const written = openBucketDatabase(folder);
     const insert = written.prepare(
-      "INSERT INTO uploads VALUES (?, ?, 'in progress', ?, 'Standard', '{}', '{}')",
+      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom) " +
+        "VALUES (?, ?, 'in progress', ?, 'Standard', '{}', '{}')",
     );
-    const uploadId = (n: number) => n.toString(16).padStart(128, "0");
     written.exec("BEGIN");
     for (let n = 0; n < uploadCount; n++) insert.run(uploadId(n), `key-${n}`, Date.now() - 8 * day);
     written.exec("COMMIT");
@@ -65,12 +69,12 @@ describe("a bucket answers", () => {
     const partCount = isLong ? 10_000 : 4000;
     const folder = temporaryFolder();
     const first = await startStore(folder);
-    const { key, uploadId } = await first.bucket.createMultipartUpload("key");
+    const created = await first.bucket.createMultipartUpload("key");
     await first.stop();
     addSparseUploadParts(folder, partCount);
 
     const { bucket } = await startStore(folder);
-    const upload = bucket.resumeMultipartUpload(key, uploadId);
+    const upload = bucket.resumeMultipartUpload(created.key, created.uploadId);
     await upload.abort();
     await expect(upload.uploadPart(1, "part")).rejects.toThrow("(10024)");
     await expect(upload.abort()).resolves.toBeUndefined();

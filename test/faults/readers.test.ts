@@ -5,7 +5,7 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import type { StoreBucket } from "../../src/types/store.ts";
+import type { StoreBucket, StoreObjectBody } from "../../src/types/store.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { findRuntimeProcess } from "../support/runtime-memory.ts";
 import { blobFiles, startStore, temporaryFolder, type Store } from "../support/store.ts";
@@ -53,9 +53,14 @@ async function expectNoOpenBlobs(folder: string): Promise<void> {
   await vi.waitFor(() => expect(openBlobs(folder)).toBe(0), { timeout: 60_000 });
 }
 
+function bodyOf(object: StoreObjectBody | null): ReadableStream<Uint8Array> {
+  if (object === null) throw new Error("The object does not exist");
+  return object.body as ReadableStream<Uint8Array>;
+}
+
 /** Reads the first bytes, waits for `meanwhile`, and reads the rest. */
-async function readAround(body: ReadableStream, meanwhile: () => Promise<unknown>) {
-  const reader = (body as ReadableStream<Uint8Array>).getReader();
+async function readAround(body: ReadableStream<Uint8Array>, meanwhile: () => Promise<unknown>) {
+  const reader = body.getReader();
   const chunks = [(await reader.read()).value as Uint8Array];
   await meanwhile();
   for (;;) {
@@ -99,7 +104,7 @@ describe("a reader of an object in parts", () => {
       const untouched = await bucket.get("key");
       const ranged = await bucket.get("key", { range: { offset: partBytes - 5, length: 10 } });
 
-      const read = await readAround(opened?.body as ReadableStream, () => change(bucket));
+      const read = await readAround(bodyOf(opened), () => change(bucket));
 
       expect(sameBytes(read, whole)).toBe(true);
       expect(sameBytes(await untouched?.bytes(), whole)).toBe(true);
@@ -126,7 +131,7 @@ describe("a reader of an object in parts", () => {
     const client = await startStore(folder);
     await putInParts(owner.bucket, "key");
     const opened = await client.bucket.get("key");
-    const read = await readAround(opened?.body as ReadableStream, () => owner.bucket.delete("key"));
+    const read = await readAround(bodyOf(opened), () => owner.bucket.delete("key"));
     expect(sameBytes(read, whole)).toBe(true);
   });
 
@@ -140,7 +145,7 @@ describe("a reader of an object in parts", () => {
     const opened = await bucket.get("key");
     expect(openBlobs(folder)).toBe(5);
     await ranged?.body.cancel();
-    const reader = (opened?.body as ReadableStream).getReader();
+    const reader = bodyOf(opened).getReader();
     await reader.read();
     await reader.cancel();
     await expectNoOpenBlobs(folder);
@@ -163,7 +168,7 @@ describe("a reader of an object in parts", () => {
       expect(openBlobs(folder)).toBe(partCount);
       await bucket.delete("key");
       expect(blobFiles(folder)).toEqual([]);
-      const reader = (opened?.body as ReadableStream<Uint8Array>).getReader();
+      const reader = bodyOf(opened).getReader();
       expect((await reader.read()).value?.subarray(0, 100)).toEqual(whole.slice(0, 100));
       await reader.cancel();
       await expectNoOpenBlobs(folder);
@@ -182,16 +187,17 @@ describe("dispose()", () => {
   }
 
   it("ends while bodies are unread, and while a body is half read", async () => {
-    const { bucket, stop } = await startWithObject();
+    const store = await startWithObject();
+    const { bucket } = store;
     const kept = [];
     for (let n = 0; n < 20; n++) kept.push(await bucket.get("key"));
     expect(kept.map((object) => object?.customMetadata?.["name"])).toEqual(
       Array.from({ length: 20 }, () => "value"),
     );
-    const reader = ((await bucket.get("key"))?.body as ReadableStream).getReader();
+    const reader = bodyOf(await bucket.get("key")).getReader();
     await reader.read();
-    await stop();
-    await expect(kept[0]?.arrayBuffer()).rejects.toThrow();
+    await store.stop();
+    await expect(kept[0]?.arrayBuffer()).rejects.toThrow("poisoned");
   });
 });
 
@@ -212,9 +218,10 @@ describe("a reader of one key that writers replace all the time", () => {
     const rounds = isLong ? 400 : 10;
     const value = (n: number) => new Uint8Array(valueBytes).fill(n);
     await bucket.put("key", value(0));
-    let reading = true;
+    const reading = new AbortController();
     const write = async (writer: number) => {
-      for (let n = writer; reading; n += writerCount) await bucket.put("key", value(n % 256));
+      for (let n = writer; !reading.signal.aborted; n += writerCount)
+        await bucket.put("key", value(n % 256));
     };
     const writers = Array.from({ length: writerCount }, (_, writer) => write(writer));
     for (let round = 0; round < rounds; round++) {
@@ -224,7 +231,7 @@ describe("a reader of one key that writers replace all the time", () => {
       expect(bytes?.length).toBe(valueBytes);
       expect(bytes?.every((byte) => byte === bytes[0])).toBe(true);
     }
-    reading = false;
+    reading.abort();
     await Promise.all(writers);
     expect(blobFiles(folder)).toHaveLength(1);
     await expectNoOpenBlobs(folder);

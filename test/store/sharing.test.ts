@@ -1,5 +1,5 @@
 /** Scripts and runtimes that share a bucket see each other's writes at once. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { describe, expect, it, vi } from "vitest";
@@ -163,7 +163,8 @@ function runtimeOf(folder: string): Promise<number> {
     const [name, other] = readdirSync(runs) as [string, string | undefined];
     expect(other).toBeUndefined();
     const record = readFileSync(join(runs, name), "utf8");
-    return (JSON.parse(record) as { runtimeProcessId: number }).runtimeProcessId;
+    const { runtime } = JSON.parse(record) as { runtime: { processId: number } };
+    return runtime.processId;
   });
 }
 
@@ -189,23 +190,60 @@ describe("two runtimes of one process", () => {
 });
 
 describe("the endpoint of a runtime", () => {
-  it("accepts only the secret of its run record, which other users cannot read", async () => {
-    const folder = temporaryFolder();
+  it("is a socket in a folder that other users cannot enter", async () => {
+    const folder = join(temporaryFolder(), "state");
     const { bucket } = await startStore(folder);
     await bucket.put("key", "value");
-    const runs = join(folder, "store", "runs");
-    const [runId] = readdirSync(runs) as [string];
-    const recordPath = join(runs, runId);
-    expect(statSync(recordPath).mode & 0o777).toBe(0o600);
-    const { endpoint } = JSON.parse(readFileSync(recordPath, "utf8")) as {
-      endpoint: { port: number; secret: string };
-    };
-    const ask = (headers: Record<string, string>) =>
-      fetch(`http://127.0.0.1:${endpoint.port}/`, { headers });
-    for (const headers of [{}, { authorization: "Bearer " }, { authorization: endpoint.secret }]) {
-      expect((await ask(headers as Record<string, string>)).status).toBe(403);
-    }
-    const accepted = await ask({ authorization: `Bearer ${endpoint.secret}` });
-    expect(await accepted.text()).toBe(runId);
+    const sockets = join(folder, "store", "sockets");
+    expect(statSync(sockets).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, "store")).mode & 0o777).toBe(0o700);
+    expect(statSync(join(sockets, "endpoint")).isSocket()).toBe(true);
+  });
+
+  it("is in a folder of the user where the path of the state is too long for a socket", async () => {
+    const folder = join(temporaryFolder(), "long".repeat(30));
+    const owner = await startStore(folder);
+    const client = await startStore(folder);
+    await owner.bucket.put("key", "value");
+    expect(await (await client.bucket.get("key"))?.text()).toBe("value");
+    expect(existsSync(join(folder, "store", "sockets"))).toBe(false);
   });
 });
+
+describe("a client whose owner ends", () => {
+  it("goes on, and lets a runtime that starts later be the owner", async () => {
+    const folder = temporaryFolder();
+    const owner = await startStore(folder);
+    const client = await startStore(folder);
+    await owner.bucket.put("key", "of the owner");
+    await owner.stop();
+    expect(await (await client.bucket.get("key"))?.text()).toBe("of the owner");
+    await client.bucket.put("key", "of the client");
+    const next = await startStore(folder);
+    expect(await (await next.bucket.get("key"))?.text()).toBe("of the client");
+    await next.bucket.put("key", "of the next owner");
+    expect(await (await client.bucket.get("key"))?.text()).toBe("of the next owner");
+    expect(ownerIsBrief(folder)).toBe(false);
+  });
+
+  it("is the owner itself after its next reload", async () => {
+    const folder = temporaryFolder();
+    const owner = await startStore(folder);
+    const client = await startStore(folder);
+    await owner.stop();
+    await client.bucket.put("key", "value");
+    expect(ownerIsBrief(folder)).toBe(true);
+    await client.miniflare.setOptions({
+      resourcePersistencePath: folder,
+      workers: [worker("export default { edited: true };")],
+    });
+    const { BUCKET } = await client.miniflare.getBindings<{ BUCKET: typeof client.bucket }>();
+    expect(await (await BUCKET.get("key"))?.text()).toBe("value");
+    expect(ownerIsBrief(folder)).toBe(false);
+  });
+});
+
+function ownerIsBrief(folder: string): boolean {
+  const record = readFileSync(join(folder, "store", "owner.json"), "utf8");
+  return (JSON.parse(record) as { isBrief: boolean }).isBrief;
+}

@@ -91,8 +91,29 @@ const firstFormat = `
     size INTEGER NOT NULL, etag TEXT NOT NULL, place ANY NOT NULL,
     PRIMARY KEY (upload_id, part_number)) WITHOUT ROWID, STRICT;`;
 
+/** Converts a bucket's database to the second format, which has no checksums. */
+function convertToSecondFormat(folder: string): void {
+  const database = openDatabase(folder);
+  database.exec(`
+    UPDATE objects SET segments = (
+      SELECT json_group_array(json_array(value -> '$[0]', value -> '$[1]')) FROM json_each(segments)
+    ) WHERE segments IS NOT NULL;
+    ALTER TABLE objects DROP COLUMN item_checksum;
+    ALTER TABLE objects DROP COLUMN checksum;
+    ALTER TABLE objects DROP COLUMN content_checksum;
+    ALTER TABLE uploads DROP COLUMN checksum;
+    ALTER TABLE parts DROP COLUMN checksum;
+    ALTER TABLE parts DROP COLUMN content_checksum;
+    ALTER TABLE format DROP COLUMN database_id;
+    ALTER TABLE format DROP COLUMN has_unsealed_rows;
+    DROP TABLE requests;
+    UPDATE format SET version = 2`);
+  database.close();
+}
+
 /** Converts a bucket's database to the first format. */
 function convertToFirstFormat(folder: string): void {
+  convertToSecondFormat(folder);
   const database = openDatabase(folder);
   const tables = ["objects", "bodies", "blobs", "uploads", "parts"];
   database.exec("DROP INDEX uploads_by_since; DROP INDEX uploads_by_key; DROP TABLE format");
@@ -114,8 +135,11 @@ function convertToFirstFormat(folder: string): void {
   database.close();
 }
 
-describe("a database of the first format", () => {
-  it("keeps its objects and uploads when the store opens it", async () => {
+describe("a database of an earlier format", () => {
+  it.each([
+    ["first", convertToFirstFormat],
+    ["second", convertToSecondFormat],
+  ])("keeps its objects and uploads: the %s format", async (_, convert) => {
     const folder = temporaryFolder();
     const store = await startStore(folder);
     const { bucket } = store;
@@ -137,16 +161,28 @@ describe("a database of the first format", () => {
     const include = ["httpMetadata", "customMetadata"] as ("httpMetadata" | "customMetadata")[];
     const before = JSON.stringify(await bucket.list({ include }));
     await store.stop();
-    convertToFirstFormat(folder);
+    convert(folder);
 
-    const { bucket: later } = await startStore(folder);
+    const migrated = await startStore(folder);
+    const { bucket: later } = migrated;
     expect(JSON.stringify(await later.list({ include }))).toBe(before);
+    expect((await later.list()).objects.length).toBe(5);
     expect(await (await later.get("small"))?.text()).toBe("small");
     expect(await (await later.get("large"))?.bytes()).toEqual(bytesOf(200_000));
     expect(await (await later.get("joined"))?.bytes()).toEqual(bytesOf(300_000));
     await later.resumeMultipartUpload("open", open.uploadId).complete([part]);
     expect(await (await later.get("open"))?.text()).toBe("part");
-    await later.delete(["small", "described", "hashed", "large", "joined", "open"]);
+    // A row that is written now has checksums, beside rows that have none.
+    await later.put("described", "described again", options);
+    await migrated.stop();
+    const { bucket: last } = await startStore(folder);
+    expect((await last.list({ include })).objects.length).toBe(6);
+    expect((await last.list({ include: ["httpMetadata"] })).objects[0]?.httpMetadata).toEqual(
+      options.httpMetadata,
+    );
+    expect(await (await last.get("described"))?.text()).toBe("described again");
+    expect(await (await last.get("hashed"))?.text()).toBe("hashed");
+    await last.delete(["small", "described", "hashed", "large", "joined", "open"]);
     expect(blobFiles(folder)).toEqual([]);
   });
 });
@@ -166,7 +202,7 @@ describe("a database of a newer format", () => {
     await expect(later.bucket.get("key")).rejects.toThrow(/\(10001\)$/);
     await later.stop();
     const reopened = openDatabase(folder);
-    reopened.exec("UPDATE format SET version = 2");
+    reopened.exec("UPDATE format SET version = 3");
     reopened.close();
     const { bucket: last } = await startStore(folder);
     expect(await (await last.get("key"))?.text()).toBe("value");

@@ -7,13 +7,15 @@ export function residentBytes(processId: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** The id of the one process that has files below `folder` open: workerd. */
+/** The id of the one process besides this one that has files below `folder` open: workerd. */
 export function findRuntimeProcess(folder: string): number {
   const [processId, ...others] = readdirSync("/proc").filter(
-    (name) => /^\d+$/.test(name) && hasFilesOpen(name, folder),
+    (name) => /^\d+$/.test(name) && Number(name) !== process.pid && hasFilesOpen(name, folder),
   );
   if (processId === undefined || others.length > 0) {
-    throw new Error(`Cannot find the runtime: not exactly one process has files of ${folder} open`);
+    throw new Error(
+      `Cannot find the runtime: not exactly one other process has files of ${folder} open`,
+    );
   }
   return Number(processId);
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { onTestFinished } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
+import { isDatabaseMark, isPartialMark } from "../../src/store/core/blob-name.ts";
 import { worker } from "./worker.ts";
 
 /** The methods of a binding of type `store_control`. */
@@ -50,10 +51,14 @@ export async function startStore(
   return { miniflare, bucket: BUCKET, control: CONTROL, stop };
 }
 
+function isMark(name: string): boolean {
+  return isDatabaseMark(name) || isPartialMark(name);
+}
+
 /** The blob files below `folder`, including the files that are being written. */
 export function blobFiles(folder: string): string[] {
   const blobs = join(folder, "store", "blobs");
   return readdirSync(blobs, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !isMark(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
 }

@@ -7,7 +7,7 @@ export const plugin = {
 };
 
 /** A bucket as a raw entry of Miniflare's `env`. */
-export function bucketEntry(options: Record<string, string | string[]>) {
+export function bucketEntry(options: Record<string, string | string[] | boolean>) {
   return { type: "unsafe:store_bucket" as const, dev: { plugin, options } };
 }
 

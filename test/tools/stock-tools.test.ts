@@ -29,11 +29,7 @@ function modulesWithLedge(): string {
 
 describe("docs/stock-tools.md", { timeout: 180_000 }, () => {
   it.each([
-    [
-      "ledge dev",
-      ["dist/cli.js", "dev", "--port", "0", "--inspector-port", "0", "--no-dns"],
-      /^Ready +(\S+)/m,
-    ],
+    ["ledge dev", ["dist/cli.js", "dev", "--port", "0", "--no-dns"], /^Ready +(\S+)/m],
     [
       "wrangler dev",
       ["node_modules/wrangler/bin/wrangler.js", "dev", "--port", "0", "--inspector-port", "0"],

@@ -19,6 +19,8 @@ export interface ApiCall {
   readonly config: DnsConfig;
   readonly account: Account;
   readonly zones: ZoneCache;
+  /** Of a request of another process, which repeats it if the answer is lost. */
+  readonly requestId: string | null;
 }
 
 /** Handlers by the name of their operation, or by the HTTP method. */

@@ -1,4 +1,5 @@
 /** Reads request bodies, up to a limit for each kind. */
+import { findExcessiveNesting, nestingLevelsMax } from "../../src/base/nesting.ts";
 import { concatBytes } from "../../src/dns/wire/bytes.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 
@@ -20,20 +21,33 @@ const drainedBytesMax = 64 * 1024 * 1024;
 export async function drainBody(request: Request): Promise<void> {
   if (request.body === null || request.body.locked) return;
   let total = 0;
-  for await (const chunk of request.body) {
-    total += chunk.length;
-    if (total > drainedBytesMax) return;
+  try {
+    for await (const chunk of request.body) {
+      total += chunk.length;
+      if (total > drainedBytesMax) return;
+    }
+  } catch {
+    // The client has disconnected.
   }
 }
 
-/** `null` when the body is larger; its rest can still be read. */
+/**
+ * `null` when the body is larger; its rest can still be read.
+ *
+ * @throws ZoneError when the client disconnects before the end of the body
+ */
 export async function readBytes({ body }: Request, bytesMax: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let total = 0;
-  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
-    total += chunk.length;
-    if (total > bytesMax) return null;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
+      total += chunk.length;
+      if (total > bytesMax) return null;
+      chunks.push(chunk);
+    }
+  } catch {
+    // Nothing else fails here. It is no failure of the server, and needs no message in its log.
+    throw new ZoneError([problem.bodyIncomplete()]);
   }
   return concatBytes(chunks);
 }
@@ -56,12 +70,17 @@ export function isObject(value: unknown): value is JsonObject {
 
 export async function readJson(request: Request): Promise<JsonObject> {
   const bytes = await readContent(request, "application/json", jsonBytesMax);
+  let text: string;
   let body: unknown;
   try {
-    body = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    body = JSON.parse(text);
   } catch {
     throw new ZoneError([problem.malformedJson()]);
   }
+  // The call to a zone object would run out of stack.
+  if (findExcessiveNesting(text) !== null)
+    throw new ZoneError([problem.nestedTooDeep(nestingLevelsMax)]);
   if (!isObject(body)) throw new ZoneError([problem.bodyNotAnObject()]);
   return body;
 }

@@ -7,6 +7,7 @@ import { apiFaultProblem, FaultPlan } from "../../src/dns/rules/api-fault.ts";
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { requestIdHeader } from "../../src/dns/rules/request-id.ts";
 import {
   authenticate,
   hasCredentials,
@@ -18,6 +19,7 @@ import { localAccount } from "./accounts.ts";
 import { drainBody } from "./body.ts";
 import { failure, respond } from "./envelope.ts";
 import { controlFaults, faultControlPath } from "./fault-control.ts";
+import { requireZonesFolder, zonesDiskSpace } from "../objects/zones-disk.ts";
 import { findRoute } from "./routes.ts";
 import { ZoneCache } from "./zone-cache.ts";
 
@@ -39,13 +41,42 @@ export class RecordApi {
   /** @param anonymous the access without credentials; `null` when credentials are required */
   async serve(request: Request, anonymous: Access | null): Promise<Response> {
     try {
-      return await this.#serve(request, anonymous);
+      return await this.#serveOnDisk(request, anonymous);
     } catch (error) {
       if (error instanceof ZoneError) return failure(error.problems);
       console.error(error);
       return failure([problem.internal()]);
     } finally {
       await drainBody(request);
+    }
+  }
+
+  /**
+   * A commit that fails ends the zone object, and its caller gets an error without a reason. If the
+   * device of the zones is the reason, reads and deletes are repeated with the space of the
+   * reserve, and other writes fail with a problem that names the device.
+   */
+  async #serveOnDisk(request: Request, anonymous: Access | null): Promise<Response> {
+    requireZonesFolder();
+    const space = zonesDiskSpace(this.#env);
+    const { method } = request;
+    if (space === null || readingMethods.has(method)) return this.#serve(request, anonymous);
+    if (space.isFull) {
+      const reason = method === "DELETE" ? null : await space.findProblem();
+      if (reason !== null) throw new ZoneError([problem.storage(reason)]);
+      await space.releaseReserve();
+    }
+    try {
+      return await this.#serve(request, anonymous);
+    } catch (error) {
+      if (error instanceof ZoneError) throw error;
+      const reason = await space.findProblem();
+      if (reason === null) throw error;
+      if (method !== "DELETE" || !space.isFull) throw new ZoneError([problem.storage(reason)]);
+      await space.releaseReserve();
+      return await this.#serve(request, anonymous);
+    } finally {
+      if (space.isFull) await space.findProblem();
     }
   }
 
@@ -56,7 +87,9 @@ export class RecordApi {
     const granted = hasCredentials(headers) ? null : anonymous;
     const access = granted ?? authenticate(headers, this.#config);
     if (path === faultControlPath) return controlFaults(request, access, this);
-    const dispatch = () => this.#dispatch(request, url, path, access);
+    // Clients on the port choose their headers, and have no ids.
+    const requestId = anonymous === null ? null : headers.get(requestIdHeader);
+    const dispatch = () => this.#dispatch(request, url, path, access, requestId);
     const fault = this.faults.take({ method, path });
     if (fault === null) return dispatch();
     if (fault.delayMilliseconds > 0) await scheduler.wait(fault.delayMilliseconds);
@@ -82,7 +115,13 @@ export class RecordApi {
     this.#declared = true;
   }
 
-  async #dispatch(request: Request, url: URL, path: string, access: Access): Promise<Response> {
+  async #dispatch(
+    request: Request,
+    url: URL,
+    path: string,
+    access: Access,
+    requestId: string | null,
+  ): Promise<Response> {
     const route = findRoute(path);
     if (route === null) throw new ZoneError([problem.noRoute(path)]);
     const { method } = request;
@@ -92,7 +131,14 @@ export class RecordApi {
     const zoneId = route.ids["zone"];
     if (zoneId !== undefined) {
       const zone = await this.#zones.find(this.#env, zoneId);
-      if (zone === null) throw new ZoneError([problem.noRoute(path)]);
+      if (zone === null) {
+        const reply =
+          method === "DELETE" && requestId !== null
+            ? await indexObject(this.#env).repeatRemoval(zoneId, requestId)
+            : null;
+        if (reply === null) throw new ZoneError([problem.noRoute(path)]);
+        return respond(reply, path);
+      }
       requireZone(access, zone);
     }
     if (!readingMethods.has(method)) requireWriting(access);
@@ -106,6 +152,7 @@ export class RecordApi {
       config: this.#config,
       account: localAccount(this.#config.email),
       zones: this.#zones,
+      requestId,
     });
     const response = result instanceof Response ? result : respond(result, path);
     // The zone may have been deleted since it entered the cache.

@@ -25,11 +25,13 @@ function readOperations(
 export const recordHandlers = {
   list: async (call) =>
     zoneOf(call).list(requireValid((report) => readRecordQuery(call.parameters, report))),
-  create: async (call) => zoneOf(call).create(await readJson(call.request)),
+  create: async (call) => zoneOf(call).create(await readJson(call.request), call.requestId),
   get: async (call) => zoneOf(call).get(recordId(call)),
-  overwrite: async (call) => zoneOf(call).overwrite(recordId(call), await readJson(call.request)),
-  edit: async (call) => zoneOf(call).edit(recordId(call), await readJson(call.request)),
-  remove: async (call) => zoneOf(call).remove(recordId(call)),
+  overwrite: async (call) =>
+    zoneOf(call).overwrite(recordId(call), await readJson(call.request), call.requestId),
+  edit: async (call) =>
+    zoneOf(call).edit(recordId(call), await readJson(call.request), call.requestId),
+  remove: async (call) => zoneOf(call).remove(recordId(call), call.requestId),
   usage: async (call) => zoneOf(call).usage(),
 
   batch: async (call) => {
@@ -44,7 +46,7 @@ export const recordHandlers = {
     const count = Object.values(batch).flat().length;
     if (count === 0) throw new ZoneError([problem.batchEmpty()]);
     if (count > batchQuota) throw new ZoneError([problem.batchQuota(batchQuota)]);
-    return zoneOf(call).batch(batch);
+    return zoneOf(call).batch(batch, call.requestId);
   },
 
   exportFile: async (call) => {
@@ -56,6 +58,6 @@ export const recordHandlers = {
 
   importFile: async (call) => {
     const { text, proxied } = await readImportForm(call.request);
-    return zoneOf(call).importFile(text, proxied);
+    return zoneOf(call).importFile(text, proxied, call.requestId);
   },
 } satisfies Handlers;

@@ -13,13 +13,16 @@ function readSwitchName({ ids, path }: ApiCall): SwitchName {
 
 export const settingsHandlers = {
   getDns: async (call) => zoneOf(call).readSettings(),
-  editDns: async (call) => zoneOf(call).changeSettings(await readJson(call.request)),
+  editDns: async (call) =>
+    zoneOf(call).changeSettings(await readJson(call.request), call.requestId),
   list: async (call) => zoneOf(call).readSwitches(),
   get: async (call) => zoneOf(call).readSwitch(readSwitchName(call)),
   edit: async (call) => {
     const name = readSwitchName(call);
     const { value } = await readJson(call.request);
-    if (value === "on" || value === "off") return zoneOf(call).changeSwitch(name, value);
+    if (value === "on" || value === "off") {
+      return zoneOf(call).changeSwitch(name, value, call.requestId);
+    }
     throw new ZoneError([problem.notOneOf("value", ["on", "off"])]);
   },
 } satisfies Handlers;

@@ -14,7 +14,7 @@ export const zoneHandlers = {
     return indexObject(env).list({ ...query, only: access.zones }, account);
   },
 
-  create: async ({ request, access, account, env }) => {
+  create: async ({ request, access, account, env, requestId }) => {
     requireAllZones(access);
     const body = await readJson(request);
     const zone = requireValid((report) => {
@@ -22,7 +22,7 @@ export const zoneHandlers = {
       const type = acceptZoneType(body["type"], report);
       return name === undefined ? undefined : { name, type };
     });
-    return indexObject(env).create(zone, account);
+    return indexObject(env).create(zone, account, requestId);
   },
 
   get: async ({ ids, account, env, path }) => {
@@ -31,12 +31,12 @@ export const zoneHandlers = {
     return replyWith(describeZone(zone, account));
   },
 
-  edit: async ({ request, ids, account, env }) =>
-    indexObject(env).edit(ids["zone"]!, await readJson(request), account),
+  edit: async ({ request, ids, account, env, requestId }) =>
+    indexObject(env).edit(ids["zone"]!, await readJson(request), account, requestId),
 
-  remove: async ({ ids, access, env, zones }) => {
+  remove: async ({ ids, access, env, zones, requestId }) => {
     requireAllZones(access);
     zones.forget(ids["zone"]!);
-    return indexObject(env).remove(ids["zone"]!);
+    return indexObject(env).remove(ids["zone"]!, requestId);
   },
 } satisfies Handlers;

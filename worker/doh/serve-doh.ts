@@ -7,6 +7,7 @@ import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { zoneObject } from "../objects/zone-object.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
+import { ZoneError } from "../../src/dns/record/problem.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
 import { rcodes } from "../../src/dns/wire/numbers.ts";
 import {
@@ -46,6 +47,7 @@ export async function serveDoh(request: Request, url: URL, env: Env): Promise<Re
     const bytes = await answer(await readMessageQuery(request, url), env);
     return respond(bytes as Uint8Array<ArrayBuffer>, messageType, decodeMessage(bytes));
   } catch (error) {
+    if (error instanceof ZoneError) return new Response(null, { status: 400 });
     if (!(error instanceof DohError)) throw error;
     return new Response(`${error.message}\n`, { status: error.status, headers: error.headers });
   }

@@ -1,6 +1,7 @@
 /** The bindings of the companion worker. */
 import type { DnsVariables } from "../../src/config/dns-config.ts";
 import type { ListenersEnv } from "../replication/listeners.ts";
+import type { ZonesDiskEnv } from "./zones-disk.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 
 /** The part of `IndexObject` that zone objects call: the class depends on theirs. */
@@ -9,7 +10,7 @@ export interface ZoneFinder extends Rpc.DurableObjectBranded {
   findFor(name: string): Zone | null;
 }
 
-export interface Env extends DnsVariables, ListenersEnv {
+export interface Env extends DnsVariables, ListenersEnv, ZonesDiskEnv {
   readonly ZONES: DurableObjectNamespace;
   readonly ZONE_INDEX: DurableObjectNamespace<ZoneFinder>;
 }

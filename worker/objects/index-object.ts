@@ -8,8 +8,10 @@ import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
 import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
 import { indexName, type Env, type ZoneFinder } from "./environment.ts";
-import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
+import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
+import { StoredReplies } from "./stored-replies.ts";
 import { zoneObject } from "./zone-object.ts";
+import { ObjectDisk } from "./zones-disk.ts";
 import { composeZoneWhere } from "./zone-query-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 
@@ -23,17 +25,22 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #config: DnsConfig;
   readonly #sql: SqlStorage;
   readonly #journal: ObjectJournal;
+  readonly #replies: StoredReplies;
+  readonly #disk: ObjectDisk;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
+    this.#disk = new ObjectDisk(ctx, env, "IndexObject");
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
       ) WITHOUT ROWID`,
     );
+    this.#replies = new StoredReplies(this.#sql);
+    this.#replies.createTables();
     this.#journal = new ObjectJournal(this.#sql, null);
   }
 
@@ -105,17 +112,40 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
   }
 
-  async create(request: Pick<Zone, "name" | "type">, account: Account): Promise<ObjectReply> {
+  /** @param requestId of a request that may be repeated (`stored-replies.ts`) */
+  async create(
+    request: Pick<Zone, "name" | "type">,
+    account: Account,
+    requestId: string | null,
+  ): Promise<ObjectReply> {
     try {
       const { name } = request;
-      if (this.#find("name", name) !== null) throw new ZoneError([problem.zoneExists(name)]);
-      const zone = this.#insert({ ...request, id: crypto.randomUUID().replaceAll("-", "") });
+      const known = this.#replies.find(requestId);
+      if (known === null && this.#find("name", name) !== null) {
+        throw new ZoneError([problem.zoneExists(name)]);
+      }
+      const json = known ?? this.#create(request, account, requestId);
+      const zone = this.get((JSON.parse(json) as Pick<Zone, "id">).id);
       // If the process ends here, the next call that uses the zone opens it.
-      await zoneObject(this.env, zone.id).open(zone);
-      return replyWith(describeZone(zone, account));
+      if (zone !== null) await zoneObject(this.env, zone.id).open(zone);
+      await this.#disk.confirm();
+      return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
     }
+  }
+
+  #create(
+    request: Pick<Zone, "name" | "type">,
+    account: Account,
+    requestId: string | null,
+  ): string {
+    return this.ctx.storage.transactionSync(() => {
+      const zone = this.#insert({ ...request, id: crypto.randomUUID().replaceAll("-", "") });
+      const json = JSON.stringify(describeZone(zone, account));
+      this.#replies.add(requestId, json);
+      return json;
+    });
   }
 
   list(query: ZoneQuery, account: Account): ObjectReply {
@@ -141,29 +171,63 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     id: string,
     input: Parameters<typeof applyZonePatch>[1],
     account: Account,
+    requestId: string | null,
   ): Promise<ObjectReply> {
     try {
       const zone = this.get(id);
       if (zone === null) throw new ZoneError([problem.noRoute("")]);
-      const edited = requireValid((report) => applyZonePatch(zone, input, report));
-      if (JSON.stringify(edited) === JSON.stringify(zone))
-        return replyWith(describeZone(zone, account));
-      const made = { ...edited, modifiedOn: new Date().toISOString() };
-      this.#journal.enter();
-      const values = [made.type, JSON.stringify(made), id];
-      this.#sql.exec("UPDATE zones SET type = ?, zone = ? WHERE id = ?", ...values);
-      await zoneObject(this.env, id).pause(made.paused);
-      return replyWith(describeZone(made, account));
+      const json = this.#replies.find(requestId) ?? this.#edit(zone, input, account, requestId);
+      const { paused } = this.get(id) as Zone;
+      await zoneObject(this.env, id).pause(paused);
+      await this.#disk.confirm();
+      return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
     }
   }
 
-  /** The index forgets the zone first: a deletion that is interrupted counts as done. */
-  async remove(id: string): Promise<ObjectReply> {
+  #edit(
+    zone: Zone,
+    input: Parameters<typeof applyZonePatch>[1],
+    account: Account,
+    requestId: string | null,
+  ): string {
+    const edited = requireValid((report) => applyZonePatch(zone, input, report));
+    if (JSON.stringify(edited) === JSON.stringify(zone)) {
+      return JSON.stringify(describeZone(zone, account));
+    }
+    const made = { ...edited, modifiedOn: new Date().toISOString() };
     this.#journal.enter();
-    this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
-    await zoneObject(this.env, id).destroy();
-    return replyWith({ id });
+    return this.ctx.storage.transactionSync(() => {
+      const values = [made.type, JSON.stringify(made), zone.id];
+      this.#sql.exec("UPDATE zones SET type = ?, zone = ? WHERE id = ?", ...values);
+      const json = JSON.stringify(describeZone(made, account));
+      this.#replies.add(requestId, json);
+      return json;
+    });
+  }
+
+  /** The index forgets the zone first: a deletion that is interrupted counts as done. */
+  async remove(id: string, requestId: string | null): Promise<ObjectReply> {
+    if (this.#replies.find(requestId) === null) {
+      this.#journal.enter();
+      this.ctx.storage.transactionSync(() => {
+        this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
+        this.#replies.add(requestId, JSON.stringify({ id }));
+      });
+    }
+    // A configured zone has the same id when it is created again.
+    if (this.get(id) === null) await zoneObject(this.env, id).destroy();
+    try {
+      await this.#disk.confirm();
+      return replyWith({ id });
+    } catch (error) {
+      return replyToError(error);
+    }
+  }
+
+  /** The reply to a removal that is repeated; `null` for a request that is new. */
+  async repeatRemoval(id: string, requestId: string): Promise<ObjectReply | null> {
+    return this.#replies.find(requestId) === null ? null : this.remove(id, requestId);
   }
 }

@@ -15,7 +15,11 @@ export type ObjectReply =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export function replyWith(result: unknown, resultInfo?: ResultInfo): ObjectReply {
-  return { ok: true, json: JSON.stringify(result), resultInfo };
+  return { ...replyWithJson(JSON.stringify(result)), resultInfo };
+}
+
+export function replyWithJson(json: string): Extract<ObjectReply, { ok: true }> {
+  return { ok: true, json };
 }
 
 /** A ZoneError becomes a reply. Any other error is a bug and is thrown again. */

@@ -16,8 +16,10 @@ import { Publisher } from "../replication/publisher.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
+import { StoredReplies } from "./stored-replies.ts";
 import { zoneTables } from "./zone-schema.ts";
 import { switchNames, ZoneState, type ZoneIdentity } from "./zone-state.ts";
+import { ObjectDisk } from "./zones-disk.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
 
@@ -25,25 +27,32 @@ export class ZoneDatabase {
   readonly records: RecordTable;
   readonly state: ZoneState;
   readonly changeLog: ChangeLog;
+  readonly replies: StoredReplies;
   readonly #storage: DurableObjectStorage;
   readonly #config: DnsConfig;
   readonly #publisher: Publisher;
   readonly #journal: ObjectJournal;
+  readonly #disk: ObjectDisk;
   /** `null` before `open` and after `destroy`. */
   #identity: ZoneIdentity | null;
 
-  constructor({ id, storage }: DurableObjectState, env: Env, config: DnsConfig) {
+  constructor(ctx: DurableObjectState, env: Env, config: DnsConfig) {
+    const { id, storage } = ctx;
     const { sql } = storage;
+    this.#disk = new ObjectDisk(ctx, env, "ZoneObject");
     this.#storage = storage;
     this.#config = config;
     this.#journal = new ObjectJournal(sql, id.name ?? null);
     this.records = new RecordTable(sql);
     this.state = new ZoneState(sql);
     this.changeLog = new ChangeLog(sql);
+    this.replies = new StoredReplies(sql);
     this.#publisher = new Publisher(env);
     const identity = this.#readIdentity();
     this.#identity = identity;
     if (identity !== null) {
+      // The database of an earlier version has no table for replies.
+      this.replies.createTables();
       isolateZones.check(identity.id, this.state.serial, () => this.#data(identity));
     }
   }
@@ -107,11 +116,20 @@ export class ZoneDatabase {
     else if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
   }
 
-  writeRecords<Result>(
-    work: (transaction: ZoneTransaction) => Result,
+  /**
+   * Writes records in one transaction.
+   *
+   * @param requestId of a request that may be repeated; the second time nothing is written
+   * @returns the JSON of what `work` has returned, the first time
+   */
+  writeRecords(
+    work: (transaction: ZoneTransaction) => unknown,
     external: TransactionContext["external"],
-  ): Result {
+    requestId: string | null,
+  ): string {
     const identity = this.requireIdentity();
+    const known = this.replies.find(requestId);
+    if (known !== null) return known;
     const transaction = new ZoneTransaction({
       identity,
       rules: { ...this.#config, zoneName: identity.name },
@@ -124,20 +142,29 @@ export class ZoneDatabase {
     });
     this.#journal.enter();
     const from = this.state.serial;
-    const result = this.#storage.transactionSync(() => {
-      const made = work(transaction);
+    const json = this.#storage.transactionSync(() => {
+      const made = JSON.stringify(work(transaction));
       transaction.finish();
+      this.replies.add(requestId, made);
       return made;
     });
     if (transaction.changes.length > 0) {
       const change = { serial: this.state.serial, ...netChange(transaction.changes) };
       this.#publish({ kind: "change", zoneId: identity.id, from, change });
     }
-    return result;
+    return json;
   }
 
-  /** A change of the zone's state takes a serial, as a change of a record does. */
-  writeState(work: (state: ZoneState) => void): void {
+  /**
+   * A change of the zone's state takes a serial, as a change of a record does.
+   *
+   * @param reply to the request with this id, which may be repeated
+   */
+  writeState(
+    work: (state: ZoneState) => void,
+    requestId: string | null = null,
+    reply: () => string = () => "",
+  ): void {
     const identity = this.requireIdentity();
     const from = this.state.serial;
     this.#journal.enter();
@@ -145,6 +172,7 @@ export class ZoneDatabase {
       work(this.state);
       const serial = this.state.advanceSerial();
       this.changeLog.append([{ serial, action: "settings", record: null }]);
+      this.replies.add(requestId, reply());
     });
     const head = this.#head(identity);
     const change = { serial: this.state.serial, removed: [], added: [], head };
@@ -156,8 +184,14 @@ export class ZoneDatabase {
     isolateZones.take(publication, () => this.#data(this.requireIdentity()));
   }
 
-  /** Resolves once every commit so far is in the memory of every listener. */
-  published(): Promise<void> {
-    return this.#publisher.flushed();
+  /**
+   * Resolves once every commit so far is in the memory of every listener.
+   *
+   * @throws ZoneError when the commits are in a database that was removed
+   */
+  async published(): Promise<void> {
+    await this.#publisher.flushed();
+    // A zone that is deleted has no database.
+    if (this.#identity !== null) await this.#disk.confirm();
   }
 }

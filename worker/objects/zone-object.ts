@@ -19,10 +19,10 @@ import { isolateZones } from "../replication/isolate-zones.ts";
 import type { Change } from "./change-log.ts";
 import { indexName, type Env } from "./environment.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
+import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
 import { ZoneDatabase } from "./zone-database.ts";
 import { exportZoneFile, importZoneFile } from "./zone-file.ts";
-import { switchNames, type SwitchName, type ZoneIdentity } from "./zone-state.ts";
+import { switchNames, type SwitchName, type ZoneIdentity, type ZoneState } from "./zone-state.ts";
 import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
 
 export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObject> {
@@ -70,16 +70,20 @@ export class ZoneObject extends DurableObject<Env> {
     return data === null ? null : streamState(data);
   }
 
-  async #write(work: (transaction: ZoneTransaction) => unknown): Promise<ObjectReply> {
+  /** @param requestId of a request that may be repeated (`stored-replies.ts`) */
+  async #write(
+    work: (transaction: ZoneTransaction) => unknown,
+    requestId: string | null = null,
+  ): Promise<ObjectReply> {
     const external = new Map<string, TargetState>();
     for (;;) {
       try {
-        const result = await this.#groupCommit.run(() =>
-          this.#database.writeRecords(work, external),
+        const json = await this.#groupCommit.run(() =>
+          this.#database.writeRecords(work, external, requestId),
         );
         // Also when nothing changed: the listeners may not have the commits that this call saw.
         await this.#database.published();
-        return replyWith(result);
+        return replyWithJson(json);
       } catch (error) {
         if (!(error instanceof ExternalTargetUnknown)) return replyToError(error);
         external.set(error.target, await this.#lookUpExternal(error.target));
@@ -104,30 +108,35 @@ export class ZoneObject extends DurableObject<Env> {
     return describeRecord(record, this.#database.requireIdentity());
   }
 
-  create(request: RecordRequest): Promise<ObjectReply> {
-    return this.#write((transaction) => this.#describe(transaction.create(request)));
+  create(request: RecordRequest, requestId: string | null): Promise<ObjectReply> {
+    return this.#write((transaction) => this.#describe(transaction.create(request)), requestId);
   }
 
-  overwrite(id: string, request: RecordRequest): Promise<ObjectReply> {
-    return this.#write((transaction) => this.#describe(transaction.overwrite(id, request)));
+  overwrite(id: string, request: RecordRequest, requestId: string | null): Promise<ObjectReply> {
+    const overwrite = (transaction: ZoneTransaction) => transaction.overwrite(id, request);
+    return this.#write((transaction) => this.#describe(overwrite(transaction)), requestId);
   }
 
-  edit(id: string, patch: RecordRequest): Promise<ObjectReply> {
-    return this.#write((transaction) => this.#describe(transaction.edit(id, patch)));
+  edit(id: string, patch: RecordRequest, requestId: string | null): Promise<ObjectReply> {
+    return this.#write((transaction) => this.#describe(transaction.edit(id, patch)), requestId);
   }
 
-  remove(id: string): Promise<ObjectReply> {
-    return this.#write((transaction) => ({ id: transaction.remove(id).id }));
+  remove(id: string, requestId: string | null): Promise<ObjectReply> {
+    return this.#write((transaction) => ({ id: transaction.remove(id).id }), requestId);
   }
 
   /** Runs the four kinds in this order; the first failure undoes the whole batch. */
-  batch({ deletes, patches, puts, posts }: BatchRequest): Promise<ObjectReply> {
-    return this.#write((transaction) => ({
-      deletes: deletes.map((request) => this.#describe(transaction.remove(idOf(request)))),
-      patches: patches.map((request) => this.#describe(transaction.edit(idOf(request), request))),
-      puts: puts.map((request) => this.#describe(transaction.overwrite(idOf(request), request))),
-      posts: posts.map((request) => this.#describe(transaction.create(request))),
-    }));
+  batch(batch: BatchRequest, requestId: string | null): Promise<ObjectReply> {
+    const { deletes, patches, puts, posts } = batch;
+    return this.#write(
+      (transaction) => ({
+        deletes: deletes.map((request) => this.#describe(transaction.remove(idOf(request)))),
+        patches: patches.map((request) => this.#describe(transaction.edit(idOf(request), request))),
+        puts: puts.map((request) => this.#describe(transaction.overwrite(idOf(request), request))),
+        posts: posts.map((request) => this.#describe(transaction.create(request))),
+      }),
+      requestId,
+    );
   }
 
   /** Creates the records of the configuration file that do not exist yet. */
@@ -147,9 +156,12 @@ export class ZoneObject extends DurableObject<Env> {
     });
   }
 
-  async importFile(text: string, proxied: boolean): Promise<ObjectReply> {
+  async importFile(text: string, proxied: boolean, requestId: string | null): Promise<ObjectReply> {
     const start = Date.now();
-    const reply = await this.#write((transaction) => importZoneFile(text, proxied, transaction));
+    const reply = await this.#write(
+      (transaction) => importZoneFile(text, proxied, transaction),
+      requestId,
+    );
     const end = Date.now();
     const timing = {
       start_time: new Date(start).toISOString(),
@@ -201,22 +213,34 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#read(({ state }) => replyWith(state.settings));
   }
 
-  async #change(work: (database: ZoneDatabase) => ObjectReply): Promise<ObjectReply> {
-    const reply = this.#read(work);
-    await this.#database.published();
-    return reply;
+  async #change(
+    requestId: string | null,
+    work: (database: ZoneDatabase) => ObjectReply,
+  ): Promise<ObjectReply> {
+    const reply = this.#read((database) => {
+      const known = database.replies.find(requestId);
+      return known === null ? work(database) : replyWithJson(known);
+    });
+    try {
+      await this.#database.published();
+      return reply;
+    } catch (error) {
+      return replyToError(error);
+    }
   }
 
-  changeSettings(input: unknown): Promise<ObjectReply> {
-    return this.#change((database) => {
+  changeSettings(input: unknown, requestId: string | null): Promise<ObjectReply> {
+    return this.#change(requestId, (database) => {
       const current = database.state.settings;
       const settings = requireValid((report) => applySettingsPatch(current, input, report));
-      if (JSON.stringify(settings) !== JSON.stringify(current)) {
-        database.writeState((state) => {
+      const json = JSON.stringify(settings);
+      if (json !== JSON.stringify(current)) {
+        const write = (state: ZoneState): void => {
           state.settings = settings;
-        });
+        };
+        database.writeState(write, requestId, () => json);
       }
-      return replyWith(settings);
+      return replyWithJson(json);
     });
   }
 
@@ -233,13 +257,19 @@ export class ZoneObject extends DurableObject<Env> {
     return this.#read(() => replyWith(this.#describeSwitch(name)));
   }
 
-  changeSwitch(name: SwitchName, value: "on" | "off"): Promise<ObjectReply> {
-    return this.#change((database) => {
+  changeSwitch(
+    name: SwitchName,
+    value: "on" | "off",
+    requestId: string | null,
+  ): Promise<ObjectReply> {
+    return this.#change(requestId, (database) => {
+      const json = (): string => JSON.stringify(this.#describeSwitch(name));
       if (database.state.getSwitch(name).value !== value) {
         const modifiedOn = new Date().toISOString();
-        database.writeState((state) => state.setSwitch(name, { value, modifiedOn }));
+        const write = (state: ZoneState): void => state.setSwitch(name, { value, modifiedOn });
+        database.writeState(write, requestId, json);
       }
-      return replyWith(this.#describeSwitch(name));
+      return replyWithJson(json());
     });
   }
 

@@ -1,23 +1,13 @@
 /**
- * A command's access to DNS: the API of a server, for as long as the command runs. The server is the
- * server that `--url` names, the server that runs on the project's state, or, if none runs, a server
- * that ends with the command. Modules that `--help` does not need are loaded when a command runs.
+ * A command's access to DNS, for as long as the command runs: the server that `--url` names, or the
+ * zones of the project, through the process that owns them (`zones-connection.ts`). Modules that
+ * `--help` does not need are loaded when a command runs.
  */
 import { resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { UserError } from "../../base/user-error.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import { lookUpServer, type ServerAddress } from "../../config/server-address.ts";
-import { ApiClient } from "../../dns/client/api-client.ts";
-import type { StartDnsOptions } from "../../dns/server/start-dns.ts";
-import {
-  findZonesOwner,
-  zonesFolder,
-  ZonesTakenError,
-  zonesWaitMilliseconds,
-  type DnsAddresses,
-  type ZonesOwnerRecord,
-} from "../../dns/server/zones-owner.ts";
+import { ApiClient, type Credentials, type Fetch } from "../../dns/client/api-client.ts";
+import type { Zones } from "../../dns/server/zones-owner.ts";
 import { withCleanup } from "../cleanup.ts";
 import { UsageError, type Invocation, type Option } from "../command.ts";
 import { configSelection, defined, projectOptions, textOption } from "../options.ts";
@@ -28,10 +18,10 @@ export const serverOptions: Record<string, Option> = {
   url: {
     summary: "The API of another server",
     value: "URL",
-    default: "the running server of the project, or a server for this command",
+    default: "the process that has the zones of the project, or this command",
   },
   email: { summary: "The e-mail address that belongs to --key", value: "EMAIL" },
-  key: { summary: "The account's key", value: "KEY", default: "the server's" },
+  key: { summary: "The account's key", value: "KEY", default: "the configuration's, for --url" },
   token: { summary: "A token, instead of --email and --key", value: "TOKEN" },
 };
 
@@ -42,14 +32,17 @@ interface DnsSession {
   readonly dns: ServerAddress | null;
 }
 
-interface DnsServer extends DnsAddresses {
-  /** Present when the server runs for this command only. */
+interface DnsServer {
+  /** Of the API, with `/client/v4`. */
+  readonly url: string;
+  readonly dns: ServerAddress | null;
+  /** Sends the requests. Default: `fetch()`. */
+  readonly fetch?: Fetch;
+  /** Whether the server accepts requests without credentials. */
+  readonly isPrivate?: boolean;
   stop?(): Promise<void>;
 }
 
-const pollMilliseconds = 50;
-/** A healthy server on this machine answers sooner. */
-const answerMilliseconds = 5_000;
 const apiRoot = "/client/v4";
 
 /** @param options.listen whether `work` needs UDP and TCP */
@@ -61,16 +54,28 @@ export async function withDns<Result>(
   const { readConfig } = await import("../../config/read-config.ts");
   const project = readConfig(configSelection(invocation));
   const server = await findServer(invocation, project, listen);
-  const credentials = defined({
-    email: textOption(invocation, "email") ?? server.email,
-    key: textOption(invocation, "key") ?? server.key,
-    token: textOption(invocation, "token"),
-  });
-  const api = new ApiClient(server.url, credentials);
+  const credentials = await findCredentials(invocation, project, server.isPrivate === true);
+  const api = new ApiClient(server.url, credentials, server.fetch);
   return withCleanup(
     () => work({ api, project, dns: server.dns }),
     async () => server.stop?.(),
   );
+}
+
+async function findCredentials(
+  invocation: Invocation,
+  { dns }: ProjectConfig,
+  isPrivate: boolean,
+): Promise<Credentials | null> {
+  const given = defined({
+    email: textOption(invocation, "email"),
+    key: textOption(invocation, "key"),
+    token: textOption(invocation, "token"),
+  });
+  if (isPrivate && Object.keys(given).length === 0) return null;
+  const { readDnsConfig } = await import("../../config/dns-config.ts");
+  const { email, key } = readDnsConfig(dns.variables);
+  return { ...given, email: given.email ?? email, key: given.key ?? key };
 }
 
 async function findServer(
@@ -78,70 +83,40 @@ async function findServer(
   project: ProjectConfig,
   listen: boolean,
 ): Promise<DnsServer> {
-  const { readDnsConfig } = await import("../../config/dns-config.ts");
-  const { email, key } = readDnsConfig(project.dns.variables);
   const url = textOption(invocation, "url");
-  if (url !== undefined) return { url: apiUrl(url), dns: null, email, key };
+  if (url !== undefined) return { url: apiUrl(url), dns: null };
+  const { zonesFolder } = await import("../../dns/server/zones-owner.ts");
   // As in wrangler, --persist-to is relative to the working folder, and the default to the file's.
   const state = textOption(invocation, "persist-to");
-  const options = defined<StartDnsOptions>({
-    ...configSelection(invocation),
-    persistTo: state === undefined ? undefined : resolve(state),
-    listen,
-  });
-  const folder = zonesFolder(project.folder, options.persistTo);
-  const deadline = Date.now() + zonesWaitMilliseconds;
-  for (;;) {
-    const owner = findZonesOwner(folder);
-    if (owner === null) {
-      const started = await startServer(options, { email, key });
-      if (started !== null) return started;
-    } else if (!owner.brief && owner.addresses !== undefined) {
-      await checkAnswers(folder, owner, owner.addresses);
-      return owner.addresses;
-    } else if (Date.now() > deadline) {
-      throw notAnswering(folder, owner);
-    }
-    await delay(pollMilliseconds);
-  }
+  const folder = zonesFolder(project.folder, state === undefined ? undefined : resolve(state));
+  const zones = { folder, variables: project.dns.variables };
+  return listen ? findListeners(zones, project) : connect(zones);
 }
 
-/** Returns `null` when another process has taken the zones meanwhile. */
-async function startServer(
-  options: StartDnsOptions,
-  credentials: Pick<DnsAddresses, "email" | "key">,
-): Promise<DnsServer | null> {
+async function connect(zones: Zones): Promise<DnsServer> {
+  const { connectionUrl, ZonesConnection } = await import("../../dns/server/zones-connection.ts");
+  const connection = await ZonesConnection.open(zones);
+  return {
+    url: connectionUrl,
+    dns: null,
+    isPrivate: true,
+    fetch: (input, init) => connection.fetch(input, init),
+    stop: () => connection.close(),
+  };
+}
+
+/** The listeners of the owner, or listeners for this command. */
+async function findListeners(zones: Zones, project: ProjectConfig): Promise<DnsServer> {
+  const { waitForAddresses } = await import("../../dns/server/zones-owner.ts");
   // Loading the runtime takes longer than most commands take through a running server.
+  const addresses = await waitForAddresses(zones.folder);
+  if (addresses !== null) return addresses;
   const { startBriefly } = await import("../../dns/server/start-dns.ts");
-  try {
-    const running = await startBriefly(options);
-    const { url, dnsPort } = running;
-    const dns = dnsPort === null ? null : { host: "127.0.0.1", port: dnsPort };
-    return { url, dns, stop: () => running.stop(), ...credentials };
-  } catch (error) {
-    if (error instanceof ZonesTakenError) return null;
-    throw error;
-  }
-}
-
-async function checkAnswers(folder: string, owner: ZonesOwnerRecord, { url }: DnsAddresses) {
-  try {
-    const signal = AbortSignal.timeout(answerMilliseconds);
-    await (await fetch(`${url}/user`, { signal })).arrayBuffer();
-  } catch {
-    throw notAnswering(folder, owner);
-  }
-}
-
-function notAnswering(folder: string, owner: ZonesOwnerRecord): UserError {
-  const { processId, addresses, brief } = owner;
-  const at = addresses === undefined ? "" : ` at ${addresses.url}`;
-  return new UserError(
-    brief
-      ? `Another command (process ${processId}) has the zones in ${folder}. Wait until it ends.`
-      : `Process ${processId} has the zones in ${folder} and does not answer${at}. ` +
-          "Stop the process and try again.",
-  );
+  const running = await startBriefly(zones, project.dns);
+  if (running === null) return findListeners(zones, project);
+  const { url, dnsPort } = running;
+  const server = dnsPort === null ? null : { host: "127.0.0.1", port: dnsPort };
+  return { url, dns: server, stop: () => running.stop() };
 }
 
 /** Adds the root of the API to a URL without a path. */

@@ -1,7 +1,9 @@
 /** `ledge store gc` */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { counted, formatBytes } from "../../base/format.ts";
-import { isAbandoned } from "../../store/core/blob-name.ts";
+import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/blob-name.ts";
+import { readDatabaseId } from "../../store/node/check/database-file.ts";
 import { removePartialFiles } from "../../store/node/partial-files.ts";
 import { storeRuns } from "../../store/node/store-owner.ts";
 import type { LeafCommand } from "../command.ts";
@@ -12,15 +14,26 @@ import { blobFolder, filesIn, withStore, type StoreProject } from "./open-store.
 export const collectGarbage: LeafCommand = {
   name: "gc",
   summary: "Removes the files that crashed runtimes have left",
-  details: "A runtime does the same by itself when it opens a bucket for the first time.",
-  options: projectOptions,
+  details:
+    "A runtime does the same by itself when it opens a bucket for the first time. The files of a\n" +
+    "database that was lost stay, because a restored database would name them: --lost gives them up.",
+  options: {
+    lost: { summary: "Also removes the files of a database that was lost" },
+    ...projectOptions,
+  },
 
   async run(invocation) {
     await withStore(invocation, async (store) => {
       const { project } = store;
       // Opening a bucket may remove files before `collectGarbage()` does; those count too.
       const before = await abandonedFiles(project);
-      for (const { bucketName } of project.buckets) await store.bucket(bucketName).collectGarbage();
+      for (const { bucketName } of project.buckets) {
+        const bucket = store.bucket(bucketName);
+        await bucket.collectGarbage();
+        if (invocation.options["lost"] !== true) continue;
+        await removeForeignMarks(project, bucketName);
+        await bucket.collectGarbage();
+      }
       await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "runs"));
       const kept = new Set((await abandonedFiles(project)).map(({ name }) => name));
       const removed = before.filter(({ name }) => !kept.has(name));
@@ -34,10 +47,19 @@ export const collectGarbage: LeafCommand = {
   },
 };
 
+/** Gives up the files of other databases than the bucket's (`store/bucket/garbage-collector.ts`). */
+async function removeForeignMarks(project: StoreProject, bucketName: string): Promise<void> {
+  const ownMark = databaseMark(readDatabaseId(project.folder, bucketName));
+  const folder = blobFolder(project, bucketName);
+  for (const { name } of await filesIn(folder)) {
+    if (isDatabaseMark(name) && name !== ownMark) await rm(join(folder, name), { force: true });
+  }
+}
+
 /** Blobs of runs that have ended. */
 async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {
   const folders = project.buckets.map(({ bucketName }) => filesIn(blobFolder(project, bucketName)));
   const files = (await Promise.all(folders)).flat();
-  const runIds = await storeRuns(project.folder).findActiveIds();
+  const runIds = storeRuns(project.folder).activeIds();
   return files.filter(({ name }) => isAbandoned(name, runIds));
 }

@@ -52,7 +52,12 @@ async function deleteKeys(
   const objects = addresses.map(({ bucket, key }) => ({ bucket: store.bucket(bucket), key }));
   let deleted = 0;
   for (const { bucket, key } of objects) {
-    if ((await bucket.head(key)) === null) continue;
+    // A damaged object cannot be read, and can be deleted.
+    const exists = await bucket.head(key).then(
+      (object) => object !== null,
+      () => true,
+    );
+    if (!exists) continue;
     if (!dryRun) await bucket.call({ method: "delete", keys: [key] });
     deleted++;
   }

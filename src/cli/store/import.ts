@@ -4,8 +4,8 @@
  * An object that has the bytes and the metadata of its file already is skipped. So an import that
  * was stopped continues when it is run again, and a second run of a complete import writes nothing.
  */
-import { readdir, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
@@ -65,6 +65,7 @@ export const importObjects: LeafCommand = {
         nameOf: (path) => path,
         async transfer(path) {
           const entry = entries.get(path);
+          if (entry !== undefined) await checkInside(root, path);
           const object = {
             key: prefix + (entry?.key ?? path),
             http: entry?.http ?? guessMetadata(path),
@@ -80,6 +81,18 @@ export const importObjects: LeafCommand = {
     });
   },
 };
+
+/** A manifest may name a file behind a link, which leads out of the folder. */
+async function checkInside(root: string, path: string): Promise<void> {
+  const [folder, file] = await Promise.all([
+    realpath(root),
+    // A missing file has its own message.
+    realpath(join(root, path)).catch(() => null),
+  ]);
+  if (file !== null && !file.startsWith(join(folder, sep))) {
+    throw new UserError("The manifest names a link that leads out of the folder.");
+  }
+}
 
 /** The files of the manifest, which may be missing in the folder, then all other files. */
 async function* importedPaths(

@@ -1,6 +1,7 @@
 /** `ledge store`: the buckets of a project. */
 import type { LeafCommand } from "../command.ts";
 import { buckets } from "./buckets.ts";
+import { check } from "./check.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { copy } from "./copy.ts";
 import { deleteObjects } from "./delete.ts";
@@ -24,6 +25,7 @@ export const storeCommands: readonly LeafCommand[] = [
   importObjects,
   exportObjects,
   stats,
+  check,
   collectGarbage,
   reset,
 ];

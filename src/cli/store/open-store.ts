@@ -2,9 +2,11 @@
  * The store of a project, and its buckets while a command has them open. Modules that `--help` does
  * not need are loaded when a command runs.
  */
-import { mkdirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { makePrivateFolder } from "../../base/private-files.ts";
+import { explain } from "../../base/usable-folder.ts";
 import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
@@ -49,7 +51,7 @@ export async function withStore<Result>(
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     // The folder makes the bucket known to commands that run without this configuration.
-    mkdirSync(blobFolder(project, known.bucketName), { recursive: true });
+    makeFolder(blobFolder(project, known.bucketName), project.folder);
     return Object.assign(new endpoint.EndpointBucket(connection, known.bucketName), { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
@@ -58,6 +60,14 @@ export async function withStore<Result>(
     () => work({ project, bucket, buckets }),
     () => connection.close(),
   );
+}
+
+function makeFolder(path: string, storeFolder: string): void {
+  try {
+    makePrivateFolder(path);
+  } catch (error) {
+    throw explain(error, storeFolder);
+  }
 }
 
 export async function findProject(invocation: Invocation): Promise<StoreProject> {

@@ -68,17 +68,22 @@ function describeProblems(problems: readonly ApiProblem[]): string {
   return lines.join("\n");
 }
 
+/** The part of `fetch()` that a client of the API uses. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 export class ApiClient {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #transport: Fetch;
 
-  /** @param url ends in `/client/v4` */
-  constructor(url: string, { email, key, token }: Credentials) {
+  /**
+   * @param url ends in `/client/v4`
+   * @param credentials `null` for a server that needs none
+   */
+  constructor(url: string, credentials: Credentials | null, transport: Fetch = fetch) {
     this.url = url;
-    this.#headers =
-      token === undefined
-        ? { "x-auth-email": email, "x-auth-key": key }
-        : { authorization: `Bearer ${token}` };
+    this.#headers = credentials === null ? {} : credentialHeaders(credentials);
+    this.#transport = transport;
   }
 
   zones(): Promise<ApiZone[]> {
@@ -172,8 +177,9 @@ export class ApiClient {
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     try {
       const headers = { ...this.#headers, ...(init.headers as Record<string, string>) };
-      return await fetch(`${this.url}${path}`, { ...init, headers });
+      return await this.#transport(`${this.url}${path}`, { ...init, headers });
     } catch (error) {
+      if (error instanceof UserError) throw error;
       const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException };
       const reason = cause?.code ?? cause?.message ?? message;
       throw new UserError(`Cannot reach the DNS API at ${this.url}: ${reason}.`, { cause: error });
@@ -191,6 +197,12 @@ export class ApiClient {
     if (response.status === 404) throw new NotFoundError(describeProblems(envelope.errors));
     throw new ApiError(envelope.errors);
   }
+}
+
+function credentialHeaders({ email, key, token }: Credentials): Record<string, string> {
+  return token === undefined
+    ? { "x-auth-email": email, "x-auth-key": key }
+    : { authorization: `Bearer ${token}` };
 }
 
 function parseEnvelope(text: string): Envelope | null {

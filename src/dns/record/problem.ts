@@ -125,6 +125,13 @@ export const problem = {
   fileTooLarge: (bytes: number) => make(400, 9445, `Zone file is larger than ${bytes} bytes.`),
   zoneFile: (line: number, reason: string) => make(400, 9446, `Line ${line}: ${reason}.`),
   configuration: (reason: string) => make(500, 9450, `Configuration of [dns]: ${reason}`),
+  /** `base/host-rule.ts` has the reasons. */
+  requestRefused: (reason: string) => make(403, 9451, reason),
+  /** `base/disk-space.ts` and `base/file-presence.ts` have the reasons. */
+  storage: (reason: string) => make(507, 9452, reason),
+  nestedTooDeep: (levels: number) =>
+    make(400, 9447, `Request body is nested more than ${levels} levels deep.`),
+  bodyIncomplete: () => make(400, 9448, "Request body ended too early."),
   internal: () => make(500, 9500, "Internal error"),
 } as const;
 

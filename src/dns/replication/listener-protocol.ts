@@ -13,8 +13,8 @@ import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 export const secretHeader = "x-ledge-secret";
 export const publicationPath = "/publications";
 export const externalPath = "/external";
-/** `fetch()` needs a host; the service behind the binding ignores it. */
-export const listenersOrigin = "http://listeners";
+/** `fetch()` needs a host, and the listeners' server answers loopback names (`base/host-rule.ts`). */
+export const listenersOrigin = "http://localhost";
 export const zonesPath = "/ledge/zones";
 
 /** Few lines for a large zone, and little memory for a line. */

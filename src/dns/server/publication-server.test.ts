@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import { request as send, type IncomingMessage } from "node:http";
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Publication } from "../replication/publication.ts";
-import { forwardPublications } from "./publication-server.ts";
+import { forwardPublications, startPublicationServer } from "./publication-server.ts";
+import { externalPath, publicationPath, secretHeader } from "../replication/listener-protocol.ts";
 import { serveThreadCalls } from "./thread-calls.ts";
 
 const publications: Publication[] = [{ kind: "removed", zoneId: "z" }];
@@ -48,5 +50,51 @@ describe("forwardPublications()", () => {
     gone.port2.close();
     await expect(sending).resolves.toBeUndefined();
     await expect(forward(publications)).resolves.toBeUndefined();
+  });
+});
+
+describe("startPublicationServer()", () => {
+  const secret = "secret-of-this-start";
+
+  async function start() {
+    const applied: unknown[] = [];
+    const server = await startPublicationServer({
+      secret,
+      apply: async (given) => void applied.push(given),
+      resolve: async () => "failed",
+    });
+    onTestFinished(() => server.stop());
+    const post = async (path: string, headers: Record<string, string>, body = "[]") => {
+      const sent = send(`http://${server.address}${path}`, { method: "POST", headers });
+      sent.end(body);
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    return { applied, post };
+  }
+
+  it("applies what has the secret and a loopback host", async () => {
+    const { applied, post } = await start();
+    expect(await post(publicationPath, { [secretHeader]: secret, host: "localhost" })).toBe(204);
+    expect(await post(externalPath, { [secretHeader]: secret })).toBe(200);
+    expect(await post("/other", { [secretHeader]: secret })).toBe(404);
+    expect(await post(publicationPath, { [secretHeader]: secret }, "{")).toBe(500);
+    expect(applied).toEqual([[]]);
+  });
+
+  it("refuses other hosts, foreign pages and wrong secrets", async () => {
+    const { applied, post } = await start();
+    for (const headers of [
+      {},
+      { [secretHeader]: "" },
+      { [secretHeader]: `${secret}x` },
+      { [secretHeader]: secret.slice(1) },
+      { [secretHeader]: secret, host: "evil.example" },
+      { [secretHeader]: secret, origin: "https://evil.example" },
+    ]) {
+      expect(await post(publicationPath, headers)).toBe(403);
+    }
+    expect(applied).toEqual([]);
   });
 });

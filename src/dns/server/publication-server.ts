@@ -1,12 +1,14 @@
 /**
  * The publications of the companion worker, in the first listener thread. An HTTP server receives
- * them (`src/dns/replication/listener-protocol.ts`); the other threads get them by thread calls.
+ * them (`src/dns/replication/listener-protocol.ts`); the other threads get them by thread calls. The
+ * server listens on loopback, and answers only requests with the secret of this start.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { MessagePort } from "node:worker_threads";
+import { loopbackOnly, refuseRequest } from "../../base/host-rule.ts";
 import { externalPath, publicationPath, secretHeader } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import { isSameSecret } from "../wire/bytes.ts";
@@ -28,21 +30,19 @@ export async function startPublicationServer(options: {
   readonly resolve: ResolveExternal;
 }): Promise<PublicationServer> {
   const { secret, apply, resolve } = options;
-  const handle = async (request: IncomingMessage): Promise<string | null> => {
-    const given = Buffer.from(String(request.headers[secretHeader]));
-    if (!isSameSecret(Buffer.from(secret), given)) throw new Error("wrong secret");
-    const body = await json(request);
+  const handle = async (request: IncomingMessage): Promise<Reply> => {
+    if (!isFromWorker(request, secret)) return { status: 403 };
     if (request.url === publicationPath) {
-      await apply(body as readonly Publication[]);
-      return null;
+      await apply((await json(request)) as readonly Publication[]);
+      return { status: 204 };
     }
-    if (request.url === externalPath)
-      return JSON.stringify(await resolve(body as ExternalQuestion));
-    throw new Error(`nothing at ${request.url}`);
+    if (request.url !== externalPath) return { status: 404 };
+    const question = (await json(request)) as ExternalQuestion;
+    return { status: 200, body: JSON.stringify(await resolve(question)) };
   };
   const server = createServer((request, response) => {
     handle(request).then(
-      (body) => (body === null ? response.writeHead(204).end() : response.end(body)),
+      ({ status, body }) => response.writeHead(status).end(body),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -56,6 +56,19 @@ export async function startPublicationServer(options: {
       server.closeAllConnections();
     },
   };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body?: string;
+}
+
+/** Decides before the body is read. The comparison takes the same time for all secrets. */
+function isFromWorker({ method = "", headers }: IncomingMessage, secret: string): boolean {
+  const { host = null, origin = null } = headers;
+  const head = { method, host, origin, requestedMethod: null };
+  const given = Buffer.from(String(headers[secretHeader]));
+  return refuseRequest(head, loopbackOnly) === null && isSameSecret(Buffer.from(secret), given);
 }
 
 /** @param ports to the other threads, which serve `apply` */

@@ -4,14 +4,26 @@
  */
 import { isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
-import { withRuntimeStart } from "../../base/child-processes.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
-import { readDnsConfig, type DnsConfig } from "../../config/dns-config.ts";
-import { startCompanion } from "./companion.ts";
-import type { ListenConfig } from "../../config/dns-table.ts";
+import {
+  apiKeyDefault,
+  readDnsConfig,
+  type DnsConfig,
+  type DnsVariables,
+} from "../../config/dns-config.ts";
+import { Companion } from "./companion.ts";
+import type { ListenConfig, ProjectDns } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
-import { zonesFolder, ZonesOwner } from "./zones-owner.ts";
+import {
+  claimZones,
+  findZonesOwner,
+  tableId,
+  zonesFolder,
+  ZonesTakenError,
+  type Zones,
+  type ZonesOwner,
+} from "./zones-owner.ts";
 
 export interface StartDnsOptions {
   /** The configuration file. By default the nearest file, or the default settings without a file. */
@@ -41,59 +53,91 @@ export interface RunningDns {
 
 const host = "127.0.0.1";
 
-export function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
-  return start(options, { brief: false });
+/** @throws ZonesTakenError when another process owns the zones until its end */
+export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
+  const { folder: projectFolder, dns } = readConfig(options);
+  const zones = {
+    folder: zonesFolder(projectFolder, options.persistTo),
+    variables: dns.variables,
+  };
+  const log = options.log ?? console.log;
+  for (;;) {
+    const owner = await claimZones(zones, { isBrief: false, log });
+    if (owner !== null) return startOwned(owner, () => startServer(owner, dns, options));
+    const record = await findZonesOwner(zones.folder);
+    if (record !== null) throw new ZonesTakenError(zones.folder, record);
+  }
 }
 
 /**
- * DNS for one command, on free ports. Secondaries are not notified, because no server would answer
- * when they ask for the zone; the next start notifies them.
+ * DNS for one command that needs listeners, on free ports. Secondaries are not notified, because no
+ * server would answer when they ask for the zone; the next start notifies them. Returns `null` when
+ * another process owns the zones until its end.
  */
-export function startBriefly(options: StartDnsOptions): Promise<RunningDns> {
-  return start({ ...options, port: 0, dnsPort: 0, log: () => {} }, { brief: true });
+export async function startBriefly(zones: Zones, dns: ProjectDns): Promise<RunningDns | null> {
+  // The command ends soon, so a process that asks for the zones waits for its end.
+  const owner = await claimZones(zones, { isBrief: true });
+  if (owner === null) return null;
+  const brief = {
+    ...dns,
+    listen: { ...dns.listen, ...briefListen },
+    transfers: { ...dns.transfers, secondaries: [] },
+  };
+  const options = { port: 0, dnsPort: 0, log: () => {} };
+  return startOwned(owner, () => startServer(owner, brief, options));
 }
 
-async function start(options: StartDnsOptions, { brief }: { brief: boolean }): Promise<RunningDns> {
-  const log = options.log ?? console.log;
-  const { folder: projectFolder, dns } = readConfig(options);
-  const { variables } = dns;
-  const listen = brief ? { ...dns.listen, ...briefListen } : dns.listen;
-  const transfers = brief ? { ...dns.transfers, secondaries: [] } : dns.transfers;
-  const config = readDnsConfig(variables);
-  const wanted = options.port ?? dns.apiPort;
-  const folder = zonesFolder(projectFolder, options.persistTo);
+async function startOwned(
+  owner: ZonesOwner,
+  start: () => Promise<RunningDns>,
+): Promise<RunningDns> {
+  try {
+    const server = await start();
+    const stop = (): Promise<void> => server.stop().finally(() => owner.release());
+    let stopped: Promise<void> | undefined;
+    return { ...server, stop: () => (stopped ??= stop()) };
+  } catch (error) {
+    owner.release();
+    throw error;
+  }
+}
 
-  const owner = await ZonesOwner.take(folder, { brief });
-  const parts: (() => Promise<unknown>)[] = [async () => owner.release()];
+/** The part of DNS that runs while this process owns the zones. `stop()` keeps the zones owned. */
+export async function startServer(
+  owner: ZonesOwner,
+  { variables, listen, transfers, apiPort, port: dnsPortDefault }: ProjectDns,
+  options: Pick<StartDnsOptions, "port" | "dnsPort" | "listen" | "log">,
+): Promise<RunningDns> {
+  const log = options.log ?? console.log;
+  const config = readDnsConfig(variables);
+  const table = tableId(variables);
+  const wanted = options.port ?? apiPort;
+  const parts: (() => Promise<unknown>)[] = [];
   let stopped: Promise<void> | undefined;
-  // The worker stops first: the listeners must receive what it still commits. The folder is last.
+  // The worker stops first: the listeners must receive what it still commits.
   const stop = (): Promise<void> => (stopped ??= stopAll(parts.toReversed()));
   try {
     const port = (await isPortFree(wanted, host).catch(() => false)) ? wanted : 0;
     const listeners =
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
-    const miniflare = withRuntimeStart(
-      (runtimeProcessId) => owner.amend({ runtimeProcessId }),
-      () => startCompanion(variables, { host, port, folder, listeners }),
-    );
-    parts.push(() => miniflare.dispose());
-    const { origin } = await miniflare.unsafeGetDirectURL("dns");
+    const companion = await Companion.start(owner, variables, { port: { host, port }, listeners });
+    parts.push(() => companion.stop());
+    const origin = await companion.origin();
     const url = `${origin}/client/v4`;
-    const { email, key } = config;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
-    log(describeApi(url, config));
+    log(describeApi(url, config, variables));
     if (listeners === null) {
-      owner.amend({ addresses: { url, dns: null, email, key } });
+      owner.amend({ table, addresses: { url, dns: null } });
       return { url, dnsPort: null, stop };
     }
-    const dnsPort = options.dnsPort ?? dns.port;
+    const dnsPort = options.dnsPort ?? dnsPortDefault;
     const ports = await openPorts(listeners, origin, { ...listen, port: dnsPort });
     if (dnsPort !== 0 && ports.port !== dnsPort) {
       log(`Port ${dnsPort} is taken: DNS uses another port.`);
     }
     log(`DNS        ${describePorts(ports)} (UDP and TCP)`);
-    owner.amend({ addresses: { url, dns: reachable(ports), email, key } });
+    owner.amend({ table, addresses: { url, dns: reachable(ports) } });
     return { url, dnsPort: ports.port, stop };
   } catch (error) {
     await stop();
@@ -140,15 +184,21 @@ async function openPorts(
   }
 }
 
-function describeApi(url: string, config: DnsConfig): string {
-  const { email, key, tokens, zones } = config;
+function describeApi(url: string, config: DnsConfig, variables: DnsVariables): string {
+  const { email, tokens, zones } = config;
   return [
     `DNS API    ${url}`,
     `  e-mail   ${email}`,
-    `  key      ${key}`,
+    `  key      ${describeKey(config, variables)}`,
     ...(tokens.length === 0 ? [] : [`  tokens   ${tokens.length}`]),
     `  zones    ${zones.map(({ name }) => name).join(", ") || "none declared"}`,
   ].join("\n");
+}
+
+/** Terminals and logs keep what is printed, so only the key that everyone knows is. */
+function describeKey({ key }: DnsConfig, { DNS_KEY: secret = "" }: DnsVariables): string {
+  if (key === apiKeyDefault) return key;
+  return secret === "" ? "the key of [dns] in the configuration" : "DNS_KEY of .dev.vars";
 }
 
 function describePorts({ hosts, port }: OpenPorts): string {

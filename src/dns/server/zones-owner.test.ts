@@ -1,79 +1,89 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { thisProcess } from "../../base/processes.ts";
-import { findZonesOwner, ZonesOwner, ZonesTakenError } from "./zones-owner.ts";
+import {
+  claimZones,
+  describeOtherTable,
+  findZonesOwner,
+  takeZones,
+  waitForAddresses,
+  type Zones,
+} from "./zones-owner.ts";
 
-function temporaryFolder(): string {
+function temporaryZones(table: object = {}): Zones {
   const folder = mkdtempSync(join(tmpdir(), "ledge-zones-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, "v3", "dns");
+  return { folder: join(folder, "v3", "dns"), variables: { DNS_CONFIG: JSON.stringify(table) } };
 }
 
-const server = { brief: false };
+const lasting = { isBrief: false };
 
-function writeRecord(folder: string, record: unknown): void {
+test("claimZones() makes one of many the owner", async () => {
+  const zones = temporaryZones();
+  const claims = await Promise.all(Array.from({ length: 20 }, () => claimZones(zones, lasting)));
+  const owners = claims.filter((owner) => owner !== null);
+  expect(owners).toHaveLength(1);
+  owners[0]?.release();
+});
+
+test("claimZones() waits until a command gives the zones up", async () => {
+  const zones = temporaryZones();
+  const asked = Promise.withResolvers<void>();
+  const command = await takeZones(zones, { isBrief: true, onHandover: asked.resolve });
+  const claim = claimZones(zones, lasting);
+  await asked.promise;
+  await expect(Promise.race([claim, delay(100, "waits")])).resolves.toBe("waits");
+  command?.release();
+  const owner = await claim;
+  expect(owner).not.toBeNull();
+  owner?.release();
+});
+
+test("findZonesOwner() believes no record whose process does not listen", async () => {
+  const { folder, variables } = temporaryZones();
+  expect(await findZonesOwner(folder)).toBeNull();
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "running.json"), JSON.stringify(record));
-}
-
-test("ZonesOwner.take() makes one of many the owner", async () => {
-  const folder = temporaryFolder();
-  writeRecord(folder, { id: "old", processId: 2 ** 22 + 1, processStart: null, brief: false });
-  const takes = Array.from({ length: 20 }, () => ZonesOwner.take(folder, server));
-  const results = await Promise.allSettled(takes);
-  const won = results.filter(({ status }) => status === "fulfilled");
-  const lost = results.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
-  expect(won).toHaveLength(1);
-  expect(lost.every(({ reason }) => reason instanceof ZonesTakenError)).toBe(true);
+  writeFileSync(join(folder, "owner.json"), JSON.stringify({ ...thisProcess(), isBrief: false }));
+  expect(await findZonesOwner(folder)).toBeNull();
+  const owner = await takeZones({ folder, variables }, lasting);
+  expect(await findZonesOwner(folder)).toMatchObject({ processId: process.pid, isBrief: false });
+  owner?.release();
+  expect(await findZonesOwner(folder)).toBeNull();
 });
 
-test("ZonesOwner.take() waits until a command has ended", async () => {
-  const folder = temporaryFolder();
-  const command = await ZonesOwner.take(folder, { brief: true });
-  let taken = false;
-  const waiting = ZonesOwner.take(folder, server).then(() => (taken = true));
-  await expect(Promise.race([waiting, delay(200, "waits")])).resolves.toBe("waits");
-  command.release();
-  await waiting;
-  expect(taken).toBe(true);
+test("waitForAddresses() waits while the owner starts, and not for a command", async () => {
+  const zones = temporaryZones();
+  const { folder } = zones;
+  expect(await waitForAddresses(folder)).toBeNull();
+  const command = await takeZones(zones, { isBrief: true });
+  expect(await waitForAddresses(folder)).toBeNull();
+  command?.release();
+  const owner = await takeZones(zones, lasting);
+  const found = waitForAddresses(folder);
+  await expect(Promise.race([found, delay(100, "waits")])).resolves.toBe("waits");
+  const addresses = { url: "http://127.0.0.1:1/client/v4", dns: null };
+  owner?.amend({ addresses });
+  expect(await found).toEqual(addresses);
+  owner?.release();
 });
 
-test("ZonesOwner.release() removes its own record, and not the record of another owner", async () => {
-  const folder = temporaryFolder();
-  const owner = await ZonesOwner.take(folder, server);
-  owner.release();
-  expect(existsSync(join(folder, "running.json"))).toBe(false);
-  const next = await ZonesOwner.take(folder, server);
-  owner.amend({ runtimeProcessId: 1 });
-  owner.release();
-  expect(findZonesOwner(folder)).toMatchObject({ processId: process.pid });
-  expect(readFileSync(join(folder, "running.json"), "utf8")).not.toContain("runtimeProcessId");
-  next.release();
+test("describeOtherTable() compares what the companion worker reads", async () => {
+  const table = { zones: [{ name: "example.org" }] };
+  const zones = temporaryZones(table);
+  const client = (DNS_CONFIG: string): Zones => ({ ...zones, variables: { DNS_CONFIG } });
+  expect(describeOtherTable(zones)).toBeNull();
+  const owner = await takeZones(zones, lasting);
+  expect(describeOtherTable(zones)).toBeNull();
+  // Ports belong to the dev server, and a default is the same as no key.
+  const same = { api_port: 1, record_quota: 1_000_000, binding: "DNS", ...table };
+  expect(describeOtherTable(client(JSON.stringify(same)))).toBeNull();
+  const secret = { ...zones, variables: { ...zones.variables, DNS_KEY: "f".repeat(37) } };
+  expect(describeOtherTable(secret)).toBeNull();
+  for (const other of ['{"zones":[]}', "{}", "not JSON"]) {
+    expect(describeOtherTable(client(other))).toContain(`Process ${process.pid} has the zones in `);
+  }
+  owner?.release();
 });
-
-test("findZonesOwner() ignores the record of a dead process, also when the id was used again", () => {
-  const folder = temporaryFolder();
-  expect(findZonesOwner(folder)).toBeNull();
-  const record = { id: "x", ...thisProcess() };
-  writeRecord(folder, record);
-  expect(findZonesOwner(folder)).toMatchObject(record);
-  writeRecord(folder, { ...record, processId: 2 ** 22 + 1 });
-  expect(findZonesOwner(folder)).toBeNull();
-  // Where the system does not tell the start of a process, the id decides.
-  const tellsStart = record.processStart !== null;
-  writeRecord(folder, { ...record, processStart: "1" });
-  expect(findZonesOwner(folder) === null).toBe(tellsStart);
-});
-
-test.each(["", "{", "null", "[]", '{"id":1}', '{"id":"x","processId":"1"}'])(
-  "findZonesOwner() finds no record in %j",
-  (text) => {
-    const folder = temporaryFolder();
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "running.json"), text);
-    expect(findZonesOwner(folder)).toBeNull();
-  },
-);

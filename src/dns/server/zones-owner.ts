@@ -1,47 +1,65 @@
 /**
- * Which process owns the zones in a folder (`base/folder-owner.ts`).
+ * Which process owns the zones in a folder (`base/folder-owner.ts` says what an owner is).
  *
- * The owner writes one record, `running.json`, with the addresses of its API and listeners and the
- * credentials of the API. Every other process uses that API, or fails: no second process opens the
- * zones. A command owns the zones only until it ends, so others wait for its end.
+ * The owner runs the companion worker, which has the zones, and answers at the folder's socket. All
+ * other processes are clients: scripts through `worker/api-proxy.ts`, commands through
+ * `zones-connection.ts`. A dev server and `startDns()` are owners until they end. A command, and a
+ * tool that only has a binding, own the zones briefly: while no other process does.
+ *
+ * The owner's `[dns]` table counts. The record of the owner tells a client whether its table differs.
  */
-import { rmSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  endOrphanedRuntime,
-  readOwnerRecord,
-  withFolderLock,
-  writeOwnerRecord,
-  type OwnerRecord,
-} from "../../base/folder-owner.ts";
-import { isAlive, thisProcess } from "../../base/processes.ts";
-import { newRunId } from "../../base/run-records.ts";
+import { claimFolder } from "../../base/folder-claim.ts";
+import { reserveName } from "../../base/disk-space.ts";
+import { FolderOwner, readOwnerRecord, type OwnerRecord } from "../../base/folder-owner.ts";
+import { socketPath } from "../../base/folder-sockets.ts";
+import { OwnerLink } from "../../base/owner-link.ts";
+import { RunRecords } from "../../base/run-records.ts";
 import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { fullDeviceText, requireUsableFolder } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
+import { readDnsConfig, type DnsVariables } from "../../config/dns-config.ts";
+import { moveOldZones } from "./old-zones.ts";
 
 export interface DnsAddresses {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
   /** Of UDP and TCP; `null` without listeners. */
   readonly dns: { readonly host: string; readonly port: number } | null;
-  readonly email: string;
-  readonly key: string;
 }
 
-export interface ZonesOwnerRecord extends OwnerRecord {
-  /** Of this ownership: a process can own the zones several times. */
-  readonly id: string;
-  /** Whether the owner is a command. */
-  readonly brief: boolean;
-  /** Once the owner answers. */
+interface ZonesDetails {
+  /** Identifies the `[dns]` table of the owner. */
+  readonly table: string;
+  /** Once the owner answers at ports. */
   readonly addresses?: DnsAddresses;
 }
 
-const recordFileName = "running.json";
+export type ZonesOwner = FolderOwner<ZonesDetails>;
+export type ZonesOwnerRecord = OwnerRecord & Partial<ZonesDetails>;
+
+/** The zones of a folder, as a process uses them. */
+export interface Zones {
+  readonly folder: string;
+  /** Of the companion worker, if this process becomes the owner. */
+  readonly variables: DnsVariables;
+}
+
+export interface TakeOptions {
+  /** Whether this process gives the zones up when another process asks. */
+  readonly isBrief: boolean;
+  readonly onHandover?: () => void;
+  /** Receives messages about zones of an earlier version. Default: `console.warn`. */
+  readonly log?: (text: string) => void;
+}
+
+/** The folder of the zones (`base/usable-folder.ts`). */
+export const zonesNeeds = { reserve: reserveName };
 const pollMilliseconds = 20;
-/** For a command to end, and for a runtime to start. */
-export const zonesWaitMilliseconds = 30_000;
+/** For a runtime and its listeners to start. */
+const startMilliseconds = 60_000;
 
 /** Where the zones of a project are. `persistTo` is relative to the project's folder. */
 export function zonesFolder(projectFolder: string, persistTo?: string): string {
@@ -49,7 +67,17 @@ export function zonesFolder(projectFolder: string, persistTo?: string): string {
   return pluginFolder(stateFolder(projectFolder, given), "dns");
 }
 
-/** Another process owns the zones, and is not a command that soon ends. */
+/** The socket at which the owner answers. The folder exists. */
+export function apiSocketPath(folder: string): string {
+  return socketPath(folder, "api");
+}
+
+/** The runtimes with a binding to the zones. */
+export function zonesRuns(folder: string): RunRecords {
+  return new RunRecords(join(folder, "runs"));
+}
+
+/** Another process owns the zones, and not only briefly. */
 export class ZonesTakenError extends UserError {
   readonly owner: ZonesOwnerRecord;
 
@@ -63,71 +91,82 @@ export class ZonesTakenError extends UserError {
   }
 }
 
-export class ZonesOwner {
-  readonly #folder: string;
-  #record: ZonesOwnerRecord;
-
-  private constructor(folder: string, record: ZonesOwnerRecord) {
-    this.#folder = folder;
-    this.#record = record;
+/** Makes this process the owner. Returns `null` when the zones have an owner. */
+export async function takeZones(
+  { folder, variables }: Zones,
+  { log = console.warn, ...options }: TakeOptions,
+): Promise<ZonesOwner | null> {
+  const { isFull } = requireUsableFolder(folder, zonesNeeds);
+  const runs = zonesRuns(folder);
+  const owner = await FolderOwner.tryTake<ZonesDetails>(folder, {
+    ...options,
+    details: { table: tableId(variables) },
+    // A client that was killed has left its runtime, whose script goes on.
+    onClientEnd: () => void runs.endAbandoned().catch(() => {}),
+  });
+  if (owner === null) return null;
+  if (isFull) log(fullDeviceText(folder));
+  try {
+    await runs.endAbandoned();
+    for (const message of moveOldZones(folder)) log(message);
+    return owner;
+  } catch (error) {
+    owner.release();
+    throw error;
   }
+}
 
-  /**
-   * Makes this process the owner. Waits for the end of a command that is the owner.
-   *
-   * @throws ZonesTakenError
-   */
-  static async take(folder: string, { brief }: { brief: boolean }): Promise<ZonesOwner> {
-    const record: ZonesOwnerRecord = { id: newRunId(), ...thisProcess(), brief };
-    const deadline = Date.now() + zonesWaitMilliseconds;
-    for (;;) {
-      const owner = await withFolderLock(folder, () => takeIfFree(folder, record));
-      if (owner === null) return new ZonesOwner(folder, record);
-      if (!owner.brief || Date.now() > deadline) throw new ZonesTakenError(folder, owner);
-      await delay(pollMilliseconds);
-    }
-  }
-
-  /** Adds to the record, unless another owner has replaced it. */
-  amend(addition: Pick<ZonesOwnerRecord, "runtimeProcessId" | "addresses">): void {
-    this.#record = { ...this.#record, ...addition };
-    if (this.#isRecorded()) writeOwnerRecord(recordPath(this.#folder), this.#record);
-  }
-
-  release(): void {
-    if (this.#isRecorded()) rmSync(recordPath(this.#folder), { force: true });
-  }
-
-  #isRecorded(): boolean {
-    return readRecord(this.#folder)?.id === this.#record.id;
-  }
+/**
+ * Makes this process the owner, after a brief owner has given the zones up. Returns `null` when
+ * another process owns the zones until its end.
+ */
+export function claimZones(zones: Zones, options: TakeOptions): Promise<ZonesOwner | null> {
+  return claimFolder(zones.folder, () => takeZones(zones, options));
 }
 
 /** `null` when no process owns the zones. */
-export function findZonesOwner(folder: string): ZonesOwnerRecord | null {
-  const record = readRecord(folder);
-  return record !== null && isAlive(record) ? record : null;
+export async function findZonesOwner(folder: string): Promise<ZonesOwnerRecord | null> {
+  const link = await OwnerLink.connect(folder);
+  link?.close();
+  return link === null ? null : readOwnerRecord<ZonesDetails>(folder);
 }
 
-/** @returns the owner, `null` when this process has become it */
-async function takeIfFree(
-  folder: string,
-  record: ZonesOwnerRecord,
-): Promise<ZonesOwnerRecord | null> {
-  const last = readRecord(folder);
-  if (last !== null) {
-    if (isAlive(last)) return last;
-    await endOrphanedRuntime(last);
+/**
+ * Where a process that owns the zones until its end answers; waits while that process starts.
+ * Returns `null` when the zones have no such owner.
+ */
+export async function waitForAddresses(folder: string): Promise<DnsAddresses | null> {
+  const deadline = Date.now() + startMilliseconds;
+  for (;;) {
+    const owner = await findZonesOwner(folder);
+    if (owner === null || owner.isBrief) return null;
+    if (owner.addresses !== undefined) return owner.addresses;
+    if (Date.now() > deadline) throw new ZonesTakenError(folder, owner);
+    await delay(pollMilliseconds);
   }
-  writeOwnerRecord(recordPath(folder), record);
-  return null;
 }
 
-function readRecord(folder: string): ZonesOwnerRecord | null {
-  const record = readOwnerRecord<ZonesOwnerRecord>(recordPath(folder));
-  return typeof record?.id === "string" ? record : null;
+/** What to tell the user of a client whose `[dns]` table differs from the owner's, or `null`. */
+export function describeOtherTable({ folder, variables }: Zones): string | null {
+  const owner = readOwnerRecord<ZonesDetails>(folder);
+  if (owner?.table === undefined || owner.table === tableId(variables)) return null;
+  return (
+    `Process ${owner.processId} has the zones in ${folder}, and its [dns] table differs from the ` +
+    "table here: the table of that process counts. Give both the same table."
+  );
 }
 
-function recordPath(folder: string): string {
-  return join(folder, recordFileName);
+/** Secrets of `.dev.vars` do not count: stock tools do not know them. */
+export function tableId({ DNS_CONFIG: text }: DnsVariables): string {
+  return createHash("sha256").update(canonicalTable(text)).digest("hex");
+}
+
+function canonicalTable(text = "{}"): string {
+  try {
+    // Without the keys of the dev server, and with the defaults.
+    return JSON.stringify(readDnsConfig({ DNS_CONFIG: text }));
+  } catch {
+    // The companion worker reports the mistakes.
+    return text;
+  }
 }

@@ -12,12 +12,13 @@ interface InnerBindings {
   readonly buckets: BucketNamespace;
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly bucket: Pick<BucketAccess, "bucketName" | "runId" | "rpc" | "latencyMilliseconds">;
+  readonly disk: Fetcher;
+  readonly bucket: Omit<BucketAccess, "buckets" | "blobs" | "joiner" | "disk">;
   readonly settings: BucketSettings;
 }
 
 export default function createBinding(inner: InnerBindings): StoreBucket {
-  const { buckets, blobs, joiner, bucket, settings } = inner;
-  const client = new BucketClient({ buckets, blobs, joiner, ...bucket });
+  const { buckets, blobs, joiner, disk, bucket, settings } = inner;
+  const client = new BucketClient({ buckets, blobs, joiner, disk, ...bucket });
   return defineHiddenProperties(new StoreBucket(client, settings), client, bucket.bucketName);
 }

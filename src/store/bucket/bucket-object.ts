@@ -6,10 +6,11 @@
  * persistent, so after a runtime was killed while the bucket was in use, the next runtime wakes the
  * bucket and collects the files that the crash left, even if no script calls the bucket.
  */
-import { BlobDirectory, fileNames } from "../content/blob-directory.ts";
-import { isAbandoned } from "../core/blob-name.ts";
+import { BlobDirectory } from "../content/blob-directory.ts";
+import { bucketFolder } from "../core/blob-name.ts";
 import { encodeHex } from "../../base/hex.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
+import type { Operation, Outcome, Request } from "../core/operations.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import {
@@ -18,11 +19,13 @@ import {
   type OperationMessage,
   type OutcomeMessage,
 } from "../transport/message.ts";
-import { areReads, Bucket } from "./bucket.ts";
+import { areReads, Bucket, type RefusedWrites } from "./bucket.ts";
+import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { storeClock } from "./clock.ts";
+import { GarbageCollector } from "./garbage-collector.ts";
 import { storeTestSession } from "./test-session.ts";
 
-interface BucketEnv {
+interface BucketEnv extends DiskBindings {
   /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
@@ -33,7 +36,6 @@ interface BucketEnv {
 export const awakeBuckets = new Set<string>();
 
 const wakeAfterUseMilliseconds = 60_000;
-const sweepChunk = 1000;
 /** Each removal is a request to the disk service, which holds memory until its answer. */
 const removalsAtOnce = 64;
 
@@ -43,10 +45,12 @@ const emptyBytesMax = 1024 * 1024;
 const reclaimMilliseconds = 100;
 
 export class BucketObject extends BucketService<BucketEnv> {
-  #bucket: Bucket;
+  #opened: Bucket | undefined;
   readonly #name: string;
   readonly #journal: UndoJournal;
   readonly #blobs: BlobDirectory;
+  readonly #disk: BucketDisk;
+  readonly #collector: GarbageCollector;
   /** The machine's time of the alarm that this instance has set; `Infinity` without one. */
   #alarmTime = Infinity;
   /** The upload deadline for which the alarm is set. */
@@ -66,18 +70,48 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
-    this.#journal.recover(storeTestSession.run);
-    this.#bucket = this.#openBucket();
+    this.#disk = new BucketDisk(ctx, env, name);
+    this.#collector = new GarbageCollector({
+      bucketName: name,
+      bucket: () => this.#bucket,
+      blobs: this.#blobs,
+      runs: env.runs,
+      removeFiles: (names) => this.#remove(names),
+      databasePath: databasePath(env, ctx.id),
+      blobsPath: `${env.place.folder}/blobs/${bucketFolder(name)}`,
+    });
+  }
+
+  /** @throws Error when the database cannot be used; `#problem` says why */
+  get #bucket(): Bucket {
+    return (this.#opened ??= this.#openBucket());
   }
 
   #openBucket(): Bucket {
-    return new Bucket({ storage: this.ctx.storage, now: () => storeClock.now(), randomHex });
+    // By a journal of its own: to open an older database changes the tables.
+    new UndoJournal(this.ctx.storage.sql).recover(storeTestSession.run);
+    return new Bucket({
+      storage: this.ctx.storage,
+      now: () => storeClock.now(),
+      randomHex,
+      bucketName: this.#name,
+      databasePath: databasePath(this.env, this.ctx.id),
+    });
   }
 
-  override execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]> {
+  /** Why no operation can be executed, or `null`. */
+  #problem(): string | null {
+    if (this.#opened !== undefined) return this.#disk.removedText;
+    return this.#disk.openingProblem(() => void (this.#opened = this.#openBucket()));
+  }
+
+  override execute(
+    messages: OperationMessage[],
+    requestId?: string,
+  ): OutcomeMessage[] | Promise<OutcomeMessage[]> {
     return storeTestSession.active && storeTestSession.concerns(messages)
-      ? this.#executeInTest(messages)
-      : this.#execute(operationsIn(messages));
+      ? this.#executeInTest(messages, requestId)
+      : this.#execute(operationsIn(messages), requestId);
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
@@ -85,29 +119,80 @@ export class BucketObject extends BucketService<BucketEnv> {
     return this.#execute(operations);
   }
 
-  #execute(operations: readonly Operation[]): Outcome[] | Promise<Outcome[]> {
+  #execute(operations: readonly Operation[], requestId?: string): Outcome[] | Promise<Outcome[]> {
+    if (this.#disk.isGood && this.#opened !== undefined && !asksForDisk(operations)) {
+      return this.#executeNow(operations, requestId);
+    }
+    const problem = this.#problem();
+    if (problem !== null) return operations.map((operation) => refuse(operation, problem));
+    if (asksForDisk(operations)) return this.#explainFailure(operations[0]);
+    if (this.#disk.isGood) return this.#executeNow(operations, requestId);
+    const isKnown = requestId !== undefined && this.#bucket.requests.find(requestId) !== null;
+    return this.#disk.executeAdmitted(operations, isKnown, (refused) =>
+      this.#executeNow(operations, requestId, refused),
+    );
+  }
+
+  /** Answers a client whose batch has failed, and removes the files of the batch. */
+  async #explainFailure({ bytes, blobs }: Request<"checkDisk">): Promise<Outcome[]> {
+    const problem = await this.#disk.findProblem(bytes);
+    if (problem !== null) await this.#remove(this.#bucket.unreferenced(blobs));
+    return [{ ok: true, value: { problem } }];
+  }
+
+  #executeNow(
+    operations: readonly Operation[],
+    requestId?: string,
+    refused?: RefusedWrites,
+  ): Outcome[] | Promise<Outcome[]> {
     this.#enterLayer(operations);
-    const { outcomes, released } = this.#bucket.execute(operations);
-    const expired = this.#expireUploads();
-    if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
-      this.#usedSinceAlarm = true;
-      this.#setAlarm();
+    const reads = refused?.areAll ?? areReads(operations);
+    const deadline = this.#bucket.nextDeadline();
+    const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
+    // On a full disk a read writes nothing.
+    const expired = reads && this.#disk.isFull ? [] : this.#expireUploads();
+    // Reads leave nothing to collect, so they set no alarm: setting an alarm is a write.
+    if (!this.#disk.isFull && (!reads || this.#bucket.nextDeadline() !== deadline)) {
+      if (!this.#usedSinceAlarm || this.#bucket.nextDeadline() !== this.#alarmDeadline) {
+        this.#usedSinceAlarm = true;
+        this.#setAlarm();
+      }
     }
     this.#swept ??= this.#startSweep();
     if (this.#bucket.bytesWritten > emptyBytesMax && operations.some(isDelete)) {
       this.#startReclaim();
     }
     // Most calls release no file, and return without a promise.
-    if (expired.length + released.length === 0) return outcomes;
-    return this.#remove([...expired, ...released]).then(() => outcomes);
+    const isConfirmed = this.#disk.confirmAtOnce(reads);
+    const needsMark = !this.#collector.isMarked && operations.some(storesFile);
+    if (isConfirmed && !needsMark && expired.length + released.length === 0) return outcomes;
+    return this.#complete(outcomes, [...expired, ...released], { isConfirmed, needsMark });
+  }
+
+  async #complete(
+    outcomes: Outcome[],
+    files: readonly string[],
+    { isConfirmed, needsMark }: { isConfirmed: boolean; needsMark: boolean },
+  ): Promise<Outcome[]> {
+    if (needsMark) await this.#collector.mark();
+    if (files.length > 0) await this.#remove(files);
+    const problem = isConfirmed ? null : await this.#disk.confirm();
+    return problem === null ? outcomes : outcomes.map(() => refusedOutcome(problem));
   }
 
   /** `execute`, with the faults of the test session, and with recorded calls. */
-  async #executeInTest(messages: readonly OperationMessage[]): Promise<OutcomeMessage[]> {
+  async #executeInTest(
+    messages: readonly OperationMessage[],
+    requestId?: string,
+  ): Promise<OutcomeMessage[]> {
     const operations = messages.map(operationIn);
     const decisions = messages.map((message) => storeTestSession.decide(this.#name, message));
     const executed = operations.filter((_, index) => decisions[index]?.execute);
-    const outcomes = (executed.length === 0 ? [] : await this.#execute(executed)).values();
+    const outcomes = (
+      executed.length === 0 ? [] : await this.#execute(executed, requestId)
+    ).values();
+    const others = operations.filter((_, index) => !decisions[index]?.execute);
+    await this.#remove(this.#bucket.unusedBlobs(others));
     return decisions.map(({ execute, replacement, fault }, index) => {
       const executedOutcome = execute ? outcomes.next().value : undefined;
       const outcome = (replacement ?? executedOutcome) as Outcome;
@@ -141,21 +226,8 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#setAlarm();
   }
 
-  /** Removes files to which no row refers and whose writer has ended. */
   override async collectGarbage(): Promise<number> {
-    // The order matters: see `core/blob-name.ts`.
-    const files = await this.#blobs.fileNames();
-    const activeRuns = await fileNames(this.env.runs, "http://runs/");
-    const abandoned = files.filter((fileName) => isAbandoned(fileName, activeRuns));
-    let removed = 0;
-    for (let start = 0; start < abandoned.length; start += sweepChunk) {
-      const garbage = this.#bucket.unreferenced(abandoned.slice(start, start + sweepChunk));
-      await this.#remove(garbage);
-      removed += garbage.length;
-      // Calls of scripts are executed between the chunks.
-      await scheduler.wait(0);
-    }
-    return removed;
+    return this.#problem() === null ? this.#collector.collect() : 0;
   }
 
   #startReclaim(): void {
@@ -176,8 +248,13 @@ export class BucketObject extends BucketService<BucketEnv> {
    */
   async #reclaim(): Promise<void> {
     if (!this.#bucket.isEmpty()) return;
+    await this.#collector.unmark();
+    // An operation may have been executed meanwhile.
+    if (!this.#bucket.isEmpty()) return this.#collector.mark();
+    const requests = this.#bucket.requests.rows();
     const deleted = this.ctx.storage.deleteAll();
-    this.#bucket = this.#openBucket();
+    this.#opened = this.#openBucket();
+    this.#opened.requests.restore(requests);
     this.#alarmTime = Infinity;
     this.#setAlarm();
     await deleted;
@@ -185,6 +262,7 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   override async alarm(): Promise<void> {
     this.#alarmTime = Infinity;
+    if (this.#problem() !== null) return;
     await this.housekeep();
     this.#usedSinceAlarm = false;
     this.#swept ??= this.#startSweep();
@@ -201,18 +279,25 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   /**
    * The first step of the expiry of uploads; further steps follow in the background. Returns the
-   * files to remove. Costs one comparison unless an upload has expired.
+   * files to remove. Costs one comparison unless an upload has expired. A failure fails no call:
+   * the time decides which uploads have expired, and the next call tries again.
    */
   #expireUploads(): readonly string[] {
     if (this.#expiry !== undefined || !this.#isExpiryDue()) return [];
-    const files = this.#expireStep();
-    if (this.#isExpiryDue()) {
-      this.#expiry = this.#expireRest()
-        .catch(this.#report("expire the uploads"))
-        .finally(() => (this.#expiry = undefined));
-      this.ctx.waitUntil(this.#expiry);
+    const report = this.#report("expire the uploads");
+    try {
+      const files = this.#expireStep();
+      if (this.#isExpiryDue()) {
+        this.#expiry = this.#expireRest()
+          .catch(report)
+          .finally(() => (this.#expiry = undefined));
+        this.ctx.waitUntil(this.#expiry);
+      }
+      return files;
+    } catch (error) {
+      report(error);
+      return [];
     }
-    return files;
   }
 
   /** Calls of scripts are executed between the steps. */
@@ -266,6 +351,18 @@ export class BucketObject extends BucketService<BucketEnv> {
   #report(work: string): (error: unknown) => void {
     return (error) => console.error(`Cannot ${work} of "${this.#name}":`, error);
   }
+}
+
+/** Whether a row may name a file after the operation that no row has named before. */
+function storesFile(operation: Operation): boolean {
+  return "content" in operation && "blob" in operation.content;
+}
+
+/** The question travels by itself. */
+function asksForDisk(
+  operations: readonly Operation[],
+): operations is readonly [Request<"checkDisk">] {
+  return operations[0]?.method === "checkDisk";
 }
 
 function isDelete({ method }: Operation): boolean {

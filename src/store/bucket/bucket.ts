@@ -25,41 +25,112 @@ import { MultipartUploads } from "./multipart-uploads.ts";
 import { ObjectRepository } from "./object-repository.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
+import { RequestTable } from "./request-table.ts";
 import { isEmpty } from "./schema.ts";
 
 export class Bucket {
+  /** Names the database in the folder of the files. */
+  readonly databaseId: string;
   readonly #platform: BucketPlatform;
   readonly #table: ObjectTable;
   readonly #contents: ContentTable;
   readonly #objects: ObjectRepository;
   readonly #uploads: MultipartUploads;
+  readonly #requests: RequestTable;
 
   constructor(platform: BucketPlatform) {
     const { storage } = platform;
-    openTables(storage);
+    const { databaseId, hasUnsealedRows } = openTables(storage);
+    this.databaseId = databaseId;
     this.#platform = platform;
-    this.#table = new ObjectTable(storage.sql);
+    this.#table = new ObjectTable(storage.sql, hasUnsealedRows);
     this.#contents = new ContentTable(storage.sql);
     this.#objects = new ObjectRepository(this.#table, this.#contents, (write) =>
       storage.transactionSync(write),
     );
     this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects);
+    this.#requests = new RequestTable(storage.sql);
   }
 
   /**
    * Executes operations in order, in one transaction. An operation is refused by itself, before it
    * has written anything. An unexpected error undoes the whole batch.
+   *
+   * @param requestId of a request from another process, which may be a repetition
+   * @param refused the writes that are not executed, because the disk is full
    */
-  execute(operations: readonly Operation[]): { outcomes: Outcome[]; released: string[] } {
-    const attempt = (): Outcome[] => operations.map((operation) => this.#attempt(operation));
+  execute(
+    operations: readonly Operation[],
+    requestId?: string,
+    refused?: RefusedWrites,
+  ): { outcomes: Outcome[]; released: string[] } {
+    // The id of a batch is stored with its writes: a batch that only reads does not write its id.
+    const isOnce = requestId !== undefined && !areReads(operations) && refused?.areAll !== true;
+    let isRepeated = false;
+    const attempt = (): Outcome[] => {
+      const attemptOne = (operation: Operation): Outcome =>
+        refused?.outcomeOf(operation) ?? this.#attempt(operation);
+      if (!isOnce) return operations.map(attemptOne);
+      const first = this.#requests.find(requestId);
+      isRepeated = first !== null;
+      return first === null
+        ? this.#attemptOnce(operations, requestId, attemptOne)
+        : operations.map((operation, index) => first[index] ?? this.#attempt(operation));
+    };
     try {
-      const outcomes = needTransaction(operations) ? this.#transact(attempt) : this.#guard(attempt);
-      return { outcomes, released: this.#objects.takeReleased() };
+      const isTransaction = isOnce || needTransaction(operations);
+      const outcomes = isTransaction ? this.#transact(attempt) : this.#guard(attempt);
+      const released = this.#objects.takeReleased();
+      const isCommitted = !isRepeated && outcomes.every(isStored);
+      if (!isCommitted) released.push(...this.unusedBlobs(operations));
+      return { outcomes, released };
     } catch (error) {
       console.error("Cannot execute a batch of operations:", error);
-      const { code, message } = new StoreError(10001);
-      return { outcomes: operations.map(() => ({ ok: false, code, text: message })), released: [] };
+      const outcomes = operations.map(() => this.#unexpected(error));
+      return { outcomes, released: this.unusedBlobs(operations) };
     }
+  }
+
+  #attemptOnce(
+    operations: readonly Operation[],
+    requestId: string,
+    attemptOne: (operation: Operation) => Outcome,
+  ): Outcome[] {
+    const outcomes = operations.map(attemptOne);
+    const ofWrites = operations.map((operation, index) =>
+      readMethods.has(operation.method) ? null : (outcomes[index] as Outcome),
+    );
+    this.#requests.add(requestId, ofWrites, Date.now());
+    return outcomes;
+  }
+
+  /**
+   * The files that the operations bring and that no row names: the bucket has refused an operation,
+   * or a repeated request brings another file. Their writer does not use them any more.
+   */
+  unusedBlobs(operations: readonly Operation[]): string[] {
+    const names = operations.flatMap((operation) =>
+      "content" in operation && "blob" in operation.content ? [operation.content.blob] : [],
+    );
+    try {
+      return names.length === 0 ? [] : this.#contents.unreferenced(names);
+    } catch {
+      // The database does not answer, so the files stay: a row may name them.
+      return [];
+    }
+  }
+
+  /** The outcome of an operation after an error that no rule of the store explains. */
+  #unexpected(error: unknown, key?: string): Outcome {
+    const { bucketName, databasePath } = this.#platform;
+    const { code, message } = new StoreError(10001);
+    const reason = error instanceof Error ? error.message : "";
+    const text = isDatabaseDamage(reason)
+      ? `Cannot read ${key === undefined ? "objects" : `"${key}"`}: SQLite cannot read the ` +
+        `database of bucket "${bucketName}" (${reason}). Run "ledge store check ${bucketName}", ` +
+        `and restore ${databasePath} from a backup.`
+      : message;
+    return { ok: false, code, text };
   }
 
   #transact<T>(write: () => T): T {
@@ -80,8 +151,13 @@ export class Bucket {
     try {
       return { ok: true, value: this.#perform(operation) };
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      return { ok: false, code: error.code, text: error.message };
+      if (error instanceof StoreError) {
+        return { ok: false, code: error.code, text: error.message };
+      }
+      if (!readMethods.has(operation.method)) throw error;
+      // A read has nothing to undo, and other operations may read intact pages.
+      console.error(`Cannot execute ${operation.method}:`, error);
+      return this.#unexpected(error, "key" in operation ? operation.key : undefined);
     }
   }
 
@@ -110,9 +186,18 @@ export class Bucket {
     return this.#contents.bytesWritten;
   }
 
-  /** Whether a new database would hold the same. */
+  /** Whether a new database would hold the same, except for the requests. */
   isEmpty(): boolean {
     return isEmpty(this.#platform.storage.sql);
+  }
+
+  /** Whether a row names a file. */
+  namesFiles(): boolean {
+    return this.#contents.namesFiles();
+  }
+
+  get requests(): RequestTable {
+    return this.#requests;
   }
 
   /** Those of the files to which no row refers. */
@@ -149,6 +234,9 @@ export class Bucket {
         return this.#uploads.listParts(operation);
       case "stats":
         return { ...this.#table.stats(), uploads: this.#uploads.countInProgress() };
+      case "checkDisk":
+        // `bucket-object.ts` answers this operation: a bucket knows its tables only.
+        return { problem: null };
     }
   }
 
@@ -171,12 +259,8 @@ export class Bucket {
       return { status: "condition failed", object: text };
     }
     const resolved = resolveRange(range, record.size);
-    return {
-      status: "found",
-      object: text,
-      range: resolved,
-      content: this.#objects.read(found, resolved),
-    };
+    const content = this.#objects.read(key, found, resolved, record.checksums.md5);
+    return { status: "found", object: text, range: resolved, content };
   }
 
   #put(request: Request<"put">): Result<"put"> {
@@ -226,10 +310,20 @@ export class Bucket {
   }
 }
 
+/** By the text of SQLite's errors: workerd passes no code. */
+function isDatabaseDamage(message: string): boolean {
+  return /SQLITE_(CORRUPT|NOTADB)/.test(message);
+}
+
 /** Reads need none, and the order of its writes makes a put safe (`object-repository.ts`). */
 function needTransaction(operations: readonly Operation[]): boolean {
   const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
   return !isSinglePut && !areReads(operations);
+}
+
+/** A refused write, or a conditional write whose condition does not hold, stores nothing. */
+function isStored(outcome: Outcome): boolean {
+  return outcome.ok && outcome.value !== null;
 }
 
 /** Whether no operation writes. */
@@ -244,7 +338,20 @@ const readMethods: ReadonlySet<Method> = new Set([
   "listUploads",
   "listParts",
   "stats",
+  "checkDisk",
 ]);
+
+/** The writes of a batch that are refused before they are executed. */
+export interface RefusedWrites {
+  outcomeOf(operation: Operation): Outcome | null;
+  /** Whether no write is left, so that the batch only reads. */
+  readonly areAll: boolean;
+}
+
+/** Whether an operation needs more space than it frees. */
+export function needsSpace({ method }: Operation): boolean {
+  return !readMethods.has(method) && method !== "delete" && method !== "abortUpload";
+}
 
 /** @throws StoreError 10022 */
 function validateLimit(limit: number): void {

@@ -4,7 +4,9 @@ import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content, ContentSlice } from "../core/operations.ts";
 import type { Segment, SegmentSlice } from "../core/content-segment.ts";
-import { onlyRow } from "./rows.ts";
+import { bodyDamage, bodyMissing, damagedRow } from "../core/row-seal.ts";
+import { checksumOfBytes, storedChecksum } from "../core/row-checksum.ts";
+import { firstRow, onlyRow, seals } from "./rows.ts";
 
 /** Content whose size and hash are valid. */
 export interface CheckedContent {
@@ -30,6 +32,16 @@ export function checkContent(content: Content, expected?: ExpectedChecksum): Che
   return { content, size, checksums };
 }
 
+/**
+ * The id of a body is a multiple of this number. It is odd, so a flipped bit in a reference does
+ * not make it the id of another body, and no content is deleted by a damaged reference.
+ */
+const bodyIdFactor = 31;
+
+export function isBodyId(id: number | null): boolean {
+  return id !== null && id % bodyIdFactor === 0;
+}
+
 export class ContentTable {
   readonly #sql: SqlStorage;
   /** Counted here: reading the id that SQLite chooses costs more than the insert. */
@@ -40,13 +52,14 @@ export class ContentTable {
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     const [lastId] = onlyRow<[number | null]>(sql.exec("SELECT max(id) FROM bodies"));
-    this.#lastId = lastId ?? 0;
+    // A database of an earlier format has other ids.
+    this.#lastId = Math.ceil((lastId ?? 0) / bodyIdFactor) * bodyIdFactor;
     this.bytesWritten = lastId === null ? 0 : Infinity;
   }
 
   /** Inserts a body and returns its id. */
   addBody(bytes: Uint8Array): number {
-    const id = ++this.#lastId;
+    const id = (this.#lastId += bodyIdFactor);
     this.bytesWritten += bytes.length;
     this.#sql.exec("INSERT INTO bodies (id, bytes) VALUES (?, ?)", id, bytes);
     return id;
@@ -63,12 +76,14 @@ export class ContentTable {
   }
 
   /** Stores content as one segment. */
-  add({ content, size }: CheckedContent): Segment {
+  add({ content, size, checksums }: CheckedContent): Segment {
+    const md5 = checksums.md5 as string;
     if ("blob" in content) {
       this.addBlob(content.blob);
-      return { size, place: content.blob };
+      return { size, place: content.blob, md5 };
     }
-    return { size, place: this.addBody(content.bytes) };
+    const checksum = storedChecksum(checksumOfBytes(content.bytes));
+    return { size, place: this.addBody(content.bytes), md5, checksum };
   }
 
   /** Deletes content. Returns the files to remove. */
@@ -90,21 +105,29 @@ export class ContentTable {
     }
   }
 
-  read({ segment, offset, length }: SegmentSlice): ContentSlice {
-    const { size, place } = segment;
-    if (typeof place === "string") return { blob: place, blobSize: size, offset, length };
-    // `substr` counts from 1.
-    const cursor =
-      length === size
-        ? this.#sql.exec("SELECT bytes FROM bodies WHERE id = ?", place)
-        : this.#sql.exec(
-            "SELECT substr(bytes, ?, ?) FROM bodies WHERE id = ?",
-            offset + 1,
-            length,
-            place,
-          );
-    const [bytes] = onlyRow<[ArrayBuffer]>(cursor);
-    return { bytes };
+  /**
+   * @param key of the object, for the error
+   * @throws StoreError 10001 for a body that is damaged
+   */
+  read(key: string, { segment, offset, length }: SegmentSlice): ContentSlice {
+    const { size, place, md5, checksum } = segment;
+    if (typeof place === "string") {
+      return { blob: place, blobSize: size, offset, length, ...(md5 !== undefined && { md5 }) };
+    }
+    // The checksum covers the whole body.
+    const row = firstRow<[ArrayBuffer]>(
+      this.#sql.exec("SELECT bytes FROM bodies WHERE id = ?", place),
+    );
+    if (row === undefined) throw damagedRow(key, bodyMissing);
+    const [bytes] = row;
+    if (checksum !== undefined && !seals.isContentIntact(bytes, checksum)) {
+      throw damagedRow(key, bodyDamage);
+    }
+    return { bytes: length === size ? bytes : bytes.slice(offset, offset + length) };
+  }
+
+  namesFiles(): boolean {
+    return firstRow(this.#sql.exec("SELECT 1 FROM blobs LIMIT 1")) !== undefined;
   }
 
   /** Those of the files to which no row refers. */

@@ -1,14 +1,20 @@
 /** Opens the database of a bucket, and migrates a database of an older format. */
-import { createTables, formatVersion } from "./schema.ts";
-import { firstRow } from "./rows.ts";
+import { createTables, formatVersion, newDatabaseId, requestStatements } from "./schema.ts";
+import { onlyRow } from "./rows.ts";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
 
+export interface OpenedDatabase {
+  /** Names the database in the folder of the files. */
+  readonly databaseId: string;
+  /** Whether rows without checksums are intact: those of an earlier format. */
+  readonly hasUnsealedRows: boolean;
+}
+
 /** @throws Error when the format of the database is newer than this version of the store */
-export function openTables(storage: Storage): void {
+export function openTables(storage: Storage): OpenedDatabase {
   const { sql } = storage;
   const version = currentVersion(sql);
-  if (version === formatVersion) return;
   if (version > formatVersion) {
     throw new Error(
       `Cannot open the bucket: its database has format ${version}, and this version of the store ` +
@@ -16,10 +22,22 @@ export function openTables(storage: Storage): void {
     );
   }
   // One transaction: a crash leaves the database unchanged.
-  storage.transactionSync(() => {
-    if (version === 0) createTables(sql);
-    else migrateFirst(sql);
-  });
+  if (version < formatVersion) {
+    storage.transactionSync(() => {
+      if (version === 0) createTables(sql);
+      else if (version === 1) migrateFirst(sql);
+      else migrateSecond(sql);
+    });
+  }
+  const [databaseId, hasUnsealedRows] = onlyRow<[string, number]>(
+    sql.exec("SELECT database_id, has_unsealed_rows FROM format"),
+  );
+  return { databaseId, hasUnsealedRows: hasUnsealedRows !== 0 };
+}
+
+/** Whether the database has no tables yet. */
+export function isNew(sql: SqlStorage): boolean {
+  return currentVersion(sql) === 0;
 }
 
 /** 0 for an empty database. Format 1 has no `format` table. */
@@ -27,10 +45,18 @@ function currentVersion(sql: SqlStorage): number {
   const tables = sql.exec("SELECT name FROM sqlite_master WHERE name IN ('format', 'objects')");
   const names = new Set(Array.from(tables.raw<[string]>(), ([name]) => name));
   if (!names.has("format")) return names.has("objects") ? 1 : 0;
-  return firstRow<[number]>(sql.exec("SELECT version FROM format"))?.[0] ?? 0;
+  return onlyRow<[number]>(sql.exec("SELECT max(version) FROM format"))[0] ?? 0;
 }
 
 const firstTables = ["objects", "bodies", "blobs", "uploads", "parts"];
+
+/** The columns of the first format that did not change, by table. */
+const firstColumns: Record<string, string> = {
+  bodies: "id, bytes",
+  blobs: "name",
+  uploads: "upload_id, key, state, since, storage_class, http, custom",
+  parts: "upload_id, part_number, size, etag, place",
+};
 
 const oneBody =
   "json_array_length(segments) = 1 AND json_type(segments, '$[0][1]') IN ('integer', 'real')";
@@ -50,8 +76,43 @@ function migrateFirst(sql: SqlStorage): void {
        iif(${oneBody}, NULL, segments)
      FROM first_objects`,
   );
-  for (const name of firstTables.slice(1)) {
-    sql.exec(`INSERT INTO ${name} SELECT * FROM first_${name}`);
+  for (const [name, columns] of Object.entries(firstColumns)) {
+    sql.exec(`INSERT INTO ${name} (${columns}) SELECT ${columns} FROM first_${name}`);
   }
   for (const name of firstTables) sql.exec(`DROP TABLE first_${name}`);
+  sql.exec("UPDATE format SET has_unsealed_rows = 1");
+}
+
+/**
+ * Format 3 has checksums, and the table of requests. The rows stay as they are: to compute the
+ * checksums of all contents would take minutes, and would declare damaged content intact.
+ */
+function migrateSecond(sql: SqlStorage): void {
+  dropUndoJournal(sql);
+  for (const [table, column] of addedColumns) {
+    sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column}`);
+  }
+  for (const statement of requestStatements) sql.exec(statement);
+  sql.exec(`UPDATE format SET version = 3, database_id = ${newDatabaseId}, has_unsealed_rows = 1`);
+}
+
+const addedColumns = [
+  ["format", "database_id TEXT"],
+  ["format", "has_unsealed_rows INTEGER"],
+  ["objects", "item_checksum INTEGER"],
+  ["objects", "content_checksum INTEGER"],
+  ["objects", "checksum INTEGER"],
+  ["uploads", "checksum INTEGER"],
+  ["parts", "checksum INTEGER"],
+  ["parts", "content_checksum INTEGER"],
+] as const;
+
+/** The journal's copies have the columns of the earlier format. The journal is created again. */
+function dropUndoJournal(sql: SqlStorage): void {
+  const query = "SELECT type, name FROM sqlite_master WHERE name GLOB 'undo_*' AND sql IS NOT NULL";
+  const parts = sql.exec(query).raw<[string, string]>();
+  // Triggers first: a trigger is dropped with its table.
+  for (const [type, name] of [...parts].toSorted((one, other) => (one[0] < other[0] ? 1 : -1))) {
+    sql.exec(`DROP ${type} "${name}"`);
+  }
 }

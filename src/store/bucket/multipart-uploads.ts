@@ -54,8 +54,9 @@ export class MultipartUploads {
     this.#requireInProgress(upload);
     const checked = checkContent(content);
     const etag = checked.checksums.md5 as string;
-    const { size, place } = this.#contents.add(checked);
-    const replaced = this.#table.putPart(upload.uploadId, { partNumber, size, etag, place });
+    const { size, place, checksum } = this.#contents.add(checked);
+    const part = { partNumber, size, etag, place, ...(checksum !== undefined && { checksum }) };
+    const replaced = this.#table.putPart(upload.uploadId, part);
     if (replaced !== null) this.#objects.release([[replaced]]);
     return { partNumber, etag };
   }
@@ -68,8 +69,7 @@ export class MultipartUploads {
       Iterator.from(this.#table.parts(upload.uploadId)).map((part) => [part.partNumber, part]),
     );
     const selected = selectParts(parts, stored);
-    this.#table.finish(upload.uploadId, "completed", this.#platform.now());
-    this.#table.deleteParts(upload.uploadId);
+    this.#table.complete(upload.uploadId, this.#platform.now());
     this.forgetDeadline();
     for (const { partNumber } of selected) stored.delete(partNumber);
     this.#objects.release([[...stored.values()]]);
@@ -80,17 +80,18 @@ export class MultipartUploads {
       checksums: {},
       ...description,
     };
-    return this.#objects.putSegments(record, selected);
+    const segments = selected.map((part) => ({ ...part, md5: part.etag }));
+    return this.#objects.putSegments(record, segments);
   }
 
   abort(upload: Request<"abortUpload">): Result<"abortUpload"> {
     validateKey(upload.key);
     const now = this.#platform.now();
-    const found = this.#table.find(upload);
+    const found = this.#table.state(upload);
     const state = found === null ? null : uploadStateAt(found, now);
     if (state === null) throw new StoreError(10024);
     if (state === "in progress") {
-      this.#table.setDeadline(upload.uploadId, now);
+      this.#table.abortAt(upload.uploadId, now);
       this.forgetDeadline();
     }
     return null;
@@ -130,10 +131,10 @@ export class MultipartUploads {
   expire(): void {
     const { inProgress, finished } = this.#table.due(this.#platform.now(), stepRowsMax);
     this.#table.forget(finished);
-    const parts = this.#table.removeParts(inProgress, stepRowsMax);
-    this.#objects.release([parts]);
+    const { removed, intact } = this.#table.removeParts(inProgress, stepRowsMax);
+    this.#objects.release([intact]);
     // Otherwise there may be more parts: the uploads stay in progress until a later step.
-    if (parts.length < stepRowsMax) this.#table.abortDue(inProgress);
+    if (removed < stepRowsMax) this.#table.abortDue(inProgress);
     this.forgetDeadline();
   }
 

@@ -80,7 +80,7 @@ export class ObjectRepository {
 
   /** `put`, with content that is stored already. */
   putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): EncodedObject {
-    return this.#putRow(objectRow(record, segments, null), null);
+    return this.#putRow(objectRow(record, segments), null);
   }
 
   #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): EncodedObject {
@@ -90,9 +90,9 @@ export class ObjectRepository {
     const bodyId = this.#cache.get(record.key)?.location;
     if (typeof bodyId !== "number") {
       const id = this.#contents.addBody(body);
-      return this.#putRow(objectRow(record, id, tail), ownBuffer(bytes));
+      return this.#putRow(objectRow(record, id, tail, bytes), ownBuffer(bytes));
     }
-    const row = objectRow(record, bodyId, tail);
+    const row = objectRow(record, bodyId, tail, bytes);
     this.#transact(() => {
       this.#objects.update(row);
       this.#contents.replaceBody(bodyId, body);
@@ -119,10 +119,25 @@ export class ObjectRepository {
     return text;
   }
 
-  read({ bytes, location }: StoredObject, range: ByteRange): ContentSlice[] {
+  /**
+   * @param md5 of the object, if it was stored by one put
+   * @throws StoreError 10001 for content that is damaged in the database
+   */
+  read(
+    key: string,
+    { bytes, location }: StoredObject,
+    range: ByteRange,
+    md5: string | undefined,
+  ): ContentSlice[] {
     if (bytes !== null) return [{ bytes: bytes.slice(range.offset, range.offset + range.length) }];
     const segments = location as readonly Segment[];
-    return sliceSegments(segments, range).map((slice) => this.#contents.read(slice));
+    const slices = sliceSegments(segments, range).map((slice) => this.#contents.read(key, slice));
+    const [first] = slices;
+    // An earlier version stored no hash with the segment.
+    if (first !== undefined && "blob" in first && first.md5 === undefined && md5 !== undefined) {
+      return [{ ...first, md5 }];
+    }
+    return slices;
   }
 
   remove(keys: readonly string[]): void {
@@ -142,10 +157,11 @@ export class ObjectRepository {
 function objectRow(
   record: Required<ObjectRecord>,
   location: ContentLocation,
-  tail: Uint8Array | null,
+  tail: Uint8Array | null = null,
+  bytes: Uint8Array | null = null,
 ): ObjectRow {
   const metadata = encodeMetadata(record.http, record.custom);
-  return { key: record.key, fields: encodeFields(record), metadata, location, tail };
+  return { key: record.key, fields: encodeFields(record), metadata, location, tail, bytes };
 }
 
 function isWhole(cached: CachedObject): cached is StoredObject | null {

@@ -1,10 +1,18 @@
-/** The table of the objects of a bucket, by key. */
+/**
+ * The table of the objects of a bucket, by key.
+ *
+ * Every row that is read is verified (`core/row-seal.ts`), and a damaged row is an error that names
+ * its key. `hasUnsealedRows`: rows that an earlier version wrote have no checksum and are accepted.
+ */
 import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
-import type { Include } from "../core/object-encoding.ts";
+import { joinEncoded, type Include } from "../core/object-encoding.ts";
 import type { EncodedObject } from "../core/operations.ts";
 import { decodeSegments, encodeSegments, type Segment } from "../core/content-segment.ts";
-import { firstRow, onlyRow } from "./rows.ts";
+import { isSameChecksum } from "../core/row-checksum.ts";
+import { bodyDamage, bodyMissing, damagedRow, itemText, rowDamage } from "../core/row-seal.ts";
+import { isBodyId } from "./content-table.ts";
+import { firstRow, onlyRow, seals } from "./rows.ts";
 
 /** Where the content of an object is: the id of one body, or segments. */
 export type ContentLocation = number | readonly Segment[];
@@ -17,6 +25,8 @@ export interface ObjectRow {
   readonly location: ContentLocation;
   /** The end of the body, if it is not in the row of the body (`core/page-fit.ts`). */
   readonly tail: Uint8Array | null;
+  /** The body with its tail, if the content is one body. */
+  readonly bytes: Uint8Array | null;
 }
 
 export interface StoredObject {
@@ -32,77 +42,96 @@ export interface RowText extends ListedRow {
 }
 
 // SQLite returns the name of a column with every query, so the names are short.
-const text = "'[' || fields || ',' || coalesce(metadata, 'null') || ']' AS t";
-
 /** The most rows that one query of `scan` reads. */
 const rowsRunMax = listLimitMax + 1;
 
 export class ObjectTable {
   readonly #sql: SqlStorage;
+  readonly #hasUnsealedRows: boolean;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, hasUnsealedRows: boolean) {
     this.#sql = sql;
+    this.#hasUnsealedRows = hasUnsealedRows;
   }
 
+  /** @throws StoreError 10001 for a damaged row */
   text(key: string): EncodedObject | null {
-    const row = firstRow<[string]>(
-      this.#sql.exec(`SELECT ${text} FROM objects WHERE key = ?`, key),
+    const row = firstRow<TextColumns>(
+      this.#sql.exec(
+        "SELECT fields AS f, metadata AS m, checksum AS s FROM objects WHERE key = ?",
+        key,
+      ),
     );
-    return row === undefined ? null : row[0];
+    return row === undefined ? null : this.#verifiedText(key, row);
   }
 
+  /** @throws StoreError 10001 for a damaged row or body */
   find(key: string): StoredObject | null {
-    const row = firstRow<[string, ArrayBuffer | null, ArrayBuffer | null, ...LocationColumns]>(
+    const row = firstRow<
+      [...TextColumns, number | null, ArrayBuffer | null, ArrayBuffer | null, ...LocationColumns]
+    >(
       this.#sql.exec(
-        `SELECT ${text}, bytes AS b, tail AS e, body AS i, segments AS s FROM objects ` +
+        "SELECT fields AS f, metadata AS m, checksum AS s, content_checksum AS c, " +
+          "bytes AS b, tail AS e, body AS i, segments AS g FROM objects " +
           "LEFT JOIN bodies ON bodies.id = body WHERE key = ?",
         key,
       ),
     );
     if (row === undefined) return null;
-    const [found, body, tail, ...location] = row;
-    return {
-      text: found,
-      location: locationOf(location),
-      bytes: body !== null && tail !== null ? joinBuffers(body, tail) : body,
-    };
+    const [fields, metadata, checksum, contentChecksum, body, tail, ...location] = row;
+    const text = this.#verifiedText(key, [fields, metadata, checksum]);
+    const [bodyId, segments] = location;
+    if (bodyId !== null && body === null) throw damagedRow(key, bodyMissing);
+    const bytes = body !== null && tail !== null ? joinBuffers(body, tail) : body;
+    const content = bytes ?? segments;
+    if (content === null) throw damagedRow(key, rowDamage);
+    if (contentChecksum !== null && !seals.isContentIntact(content, contentChecksum, bodyId)) {
+      throw damagedRow(key, bytes === null ? rowDamage : bodyDamage);
+    }
+    return { text, location: locationOf(location), bytes };
+  }
+
+  #verifiedText(key: string, [fields, metadata, checksum]: TextColumns): EncodedObject {
+    this.#verify(key, itemText(key, fields), metadata, checksum);
+    return joinEncoded(fields, metadata);
+  }
+
+  #verify(key: string, item: string, metadata: string | null, checksum: number | null): void {
+    const isIntact =
+      checksum === null ? this.#hasUnsealedRows : seals.isItemIntact(item, metadata, checksum);
+    if (!isIntact) throw damagedRow(key, rowDamage);
   }
 
   /** Stores an object if its key does not exist. Returns whether it did. */
-  insert({ key, fields, metadata, location, tail }: ObjectRow): boolean {
+  insert(row: ObjectRow): boolean {
     // `rowsWritten` of the cursor would count the rows that triggers write.
     const inserted = this.#sql.exec(
-      "INSERT INTO objects (key, fields, metadata, body, tail, segments) " +
-        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1",
-      key,
-      fields,
-      metadata,
-      bodyOf(location),
-      tail,
-      segmentsOf(location),
+      "INSERT INTO objects (fields, metadata, body, tail, segments, item_checksum, " +
+        "content_checksum, checksum, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) " +
+        "ON CONFLICT DO NOTHING RETURNING 1",
+      ...columnsOf(row),
     );
     return inserted.toArray().length > 0;
   }
 
   /** Overwrites the object with the same key. */
-  update({ key, fields, metadata, location, tail }: ObjectRow): void {
+  update(row: ObjectRow): void {
     this.#sql.exec(
-      "UPDATE objects SET fields = ?, metadata = ?, body = ?, tail = ?, segments = ? WHERE key = ?",
-      fields,
-      metadata,
-      bodyOf(location),
-      tail,
-      segmentsOf(location),
-      key,
+      "UPDATE objects SET fields = ?, metadata = ?, body = ?, tail = ?, segments = ?, " +
+        "item_checksum = ?, content_checksum = ?, checksum = ? WHERE key = ?",
+      ...columnsOf(row),
     );
   }
 
-  /** Where the content of an object is; `null` if the object does not exist. */
+  /**
+   * Where the content of an object is; `null` if the object does not exist. A damaged row has no
+   * content: the places that it names may be those of another object.
+   */
   location(key: string): ContentLocation | null {
-    const row = firstRow<LocationColumns>(
-      this.#sql.exec("SELECT body, segments FROM objects WHERE key = ?", key),
+    const row = firstRow<ReferenceColumn>(
+      this.#sql.exec(`SELECT ${referenceColumn} FROM objects WHERE key = ?`, key),
     );
-    return row === undefined ? null : locationOf(row);
+    return row === undefined ? null : this.#verifiedLocation(row);
   }
 
   /** Removes objects. Returns where their content is. */
@@ -110,13 +139,29 @@ export class ObjectTable {
     const [first, second] = keys;
     const rows =
       second === undefined
-        ? this.#sql.exec("DELETE FROM objects WHERE key = ? RETURNING body, segments", first)
+        ? this.#sql.exec(`DELETE FROM objects WHERE key = ? RETURNING ${referenceColumn}`, first)
         : this.#sql.exec(
             "DELETE FROM objects WHERE key IN (SELECT value FROM json_each(?)) " +
-              "RETURNING body, segments",
+              `RETURNING ${referenceColumn}`,
             JSON.stringify(keys),
           );
-    return Array.from(rows.raw<LocationColumns>(), locationOf);
+    return Array.from(rows.raw<ReferenceColumn>(), (row) => this.#verifiedLocation(row));
+  }
+
+  #verifiedLocation([reference]: ReferenceColumn): ContentLocation {
+    if (typeof reference === "number") {
+      if (isBodyId(reference) || this.#hasUnsealedRows) return reference;
+    } else if (reference !== null) {
+      const start = reference.indexOf("[");
+      const segments = reference.slice(start);
+      const isIntact =
+        start === 0
+          ? this.#hasUnsealedRows
+          : seals.isContentIntact(segments, Number(reference.slice(0, start)));
+      if (isIntact) return decodeSegments(segments);
+    }
+    console.warn("The row of an object is damaged. The content that it names stays in the store.");
+    return [];
   }
 
   /**
@@ -124,14 +169,20 @@ export class ObjectTable {
    * reading it. `null` when the text is longer than the longest value of SQLite.
    */
   run({ from, end }: Bounds, include: Include, limit: number): ListedRun | null {
+    // Neither half of the metadata has a checksum of its own: the caller leaves the other one out.
+    const items = include.http || include.custom ? wholeItems : itemsWithoutMetadata;
     const query =
-      "SELECT coalesce(group_concat(t), '') AS j, count(*) AS n, max(key) AS k " +
-      `FROM (SELECT ${rowText(include)} ${inBounds(from, end)})`;
+      "SELECT coalesce(group_concat(t), '') AS j, count(*) AS n, coalesce(sum(s), 0) AS s " +
+      `FROM (SELECT ${items.text(this.#hasUnsealedRows)} AS t, ${items.checksum} AS s ` +
+      `${inBounds(from, end)})`;
     try {
-      const [json, count, lastKey] = onlyRow<[string, number, string | null]>(
+      const [json, count, sum] = onlyRow<[string, number, number]>(
         this.#sql.exec(query, ...boundValues(from, end), limit),
       );
-      return { json, count, lastKey, weight: json.length - Math.max(count - 1, 0) };
+      // `scan` reads each row by itself, and names the damaged one.
+      if (!isSameChecksum(seals.sumPieces(json, items.gaps), sum)) return null;
+      const others = count * items.gaps.length + Math.max(count - 1, 0);
+      return { json, count, lastKey: items.lastKey(json), weight: json.length - others };
     } catch (error) {
       if (error instanceof Error && error.message.includes("too big")) return null;
       throw error;
@@ -160,11 +211,18 @@ export class ObjectTable {
   }
 
   #rows({ from, end }: Bounds, include: Include, limit: number): RowText[] {
-    const query = `SELECT ${rowText(include)} ${inBounds(from, end)}`;
-    return Array.from(
-      this.#sql.exec(query, ...boundValues(from, end), limit).raw<[string, string]>(),
-      ([key, json]) => ({ key, json, weight: json.length }),
-    );
+    const columns =
+      include.http || include.custom ? "checksum AS s, metadata AS m" : "item_checksum AS s";
+    const query = `SELECT key AS k, fields AS f, ${columns} ${inBounds(from, end)}`;
+    const rows = this.#sql
+      .exec(query, ...boundValues(from, end), limit)
+      .raw<[string, string, number | null, ...(string | null)[]]>();
+    return Array.from(rows, ([key, fields, checksum, metadata = null]) => {
+      const text = itemText(key, fields);
+      this.#verify(key, text, metadata, checksum);
+      const json = `[${text},${includedText(metadata, include)}]`;
+      return { key, json, weight: json.length };
+    });
   }
 
   stats(): { objects: number; bytes: number } {
@@ -175,21 +233,58 @@ export class ObjectTable {
   }
 }
 
+type TextColumns = [fields: string, metadata: string | null, seal: number | null];
+
 interface Bounds {
   readonly from: Bound;
   readonly end: string | null;
 }
 
-/** Two columns: the key, and the text `[key, fields, metadata]`. */
-function rowText(include: Include): string {
-  return `key, '[' || json_quote(key) || ',' || fields || ',' || ${metadataText(include)} || ']' AS t`;
+/**
+ * The items of a page: `[key,fields,metadata]`. A newline ends each piece that has a checksum, and
+ * a space marks a row without one (`TextChecksums.sumPieces`); JSON allows both.
+ */
+const itemsWithoutMetadata = {
+  text: (hasUnsealedRows: boolean) => `'[' ||${mark(hasUnsealedRows)} ${item} || '\n,null]'`,
+  checksum: "item_checksum",
+  gaps: ["\n,null],[".length],
+  lastKey: (json: string) => lastKey(json, json.lastIndexOf("\n"), "\n,null],".length),
+};
+const wholeItems = {
+  text: (hasUnsealedRows: boolean) =>
+    `'[' ||${mark(hasUnsealedRows)} ${item} || '\n,' ||${mark(hasUnsealedRows)} ` +
+    "coalesce(metadata, 'null') || '\n]'",
+  checksum: "checksum",
+  gaps: ["\n,".length, "\n],[".length],
+  lastKey: (json: string) =>
+    lastKey(json, json.lastIndexOf("\n", json.length - "\n]".length - 1), "\n],".length),
+};
+
+/**
+ * The key of the last item, which is cheaper than an aggregate of SQLite.
+ *
+ * @param pieceEnd the end of the item's first piece
+ * @param gap from the end of the item before to the item
+ */
+function lastKey(json: string, pieceEnd: number, gap: number): string | null {
+  if (json === "") return null;
+  const before = json.lastIndexOf("\n", pieceEnd - 1);
+  const [key] = JSON.parse(json.slice(before === -1 ? 0 : before + gap)) as [string];
+  return key;
 }
 
-function metadataText({ http, custom }: Include): string {
-  if (http && custom) return "coalesce(metadata, 'null')";
-  if (http) return "coalesce('[' || (metadata -> '$[0]') || ']', 'null')";
-  if (custom) return "coalesce('[null,' || (metadata -> '$[1]') || ']', 'null')";
-  return "'null'";
+/** `itemText()`, written by SQLite. */
+const item = "json_quote(key) || ',' || fields";
+
+function mark(hasUnsealedRows: boolean): string {
+  return hasUnsealedRows ? " iif(checksum IS NULL, ' ', '') ||" : "";
+}
+
+/** The metadata that a listing includes, of verified metadata: SQLite fails for damaged JSON. */
+function includedText(metadata: string | null, { http, custom }: Include): string {
+  if (metadata === null || (http && custom)) return metadata ?? "null";
+  const [ofHttp, ofCustom] = JSON.parse(metadata) as [unknown, unknown];
+  return JSON.stringify(http ? [ofHttp] : [null, ofCustom]);
 }
 
 /** The plus hides the limit from SQLite, which would prepare the statement again for each value. */
@@ -204,14 +299,25 @@ function boundValues(from: Bound, end: string | null): string[] {
   return end === null ? [from.key] : [from.key, end];
 }
 
+/** The id of the body, or the checksum of the segments and the segments. One column costs less. */
+const referenceColumn =
+  "iif(segments IS NULL, body, coalesce(content_checksum, '') || segments) AS r";
+type ReferenceColumn = [number | string | null];
+
 type LocationColumns = [body: number | null, segments: string | null];
 
-function bodyOf(location: ContentLocation): number | null {
-  return typeof location === "number" ? location : null;
-}
-
-function segmentsOf(location: ContentLocation): string | null {
-  return typeof location === "number" ? null : encodeSegments(location);
+/** In the order of `insert` and `update`. */
+function columnsOf({ key, fields, metadata, location, tail, bytes }: ObjectRow) {
+  const body = typeof location === "number" ? location : null;
+  const segments = typeof location === "number" ? null : encodeSegments(location);
+  const { itemChecksum, contentChecksum, checksum } = seals.sealObject({
+    key,
+    fields,
+    metadata,
+    body,
+    content: segments ?? (bytes as Uint8Array),
+  });
+  return [fields, metadata, body, tail, segments, itemChecksum, contentChecksum, checksum, key];
 }
 
 function locationOf([body, segments]: LocationColumns): ContentLocation {

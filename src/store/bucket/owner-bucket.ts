@@ -2,63 +2,83 @@
  * A bucket in the runtime of a client process. Another process owns the folder and has the
  * databases open, so every batch goes to the endpoint of that owner (`store/endpoint`). Both
  * runtimes read and write the files themselves.
+ *
+ * The owner may change at any time, and the next owner listens at the same address. So a batch whose
+ * answer is lost is sent again, with the same id: the owner executes its writes once.
  */
+import { requestIdHeader } from "../transport/request-id.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
 
 interface OwnerBucketEnv {
-  /** The owner's endpoint. */
+  /** The endpoint of the owner. */
   readonly owner: Fetcher;
-  readonly secret: string;
 }
 
-/** An owner that restarts answers again within this time. */
-const attemptsMax = 50;
-const attemptMilliseconds = 100;
+/** A client's process that becomes the owner starts a runtime, which takes longest on a busy machine. */
+const patienceMilliseconds = 60_000;
+/** An owner that does not answer was stopped, or its script does not return. */
+const answerMilliseconds = 30_000;
+const pauseMilliseconds = 20;
 
 export class OwnerBucket extends BucketService<OwnerBucketEnv> {
-  override async execute(messages: OperationMessage[]): Promise<OutcomeMessage[]> {
+  override async execute(
+    messages: OperationMessage[],
+    requestId: string = crypto.randomUUID(),
+  ): Promise<OutcomeMessage[]> {
+    const [first] = messages.map(operationIn);
+    // The owner recovers from failed batches by itself. The disk is asked in this process.
+    if (first?.method === "checkDisk") return [refusedOutcome("Ask the disk of this runtime.")];
+    const headers = { [requestIdHeader]: requestId };
     const body = encodeFrame(messages);
-    const response = await this.#request("execute", body, messages.every(isRepeatable));
-    return decodeFrame(await response.arrayBuffer());
+    const answer = await this.#request("execute", { body, headers }, (response) =>
+      response.arrayBuffer(),
+    );
+    return decodeFrame(answer);
   }
 
   /** The owner does the housekeeping of the bucket. */
   async housekeep(): Promise<void> {}
 
-  override async collectGarbage(): Promise<number> {
-    return (await this.#request("collect", null, true)).json();
+  override collectGarbage(): Promise<number> {
+    return this.#request("collect", {}, (response) => response.json());
   }
 
-  async #request(action: string, body: Blob | null, repeatable: boolean): Promise<Response> {
+  async #request<Answer>(
+    action: string,
+    request: RequestInit,
+    read: (response: Response) => Promise<Answer>,
+  ): Promise<Answer> {
     const url = `http://owner/${action}/${this.ctx.id.name}`;
-    const headers = { authorization: `Bearer ${this.env.secret}` };
-    for (let attempt = 1; ; attempt++) {
+    const deadline = Date.now() + patienceMilliseconds;
+    for (;;) {
       try {
-        const response = await this.env.owner.fetch(url, { method: "POST", body, headers });
-        if (response.ok) return response;
-        throw new Error(`The owner of the store answered ${response.status}`);
+        const signal = AbortSignal.timeout(answerMilliseconds);
+        const response = await this.env.owner.fetch(url, { method: "POST", ...request, signal });
+        if (response.ok) return await read(response);
+        const reason = await response.text();
+        if (response.status === refusedStatus) throw new RefusedError(reason);
+        throw new Error(`The owner of the store answered ${response.status}: ${reason}`);
       } catch (error) {
-        if (!repeatable || attempt === attemptsMax) {
+        if (error instanceof RefusedError) throw error;
+        if (Date.now() > deadline) {
           console.error(
-            "The process that owns the store's folder does not answer. " +
-              "If that process has ended, restart this one.",
+            "The process that owns the store's folder does not answer. Stop that process: this " +
+              "process then opens the store by itself.",
           );
           throw error;
         }
-        await scheduler.wait(attemptMilliseconds);
       }
+      await scheduler.wait(pauseMilliseconds);
     }
   }
 }
 
-/**
- * Whether executing an operation twice has the same result as executing it once: after a lost
- * answer, it is not known whether the owner has executed the operation.
- */
-function isRepeatable(message: OperationMessage): boolean {
-  const operation = operationIn(message);
-  if (operation.method === "put") return operation.onlyIf === undefined;
-  return !["createUpload", "uploadPart", "completeUpload"].includes(operation.method);
+/** The owner has answered, and cannot execute the request. */
+const refusedStatus = 422;
+
+class RefusedError extends Error {
+  override readonly name = "RefusedError";
 }

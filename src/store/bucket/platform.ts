@@ -7,6 +7,9 @@ export interface BucketPlatform {
   readonly now: () => number;
   /** Random bytes in hexadecimal. */
   readonly randomHex: (bytes: number) => string;
+  /** For messages. */
+  readonly bucketName: string;
+  readonly databasePath: string;
 }
 
 /** The fields of an object that is stored now. */

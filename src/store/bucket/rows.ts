@@ -1,3 +1,8 @@
+import { RowSeals } from "../core/row-seal.ts";
+
+/** The checksums of rows. */
+export const seals = new RowSeals(new TextEncoder());
+
 /** The first row of a query, as a tuple of its columns. */
 export function firstRow<Row extends SqlStorageValue[]>(
   cursor: SqlStorageCursor<Record<string, SqlStorageValue>>,

@@ -10,12 +10,37 @@
  * was uploaded in parts may be in rows and files: then the object has `segments` instead. `blobs`
  * names every file to which a row refers; a file that is not in `blobs` is garbage.
  *
+ * Rows have checksums, because SQLite does not notice a flipped bit in a page. `core/row-seal.ts`
+ * says what they cover. The checksum stands before the columns that it covers: a row whose header
+ * is damaged may seem to end early, and then it must not lose the checksum alone. A database of an
+ * earlier format has rows without checksums, and says so in `has_unsealed_rows`.
+ *
+ * `database_id` names the database in the folder of the files (`garbage-collector.ts`).
+ *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
+
+/** Since format 3 (`request-table.ts`). */
+export const requestStatements = [
+  `CREATE TABLE IF NOT EXISTS requests (
+    sequence INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    outcomes TEXT NOT NULL,
+    time INTEGER NOT NULL
+  ) STRICT`,
+];
+
 const statements = [
-  `CREATE TABLE format (version INTEGER NOT NULL PRIMARY KEY) STRICT`,
+  `CREATE TABLE format (
+    version INTEGER NOT NULL PRIMARY KEY,
+    database_id TEXT,
+    has_unsealed_rows INTEGER
+  ) STRICT`,
   `CREATE TABLE objects (
     key TEXT NOT NULL PRIMARY KEY,
+    item_checksum INTEGER,
+    content_checksum INTEGER,
+    checksum INTEGER,
     fields TEXT NOT NULL,
     metadata TEXT,
     body INTEGER,
@@ -26,6 +51,7 @@ const statements = [
   `CREATE TABLE blobs (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
   `CREATE TABLE uploads (
     upload_id TEXT NOT NULL PRIMARY KEY,
+    checksum INTEGER,
     key TEXT NOT NULL,
     state TEXT NOT NULL,
     since INTEGER NOT NULL,
@@ -41,32 +67,46 @@ const statements = [
   `CREATE TABLE parts (
     upload_id TEXT NOT NULL,
     part_number INTEGER NOT NULL,
+    checksum INTEGER,
+    content_checksum INTEGER,
     size INTEGER NOT NULL,
     etag TEXT NOT NULL,
     place ANY NOT NULL,
     PRIMARY KEY (upload_id, part_number)
   ) WITHOUT ROWID, STRICT`,
+  ...requestStatements,
 ];
 
+/** The tables of objects and uploads. */
+const names = ["objects", "bodies", "blobs", "uploads", "parts"];
+
 /** Increases with every change of a table; `migration.ts` migrates from older formats. */
-export const formatVersion = 2;
+export const formatVersion = 3;
 
 /** @param sql a database without any of the tables */
 export function createTables(sql: Pick<SqlStorage, "exec">): void {
   for (const statement of statements) sql.exec(statement);
-  sql.exec(`INSERT INTO format (version) VALUES (${formatVersion})`);
+  sql.exec(
+    "INSERT INTO format (version, database_id, has_unsealed_rows) " +
+      `VALUES (${formatVersion}, ${newDatabaseId}, 0)`,
+  );
 }
 
-/** Whether no table has a row, and there are no other tables (those of the undo journal). */
+/** An expression of SQL. */
+export const newDatabaseId = "lower(hex(randomblob(8)))";
+
+/**
+ * Whether the bucket has no object and no upload, and there are no other tables (those of the undo
+ * journal).
+ */
 export function isEmpty(sql: SqlStorage): boolean {
+  const hasRows = names.map((name) => `EXISTS (SELECT 1 FROM ${name})`).join(" OR ");
+  const known = names.map((name) => `'${name}'`).join(", ");
   const { used } = sql
     .exec<{ used: number }>(
-      `SELECT EXISTS (SELECT 1 FROM objects) OR EXISTS (SELECT 1 FROM bodies)
-        OR EXISTS (SELECT 1 FROM blobs) OR EXISTS (SELECT 1 FROM uploads)
-        OR EXISTS (SELECT 1 FROM parts)
-        OR EXISTS (
+      `SELECT ${hasRows} OR EXISTS (
           SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'
-            AND name NOT IN ('format', 'objects', 'bodies', 'blobs', 'uploads', 'parts')
+            AND name NOT IN ('format', 'requests', ${known})
         ) AS used`,
     )
     .one();

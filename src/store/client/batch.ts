@@ -5,6 +5,7 @@
  * A batch is sent at the end of the microtask in which its first call was made, so a single call
  * does not wait. The order of the calls in a batch is kept, and each call fails by itself.
  */
+import { StoreError } from "../core/errors.ts";
 import type { Method } from "../core/methods.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Request } from "../core/operations.ts";
@@ -14,7 +15,7 @@ import {
   type OperationMessage,
   type OutcomeMessage,
 } from "../transport/message.ts";
-import { internalError } from "./failure.ts";
+import { internalError, refusal } from "./failure.ts";
 import type { Sender } from "./sender.ts";
 
 /** An RPC carries 32 MiB, in the request or in the result; half leaves room for all but content. */
@@ -72,7 +73,8 @@ export class Batch {
     this.#bytes = 0;
     const fail = (error: unknown): void => {
       for (const { message, reject } of calls) {
-        reject(internalError(operationIn(message).method, error));
+        const { method } = operationIn(message);
+        reject(error instanceof StoreError ? refusal(method, error) : internalError(method, error));
       }
     };
     try {

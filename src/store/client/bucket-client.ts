@@ -1,31 +1,32 @@
 /** The client of a bucket: operations travel by RPC, content of any size by stream. */
 import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
 import { bytesAtHand, openContent } from "../content/content-reader.ts";
+import { verifyContent } from "../content/content-verifier.ts";
 import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object-encoding.ts";
 import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
-import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault, breakContent } from "./apply-fault.ts";
 import { Batch } from "./batch.ts";
 import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
 import { observation } from "./call-observer.ts";
 import { ContentCommitter } from "./content-commit.ts";
+import { findDiskProblem, StoreDiskClient } from "./failed-batch.ts";
 import { damagedError, internalError, settle } from "./failure.ts";
 import type { OpenedObject } from "./opened-object.ts";
-import { delayed, senderByFetch, senderByRpc } from "./sender.ts";
+import { delayed, senderByFetch, senderByRpc, type Destination } from "./sender.ts";
 
-export interface BucketAccess {
-  readonly buckets: BucketNamespace;
+export interface BucketAccess extends Destination {
   readonly blobs: Fetcher;
   readonly joiner: Fetcher;
-  readonly bucketName: string;
   readonly runId: string;
   /** Whether the script may make remote calls; a script that may not uses `fetch`. */
   readonly rpc: boolean;
   /** The delay before each batch is sent. */
   readonly latencyMilliseconds: number;
+  /** Whether files are verified by their hash before they are delivered. */
+  readonly verifyReads?: boolean;
 }
 
 /** How often a `get` is repeated when the object is replaced between its row and its file. */
@@ -37,17 +38,23 @@ export class BucketClient implements BucketCalls {
   readonly #blobs: BlobDirectory;
   readonly #contents: ContentCommitter;
   readonly #joiner: Fetcher;
+  readonly #verifyReads: boolean;
 
   constructor(access: BucketAccess) {
-    const { buckets, bucketName, latencyMilliseconds: latency } = access;
+    const { bucketName, disk, latencyMilliseconds: latency } = access;
     this.#bucketName = bucketName;
-    const sender = (access.rpc ? senderByRpc : senderByFetch)(buckets, bucketName);
+    const sender = (access.rpc ? senderByRpc : senderByFetch)(access);
     this.#batch = new Batch(latency === 0 ? sender : delayed(sender, latency));
+    const storeDisk = new StoreDiskClient(disk, bucketName);
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
-    this.#contents = new ContentCommitter(this.#blobs, access.runId, (request, layer) =>
-      this.#send(request, identity, layer),
+    this.#contents = new ContentCommitter(
+      this.#blobs,
+      access.runId,
+      (request, layer) => this.#send(request, identity, layer),
+      (bytes) => findDiskProblem((messages) => sender.send(messages), storeDisk, bytes),
     );
     this.#joiner = access.joiner;
+    this.#verifyReads = access.verifyReads ?? false;
   }
 
   call<M extends Method, Made>(
@@ -91,6 +98,7 @@ export class BucketClient implements BucketCalls {
         throw damagedError(request.key, damaged?.error);
       }
       try {
+        if (this.#verifyReads) await verifyContent(this.#blobs, content);
         const whole = await openContent(this.#blobs, this.#joiner, content);
         const delivered = fault === undefined ? whole : breakContent(whole, range.length, fault);
         return { status: "found", object, range, content: delivered };

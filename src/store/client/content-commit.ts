@@ -1,22 +1,24 @@
 /**
- * Where content is written, committed, or removed again.
+ * Where content is written and committed.
  *
  * A value is written first (`content/content-writer.ts`): a small one into memory, a large one to
- * a file. Then an operation names the content, and the bucket commits it or not. Until the bucket
- * has answered, the file belongs to this client, which removes it if the bucket does not keep it.
+ * a file. Then an operation names the content, and the bucket commits it or not. The bucket, which
+ * knows whether a row names the file, removes the file of an operation that it refuses. If the
+ * bucket does not answer, the file stays, and the next start collects it if no row names it.
  */
-import type { BlobDirectory } from "../content/blob-directory.ts";
+import { BlobNotWrittenError, type BlobDirectory } from "../content/blob-directory.ts";
 import type { Value } from "../content/content-value.ts";
 import { ContentWriter } from "../content/content-writer.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
+import type { Method } from "../core/methods.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault } from "./apply-fault.ts";
 import { observation } from "./call-observer.ts";
-import { refusal, settle } from "./failure.ts";
+import { internalError, refusal, settle } from "./failure.ts";
 
 /** The operations that store content, without the content. */
 interface WriteOperations {
@@ -31,12 +33,18 @@ type Send = <M extends WriteMethod>(
 ) => Promise<OutcomeMessage<M>>;
 
 export class ContentCommitter {
-  readonly #blobs: BlobDirectory;
   readonly #writer: ContentWriter;
   readonly #send: Send;
+  readonly #findDiskProblem: (bytes: number) => Promise<string | null>;
 
-  constructor(blobs: BlobDirectory, runId: string, send: Send) {
-    this.#blobs = blobs;
+  /** @param findDiskProblem asks the bucket why its disk has not taken so many bytes */
+  constructor(
+    blobs: BlobDirectory,
+    runId: string,
+    send: Send,
+    findDiskProblem: (bytes: number) => Promise<string | null>,
+  ) {
+    this.#findDiskProblem = findDiskProblem;
     this.#writer = new ContentWriter(blobs, runId);
     this.#send = send;
   }
@@ -57,19 +65,22 @@ export class ContentCommitter {
       content = await this.#writer.write(value, requiredAlgorithms(checksum));
     } catch (error) {
       await cancelValue(value, error);
+      if (error instanceof BlobNotWrittenError) throw await this.#notWritten(method, error);
       throw error instanceof StoreError ? refusal(method, error) : error;
     }
-    // If this rejects, it is not known whether the bucket has committed. Then the file stays, and
-    // the next start collects it if no row refers to it.
     const answer = await this.#send({ ...operation, content } as unknown as Request<M>, layer);
     const outcome = outcomeIn(answer);
-    // `null`: the condition does not hold, and the bucket does not keep the content.
-    if ("blob" in content && !(outcome.ok && outcome.value !== null)) {
-      await this.#blobs.remove(content.blob);
-    }
     const fault = faultOf(answer);
     if (fault !== undefined) await applyFault(fault);
     return settle(method, outcome);
+  }
+
+  /** The error of a value that the disk has not taken: the bucket says why. */
+  async #notWritten(method: Method, cause: BlobNotWrittenError): Promise<Error> {
+    const problem = await this.#findDiskProblem(cause.bytes);
+    return problem === null
+      ? internalError(method, cause)
+      : refusal(method, new StoreError(10001, problem), { cause });
   }
 }
 

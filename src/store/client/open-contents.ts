@@ -46,6 +46,6 @@ export class OpenContents {
   async close(ids: readonly number[]): Promise<void> {
     const sources = ids.map((id) => this.#sources.get(id));
     for (const id of ids) this.#sources.delete(id);
-    await Promise.allSettled(sources.map((source) => source?.cancel("The reader has ended")));
+    await Promise.allSettled(sources.map(async (source) => source?.cancel("The reader has ended")));
   }
 }

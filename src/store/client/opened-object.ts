@@ -67,7 +67,7 @@ export async function decodeHeld(
   }) => ReadableStream,
 ): Promise<OpenedObject | null> {
   const held = decodeFrame<HeldObject | null>(await new Response(stream).arrayBuffer());
-  if (held?.status !== "found") return held as OpenedObject | null;
+  if (held?.status !== "found") return held;
   const { content, contentId: id, ...head } = held;
   if (id === undefined) return { ...head, content: (content as Uint8Array<ArrayBuffer>).buffer };
   const { length } = head.range;

@@ -2,6 +2,7 @@
 import { outcomeOf, shortCall } from "../core/short-form.ts";
 import type { BucketNamespace, BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
+import { answerFailedBatch, StoreDiskClient, type Recovery } from "./failed-batch.ts";
 import {
   layerOf,
   operationIn,
@@ -20,33 +21,62 @@ export interface Sender {
   ): void;
 }
 
-export function senderByRpc(buckets: BucketNamespace, bucketName: string): Sender {
+/** Where messages go, and whom to ask when they are not answered. */
+export interface Destination {
+  readonly buckets: BucketNamespace;
+  readonly bucketName: string;
+  /** The disk of the store (`bucket/store-disk.ts`). */
+  readonly disk: Fetcher;
+  /** Of the request of another process that the messages belong to. */
+  readonly requestId?: string | undefined;
+}
+
+export function senderByRpc({ buckets, bucketName, disk, requestId }: Destination): Sender {
   const bucket = stubs(buckets, bucketName);
+  const recovery: Recovery = {
+    send: (messages) => bucket().execute(messages, requestId),
+    disk: new StoreDiskClient(disk, bucketName),
+    hasRequestId: requestId !== undefined,
+  };
+  const send = withRecovery(recovery);
   return {
-    send: (messages) => bucket().execute(messages),
+    send,
     sendOne(message, resolve, reject) {
-      const call = shortCall(operationIn(message));
-      if (call === null) firstOf(bucket().execute([message])).then(resolve, reject);
+      const call = requestId === undefined ? shortCall(operationIn(message)) : null;
+      if (call === null) firstOf(send([message])).then(resolve, reject);
       else {
         const answered = bucket().executeShort(layerOf(message), ...call);
-        answered.then((answer) => resolve(outcomeOf(answer as ShortMessage)), reject);
+        answered.then(
+          (answer) => resolve(outcomeOf(answer as ShortMessage)),
+          (error: unknown) =>
+            firstOf(answerFailedBatch(recovery, [message], error)).then(resolve, reject),
+        );
       }
     },
   };
 }
 
 /** For scripts whose compatibility date is older than RPC. */
-export function senderByFetch(buckets: BucketNamespace, bucketName: string): Sender {
+export function senderByFetch({ buckets, bucketName, disk }: Destination): Sender {
   const bucket = stubs(buckets, bucketName);
-  const send = async (messages: OperationMessage[]): Promise<OutcomeMessage[]> => {
-    const body = encodeFrame(messages);
-    const response = await bucket().fetch("http://bucket/", { method: "POST", body });
-    return decodeFrame(await response.arrayBuffer());
-  };
+  const send = withRecovery({
+    async send(messages) {
+      const body = encodeFrame(messages);
+      const response = await bucket().fetch("http://bucket/", { method: "POST", body });
+      return decodeFrame(await response.arrayBuffer());
+    },
+    disk: new StoreDiskClient(disk, bucketName),
+    hasRequestId: false,
+  });
   return {
     send,
     sendOne: (message, resolve, reject) => void firstOf(send([message])).then(resolve, reject),
   };
+}
+
+function withRecovery(recovery: Recovery): Sender["send"] {
+  return (messages) =>
+    recovery.send(messages).catch((error: unknown) => answerFailedBatch(recovery, messages, error));
 }
 
 /** Adds a latency. Messages wait at the same time, as they would on one line to a distant store. */

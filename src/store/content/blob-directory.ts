@@ -5,31 +5,32 @@
  * as the machine keeps running. The service does not sync: after a power failure a blob can be
  * short or missing although its row exists, so readers compare sizes.
  */
+import { describeBlobDamage, type BlobDamage } from "../core/blob-damage.ts";
 import { bucketFolder } from "../core/blob-name.ts";
 import type { ContentSlice } from "../core/operations.ts";
 
 type BlobSlice = Extract<ContentSlice, { blob: string }>;
 
-interface BlobDamage {
-  readonly blob: string;
-  readonly expectedBytes: number;
-  /** `null`: the file does not exist */
-  readonly actualBytes: number | null;
-}
-
-/** The file of a blob is missing, or does not have the size that the database says. */
+/** The file of a blob is missing, or is not the file that the database says. */
 export class BlobDamagedError extends Error {
   override readonly name = "BlobDamagedError";
   readonly damage: BlobDamage;
 
   constructor(damage: BlobDamage) {
-    const { blob, expectedBytes, actualBytes } = damage;
-    super(
-      actualBytes === null
-        ? `file "${blob}" is missing, metadata says ${expectedBytes} bytes`
-        : `file "${blob}" is ${actualBytes} bytes, metadata says ${expectedBytes}`,
-    );
+    super(describeBlobDamage(damage));
     this.damage = damage;
+  }
+}
+
+/** The disk has not taken a blob. workerd writes the reason to its log only. */
+export class BlobNotWrittenError extends Error {
+  override readonly name = "BlobNotWrittenError";
+  /** The size of the blob, as far as it is known */
+  readonly bytes: number;
+
+  constructor(blob: string, bytes: number, cause: unknown) {
+    super(`Cannot write blob "${blob}": ${(cause as Error).message}`, { cause });
+    this.bytes = bytes;
   }
 }
 
@@ -48,7 +49,7 @@ export class BlobDirectory {
   async write(blob: string, body: ReadableStream | Uint8Array): Promise<void> {
     const response = await this.#disk.fetch(this.#folder + blob, { method: "PUT", body });
     await response.body?.cancel();
-    if (!response.ok) throw new Error(`Cannot write blob "${blob}": ${response.status}`);
+    if (!response.ok) throw new Error(`the disk service answered ${response.status}`);
   }
 
   /** @throws BlobDamagedError when the file is not `blobSize` bytes long */

@@ -5,9 +5,10 @@
  * Until the bucket has committed the name, the file belongs to its writer
  * (`client/content-commit.ts`).
  */
-import type { BlobDirectory } from "./blob-directory.ts";
+import { BlobNotWrittenError, type BlobDirectory } from "./blob-directory.ts";
 import { makeBlobName } from "../core/blob-name.ts";
 import { checksumAlgorithms, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
+import { StoreError } from "../core/errors.ts";
 import { encodeHex } from "../../base/hex.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
@@ -30,7 +31,8 @@ export class ContentWriter {
   /**
    * Writes a value. On failure no file is left.
    *
-   * @throws StoreError 100100 for a value that is too large, or the error of the stream
+   * @throws StoreError 100100 for a value that is too large, BlobNotWrittenError when the disk
+   *   fails, or the error of the stream
    */
   async write(value: Value, algorithms: ChecksumAlgorithm[]): Promise<Content> {
     if ("stream" in value) return this.#writeStream(value, algorithms);
@@ -39,7 +41,11 @@ export class ContentWriter {
     if (bytes.length <= inlineBytesMax) return inline(bytes, algorithms);
     const blob = this.#newName();
     const hashing = hash(bytes, algorithms);
-    await this.#blobs.write(blob, bytes);
+    try {
+      await this.#blobs.write(blob, bytes);
+    } catch (error) {
+      throw new BlobNotWrittenError(blob, bytes.length, error);
+    }
     return { blob, size: bytes.length, checksums: await hashing };
   }
 
@@ -62,8 +68,9 @@ export class ContentWriter {
     const written = this.#blobs.write(blob, readable);
     const diskFailed = written.then(() => new Promise<never>(() => {}));
     diskFailed.catch(() => {});
+    let size = 0;
+    let reading = false;
     try {
-      let size = 0;
       let chunk: Uint8Array<ArrayBuffer> = start;
       while (chunk.length > 0) {
         size += chunk.length;
@@ -75,7 +82,9 @@ export class ContentWriter {
         // The file and the hashes have consumed the chunk, so its memory is reused. The garbage
         // collector would not keep up with the chunks of a large upload.
         const buffer = chunk === start ? new ArrayBuffer(readBytes) : chunk.buffer;
+        reading = true;
         chunk = await source.read(buffer);
+        reading = false;
       }
       await Promise.race([file.close(), diskFailed]);
       await written;
@@ -92,7 +101,8 @@ export class ContentWriter {
       ]);
       // The disk service may take an aborted body for a complete one.
       await this.#blobs.remove(blob);
-      throw error;
+      if (reading || error instanceof StoreError) throw error;
+      throw new BlobNotWrittenError(blob, length ?? size, error);
     }
   }
 

@@ -93,7 +93,7 @@ export class OpenedSlices {
   /** Closes the files that have not been read. */
   async close(): Promise<void> {
     const indexes = Array.from(this.#opened.keys());
-    await Promise.allSettled(indexes.map((index) => this.#take(index)?.cancel()));
+    await Promise.allSettled(indexes.map(async (index) => this.#take(index)?.cancel()));
   }
 
   #take(index: number): ReadableStream | undefined {

@@ -29,6 +29,22 @@ export function isAbandoned(fileName: string, activeRuns: readonly string[]): bo
   return writer !== undefined && !activeRuns.includes(writer);
 }
 
+const databaseMarkPattern = /^database\.[0-9a-f]{16}$/;
+
+/** The empty file that says which database names the files of a folder. */
+export function databaseMark(databaseId: string): string {
+  return `database.${databaseId}`;
+}
+
+/** Whether the file is a mark that was being written. */
+export function isPartialMark(fileName: string): boolean {
+  return /^\.kj-tmp\.\d+\.\d+\.database\.[0-9a-f]{16}\.partial$/.test(fileName);
+}
+
+export function isDatabaseMark(fileName: string): boolean {
+  return databaseMarkPattern.test(fileName);
+}
+
 /**
  * The folder of a bucket's blobs. `Photos` and `photos` are two buckets, but some file systems
  * ignore case.

@@ -9,6 +9,10 @@ import type { ByteRange } from "./byte-range.ts";
 export interface Segment {
   readonly size: number;
   readonly place: number | string;
+  /** The MD5 of the content. Segments that an earlier version stored have none. */
+  readonly md5?: string;
+  /** The checksum of content in the database (`row-checksum.ts`). */
+  readonly checksum?: number;
 }
 
 /** A segment, and the range of its bytes to read. */
@@ -31,12 +35,25 @@ export function sliceSegments(segments: readonly Segment[], range: ByteRange): S
   return slices;
 }
 
-/** The segments as the text of a database column: `[[size, place], …]`. */
+/** The segments as the text of a database column: `[[size, place, md5, checksum], …]`. */
 export function encodeSegments(segments: readonly Segment[]): string {
-  return JSON.stringify(segments.map(({ size, place }) => [size, place]));
+  return JSON.stringify(
+    segments.map(({ size, place, md5, checksum }) =>
+      checksum === undefined
+        ? md5 === undefined
+          ? [size, place]
+          : [size, place, md5]
+        : [size, place, md5, checksum],
+    ),
+  );
 }
 
 export function decodeSegments(text: string): Segment[] {
-  const pairs = JSON.parse(text) as [number, number | string][];
-  return pairs.map(([size, place]) => ({ size, place }));
+  const rows = JSON.parse(text) as [number, number | string, string?, number?][];
+  return rows.map(([size, place, md5, checksum]) => ({
+    size,
+    place,
+    ...(md5 !== undefined && { md5 }),
+    ...(checksum !== undefined && { checksum }),
+  }));
 }

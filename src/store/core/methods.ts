@@ -12,6 +12,7 @@ export const methodNames = {
   listUploads: "listMultipartUploads",
   listParts: "listParts",
   stats: "stats",
+  checkDisk: "checkDisk",
 } as const;
 
 export type Method = keyof typeof methodNames;

@@ -28,6 +28,7 @@ export function bytesCarried(operation: Operation): number {
     case "createUpload":
     case "abortUpload":
     case "stats":
+    case "checkDisk":
       return recordBytes;
   }
 }

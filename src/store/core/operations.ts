@@ -49,7 +49,12 @@ export type Content = { readonly checksums: Checksums } & (
 /** A slice of content to read. The client reads the bytes of a blob from disk. */
 export type ContentSlice =
   | { readonly bytes: ArrayBuffer | Uint8Array }
-  | ({ readonly blob: string; readonly blobSize: number } & ByteRange);
+  | ({
+      readonly blob: string;
+      readonly blobSize: number;
+      /** The MD5 of the whole blob; absent where an earlier version stored the object. */
+      readonly md5?: string;
+    } & ByteRange);
 
 type Retrieved =
   | {
@@ -127,7 +132,22 @@ interface Operations {
     request: UploadReference & { afterPartNumber: number; limit: number };
     result: { parts: StoredPart[]; truncated: boolean };
   };
+  /**
+   * Finds out whether the disk is the reason why a batch failed. `bytes` is the size of what the
+   * batch writes, `blobs` are its files: those that no row names are removed.
+   */
+  checkDisk: {
+    request: { bytes: number; blobs: readonly string[] };
+    /** What to tell callers; `null` when the disk accepts writes */
+    result: { problem: string | null };
+  };
   stats: { request: object; result: { objects: number; bytes: number; uploads: number } };
+}
+
+/** A question to the store's disk, where a bucket does not answer (`bucket/store-disk.ts`). */
+export interface DiskQuestion {
+  readonly bucketName: string;
+  readonly bytes: number;
 }
 
 export type Request<M extends Method> = { readonly method: M } & Operations[M]["request"];

@@ -19,16 +19,21 @@ export interface Call {
 }
 
 /** The names of the methods in the interface of buckets. */
-export type CallMethod = Exclude<(typeof methodNames)[keyof typeof methodNames], "stats">;
+export type CallMethod = Exclude<(typeof methodNames)[keyof typeof methodNames], InternalMethod>;
+type InternalMethod = "stats" | "checkDisk";
 
 export const callMethods: ReadonlySet<string> = new Set<CallMethod>(
-  Object.values(methodNames).filter((name) => name !== "stats"),
+  Object.values(methodNames).filter(isCallMethod),
 );
+
+function isCallMethod(name: CallMethod | InternalMethod): name is CallMethod {
+  return name !== "stats" && name !== "checkDisk";
+}
 
 /** `null` for an operation that scripts cannot call. */
 export function callMethodOf({ method }: Operation): CallMethod | null {
   const name = methodNames[method];
-  return name === "stats" ? null : name;
+  return isCallMethod(name) ? name : null;
 }
 
 export function keysOf(operation: Operation): readonly string[] {

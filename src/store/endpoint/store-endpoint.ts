@@ -2,9 +2,11 @@
  * The endpoint: how other processes on this machine reach the buckets of the owner's runtime.
  *
  * One runtime at a time owns the database of a bucket. Other processes (the command line, another
- * runtime on the same folder) send their requests to the owner's endpoint. The port and the secret
- * are in the owner's run record, which only the same user may read (`node/store-owner.ts`). A page
- * in a browser does not have the secret, and is refused.
+ * runtime on the same folder) send their requests to the owner's endpoint, a Unix socket in a folder
+ * that only the same user can enter (`base/folder-sockets.ts`). A page in a browser cannot connect.
+ *
+ * A client repeats a request whose answer was lost, at the same owner or at the next. So a request
+ * has an id, and its writes happen once (`bucket/request-table.ts`).
  *
  *     GET  /                 the run id of the runtime
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
@@ -19,20 +21,16 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import type { GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { encodeOpened } from "../client/opened-object.ts";
+import { senderByRpc } from "../client/sender.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
+import { requestIdHeader } from "../transport/request-id.ts";
 import { requestHeader, type CopyRequest } from "./protocol.ts";
 
-interface EndpointEnv extends Pick<BucketAccess, "buckets" | "blobs" | "joiner" | "runId"> {
-  readonly secret: string;
-}
+type EndpointEnv = Pick<BucketAccess, "buckets" | "blobs" | "joiner" | "disk" | "runId">;
 
 export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   override async fetch(request: Request): Promise<Response> {
-    if (request.headers.get("authorization") !== `Bearer ${this.env.secret}`) {
-      await request.body?.cancel();
-      return new Response("The secret is missing or wrong.", { status: 403 });
-    }
     const [action = "", bucketName = ""] = new URL(request.url).pathname.slice(1).split("/");
     try {
       return await this.#answer(action, bucketName, request);
@@ -45,25 +43,27 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
 
   async #answer(action: string, bucketName: string, request: Request): Promise<Response> {
     const body = <Value>() => request.arrayBuffer().then((buffer) => decodeFrame<Value>(buffer));
+    const requestId = request.headers.get(requestIdHeader) ?? undefined;
+    const client = (): BucketClient => this.#client(bucketName, requestId);
     switch (action) {
       case "":
         return new Response(this.env.runId);
       case "execute": {
         const messages = await body<OperationMessage[]>();
-        const answers = await this.env.buckets.getByName(bucketName).execute(messages);
+        const answers = await senderByRpc({ ...this.env, bucketName, requestId }).send(messages);
         return new Response(encodeFrame(answers));
       }
       case "get":
-        return this.#client(bucketName).get(
+        return client().get(
           await body<GetRequest>(),
           (opened) => new Response(encodeOpened(opened)),
         );
       case "put":
-        return Response.json(await this.#client(bucketName).put(contentRequest(request)));
+        return Response.json(await client().put(contentRequest(request)));
       case "part":
-        return Response.json(await this.#client(bucketName).uploadPart(contentRequest(request)));
+        return Response.json(await client().uploadPart(contentRequest(request)));
       case "copy":
-        return Response.json(await this.#copy(bucketName, await body()));
+        return Response.json(await this.#copy(client(), await body()));
       case "collect":
         return Response.json(await this.env.buckets.getByName(bucketName).collectGarbage());
       case "database":
@@ -74,13 +74,13 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   }
 
   /** `null` when the source does not exist. */
-  async #copy(bucketName: string, { from, key, ...changes }: CopyRequest): Promise<unknown> {
+  async #copy(to: BucketClient, { from, key, ...changes }: CopyRequest): Promise<unknown> {
     const opened = await this.#client(from.bucketName).get({ key: from.key }, (found) => found);
     if (opened?.status !== "found") return null;
     const { object, content } = opened;
     const [algorithm, hex] =
       Object.entries(object.checksums).find(([name]) => name !== "md5") ?? [];
-    return this.#client(bucketName).put({
+    return to.put({
       key,
       value:
         content instanceof ArrayBuffer
@@ -94,8 +94,14 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
     } as PutRequest);
   }
 
-  #client(bucketName: string): BucketClient {
-    return new BucketClient({ ...this.env, bucketName, rpc: true, latencyMilliseconds: 0 });
+  #client(bucketName: string, requestId?: string): BucketClient {
+    return new BucketClient({
+      ...this.env,
+      bucketName,
+      rpc: true,
+      latencyMilliseconds: 0,
+      requestId,
+    });
   }
 }
 

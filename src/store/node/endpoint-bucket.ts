@@ -1,5 +1,5 @@
 /** A bucket at the owner's endpoint: operations, and content of any size from files and to them. */
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { requiredAlgorithms, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../core/limits.ts";
@@ -127,7 +127,8 @@ export class EndpointBucket {
 
   /** Copies an object into this bucket. Returns `null` when the source does not exist. */
   copy(frame: CopyRequest): Promise<ObjectRecord | null> {
-    return this.#owner.run((endpoint) => endpoint.requestJson(`/copy/${this.name}`, { frame }));
+    const id = randomUUID();
+    return this.#owner.run((endpoint) => endpoint.requestJson(`/copy/${this.name}`, { id, frame }));
   }
 
   collectGarbage(): Promise<number> {
@@ -168,9 +169,11 @@ export class EndpointBucket {
     start: number,
     length: number,
   ): Promise<Value> {
+    const id = randomUUID();
     const header = Buffer.from(JSON.stringify(description)).toString("base64");
     return this.#owner.run((endpoint) =>
       endpoint.requestJson(`/${action}/${this.name}`, {
+        id,
         headers: { [requestHeader]: header },
         content: { stream: file.stream(start, length), length },
       }),

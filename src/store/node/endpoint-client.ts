@@ -4,15 +4,20 @@ import { pipeline, type Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { UserError } from "../../base/user-error.ts";
 import { encodeFrame } from "../transport/frame.ts";
-import type { EndpointAddress } from "./store-owner.ts";
+import { requestIdHeader } from "../transport/request-id.ts";
 
 /** The endpoint does not answer, or belongs to another process now. The store may have a new owner. */
 export class EndpointClosedError extends Error {
   override readonly name = "EndpointClosedError";
 }
 
+/** The longest time for which an owner that works sends nothing: it copies a large object. */
+const silenceMilliseconds = 120_000;
+
 interface EndpointRequest {
   readonly method?: "GET" | "POST";
+  /** Of a request with writes, the same in every repetition. */
+  readonly id?: string;
   readonly headers?: Record<string, string>;
   /** A body: a value as a frame. */
   readonly frame?: object;
@@ -21,11 +26,11 @@ interface EndpointRequest {
 }
 
 export class EndpointClient {
-  readonly #endpoint: EndpointAddress;
+  readonly #socketPath: string;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  constructor(endpoint: EndpointAddress) {
-    this.#endpoint = endpoint;
+  constructor(path: string) {
+    this.#socketPath = path;
   }
 
   close(): void {
@@ -64,26 +69,27 @@ export class EndpointClient {
 
   #send(
     path: string,
-    { method = "POST", headers, content }: EndpointRequest,
+    { method = "POST", id, headers, content }: EndpointRequest,
     body: Uint8Array | undefined,
   ): Promise<IncomingMessage> {
-    const { port, secret } = this.#endpoint;
     return new Promise((resolve, reject) => {
       /** The error of the content, which is not an error of the endpoint. */
       let contentError: Error | undefined;
       const outgoing = request({
-        host: "127.0.0.1",
-        port,
+        socketPath: this.#socketPath,
         path,
         agent: this.#agent,
         method,
         headers: {
           ...headers,
+          ...(id !== undefined && { [requestIdHeader]: id }),
           "content-length": content?.length ?? body?.length ?? 0,
-          authorization: `Bearer ${secret}`,
         },
       });
       outgoing.once("response", resolve);
+      outgoing.setTimeout(silenceMilliseconds, () =>
+        outgoing.destroy(new Error(`no answer within ${silenceMilliseconds / 1000} s`)),
+      );
       outgoing.once("error", (error) =>
         reject(contentError ?? new EndpointClosedError(error.message)),
       );

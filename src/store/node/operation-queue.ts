@@ -5,7 +5,7 @@
  * the next request. So a single operation does not wait, and thousands share round trips and
  * commits.
  */
-import { setTimeout as delay } from "node:timers/promises";
+import { randomUUID } from "node:crypto";
 import type { Method } from "../core/methods.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
@@ -16,11 +16,6 @@ import type { OwnerConnection } from "./owner-connection.ts";
 const requestsMax = 2;
 const requestBytesMax = 8 * 1024 * 1024;
 const requestOperationsMax = 500;
-
-/** The cause may be a runtime whose process was killed, and that still has the database open. */
-const internalErrorCode = 10001;
-const attemptsMax = 3;
-const attemptMilliseconds = 100;
 
 interface QueuedOperation {
   readonly operation: Operation;
@@ -42,14 +37,9 @@ export class OperationQueue {
 
   /** @throws UserError with the reason of the bucket when the bucket refuses the operation */
   async call<M extends Method>(request: Request<M>): Promise<Result<M>> {
-    for (let attempt = 1; ; attempt++) {
-      const outcome = (await this.#add(request as Operation)) as Outcome<M>;
-      if (outcome.ok) return outcome.value;
-      if (outcome.code !== internalErrorCode || attempt === attemptsMax) {
-        throw new UserError(`${outcome.text} (${outcome.code})`);
-      }
-      await delay(attemptMilliseconds * attempt);
-    }
+    const outcome = (await this.#add(request as Operation)) as Outcome<M>;
+    if (outcome.ok) return outcome.value;
+    throw new UserError(`${outcome.text} (${outcome.code})`);
   }
 
   #add(operation: Operation): Promise<Outcome> {
@@ -87,9 +77,10 @@ export class OperationQueue {
 
   async #send(calls: readonly QueuedOperation[]): Promise<void> {
     try {
+      const id = randomUUID();
       const frame = calls.map(({ operation }) => operation);
       const answer = await this.#owner.run((endpoint) =>
-        endpoint.requestBytes(`/execute/${this.#bucketName}`, { frame }),
+        endpoint.requestBytes(`/execute/${this.#bucketName}`, { id, frame }),
       );
       const outcomes = decodeFrame<Outcome[]>(new Uint8Array(answer).buffer);
       for (const [index, { resolve }] of calls.entries()) resolve(outcomes[index] as Outcome);

@@ -1,135 +1,91 @@
 /**
  * A connection to the owner of a store's folder, through the owner's endpoint.
  *
- * If no process owns the folder, the connection starts a runtime and becomes the owner. The owner
- * may change at any time: a dev server ends, restarts or starts. Then the endpoint closes, and the
- * requests in flight are repeated at the endpoint of the next owner. So every request must be
- * repeatable.
+ * If no process owns the folder, this process becomes the owner. The owner may change at any time:
+ * a dev server ends, restarts or starts. Then the requests in flight are repeated at the endpoint of
+ * the next owner. So a request that writes carries an id (`store/endpoint`).
  */
+import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { readOwnerRecord } from "../../base/folder-owner.ts";
+import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
+import type { Succession } from "../../base/succession.ts";
 import { UserError } from "../../base/user-error.ts";
 import { EndpointClient, EndpointClosedError } from "./endpoint-client.ts";
-import { findStoreOwner } from "./store-owner.ts";
-import { TemporaryRuntime } from "./temporary-runtime.ts";
+import { endpointPath } from "./store-owner.ts";
+import { succeedStoreOwner, type StoreFolder } from "./store-successor.ts";
 
-export interface StoreFolder {
-  /** The folder in which Miniflare persists its resources. */
-  readonly persistPath: string;
-  /** The store's folder below `persistPath`. */
-  readonly folder: string;
-}
-
-const attemptsMax = 5;
-const pollMilliseconds = 50;
-/** A dev server that starts or restarts opens its endpoint within this time. */
-const answerMilliseconds = 30_000;
-/** After a handover, the next owner writes its run record within this time. */
-const successorMilliseconds = 5_000;
+const pollMilliseconds = 20;
+/** An owner that starts, restarts or takes over answers within this time. */
+const answerMilliseconds = 60_000;
 /** How long a handover waits for the transfers in flight. */
 const drainMilliseconds = 10_000;
 
 export class OwnerConnection {
   readonly #store: StoreFolder;
-  #endpoint: Promise<EndpointClient> | undefined;
-  #ownRuntime: TemporaryRuntime | undefined;
+  readonly #endpoint: EndpointClient;
+  #succession: Succession | undefined;
   /** Pending during a handover: no work starts. */
   #handover: Promise<void> | undefined;
   #inFlight = 0;
-  #expectsSuccessor = false;
 
   constructor(store: StoreFolder) {
     this.#store = store;
+    if (!hasRuntimeSockets) {
+      throw new UserError(
+        "On Windows a command cannot reach the buckets. Use the Windows Subsystem for Linux.",
+      );
+    }
+    mkdirSync(store.folder, { recursive: true, mode: 0o700 });
+    this.#endpoint = new EndpointClient(endpointPath(store.folder));
   }
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */
   async run<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
-    for (let attempt = 1; ; attempt++) {
+    let silentSince: number | undefined;
+    for (;;) {
       await this.#handover;
-      const opening = (this.#endpoint ??= this.#open());
-      const endpoint = await opening;
       this.#inFlight++;
       try {
-        return await work(endpoint);
+        return await work(this.#endpoint);
       } catch (error) {
         if (!(error instanceof EndpointClosedError)) throw error;
-        if (attempt === attemptsMax) {
-          throw new UserError(
-            `The process that owns the store in ${this.#store.folder} does not answer ` +
-              `(${error.message}). Try again.`,
-          );
-        }
-        if (this.#endpoint === opening) this.#endpoint = undefined;
-        endpoint.close();
+        this.#succession ??= succeedStoreOwner(this.#store, () => this.#drain());
+        silentSince ??= Date.now();
+        this.#checkPatience(silentSince, error);
       } finally {
         this.#inFlight--;
-      }
-    }
-  }
-
-  async close(): Promise<void> {
-    const endpoint = await this.#endpoint?.catch(() => undefined);
-    endpoint?.close();
-    await this.#ownRuntime?.stop();
-    this.#ownRuntime = undefined;
-  }
-
-  async #open(): Promise<EndpointClient> {
-    const { folder } = this.#store;
-    const start = Date.now();
-    for (;;) {
-      const owner = await findStoreOwner(folder);
-      if (owner?.endpoint !== undefined) {
-        const endpoint = new EndpointClient(owner.endpoint);
-        if (await answers(endpoint)) return endpoint;
-        endpoint.close();
-        if (Date.now() - start > answerMilliseconds) {
-          throw new UserError(
-            `Process ${owner.processId} owns the store in ${folder} and does not answer. ` +
-              "Stop that process, and try again.",
-          );
-        }
-      } else if (!this.#expectsSuccessor || Date.now() - start > successorMilliseconds) {
-        await this.#becomeOwner();
-        continue;
       }
       await delay(pollMilliseconds);
     }
   }
 
-  async #becomeOwner(): Promise<void> {
-    await this.#ownRuntime?.stop();
-    this.#ownRuntime = undefined;
-    try {
-      this.#ownRuntime = await TemporaryRuntime.start(this.#store.persistPath, () =>
-        this.#handOver(),
-      );
-    } catch (error) {
-      // Another process may have become the owner first.
-      if ((await findStoreOwner(this.#store.folder)) === null) throw error;
-    }
+  async close(): Promise<void> {
+    this.#endpoint.close();
+    await this.#succession?.stop();
   }
 
-  /** Waits for the work in flight, and stops the runtime. */
-  async #handOver(): Promise<void> {
+  /** @throws UserError when the owner does not answer, or when this process cannot become the owner */
+  #checkPatience(silentSince: number, { message }: Error): void {
+    const { folder } = this.#store;
+    if (this.#succession?.failure != null) throw this.#succession.failure;
+    if (Date.now() - silentSince < answerMilliseconds) return;
+    const owner = readOwnerRecord(folder);
+    throw new UserError(
+      owner === null
+        ? `The store in ${folder} has no owner that answers (${message}). Try again.`
+        : `Process ${owner.processId} owns the store in ${folder} and does not answer ` +
+            `(${message}). Stop that process, and try again.`,
+    );
+  }
+
+  /** Waits for the work in flight. The work that starts later waits for the next owner. */
+  async #drain(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#handover = promise;
     const deadline = Date.now() + drainMilliseconds;
     while (this.#inFlight > 0 && Date.now() < deadline) await delay(pollMilliseconds);
-    const runtime = this.#ownRuntime;
-    this.#ownRuntime = undefined;
-    this.#endpoint = undefined;
-    this.#expectsSuccessor = true;
-    await runtime?.stop();
     this.#handover = undefined;
     resolve();
-  }
-}
-
-async function answers(endpoint: EndpointClient): Promise<boolean> {
-  try {
-    await endpoint.requestBytes("/", { method: "GET" });
-    return true;
-  } catch {
-    return false;
   }
 }

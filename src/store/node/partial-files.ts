@@ -4,7 +4,7 @@
  */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isAbandoned } from "../core/blob-name.ts";
+import { isAbandoned, isPartialMark } from "../core/blob-name.ts";
 
 /** Runs while the runtime starts: nothing depends on the result. */
 export async function removePartialFiles(blobsFolder: string, runsFolder: string): Promise<void> {
@@ -12,7 +12,10 @@ export async function removePartialFiles(blobsFolder: string, runsFolder: string
     const files = await readdir(blobsFolder, { recursive: true, withFileTypes: true });
     const activeRuns = await readdir(runsFolder);
     for (const { name, parentPath } of files) {
-      const collectable = name.endsWith(".partial") && isAbandoned(name, activeRuns);
+      // The name of a mark does not say which run writes it.
+      const isLeftMark = isPartialMark(name) && activeRuns.length <= 1;
+      const collectable =
+        isLeftMark || (name.endsWith(".partial") && isAbandoned(name, activeRuns));
       if (collectable) await rm(join(parentPath, name), { force: true });
     }
   } catch (error) {

@@ -27,9 +27,12 @@ class FakeRuntime implements PieceCalls {
   }
 }
 
+function onShort(count: number): Error {
+  return new Error(`${count} bytes`);
+}
+
 function open(available: number, length = available) {
   const runtime = new FakeRuntime(available);
-  const onShort = (count: number): Error => new Error(`${count} bytes`);
   return { runtime, stream: new PulledContents(runtime).open({ id: 7, length, onShort }) };
 }
 
@@ -76,7 +79,7 @@ describe("PulledContents", () => {
 
   it("passes on the error of a call", async () => {
     const calls: PieceCalls = { read: () => Promise.reject(new Error("gone")), close: () => {} };
-    const stream = new PulledContents(calls).open({ id: 1, length: 5, onShort: () => new Error() });
+    const stream = new PulledContents(calls).open({ id: 1, length: 5, onShort });
     await expect(stream.getReader().read()).rejects.toThrow("gone");
   });
 });

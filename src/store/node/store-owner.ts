@@ -1,152 +1,91 @@
 /**
- * Which runtime owns the store in a folder.
+ * Which runtime owns the store in a folder (`base/folder-owner.ts` says what an owner is).
  *
- * The first runtime is the owner: it has the databases, and an endpoint for other processes
+ * The first runtime is the owner: it has the databases, and it listens at the folder's endpoint
  * (`store/endpoint`). The buckets of every other runtime are clients of the owner's buckets; all
- * runtimes read and write content files themselves (`base/folder-owner.ts` says why).
- *
- * The runtime of a command is an owner that hands over: a runtime that starts later asks the
- * command to stop its runtime, becomes the owner, and the command continues as its client.
+ * runtimes read and write content files themselves. When the owner ends, the process of a client
+ * starts a runtime without a script, which is the next owner (`base/succession.ts`).
  */
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { endOrphanedRuntime, withFolderLock } from "../../base/folder-owner.ts";
-import { isAlive } from "../../base/processes.ts";
-import {
-  isSameMiniflare,
-  RunRecords,
-  staleRuns,
-  type FoundRun,
-  type RunRecord,
-} from "../../base/run-records.ts";
+import { claimFolder } from "../../base/folder-claim.ts";
+import { FolderOwner, readOwnerRecord } from "../../base/folder-owner.ts";
+import { hasRuntimeSockets, socketPath } from "../../base/folder-sockets.ts";
+import { RunRecords } from "../../base/run-records.ts";
+import { requireUsableFolder, storeNeeds } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 
-/** A port on the loopback interface, and the secret that its server requires. */
-export interface EndpointAddress {
-  readonly port: number;
-  readonly secret: string;
-}
-
-interface StoreRun extends RunRecord {
-  /** Of the owner. A run without an endpoint is a client. */
-  readonly endpoint?: EndpointAddress;
-  /** Where a command accepts the request to hand over. */
-  readonly handover?: EndpointAddress;
-}
-
-interface StoreOwner extends StoreRun {
-  readonly runId: string;
-}
-
-interface StoreClaim {
-  readonly runId: string;
-  /** The store's folder. */
-  readonly folder: string;
-  readonly record: StoreRun;
-  /** Reserves an endpoint, for the case that the runtime becomes the owner. */
-  readonly reserveEndpoint: () => Promise<EndpointAddress>;
-}
-
-interface StoreOwnership {
-  /** `null` when the runtime is the owner itself. */
-  readonly owner: StoreOwner | null;
-  /** Runs whose records can be removed. */
-  readonly stale: readonly FoundRun<StoreRun>[];
-}
-
-const pollMilliseconds = 20;
-const answerMilliseconds = 1000;
-/** A command first ends the transfer that it is in. */
-const handoverMilliseconds = 30_000;
-
-export function storeRuns(folder: string): RunRecords<StoreRun> {
+export function storeRuns(folder: string): RunRecords {
   return new RunRecords(join(folder, "runs"));
 }
 
-export async function findStoreOwner(folder: string): Promise<StoreOwner | null> {
-  return ownerAmong(await storeRuns(folder).find());
+/** The socket at which the owner answers. */
+export function endpointPath(folder: string): string {
+  return socketPath(folder, "endpoint");
 }
 
-/**
- * Makes the runtime the owner of the store, or else a client of the owner.
- *
- * @throws UserError for a command's runtime when the store has an owner: the command can use that
- */
-export async function claimStore(claim: StoreClaim): Promise<StoreOwnership> {
-  for (;;) {
-    const ownership = await withFolderLock(claim.folder, () => claimOnce(claim));
-    const { owner } = ownership;
-    if (owner !== null && claim.record.handover !== undefined) {
-      throw new UserError("Another runtime owns the store.");
-    }
-    if (owner?.handover === undefined) return ownership;
-    await requestHandover(owner, owner.handover, claim.folder);
-  }
-}
-
-async function claimOnce(claim: StoreClaim): Promise<StoreOwnership> {
-  const { runId, folder, record, reserveEndpoint } = claim;
-  const runs = storeRuns(folder);
-  // To ask for the active runs takes as long as to reserve a port.
-  const [found, endpoint] = await Promise.all([runs.find(), reserveEndpoint()]);
-  await Promise.all(found.map((run) => endOrphan(run)));
-  const owner = ownerAmong(found.filter((run) => !isSameMiniflare(run.record, record)));
-  if (owner === null) runs.write(runId, { ...record, endpoint });
-  // A client has a record too, because it writes content files.
-  else if (owner.handover === undefined) runs.write(runId, record);
-  return { owner, stale: staleRuns(found, record) };
-}
-
-function ownerAmong(runs: readonly FoundRun<StoreRun>[]): StoreOwner | null {
-  const run = runs.find(({ record, isActive }) => isActive && record?.endpoint !== undefined);
-  return run?.record ? { ...run.record, runId: run.runId } : null;
-}
-
-/**
- * Ends the workerd that a dead owner has left. Another workerd may have got the process id since,
- * so the one that is ended must answer to the secret of the owner.
- */
-async function endOrphan({ record }: FoundRun<StoreRun>): Promise<void> {
-  if (record?.endpoint === undefined || record.runtimeProcessId === undefined) return;
-  if (isAlive(record) || !isAlive({ processId: record.runtimeProcessId })) return;
-  if (await request("GET", record.endpoint, answerMilliseconds)) await endOrphanedRuntime(record);
-}
-
-/** Asks a command to give up the store, and waits until its run has ended. */
-async function requestHandover(
-  { runId, processId }: StoreOwner,
-  handover: EndpointAddress,
+/** Makes this process the owner. Returns `null` when the store has an owner. */
+export async function takeStore(
   folder: string,
-): Promise<void> {
-  // A request that fails is no error: the command may have ended, which serves as well.
-  await request("POST", handover, handoverMilliseconds);
-  const deadline = Date.now() + handoverMilliseconds;
-  while ((await storeRuns(folder).findActiveIds()).includes(runId)) {
-    if (Date.now() > deadline) {
-      throw new UserError(
-        `A "ledge store" command (process ${processId}) is using the store in ${folder}, and ` +
-          "does not release it. Wait until the command ends, or stop it.",
-      );
-    }
-    await delay(pollMilliseconds);
+  options: { readonly isBrief: boolean; readonly onHandover?: () => void },
+): Promise<FolderOwner | null> {
+  const runs = storeRuns(folder);
+  // A client that was killed has left its runtime, whose script goes on.
+  const onClientEnd = (): void => void runs.endAbandoned().catch(() => {});
+  const take = () => FolderOwner.tryTake(folder, { ...options, onClientEnd });
+  const owner = await take().catch((error: unknown) => {
+    // The lock needs space, which the reserve has on a full device.
+    if (!requireUsableFolder(folder, storeNeeds).isFull) throw error;
+    return take();
+  });
+  if (owner === null) return null;
+  try {
+    await runs.endAbandoned();
+    return owner;
+  } catch (error) {
+    owner.release();
+    throw error;
   }
 }
 
-/** @returns whether the server accepts the request */
-async function request(
-  method: "GET" | "POST",
-  { port, secret }: EndpointAddress,
-  timeoutMilliseconds: number,
-): Promise<boolean> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/`, {
-      method,
-      headers: { authorization: `Bearer ${secret}` },
-      signal: AbortSignal.timeout(timeoutMilliseconds),
-    });
-    await response.arrayBuffer();
-    return response.ok;
-  } catch {
-    return false;
-  }
+/** Ends the runtimes that an owner has left, if the owner was killed. */
+export async function endLeftRuntimes(folder: string): Promise<void> {
+  if (readOwnerRecord(folder) === null) return;
+  const owner = await takeStore(folder, { isBrief: true });
+  owner?.release();
+}
+
+/**
+ * Makes the process of a runtime the owner, after a brief owner has given the store up. Returns
+ * `null` when another runtime owns the store.
+ */
+export async function claimStore(folder: string): Promise<FolderOwner | null> {
+  const owner = await claimFolder(folder, () => takeStore(folder, { isBrief: false }));
+  if (owner === null && !hasRuntimeSockets) throw sharingError(folder);
+  return owner;
+}
+
+/** On Windows a runtime cannot listen where other processes would find it. */
+function sharingError(folder: string): UserError {
+  return new UserError(
+    `Process ${readOwnerRecord(folder)?.processId} uses the store in ${folder}. On Windows one process at a time can use a ` +
+      "store: stop that process, or use the Windows Subsystem for Linux.",
+  );
+}
+
+/** The owners that this process has taken for runtimes which it starts, by a token. */
+const takenOwners = new Map<string, FolderOwner>();
+
+/** Passes an owner to the runtime that is started with the token (`plugin/store-services.ts`). */
+export function offerOwner(token: string, owner: FolderOwner): void {
+  takenOwners.set(token, owner);
+}
+
+export function offeredOwner(token: string): FolderOwner {
+  const owner = takenOwners.get(token);
+  if (owner === undefined) throw new Error("The runtime was started without an owner.");
+  return owner;
+}
+
+export function withdrawOwner(token: string): void {
+  takenOwners.delete(token);
 }

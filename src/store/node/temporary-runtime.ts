@@ -1,40 +1,25 @@
 /**
- * A runtime that a process starts when no other runs on the folder. It has no script, only the
- * store and its endpoint. It hands the folder over when another runtime starts
- * (`store-owner.ts`).
+ * A runtime without a script, only with the store and its endpoint. A process starts it when the
+ * process has become the owner of the store and has no runtime that could open the databases.
  */
-import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Miniflare } from "miniflare";
+import type { FolderOwner } from "../../base/folder-owner.ts";
+import { newRunId } from "../../base/run-records.ts";
 import { loadMiniflare, ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
-import type { EndpointAddress } from "./store-owner.ts";
+import { offerOwner, withdrawOwner } from "./store-owner.ts";
 
 export class TemporaryRuntime {
   readonly #miniflare: Miniflare;
-  readonly #handover: ReturnType<typeof createServer>;
+  readonly #token: string;
 
-  private constructor(miniflare: Miniflare, handover: ReturnType<typeof createServer>) {
+  private constructor(miniflare: Miniflare, token: string) {
     this.#miniflare = miniflare;
-    this.#handover = handover;
+    this.#token = token;
   }
 
-  /**
-   * @param handOver called when another runtime asks for the folder; that runtime takes the folder
-   *   when the promise resolves
-   */
-  static async start(
-    persistPath: string,
-    handOver: () => Promise<void>,
-  ): Promise<TemporaryRuntime> {
-    const secret = randomBytes(32).toString("base64url");
-    const handover = createServer((request, response) => {
-      if (request.headers.authorization !== `Bearer ${secret}`) response.writeHead(403).end();
-      else void handOver().finally(() => response.end());
-    });
-    await new Promise<void>((resolve) => handover.listen(0, "127.0.0.1", resolve));
-    handover.unref();
-    const { port } = handover.address() as AddressInfo;
+  static async start(persistPath: string, owner: FolderOwner): Promise<TemporaryRuntime> {
+    const token = newRunId();
+    offerOwner(token, owner);
     // Loaded only here: loading Miniflare takes longer than most commands take with a running owner.
     const { Log, LogLevel, Miniflare } = loadMiniflare();
     const miniflare = new Miniflare({
@@ -42,9 +27,9 @@ export class TemporaryRuntime {
       log: new Log(LogLevel.NONE),
       // The messages of the buckets' housekeeping are for dev servers.
       handleStructuredLogs() {},
-      workers: [storeWorker({ port, secret })],
+      workers: [storeWorker(token)],
     });
-    const runtime = new TemporaryRuntime(miniflare, handover);
+    const runtime = new TemporaryRuntime(miniflare, token);
     try {
       await miniflare.ready;
     } catch (error) {
@@ -55,16 +40,16 @@ export class TemporaryRuntime {
   }
 
   async stop(): Promise<void> {
-    this.#handover.close();
+    withdrawOwner(this.#token);
     await this.#miniflare.dispose();
   }
 }
 
-function storeWorker(handover: EndpointAddress) {
+function storeWorker(ownerToken: string) {
   return {
     config: {
       type: "worker" as const,
-      name: "ledge-store-command",
+      name: "ledge-store-owner",
       compatibilityDate: ownCompatibilityDate,
       manifest: {
         mainModule: "index.mjs",
@@ -73,7 +58,10 @@ function storeWorker(handover: EndpointAddress) {
       env: {
         CONTROL: {
           type: "unsafe:store_control" as const,
-          dev: { plugin: { package: pluginPath, name: "store" }, options: { handover } },
+          dev: {
+            plugin: { package: pluginPath, name: "store" },
+            options: { owner_token: ownerToken },
+          },
         },
       },
     },

@@ -14,8 +14,15 @@ import {
 } from "./message.ts";
 
 export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
-  /** Executes operations in order. Their writes are durable when the answer arrives. */
-  abstract execute(messages: OperationMessage[]): OutcomeMessage[] | Promise<OutcomeMessage[]>;
+  /**
+   * Executes operations in order. Their writes are durable when the answer arrives.
+   *
+   * @param requestId of a request that may be a repetition: its writes happen once
+   */
+  abstract execute(
+    messages: OperationMessage[],
+    requestId?: string,
+  ): OutcomeMessage[] | Promise<OutcomeMessage[]>;
 
   /** Removes the files that crashes left. Returns the number of files. */
   abstract collectGarbage(): Promise<number>;

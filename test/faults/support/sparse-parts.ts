@@ -42,8 +42,13 @@ export function addSparseParts(folder: string, partCount: number, partBytes: num
   const added = blobs.map((blob): [number, string] => [partBytes, blob]);
   const all = [...parts.slice(0, -1), ...added, last];
   insertBlobs(database, blobs);
+  database.exec("UPDATE format SET has_unsealed_rows = 1");
   database
-    .prepare("UPDATE objects SET segments = ?, fields = ?")
+    .prepare(
+      // A row without checksums is a row of an earlier version, and is not verified.
+      "UPDATE objects SET segments = ?, fields = ?, item_checksum = NULL, checksum = NULL, " +
+        "content_checksum = NULL",
+    )
     .run(JSON.stringify(all), fields.replace(`,${sizeOf(parts)},`, `,${sizeOf(all)},`));
   database.close();
 }
@@ -57,7 +62,9 @@ export function addSparseUploadParts(folder: string, partCount: number): void {
   const runId = "0123456789abcdef";
   const blobs = createSparseFiles({ folder, count: partCount, bytes: 1, runId });
   insertBlobs(database, blobs);
-  const insert = database.prepare("INSERT INTO parts VALUES (?, ?, 1, 'etag', ?)");
+  const insert = database.prepare(
+    "INSERT INTO parts (upload_id, part_number, size, etag, place) VALUES (?, ?, 1, 'etag', ?)",
+  );
   database.exec("BEGIN");
   blobs.forEach((blob, index) => insert.run(uploadId, index + 1, blob));
   database.exec("COMMIT");

@@ -1,0 +1,147 @@
+/**
+ * The device that holds a state folder, as a worker sees it through workerd's disk service.
+ *
+ * A worker cannot ask how much space is left, and workerd hides why a write failed. So after a
+ * failed write this class writes files of its own, and tells by them whether the device is full.
+ *
+ * A delete is a write, too: SQLite appends it to its log. So that deletes work on a full device,
+ * the folder holds a reserve: a file that is removed when the device is full, and written again
+ * when there is space. While the reserve cannot be written, the device counts as full, because
+ * other writes would take the space that deletes need.
+ */
+
+interface DiskResponse {
+  readonly ok: boolean;
+  readonly headers: { get(name: string): string | null };
+  readonly body: object | null;
+}
+
+/** The part of workerd's disk service that is used here. */
+export interface DiskService {
+  fetch(url: string, init?: { method: string; body?: Uint8Array }): Promise<DiskResponse>;
+}
+
+export interface DiskSpaceOptions {
+  /** A folder on the device, for the files of this class. */
+  readonly disk: DiskService;
+  /** The path of the folder, for messages. */
+  readonly folder: string;
+  readonly randomName: () => string;
+  readonly fillRandom: (bytes: Uint8Array<ArrayBuffer>) => void;
+}
+
+/**
+ * SQLite copies its log into the database when the log has 1000 pages of 4 KiB. With a reserve of
+ * this size, a whole log can be copied, and the space of the log is used again.
+ */
+export const reserveBytes = 4 * 1024 * 1024;
+/** A delete of a few objects takes less. */
+const reserveBytesMin = 256 * 1024;
+/** A write of a bucket or a zone that carries little takes less. */
+const smallWriteBytes = 256 * 1024;
+/** The most that is written to find out whether a large value fits. */
+const attemptBytesMax = 64 * 1024 * 1024;
+/** The most random bytes that one call gives. */
+const chunkBytes = 64 * 1024;
+
+/** The file of the reserve. */
+export const reserveName = "reserve";
+const reserveUrl = `http://disk/${reserveName}`;
+
+export class DiskSpace {
+  readonly #options: DiskSpaceOptions;
+  /** Whether the device was full when it was last tried. */
+  isFull = false;
+
+  constructor(options: DiskSpaceOptions) {
+    this.#options = options;
+  }
+
+  /** What callers are told while the device is full. */
+  get fullText(): string {
+    return (
+      `No space left on the device that holds ${this.#options.folder}. ` +
+      "Free space on this device, then repeat the call: reads and deletes work meanwhile."
+    );
+  }
+
+  /**
+   * Finds out why a write failed, or whether a write can succeed again.
+   *
+   * @param bytes the size of the write
+   * @returns a sentence for the caller; `null` when the device accepts such a write
+   */
+  async findProblem(bytes = 0): Promise<string | null> {
+    const { folder } = this.#options;
+    // An empty file needs no space: if even this fails, space is not the reason.
+    if (!(await this.#accepts(0))) {
+      return (
+        `Cannot write to ${folder}: the folder accepts no new file. Check that this user may ` +
+        "write to the folder, and that its device is not mounted read-only."
+      );
+    }
+    this.isFull = !(await this.#accepts(smallWriteBytes)) || !(await this.restoreReserve());
+    if (this.isFull) return this.fullText;
+    const fits = bytes <= attemptBytesMax && (await this.#accepts(bytes));
+    if (bytes <= smallWriteBytes || fits) return null;
+    return (
+      `Not enough space left on the device that holds ${folder} for ${bytes} bytes. ` +
+      "Free space on this device, then repeat the call."
+    );
+  }
+
+  /** Makes room for a delete. */
+  async releaseReserve(): Promise<void> {
+    await this.#request("DELETE", reserveUrl);
+  }
+
+  /**
+   * Writes the reserve if it is missing or short. Returns whether it has its whole size. On a device
+   * that is still full, the reserve gets what is left, so that another program does not take it.
+   *
+   * Calls do not share their work, because a request in workerd cannot wait for the work of another
+   * request.
+   */
+  async restoreReserve(): Promise<boolean> {
+    const found = await this.#request("HEAD", reserveUrl);
+    const foundBytes = Number(found?.headers.get("content-length") ?? 0);
+    for (let bytes = reserveBytes; bytes >= reserveBytesMin; bytes /= 2) {
+      if (foundBytes >= bytes) return bytes === reserveBytes;
+      if (await this.#request("PUT", reserveUrl, this.#randomBytes(bytes))) {
+        return bytes === reserveBytes;
+      }
+    }
+    return false;
+  }
+
+  async #accepts(bytes: number): Promise<boolean> {
+    const url = `http://disk/attempt-${this.#options.randomName()}`;
+    if ((await this.#request("PUT", url, this.#randomBytes(bytes))) === null) return false;
+    await this.#request("DELETE", url);
+    return true;
+  }
+
+  /** `null` when the request fails. */
+  async #request(method: string, url: string, body?: Uint8Array): Promise<DiskResponse | null> {
+    try {
+      const response = await this.#options.disk.fetch(url, { method, ...(body && { body }) });
+      await (response.body as ReadableStream | null)?.cancel();
+      return response.ok ? response : null;
+    } catch {
+      // workerd writes the reason to its log.
+      return null;
+    }
+  }
+
+  /**
+   * Random: a filesystem that compresses would reserve no space for zeros. Not a stream: the disk
+   * service reports success for a stream that it could not write to its end.
+   */
+  #randomBytes(count: number): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(count);
+    for (let start = 0; start < count; start += chunkBytes) {
+      this.#options.fillRandom(bytes.subarray(start, start + chunkBytes));
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,105 @@
+/** `ledge store check` */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { counted, formatBytes } from "../../base/format.ts";
+import { Progress } from "../../base/progress.ts";
+import type { BucketReport, Damage } from "../../store/node/check/check-bucket.ts";
+import { exitCode, type LeafCommand } from "../command.ts";
+import { projectOptions } from "../options.ts";
+import { print } from "../output.ts";
+import { findBucket } from "./known-buckets.ts";
+import { findProject, type StoreProject } from "./open-store.ts";
+import { bucketArgument } from "./parameters.ts";
+
+export const check: LeafCommand = {
+  name: "check",
+  summary: "Verifies the databases, and the hash of every object and part",
+  details:
+    "Reads all of the store and changes nothing. Scripts can use the store meanwhile. The exit code\n" +
+    "is 1 if something is damaged. docs/reliability.md says which damage a read notices by itself.",
+  arguments: [
+    { ...bucketArgument, summary: "The buckets; by default all", optional: true, repeated: true },
+  ],
+  options: projectOptions,
+  examples: ["ledge store check", "ledge store check photos"],
+
+  async run(invocation) {
+    const [project, { checkBucket }, { storeRuns }] = await Promise.all([
+      findProject(invocation),
+      import("../../store/node/check/check-bucket.ts"),
+      import("../../store/node/store-owner.ts"),
+    ]);
+    const words = invocation.arguments;
+    const buckets =
+      words.length === 0 ? project.buckets : words.map((word) => findBucket(project.buckets, word));
+    const progress = new Progress("Checking");
+    const reports: BucketReport[] = [];
+    try {
+      for (const { bucketName } of buckets) {
+        reports.push(
+          await checkBucket({
+            storeFolder: project.folder,
+            bucketName,
+            activeRuns: () => storeRuns(project.folder).activeIds(),
+            onObject: (bytes) => progress.add(bytes),
+          }),
+        );
+      }
+    } finally {
+      progress.end();
+    }
+    const others = words.length === 0 ? await otherDamages(project) : [];
+    const lines = [...reports.flatMap(reportLines), ...others.map(({ problem }) => problem)];
+    const isDamaged = others.length > 0 || reports.some(({ damages }) => damages.length > 0);
+    print(invocation, { buckets: reports, others }, lines.join("\n"));
+    return isDamaged ? exitCode.failed : exitCode.done;
+  },
+};
+
+function reportLines(report: BucketReport): string[] {
+  const { name, database, objects, bytes, damages, garbage, remarks } = report;
+  const state = damages.length === 0 ? "intact" : counted(damages.length, "problem");
+  const keys = damages.filter(({ key }) => key !== undefined);
+  return [
+    `${name}: ${counted(objects, "object")}, ${formatBytes(bytes)}: ${state}.`,
+    ...damages.map((damage) => `  ${damageLine(damage)}`),
+    ...(keys.length > 0
+      ? ["  Put each damaged object again, or delete it: ledge store put, ledge store delete."]
+      : []),
+    ...(keys.length < damages.length
+      ? [
+          `  To recover, stop the processes that use the store, and restore ${database} from a backup.`,
+        ]
+      : []),
+    ...remarks.map((remark) => `  ${remark}`),
+    ...(garbage.files > 0
+      ? [
+          `  ${counted(garbage.files, "unused file")} (${formatBytes(garbage.bytes)}) of ended runs: ` +
+            "the next start or ledge store gc removes unused files.",
+        ]
+      : []),
+  ];
+}
+
+function damageLine({ key, problem }: Damage): string {
+  return key === undefined ? problem : `"${key}": ${problem}.`;
+}
+
+/** workerd's own database, which holds the times at which buckets are woken. */
+async function otherDamages({ folder }: StoreProject): Promise<Damage[]> {
+  const { databaseFolder, integrityProblems, openDatabaseFile } =
+    await import("../../store/node/check/database-file.ts");
+  const path = join(databaseFolder(folder), "metadata.sqlite");
+  if (!existsSync(path)) return [];
+  let problems: string[];
+  try {
+    const database = openDatabaseFile(path);
+    problems = integrityProblems(database);
+    database.close();
+  } catch (error) {
+    problems = [(error as Error).message];
+  }
+  return problems.map((problem) => ({
+    problem: `${path} is damaged: ${problem}. Stop the processes that use the store, and remove the file.`,
+  }));
+}

@@ -1,0 +1,26 @@
+/** A client's readiness to become the owner of the zones (`base/succession.ts`). */
+import { Succession } from "../../base/succession.ts";
+import { Companion } from "./companion.ts";
+import { describeOtherTable, takeZones, type Zones, type ZonesOwner } from "./zones-owner.ts";
+
+/**
+ * Serves the zones while no other process does, without ports.
+ *
+ * @param warn receives a warning when another owner has another `[dns]` table
+ */
+export function succeedZonesOwner(
+  zones: Zones,
+  warn: (text: string) => void,
+): Succession<ZonesOwner> {
+  let lastWarning: string | null = null;
+  return new Succession({
+    folder: zones.folder,
+    take: (onHandover) => takeZones(zones, { isBrief: true, onHandover }),
+    start: (owner) => Companion.start(owner, zones.variables, { port: null, listeners: null }),
+    onOwner: () => {
+      const warning = describeOtherTable(zones);
+      if (warning !== null && warning !== lastWarning) warn(warning);
+      lastWarning = warning;
+    },
+  });
+}

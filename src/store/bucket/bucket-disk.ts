@@ -1,0 +1,229 @@
+/**
+ * What the disk allows a bucket to do.
+ *
+ * When a commit fails, workerd ends the bucket object, and the callers of all its batches get an
+ * error that does not say why. A caller then sends `checkDisk` (`client/failed-batch.ts`) to the
+ * new object. If the disk is full, the isolate remembers this: from then on puts are refused
+ * before they write, reads write nothing, and deletes get the space of the reserve
+ * (`base/disk-space.ts`). A put, a delete and `checkDisk` look whether there is space again.
+ *
+ * A removed folder is noticed by `base/file-presence.ts`. The bucket then refuses everything.
+ */
+import { DiskSpace } from "../../base/disk-space.ts";
+import { FilePresence, validMilliseconds } from "../../base/file-presence.ts";
+import { bytesCarried } from "../core/operation-size.ts";
+import type { Operation, Outcome } from "../core/operations.ts";
+import { refusedOutcome } from "../core/refused-outcome.ts";
+import { areReads, needsSpace, type RefusedWrites } from "./bucket.ts";
+import { isNew } from "./migration.ts";
+
+export interface DiskBindings {
+  /** The folder of the databases. */
+  readonly databases: Fetcher;
+  readonly place: {
+    /** The path of the store's folder, for messages. */
+    readonly folder: string;
+    /** The folder of the buckets' databases. */
+    readonly namespace: string;
+    /** Whether the device was full at the start. */
+    readonly isFull: boolean;
+  };
+}
+
+/** What one bucket of this isolate finds out about the device holds for all. */
+let sharedSpace: DiskSpace | undefined;
+
+export function storeSpace({ databases, place }: DiskBindings): DiskSpace {
+  if (sharedSpace === undefined) {
+    sharedSpace = new DiskSpace({
+      disk: databases,
+      folder: place.folder,
+      randomName: () => crypto.randomUUID(),
+      fillRandom: (bytes) => void crypto.getRandomValues(bytes),
+    });
+    sharedSpace.isFull = place.isFull;
+  }
+  return sharedSpace;
+}
+
+/** How long after the first write the reserve is written: the first calls are faster without. */
+const reserveDelayMilliseconds = 1000;
+let hasReserve = false;
+
+/** The file of a bucket's database. */
+export function databasePath({ place }: DiskBindings, id: DurableObjectId): string {
+  return `${place.folder}/databases/${place.namespace}/${id.toString()}.sqlite`;
+}
+
+/** What to tell callers of a bucket whose database SQLite cannot open. */
+export function unreadableText(bucketName: string, path: string): string {
+  return (
+    `Cannot open the database of bucket "${bucketName}", ${path}: SQLite cannot read the file. ` +
+    `Nothing was removed. Run "ledge store check ${bucketName}" to see the damage, and restore ` +
+    "the file from a backup."
+  );
+}
+
+export class BucketDisk {
+  readonly #ctx: DurableObjectState;
+  readonly #name: string;
+  readonly #path: string;
+  readonly #databases: Fetcher;
+  /** The file of the bucket's database. */
+  readonly #url: string;
+  readonly #space: DiskSpace;
+  readonly #presence: FilePresence;
+  #formatProblem: string | null = null;
+  #lookScheduled = false;
+
+  constructor(ctx: DurableObjectState, env: DiskBindings, name: string) {
+    const { databases, place } = env;
+    const { folder, namespace } = place;
+    this.#ctx = ctx;
+    this.#databases = databases;
+    this.#url = `http://databases/${namespace}/${ctx.id.toString()}.sqlite`;
+    this.#name = name;
+    this.#path = databasePath(env, ctx.id);
+    this.#space = storeSpace(env);
+    this.#presence = new FilePresence({
+      exists: () => exists(databases, this.#url),
+      now: () => Date.now(),
+      folder,
+    });
+  }
+
+  /** Whether batches can be executed without a question about the disk. */
+  get isGood(): boolean {
+    return !this.#space.isFull && this.#presence.removedText === null;
+  }
+
+  get isFull(): boolean {
+    return this.#space.isFull;
+  }
+
+  get removedText(): string | null {
+    return this.#presence.removedText;
+  }
+
+  /** Opens the database. Returns why this is not possible, or `null`. */
+  openingProblem(open: () => void): string | null {
+    // To create the tables is a write.
+    if (this.#space.isFull && isNew(this.#ctx.storage.sql)) return this.#space.fullText;
+    if (this.#formatProblem !== null) return this.#formatProblem;
+    try {
+      open();
+      return null;
+    } catch (error) {
+      const { message } = error as Error;
+      console.error(`Cannot open the database of bucket "${this.#name}":`, message);
+      if (!message.includes("SQLITE_")) return (this.#formatProblem = message);
+      return unreadableText(this.#name, this.#path);
+    }
+  }
+
+  /**
+   * Executes the operations that the disk allows, and refuses the others.
+   *
+   * @param isKnown the batch is a repetition, and gets the outcomes of its first execution
+   * @param execute executes the batch
+   */
+  async executeAdmitted(
+    operations: readonly Operation[],
+    isKnown: boolean,
+    execute: (refused: RefusedWrites) => Outcome[] | Promise<Outcome[]>,
+  ): Promise<Outcome[]> {
+    const bytes = isKnown ? 0 : operations.reduce((sum, each) => sum + bytesNeeded(each), 0);
+    const problem = bytes === 0 ? null : await this.findProblem(bytes);
+    const hasRoomInside = problem !== null && (await this.#hasRoomInside(bytes));
+    const outcomeOf = (operation: Operation): Outcome | null => {
+      if (problem === null || !needsSpace(operation)) return null;
+      // A file of a put that is refused is removed. It may have taken the space of the reserve.
+      return hasRoomInside && !hasFile(operation) ? null : refusedOutcome(problem);
+    };
+    const areAll = areReads(operations.filter((operation) => outcomeOf(operation) === null));
+    const needsReserve = this.#space.isFull && !areAll;
+    if (needsReserve) await this.#space.releaseReserve();
+    const outcomes = await execute({ outcomeOf, areAll });
+    if (needsReserve) this.#ctx.waitUntil(this.#space.findProblem());
+    return outcomes;
+  }
+
+  /** Why the disk does not accept a write of so many bytes, or `null`. */
+  async findProblem(bytes: number): Promise<string | null> {
+    return (await this.confirm()) ?? this.#space.findProblem(bytes);
+  }
+
+  /**
+   * Whether the database has free pages for so many bytes. Deleted values leave such pages, and
+   * the file does not become smaller: on a full disk, values that are stored in the database can
+   * be replaced by others.
+   */
+  async #hasRoomInside(bytes: number): Promise<boolean> {
+    if (!this.#space.isFull || this.removedText !== null) return false;
+    const response = await this.#databases.fetch(this.#url, { method: "HEAD" });
+    const fileBytes = Number(response.headers.get("content-length"));
+    return fileBytes - this.#ctx.storage.sql.databaseSize > 2 * bytes;
+  }
+
+  /** Whether a batch can be answered at once; otherwise `confirm()` comes first. */
+  confirmAtOnce(reads: boolean): boolean {
+    if (this.#presence.isDue) return false;
+    if (!reads) {
+      this.#presence.countUnconfirmed();
+      this.#scheduleLook();
+    }
+    return true;
+  }
+
+  /**
+   * Looks whether the database still exists. The request waits until earlier writes are durable.
+   *
+   * @returns why the batch is not acknowledged, or `null`
+   */
+  async confirm(): Promise<string | null> {
+    if (!hasReserve) this.#writeReserveSoon();
+    return this.#presence.look();
+  }
+
+  /** Writes that are acknowledged without a look are looked after even if no call follows. */
+  #scheduleLook(): void {
+    if (this.#lookScheduled) return;
+    this.#lookScheduled = true;
+    const look = scheduler.wait(validMilliseconds).then(async () => {
+      this.#lookScheduled = false;
+      if (!this.#presence.hasUnconfirmed || this.removedText !== null) return;
+      const problem = await this.#presence.look();
+      if (problem !== null) console.error(`Bucket "${this.#name}": ${problem}`);
+    });
+    this.#ctx.waitUntil(look);
+  }
+
+  #writeReserveSoon(): void {
+    hasReserve = true;
+    const write = scheduler.wait(reserveDelayMilliseconds).then(() => this.#space.restoreReserve());
+    this.#ctx.waitUntil(write);
+  }
+}
+
+/** The outcome of an operation that is not executed. */
+export function refuse({ method }: Operation, problem: string): Outcome {
+  return method === "checkDisk" ? { ok: true, value: { problem } } : refusedOutcome(problem);
+}
+
+function hasFile(operation: Operation): boolean {
+  return "content" in operation && "blob" in operation.content;
+}
+
+function bytesNeeded(operation: Operation): number {
+  return needsSpace(operation) ? bytesCarried(operation) : 0;
+}
+
+/** `true` also when this cannot be found out. */
+async function exists(databases: Fetcher, url: string): Promise<boolean> {
+  try {
+    const response = await databases.fetch(url, { method: "HEAD" });
+    return response.status !== 404;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * The rows of a bucket's database, as a check reads them: each read is short, so that the log of a
+ * database that is written to all the time can be reset meanwhile.
+ *
+ * Integers are read as text: a damaged one may be larger than a number of JavaScript.
+ */
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+
+/** A row of `objects`, and of its body. Columns that a format does not have are `null`. */
+export interface CheckedRow {
+  readonly key: string;
+  readonly fields: string;
+  readonly metadata: string | null;
+  readonly itemChecksum: number | null;
+  readonly checksum: number | null;
+  readonly contentChecksum: number | null;
+  readonly body: number | null;
+  readonly bytes: Uint8Array | null;
+  readonly tail: Uint8Array | null;
+  readonly segments: string | null;
+}
+
+export interface CheckedUpload {
+  readonly uploadId: string;
+  readonly key: string;
+  readonly since: number;
+  readonly storageClass: string;
+  readonly http: string;
+  readonly custom: string;
+  readonly checksum: number | null;
+}
+
+export interface CheckedPart {
+  readonly partNumber: number;
+  readonly size: number;
+  readonly etag: string;
+  readonly place: number | string;
+  readonly contentChecksum: number | null;
+  readonly checksum: number | null;
+}
+
+/** A body has at most 128 KiB, so a page of rows has at most 8 MiB. */
+const rowsMax = 64;
+
+const references =
+  "SELECT value ->> 1 AS place FROM objects, json_each(segments) " +
+  "WHERE segments IS NOT NULL AND json_valid(segments) UNION ALL SELECT place FROM parts";
+
+export class BucketRows {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly version: number;
+  readonly databaseId: string | null;
+  readonly hasUnsealedRows: boolean;
+
+  /** @throws Error of SQLite, also for a database without the tables of a bucket */
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    const hasFormat = this.#all("SELECT 1 FROM sqlite_master WHERE name = 'format'").length > 0;
+    const [format] = hasFormat ? this.#all("SELECT * FROM format") : [];
+    this.version = hasFormat ? Number(format?.["version"]) : 1;
+    this.databaseId = (format?.["database_id"] as string | undefined) ?? null;
+    this.hasUnsealedRows = this.version < 3 || format?.["has_unsealed_rows"] === 1;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** Objects after a key, or before it from the last one. */
+  objects(from: { after: string | null } | { before: string | null }): CheckedRow[] {
+    const isForward = "after" in from;
+    const key = isForward ? from.after : from.before;
+    const bound = key === null ? "" : `WHERE key ${isForward ? ">" : "<"} ?`;
+    const order = isForward ? "" : "DESC";
+    const query = `${this.#objectQuery()} ${bound} ORDER BY key ${order} LIMIT ${rowsMax}`;
+    return this.#all(query, ...(key === null ? [] : [key])).map(objectRow);
+  }
+
+  object(key: string): CheckedRow | null {
+    const [row] = this.#all(`${this.#objectQuery()} WHERE key = ?`, key);
+    return row === undefined ? null : objectRow(row);
+  }
+
+  body(id: number): Uint8Array | null {
+    const [row] = this.#all("SELECT bytes FROM bodies WHERE id = ?", id);
+    return (row?.["bytes"] as Uint8Array | undefined) ?? null;
+  }
+
+  uploads(after: string): CheckedUpload[] {
+    const query =
+      "SELECT upload_id AS uploadId, key, CAST(since AS TEXT) AS since, " +
+      `storage_class AS storageClass, http, custom, ${this.#integer("checksum")} AS checksum ` +
+      `FROM uploads WHERE state = 'in progress' AND upload_id > ? ORDER BY upload_id LIMIT ${rowsMax}`;
+    return this.#all(query, after).map(
+      (row) => ({ ...row, ...numbers(row, ["since", "checksum"]) }) as unknown as CheckedUpload,
+    );
+  }
+
+  parts(uploadId: string, after: number): CheckedPart[] {
+    const query =
+      "SELECT part_number AS partNumber, CAST(size AS TEXT) AS size, etag, place, " +
+      `${this.#integer("content_checksum")} AS contentChecksum, ` +
+      `${this.#integer("checksum")} AS checksum FROM parts ` +
+      `WHERE upload_id = ? AND part_number > ? ORDER BY part_number LIMIT ${rowsMax}`;
+    return this.#all(query, uploadId, after).map(
+      (row) =>
+        ({
+          ...row,
+          ...numbers(row, ["size", "contentChecksum", "checksum"]),
+        }) as unknown as CheckedPart,
+    );
+  }
+
+  countObjects(): number {
+    return Number(this.#all("SELECT count(*) AS count FROM objects")[0]?.["count"]);
+  }
+
+  /** The files that objects or parts name, and that are not in the table of the files. */
+  filesWithoutEntry(): string[] {
+    return this.#places(
+      `SELECT place FROM (${references}) WHERE typeof(place) = 'text' ` +
+        "AND place NOT IN (SELECT name FROM blobs)",
+    );
+  }
+
+  /** The files in the table of the files that no object and no part names. */
+  entriesWithoutReference(): string[] {
+    return this.#places(
+      `SELECT name AS place FROM blobs WHERE name NOT IN ` +
+        `(SELECT place FROM (${references}) WHERE place IS NOT NULL)`,
+    );
+  }
+
+  countBodiesWithoutReference(): number {
+    const [row] = this.#all(
+      "SELECT count(*) AS count FROM bodies WHERE id NOT IN (" +
+        "SELECT body FROM objects WHERE body IS NOT NULL UNION ALL " +
+        `SELECT place FROM (${references}) WHERE place IS NOT NULL)`,
+    );
+    return Number(row?.["count"]);
+  }
+
+  /** Those of the files that are not in the table of the files. */
+  unnamed(fileNames: readonly string[]): string[] {
+    const isNamed = this.#prepared("SELECT 1 FROM blobs WHERE name = ?");
+    return fileNames.filter((name) => isNamed.get(name) === undefined);
+  }
+
+  #places(query: string): string[] {
+    return this.#all(query).map(({ place }) => String(place));
+  }
+
+  #objectQuery(): string {
+    return (
+      "SELECT key, fields, metadata, CAST(body AS TEXT) AS body, bytes, tail, segments, " +
+      `${this.#integer("item_checksum")} AS itemChecksum, ` +
+      `${this.#integer("checksum")} AS checksum, ` +
+      `${this.#integer("content_checksum")} AS contentChecksum ` +
+      "FROM objects LEFT JOIN bodies ON bodies.id = body"
+    );
+  }
+
+  #integer(column: string): string {
+    return this.version < 3 ? "NULL" : `CAST(${column} AS TEXT)`;
+  }
+
+  #all(query: string, ...values: (string | number)[]): Record<string, SQLOutputValue>[] {
+    return this.#prepared(query).all(...values);
+  }
+
+  #prepared(query: string): StatementSync {
+    let statement = this.#statements.get(query);
+    if (statement === undefined) {
+      statement = this.#database.prepare(query);
+      this.#statements.set(query, statement);
+    }
+    return statement;
+  }
+}
+
+function objectRow(row: Record<string, SQLOutputValue>): CheckedRow {
+  const integers = numbers(row, ["body", "itemChecksum", "checksum", "contentChecksum"]);
+  return { ...row, ...integers } as unknown as CheckedRow;
+}
+
+function numbers(row: Record<string, SQLOutputValue>, names: readonly string[]) {
+  return Object.fromEntries(
+    names.map((name) => [name, row[name] === null ? null : Number(row[name])]),
+  );
+}

@@ -1,0 +1,324 @@
+/**
+ * Failing I/O: a full device, a read-only device, errors of single system calls, and folders and
+ * files that are removed or damaged while a store uses them.
+ *
+ * Quick form: the first calls of each kind fail. Long form (`LEDGE_FAULTS=long`): each call of the
+ * workload fails once.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startDns } from "../../dist/index.js";
+import { bytesOf } from "../support/bytes.ts";
+import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
+import { CheckedBucket, checkStoppedStore } from "./support/checked-store.ts";
+import {
+  injectionProblem,
+  withInjection,
+  workerdBelow,
+  type Injection,
+} from "./support/injected-io.ts";
+import { isLong } from "./support/seed.ts";
+import { deviceProblem, startOnDevice, type DeviceRun } from "./support/small-device.ts";
+
+const noDevice = deviceProblem();
+if (noDevice !== null) console.log(`Tests on a small device do not run: ${noDevice}.`);
+
+const devicePrograms: [name: string, program: string, mebibytes: number][] = [
+  ["a full store reads and deletes, refuses puts, and recovers", "full-store", 24],
+  ["values in the database replace deleted values on a full device", "full-inline", 14],
+  ["a bucket that is not open yet can be read on a full device", "full-closed", 24],
+  ["zones are read, records deleted, and queries answered on a full device", "full-dns", 24],
+  ["a start on a full device names the folder, without a stack", "full-start", 24],
+  ["a start on a read-only device names the folder", "read-only", 24],
+];
+
+describe.skipIf(noDevice !== null)("on a small device", () => {
+  // The programs mostly wait for runtimes, so they run at the same time.
+  const runs = new Map<string, DeviceRun>();
+  beforeAll(() => {
+    for (const [, program, mebibytes] of devicePrograms) {
+      runs.set(program, startOnDevice(program, mebibytes));
+    }
+  });
+  afterAll(() => Promise.all(Array.from(runs.values(), (run) => run.end())));
+
+  it.each(devicePrograms)("%s", async (_, program) => {
+    const { code, output } = await (runs.get(program) as DeviceRun).ended;
+    if (code !== 0) console.log(output);
+    expect(code).toBe(0);
+  });
+});
+
+const noInjection = injectionProblem();
+if (noInjection !== null) console.log(`Tests with injected errors do not run: ${noInjection}.`);
+
+/** All system calls with which workerd changes files, and how many fail in the quick form. */
+const injections: [calls: string, error: Injection["error"], quickMax: number][] = [
+  ["pwrite64", "ENOSPC", 6],
+  ["pwrite64", "EIO", 3],
+  ["fsync,fdatasync", "EIO", 3],
+  ["renameat,renameat2,rename", "EIO", 2],
+  ["openat", "EIO", 3],
+  ["unlinkat,unlink", "EIO", 2],
+];
+
+/** In the long form an injection that no longer meets a call ends the loop; this is a limit. */
+const callsMax = 200;
+
+describe.skipIf(noInjection !== null)("a system call that fails", () => {
+  it("harms no value, whichever call it is", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const bucket = new CheckedBucket(store.bucket);
+    const fillBucket = async () => {
+      await bucket.put("small", 1000);
+      await bucket.put("large", 300_000);
+      await bucket.put("removed", 300_000);
+    };
+    await fillBucket();
+    const [runtime] = workerdBelow() as [number];
+    for (const [calls, error, quickMax] of injections) {
+      let injected = 0;
+      for (let n = 1; n <= (isLong ? callsMax : quickMax); n++) {
+        const failed = await withInjection(runtime, { calls, error, when: `${n}` }, async () => {
+          await bucket.put("small", 2000);
+          await bucket.put("large", 200_000);
+          await bucket.put(`new-${n % 3}`, 100);
+          await bucket.delete("removed");
+        });
+        await bucket.check();
+        injected += failed;
+        if (failed === 0) break;
+        await fillBucket();
+      }
+      console.log(`${calls} ${error}: ${injected} calls failed`);
+      expect(injected).toBeGreaterThan(0);
+    }
+    expect(bucket.failures.length).toBeGreaterThan(0);
+    await store.stop();
+    checkStoppedStore(folder);
+    const again = await startStore(folder);
+    await bucket.check(again.bucket);
+    await again.control.collectGarbage("photos");
+    await again.stop();
+    checkStoppedStore(folder);
+  });
+
+  it("with ENOSPC: the error names the device, until the device has space", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const bucket = new CheckedBucket(store.bucket);
+    await bucket.put("small", 1000);
+    await bucket.put("large", 300_000);
+    const files = blobFiles(folder);
+    const [runtime] = workerdBelow() as [number];
+    const all: Injection = { calls: "pwrite64", error: "ENOSPC", when: "1+" };
+    await withInjection(runtime, all, async () => {
+      await bucket.put("small", 2000);
+      await bucket.put("large", 200_000);
+    });
+    const message = `No space left on the device that holds ${folder}/store. `;
+    expect(bucket.failures).toHaveLength(2);
+    for (const failure of bucket.failures) expect(failure).toContain(message);
+    await bucket.check();
+    expect(blobFiles(folder)).toEqual(files);
+    await bucket.put("small", 3000);
+    await bucket.put("large", 400_000);
+    expect(bucket.failures).toHaveLength(2);
+    await bucket.check();
+    await store.stop();
+    checkStoppedStore(folder);
+  });
+});
+
+/** Longer than the time for which the bucket trusts its last look at the file. */
+const sporadicMilliseconds = 300;
+
+describe("a folder that is removed while it is in use", () => {
+  it.each(isLong ? ["store", "store/databases", "."] : ["store", "."])(
+    "%s: no call succeeds",
+    async (removed) => {
+      const folder = join(temporaryFolder(), "v3");
+      const store = await startStore(folder);
+      const { bucket } = store;
+      await bucket.put("key", "value");
+      await delay(sporadicMilliseconds);
+      rmSync(join(folder, removed), { recursive: true });
+
+      const message =
+        `The folder ${folder}/store was removed while it was in use, so nothing can be stored any ` +
+        "more.";
+      await expect(bucket.put("key", "lost")).rejects.toThrow(`put: ${message} Restart`);
+      await expect(bucket.put("key", bytesOf(300_000))).rejects.toThrow(message);
+      await expect(bucket.get("key")).rejects.toThrow(message);
+      await expect(bucket.list()).rejects.toThrow(message);
+      await expect(bucket.delete("key")).rejects.toThrow(message);
+      await store.stop();
+
+      const { bucket: next } = await startStore(folder);
+      expect((await next.list()).objects).toEqual([]);
+      await next.put("key", "value");
+    },
+  );
+
+  it("a single read fails", async () => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder);
+    await bucket.put("key", "value");
+    await delay(sporadicMilliseconds);
+    rmSync(join(folder, "store"), { recursive: true });
+    await expect(bucket.get("key")).rejects.toThrow("was removed while it was in use");
+  });
+
+  it("a busy bucket says how many acknowledged writes may be lost", async () => {
+    const folder = temporaryFolder();
+    const { bucket } = await startStore(folder);
+    let acknowledged = 0;
+    let isRemoved = false;
+    let failure = "";
+    for (let index = 0; failure === ""; index++) {
+      if (index === 50) {
+        rmSync(join(folder, "store"), { recursive: true });
+        isRemoved = true;
+      }
+      try {
+        await bucket.put(`key-${index}`, "value");
+        if (isRemoved) acknowledged++;
+      } catch (error) {
+        failure = (error as Error).message;
+      }
+    }
+    expect(failure).toContain("was removed while it was in use");
+    const said = /The last (?:write|(\d+) writes) that (?:was|were) acknowledged/.exec(failure);
+    const count = said === null ? 0 : Number(said[1] ?? 1);
+    expect(count).toBeGreaterThanOrEqual(acknowledged);
+  });
+
+  it("zones: the record API refuses, and names the folder", async () => {
+    const project = temporaryFolder();
+    const table = { email: "a@example.org", key: "k".repeat(37), zones: [{ name: "example.org" }] };
+    writeFileSync(
+      join(project, "wrangler.jsonc"),
+      JSON.stringify({ name: "p", compatibility_date: "2026-08-01", dns: table }),
+    );
+    const dns = await startDns({
+      configPath: join(project, "wrangler.jsonc"),
+      port: 0,
+      dnsPort: 0,
+      log: () => {},
+    });
+    onTestFinished(() => dns.stop());
+    const call = async (method: string, path: string, body?: object) => {
+      const headers = {
+        "x-auth-email": table.email,
+        "x-auth-key": table.key,
+        "content-type": "application/json",
+      };
+      const response = await fetch(`${dns.url}${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return (await response.json()) as { result: { id: string }[]; errors: { message: string }[] };
+    };
+    const { result } = await call("GET", "/zones");
+    const records = `/zones/${result[0]?.id}/dns_records`;
+    const record = { type: "A", name: "a.example.org", content: "192.0.2.1" };
+    expect((await call("POST", records, record)).errors).toEqual([]);
+    await delay(sporadicMilliseconds);
+    const folder = join(project, ".wrangler/state/v3/dns");
+    rmSync(folder, { recursive: true });
+    for (const name of ["b.example.org", "c.example.org"]) {
+      const { errors } = await call("POST", records, { ...record, name });
+      expect(errors[0]?.message).toContain(`The folder ${folder} was removed while it was in use`);
+    }
+    const { errors } = await call("GET", records);
+    expect(errors[0]?.message).toContain("was removed while it was in use");
+  });
+});
+
+describe("a folder that cannot be used", () => {
+  it("a file where the folder should be is named", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "store"), "a file");
+    await expect(startFailing(folder)).rejects.toThrow(
+      `${folder}/store is a file, but a folder is needed there. Move the file.`,
+    );
+  });
+
+  it.skipIf(process.getuid?.() === 0)("a folder without permission is named", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "store"), { mode: 0o500 });
+    await expect(startFailing(folder)).rejects.toThrow(
+      `This user may not write to ${folder}/store`,
+    );
+  });
+});
+
+describe("a database that cannot be used", () => {
+  const damages: [name: string, damage: (file: string) => void, message: string][] = [
+    [
+      "of a newer format",
+      (file) => {
+        const database = new DatabaseSync(file);
+        database.exec("UPDATE format SET version = 1000");
+        database.close();
+      },
+      "its database has format 1000, and this version of the store knows formats up to",
+    ],
+    [
+      "that is no database",
+      (file) => {
+        // Without its log, the database is what is in its file.
+        for (const end of ["-wal", "-shm"]) rmSync(file + end, { force: true });
+        writeFileSync(file, "no database ".repeat(1000));
+      },
+      'Cannot open the database of bucket "photos" in ',
+    ],
+  ];
+
+  it.each(damages)("%s: each call says so, and no file is removed", async (_, damage, message) => {
+    const folder = temporaryFolder();
+    const first = await startStore(folder);
+    await first.bucket.put("small", "value");
+    await first.bucket.put("large", bytesOf(300_000));
+    await first.stop();
+    const databases = join(folder, "store/databases/ledge-store-bucket");
+    const file = join(databases, readdirSync(databases).find(isBucketDatabase) as string);
+    damage(file);
+    const files = blobFiles(folder);
+
+    const store = await startStore(folder);
+    const { bucket } = store;
+    await expect(bucket.get("small")).rejects.toThrow(message);
+    await expect(bucket.put("small", "new")).rejects.toThrow(message);
+    await expect(bucket.put("large", bytesOf(200_000))).rejects.toThrow(message);
+    await store.stop();
+    // The file of a refused put stays where no bucket can say that no row names it.
+    expect(blobFiles(folder)).toEqual(expect.arrayContaining(files));
+    expect(existsSync(file)).toBe(true);
+  });
+});
+
+function isBucketDatabase(name: string): boolean {
+  return name.endsWith(".sqlite") && name !== "metadata.sqlite";
+}
+
+/** Starts a store that should not start. Miniflare's `dispose` rejects with the same error. */
+async function startFailing(folder: string): Promise<never> {
+  const { Miniflare } = await import("miniflare");
+  const { worker } = await import("../support/worker.ts");
+  const miniflare = new Miniflare({
+    resourcePersistencePath: folder,
+    workers: [worker("export default {};")],
+  });
+  try {
+    await miniflare.ready;
+  } finally {
+    await miniflare.dispose().catch(() => {});
+  }
+  throw new Error("The store started");
+}

@@ -1,0 +1,220 @@
+/**
+ * Answers of the owner that a client never receives. The client repeats its request, and each write
+ * has its effect once: the client gets the results that it would have got, no object is damaged, and
+ * a repeated request changes nothing that another writer wrote meanwhile.
+ */
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { EndpointBucket } from "../../src/store/node/endpoint-bucket.ts";
+import { FileContent } from "../../src/store/node/file-content.ts";
+import { OwnerConnection } from "../../src/store/node/owner-connection.ts";
+import { bytesOf } from "../support/bytes.ts";
+import { startStore } from "../support/store.ts";
+import { worker } from "../support/worker.ts";
+import { EndpointProxy, endpointSocket, losses, type Loss } from "./support/endpoint-proxy.ts";
+import { reportFigures } from "./support/figures.ts";
+import { faultScript } from "./support/fault-script.ts";
+import { callScript } from "./support/http-call.ts";
+import { lostAnswersScript } from "./support/lost-answers-script.ts";
+import { OwnerMonitor } from "./support/open-databases.ts";
+import { isLong, SeededRandom } from "./support/seed.ts";
+import { readStoreState } from "./support/store-state.ts";
+import { FaultProject, startMiniflare, type Tool } from "./support/tools.ts";
+import { verifyWrites } from "./support/verify-writes.ts";
+import { hashOf, throughScript, Writer } from "./support/writer.ts";
+
+const timeout = isLong ? 3_600_000 : 180_000;
+
+/** An owner, and a proxy that all clients which start later go through. */
+async function startOwner(): Promise<{ project: FaultProject; owner: Tool; proxy: EndpointProxy }> {
+  const project = new FaultProject();
+  const owner = await startMiniflare(project.persistPath);
+  // The endpoint opens with the first object.
+  await callScript(`${owner.url}/?list`);
+  const proxy = await EndpointProxy.start(endpointSocket(project.persistPath));
+  return { project, owner, proxy };
+}
+
+/** Calls the script of a client of the owner. */
+async function startClient({ persistPath }: FaultProject, script: string) {
+  const { miniflare } = await startStore(persistPath, [worker(script)]);
+  return async (path: string, init: { method?: string; body?: Uint8Array<ArrayBuffer> } = {}) => {
+    const response = await miniflare.dispatchFetch(`http://script${path}`, init);
+    return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
+  };
+}
+
+function expectNothingLeft({ persistPath }: FaultProject): void {
+  expect(readStoreState(persistPath)).toEqual({
+    corrupt: [],
+    missing: [],
+    orphans: [],
+    uploads: 0,
+  });
+}
+
+/** The quick form loses every answer after the commit, and a part of the others. */
+function requestNumbers(count: number, loss: Loss): number[] {
+  const all = Array.from({ length: count }, (_, index) => index + 1);
+  return isLong || loss === "after" ? all : all.filter((number) => number % 4 === 1);
+}
+
+describe("a lost answer", { timeout }, () => {
+  it("to a script changes no result and leaves nothing, whichever request it belongs to", async () => {
+    const { project, proxy } = await startOwner();
+    const call = await startClient(project, lostAnswersScript);
+    const run = async (): Promise<unknown> => {
+      const { body } = await call(`/?prefix=${randomUUID()}/`);
+      return JSON.parse(body.toString());
+    };
+    proxy.plan();
+    const expected = await run();
+    const count = proxy.requests;
+    expect(count).toBeGreaterThan(20);
+    let lost = 0;
+    for (const loss of losses) {
+      for (const requestNumber of requestNumbers(count, loss)) {
+        proxy.plan({ loss, requestNumber });
+        expect.soft(await run(), `${loss} request ${requestNumber}`).toEqual(expected);
+        expect(proxy.lost).toBe(1);
+        lost++;
+      }
+    }
+    expectNothingLeft(project);
+    reportFigures("lost answers: script", { acknowledged: lost });
+  });
+
+  it("to a command changes no result and leaves nothing", async () => {
+    const { project, proxy } = await startOwner();
+    const { persistPath } = project;
+    const connection = new OwnerConnection({ persistPath, folder: join(persistPath, "store") });
+    onTestFinished(() => connection.close());
+    const bucket = new EndpointBucket(connection, "photos");
+    const file = (name: string, size: number): FileContent => {
+      const path = join(project.folder, name);
+      writeFileSync(path, bytesOf(size));
+      return FileContent.of(path);
+    };
+    const [small, large] = [file("small", 100), file("large", 200_000)];
+    const description = { http: {}, custom: {}, storageClass: "Standard" as const };
+    const copy = (prefix: string, source: string, key: string) =>
+      bucket.copy({ key: prefix + key, from: { bucketName: "photos", key: prefix + source } });
+    const operations: [name: string, run: (prefix: string) => Promise<unknown>][] = [
+      ["put inline", (prefix) => bucket.put({ key: `${prefix}small`, ...description }, small)],
+      ["put file", (prefix) => bucket.put({ key: `${prefix}large`, ...description }, large)],
+      ["copy inline", (prefix) => copy(prefix, "small", "a")],
+      ["copy file", (prefix) => copy(prefix, "large", "b")],
+      ["delete", (prefix) => bucket.call({ method: "delete", keys: [`${prefix}small`] })],
+      [
+        "upload",
+        async (prefix) => {
+          const key = `${prefix}upload`;
+          const create = { method: "createUpload" as const, key, ...description };
+          const { uploadId } = await bucket.call(create);
+          return bucket.call({ method: "abortUpload", key, uploadId });
+        },
+      ],
+    ];
+    const runAll = async (): Promise<unknown> => {
+      const prefix = `${randomUUID()}/`;
+      const results: unknown[] = [];
+      for (const [name, run] of operations) {
+        const result = (await run(prefix)) as { etag?: string } | null;
+        results.push([name, result?.etag ?? null]);
+      }
+      for await (const page of bucket.list({ prefix })) {
+        results.push(page.objects.map(({ key, etag }) => [key.slice(prefix.length), etag]));
+      }
+      return results;
+    };
+    proxy.plan();
+    const expected = await runAll();
+    const count = proxy.requests;
+    expect(count).toBeGreaterThan(operations.length);
+    for (const loss of losses) {
+      for (const requestNumber of requestNumbers(count, loss)) {
+        proxy.plan({ loss, requestNumber });
+        expect.soft(await runAll(), `${loss} request ${requestNumber}`).toEqual(expected);
+        expect(proxy.lost).toBe(1);
+      }
+    }
+    expectNothingLeft(project);
+  });
+
+  it("leads to no second effect: another writer's later write stays", async () => {
+    const { project, owner, proxy } = await startOwner();
+    const call = await startClient(project, faultScript);
+    const mine = bytesOf(100, 1);
+    const mineLarge = bytesOf(200_000, 2);
+    const theirs = bytesOf(150_000, 3);
+    const cases: [name: string, path: string, init: { method: string; body?: typeof mine }][] = [
+      ["put inline", "", { method: "PUT", body: mine }],
+      ["put file", "", { method: "PUT", body: mineLarge }],
+      ["conditional put", "?absent", { method: "PUT", body: mineLarge }],
+      ["delete", "", { method: "DELETE" }],
+      ["completed upload", "?upload", { method: "PUT", body: mineLarge }],
+    ];
+    for (const [name, query, init] of cases) {
+      for (const loss of ["after", "middle"] as const) {
+        const key = `${name} ${loss}`.replaceAll(" ", "-");
+        // The last request of an upload completes it.
+        const requestNumber = name === "completed upload" ? 3 : 1;
+        const meanwhile = async (): Promise<void> => {
+          await callScript(`${owner.url}/${key}`, { method: "PUT", body: theirs });
+        };
+        proxy.plan({ loss, requestNumber, meanwhile });
+        const { status } = await call(`/${key}${query}`, init);
+        expect.soft(status, name).toBe(200);
+        expect(proxy.lost).toBe(1);
+        const { body } = await callScript(`${owner.url}/${key}`);
+        expect.soft(hashOf(body), `${name}, ${loss}`).toBe(hashOf(theirs));
+      }
+    }
+    expectNothingLeft(project);
+  });
+});
+
+describe("an owner that reloads under load", { timeout }, () => {
+  it("loses no call of a client that puts files, and damages no object", async () => {
+    const random = new SeededRandom("reloads");
+    const project = new FaultProject();
+    const monitor = new OwnerMonitor(project.persistPath);
+    const owner = await startMiniflare(project.persistPath);
+    const client = await startMiniflare(project.persistPath);
+    const writers = Array.from(
+      { length: 3 },
+      (_, index) =>
+        new Writer(
+          `w${index}`,
+          random,
+          throughScript(() => client.url),
+          [200_000],
+        ),
+    );
+    for (const writer of writers) writer.start();
+    const reloads = isLong ? 100 : 4;
+    for (let reload = 1; reload <= reloads; reload++) {
+      const before = writers.map(({ acknowledged }) => acknowledged);
+      owner.process.send("reload");
+      await owner.process.waitForOutput(new RegExp(`^reloaded ${reload} `, "m"));
+      await expect
+        .poll(() => writers.every(({ acknowledged }, index) => acknowledged > before[index]! + 2), {
+          timeout: 60_000,
+        })
+        .toBe(true);
+    }
+    await Promise.all(writers.map((writer) => writer.stop()));
+    expect(writers.map(({ lastError }) => lastError)).toEqual([undefined, undefined, undefined]);
+    // A file of a run that has not ended is no garbage yet.
+    await client.process.stop();
+    await owner.process.stop();
+    const reader = await startMiniflare(project.persistPath);
+    const { problems, ...found } = await verifyWrites(reader.url, project.persistPath, writers);
+    expect(problems).toEqual([]);
+    expect(monitor.end()).toEqual([]);
+    const acknowledged = writers.reduce((sum, writer) => sum + writer.acknowledged, 0);
+    reportFigures("lost answers: reloads", { kills: reloads, acknowledged, ...found });
+  });
+});

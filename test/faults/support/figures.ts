@@ -1,0 +1,33 @@
+/**
+ * Figures of a suite, which `npm run test:faults` adds up and prints. A run without the command
+ * writes no file.
+ */
+import { appendFileSync } from "node:fs";
+
+export interface Figures {
+  kills: number;
+  /** Writes that were acknowledged to a writer. */
+  acknowledged: number;
+  /** Acknowledged writes that a later reader did not find. */
+  lost: number;
+  /** Objects with bytes that no writer wrote, and rows without their file. */
+  wrong: number;
+  /** Files without a row, after the collection of garbage. */
+  orphans: number;
+  /** Processes of an earlier owner that run beside the next owner. */
+  processesLeft: number;
+}
+
+export function noFigures(): Figures {
+  return { kills: 0, acknowledged: 0, lost: 0, wrong: 0, orphans: 0, processesLeft: 0 };
+}
+
+export function addFigures(total: Figures, added: Partial<Figures>): void {
+  for (const name of Object.keys(total) as (keyof Figures)[]) total[name] += added[name] ?? 0;
+}
+
+/** @param suite the name of the row in the table, such as `crash: ledge dev, parent` */
+export function reportFigures(suite: string, figures: Partial<Figures>): void {
+  const path = process.env["LEDGE_FIGURES"];
+  if (path !== undefined) appendFileSync(path, `${JSON.stringify({ suite, ...figures })}\n`);
+}
