@@ -24,7 +24,7 @@ const growthMax = mebibyte;
 const growthEach = mebibyte / 8;
 const day = 24 * 60 * 60 * 1000;
 
-function uploadIdOf(n: number): string {
+function uploadId(n: number): string {
   return n.toString(16).padStart(128, "0");
 }
 
@@ -48,8 +48,7 @@ describe("a bucket answers", () => {
         "VALUES (?, ?, 'in progress', ?, 'Standard', '{}', '{}')",
     );
     written.exec("BEGIN");
-    for (let n = 0; n < uploadCount; n++)
-      insert.run(uploadIdOf(n), `key-${n}`, Date.now() - 8 * day);
+    for (let n = 0; n < uploadCount; n++) insert.run(uploadId(n), `key-${n}`, Date.now() - 8 * day);
     written.exec("COMMIT");
     written.close();
 
@@ -57,10 +56,7 @@ describe("a bucket answers", () => {
     const database = openBucketDatabase(folder, true);
     const count = database.prepare("SELECT count(*) AS n FROM uploads WHERE state = 'in progress'");
     const left = () => (count.get() as { n: number }).n;
-    const last = bucket.resumeMultipartUpload(
-      `key-${uploadCount - 1}`,
-      uploadIdOf(uploadCount - 1),
-    );
+    const last = bucket.resumeMultipartUpload(`key-${uploadCount - 1}`, uploadId(uploadCount - 1));
     // The upload counts as expired before its row says so.
     await expect(last.uploadPart(1, "part")).rejects.toThrow("(10024)");
     await expect(last.complete([])).rejects.toThrow("(10024)");
@@ -73,12 +69,12 @@ describe("a bucket answers", () => {
     const partCount = isLong ? 10_000 : 4000;
     const folder = temporaryFolder();
     const first = await startStore(folder);
-    const { key, uploadId } = await first.bucket.createMultipartUpload("key");
+    const created = await first.bucket.createMultipartUpload("key");
     await first.stop();
     addSparseUploadParts(folder, partCount);
 
     const { bucket } = await startStore(folder);
-    const upload = bucket.resumeMultipartUpload(key, uploadId);
+    const upload = bucket.resumeMultipartUpload(created.key, created.uploadId);
     await upload.abort();
     await expect(upload.uploadPart(1, "part")).rejects.toThrow("(10024)");
     await expect(upload.abort()).resolves.toBeUndefined();

@@ -53,9 +53,14 @@ async function expectNoOpenBlobs(folder: string): Promise<void> {
   await vi.waitFor(() => expect(openBlobs(folder)).toBe(0), { timeout: 60_000 });
 }
 
+function bodyOf(object: StoreObjectBody | null): ReadableStream<Uint8Array> {
+  if (object === null) throw new Error("The object does not exist");
+  return object.body as ReadableStream<Uint8Array>;
+}
+
 /** Reads the first bytes, waits for `meanwhile`, and reads the rest. */
-async function readAround(body: ReadableStream, meanwhile: () => Promise<unknown>) {
-  const reader = (body as ReadableStream<Uint8Array>).getReader();
+async function readAround(body: ReadableStream<Uint8Array>, meanwhile: () => Promise<unknown>) {
+  const reader = body.getReader();
   const chunks = [(await reader.read()).value as Uint8Array];
   await meanwhile();
   for (;;) {
@@ -99,7 +104,7 @@ describe("a reader of an object in parts", () => {
       const untouched = await bucket.get("key");
       const ranged = await bucket.get("key", { range: { offset: partBytes - 5, length: 10 } });
 
-      const read = await readAround(opened?.body as ReadableStream, () => change(bucket));
+      const read = await readAround(bodyOf(opened), () => change(bucket));
 
       expect(sameBytes(read, whole)).toBe(true);
       expect(sameBytes(await untouched?.bytes(), whole)).toBe(true);
@@ -126,7 +131,7 @@ describe("a reader of an object in parts", () => {
     const client = await startStore(folder);
     await putInParts(owner.bucket, "key");
     const opened = await client.bucket.get("key");
-    const read = await readAround(opened?.body as ReadableStream, () => owner.bucket.delete("key"));
+    const read = await readAround(bodyOf(opened), () => owner.bucket.delete("key"));
     expect(sameBytes(read, whole)).toBe(true);
   });
 
@@ -171,11 +176,6 @@ describe("a reader of an object in parts", () => {
   );
 });
 
-function bodyOf(object: StoreObjectBody | null): ReadableStream<Uint8Array> {
-  if (object === null) throw new Error("The object does not exist");
-  return object.body as ReadableStream<Uint8Array>;
-}
-
 describe("dispose()", () => {
   /** Content above the inline limit, so that it is in a file. */
   const large = bytesOf(2 * 1024 * 1024);
@@ -197,7 +197,7 @@ describe("dispose()", () => {
     const reader = bodyOf(await bucket.get("key")).getReader();
     await reader.read();
     await store.stop();
-    await expect(kept[0]?.arrayBuffer()).rejects.toThrow(/./);
+    await expect(kept[0]?.arrayBuffer()).rejects.toThrow("poisoned");
   });
 });
 
@@ -218,9 +218,9 @@ describe("a reader of one key that writers replace all the time", () => {
     const rounds = isLong ? 400 : 10;
     const value = (n: number) => new Uint8Array(valueBytes).fill(n);
     await bucket.put("key", value(0));
-    const end = new AbortController();
+    const reading = new AbortController();
     const write = async (writer: number) => {
-      for (let n = writer; !end.signal.aborted; n += writerCount)
+      for (let n = writer; !reading.signal.aborted; n += writerCount)
         await bucket.put("key", value(n % 256));
     };
     const writers = Array.from({ length: writerCount }, (_, writer) => write(writer));
@@ -231,7 +231,7 @@ describe("a reader of one key that writers replace all the time", () => {
       expect(bytes?.length).toBe(valueBytes);
       expect(bytes?.every((byte) => byte === bytes[0])).toBe(true);
     }
-    end.abort();
+    reading.abort();
     await Promise.all(writers);
     expect(blobFiles(folder)).toHaveLength(1);
     await expectNoOpenBlobs(folder);

@@ -7,25 +7,24 @@ export function residentBytes(processId: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** The id of the one process that has databases below `folder` open: workerd. */
+/** The id of the one process besides this one that has files below `folder` open: workerd. */
 export function findRuntimeProcess(folder: string): number {
   const [processId, ...others] = readdirSync("/proc").filter(
-    (name) => /^\d+$/.test(name) && hasDatabasesOpen(name, folder),
+    (name) => /^\d+$/.test(name) && Number(name) !== process.pid && hasFilesOpen(name, folder),
   );
   if (processId === undefined || others.length > 0) {
     throw new Error(
-      `Cannot find the runtime: not exactly one process has databases in ${folder} open`,
+      `Cannot find the runtime: not exactly one other process has files of ${folder} open`,
     );
   }
   return Number(processId);
 }
 
-function hasDatabasesOpen(processId: string, folder: string): boolean {
+function hasFilesOpen(processId: string, folder: string): boolean {
   try {
-    return readdirSync(`/proc/${processId}/fd`).some((descriptor) => {
-      const path = readlinkSync(`/proc/${processId}/fd/${descriptor}`);
-      return path.startsWith(folder) && path.includes(".sqlite");
-    });
+    return readdirSync(`/proc/${processId}/fd`).some((descriptor) =>
+      readlinkSync(`/proc/${processId}/fd/${descriptor}`).startsWith(folder),
+    );
   } catch {
     // The process belongs to another user, or has ended.
     return false;

@@ -279,18 +279,25 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   /**
    * The first step of the expiry of uploads; further steps follow in the background. Returns the
-   * files to remove. Costs one comparison unless an upload has expired.
+   * files to remove. Costs one comparison unless an upload has expired. A failure fails no call:
+   * the time decides which uploads have expired, and the next call tries again.
    */
   #expireUploads(): readonly string[] {
     if (this.#expiry !== undefined || !this.#isExpiryDue()) return [];
-    const files = this.#expireStep();
-    if (this.#isExpiryDue()) {
-      this.#expiry = this.#expireRest()
-        .catch(this.#report("expire the uploads"))
-        .finally(() => (this.#expiry = undefined));
-      this.ctx.waitUntil(this.#expiry);
+    const report = this.#report("expire the uploads");
+    try {
+      const files = this.#expireStep();
+      if (this.#isExpiryDue()) {
+        this.#expiry = this.#expireRest()
+          .catch(report)
+          .finally(() => (this.#expiry = undefined));
+        this.ctx.waitUntil(this.#expiry);
+      }
+      return files;
+    } catch (error) {
+      report(error);
+      return [];
     }
-    return files;
   }
 
   /** Calls of scripts are executed between the steps. */

@@ -93,7 +93,10 @@ export class GarbageCollector {
   async #keep(abandoned: readonly string[], foreignMarks: readonly string[]): Promise<number> {
     const { bucketName, blobs, databasePath, blobsPath } = this.#collected;
     let count = 0;
-    for (const files of this.#unreferenced(abandoned)) count += files.length;
+    for (const files of this.#unreferenced(abandoned)) {
+      count += files.length;
+      await scheduler.wait(0);
+    }
     if (count === 0) {
       await Promise.all(foreignMarks.map((name) => blobs.remove(name)));
       return 0;

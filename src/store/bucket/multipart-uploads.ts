@@ -69,8 +69,7 @@ export class MultipartUploads {
       Iterator.from(this.#table.parts(upload.uploadId)).map((part) => [part.partNumber, part]),
     );
     const selected = selectParts(parts, stored);
-    this.#table.finish(upload.uploadId, "completed", this.#platform.now());
-    this.#table.deleteParts(upload.uploadId);
+    this.#table.complete(upload.uploadId, this.#platform.now());
     this.forgetDeadline();
     for (const { partNumber } of selected) stored.delete(partNumber);
     this.#objects.release([[...stored.values()]]);
@@ -92,7 +91,7 @@ export class MultipartUploads {
     const state = found === null ? null : uploadStateAt(found, now);
     if (state === null) throw new StoreError(10024);
     if (state === "in progress") {
-      this.#table.setDeadline(upload.uploadId, now);
+      this.#table.abortAt(upload.uploadId, now);
       this.forgetDeadline();
     }
     return null;
@@ -132,10 +131,10 @@ export class MultipartUploads {
   expire(): void {
     const { inProgress, finished } = this.#table.due(this.#platform.now(), stepRowsMax);
     this.#table.forget(finished);
-    const { count, segments } = this.#table.removeParts(inProgress, stepRowsMax);
-    this.#objects.release([segments]);
+    const { removed, intact } = this.#table.removeParts(inProgress, stepRowsMax);
+    this.#objects.release([intact]);
     // Otherwise there may be more parts: the uploads stay in progress until a later step.
-    if (count < stepRowsMax) this.#table.abortDue(inProgress);
+    if (removed < stepRowsMax) this.#table.abortDue(inProgress);
     this.forgetDeadline();
   }
 

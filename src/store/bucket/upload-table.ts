@@ -6,9 +6,8 @@
  * before the row says so (`core/multipart.ts`).
  *
  * A checksum covers the other columns of its row (`core/row-seal.ts`). A row without a checksum is
- * a row of an earlier version, or the row of an upload that was finished or aborted. A damaged part
- * is read as missing: the place that it names may be that of an object, and the uploader can upload
- * the part again.
+ * a row of an earlier version, or the row of an upload that is finished or aborted. A damaged part is read as missing:
+ * the place that it names may be that of an object, and the uploader can upload the part again.
  */
 import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
@@ -30,16 +29,6 @@ export interface StoredUpload {
 
 /** A part, and where its content is. */
 export interface UploadedPart extends StoredPart, Omit<Segment, "md5"> {}
-
-/** The columns of a part that its checksum covers, beside the upload. */
-const partColumns = "part_number, size, etag, place, content_checksum";
-type PartColumns = [
-  partNumber: number,
-  size: number,
-  etag: string,
-  place: number | string,
-  checksum: number | null,
-];
 
 export class UploadTable {
   readonly #sql: SqlStorage;
@@ -89,70 +78,24 @@ export class UploadTable {
   }
 
   /** The state of an upload, also of one whose row is damaged. */
-  state({ key, uploadId }: UploadReference): Omit<StoredUpload, "description"> | null {
-    const row = firstRow<[UploadState, number]>(
-      this.#sql.exec(
-        "SELECT state, since FROM uploads WHERE upload_id = ? AND key = ?",
-        uploadId,
-        key,
-      ),
-    );
+  state({ key, uploadId }: UploadReference): Pick<StoredUpload, "state" | "since"> | null {
+    const query = "SELECT state, since FROM uploads WHERE upload_id = ? AND key = ?";
+    const row = firstRow<[UploadState, number]>(this.#sql.exec(query, uploadId, key));
     return row === undefined ? null : { state: row[0], since: row[1] };
   }
 
-  /** Marks an upload as finished. */
-  finish(uploadId: string, state: "completed" | "aborted", time: number): void {
+  /** Marks an upload as completed and deletes the rows of its parts. */
+  complete(uploadId: string, time: number): void {
     this.#sql.exec(
-      "UPDATE uploads SET state = ?, since = ?, checksum = NULL WHERE upload_id = ?",
-      state,
+      "UPDATE uploads SET state = 'completed', since = ?, checksum = NULL WHERE upload_id = ?",
       time,
       uploadId,
     );
-  }
-
-  deleteParts(uploadId: string): void {
     this.#sql.exec("DELETE FROM parts WHERE upload_id = ?", uploadId);
   }
 
-  /**
-   * Deletes up to `limit` parts of these uploads. Returns how many, and where their content is: the
-   * place in a damaged row may be that of an object.
-   */
-  removeParts(
-    uploadIds: readonly string[],
-    limit: number,
-  ): { count: number; segments: Omit<Segment, "md5">[] } {
-    const cursor = this.#sql
-      .exec(
-        "DELETE FROM parts WHERE (upload_id, part_number) IN (" +
-          "SELECT upload_id, part_number FROM parts " +
-          "WHERE upload_id IN (SELECT value FROM json_each(?)) LIMIT ?) " +
-          `RETURNING checksum, upload_id, ${partColumns}`,
-        JSON.stringify(uploadIds),
-        limit,
-      )
-      .raw<[number | null, string, ...PartColumns]>();
-    const rows = [...cursor];
-    const segments = rows.flatMap(([sealed, uploadId, ...columns]) => {
-      const isIntact = sealed === null || seals.sealColumns([uploadId, ...columns]) === sealed;
-      const [, size, , place] = columns;
-      return isIntact ? [{ size, place }] : [];
-    });
-    return { count: rows.length, segments };
-  }
-
-  /** Marks uploads whose deadline has passed as aborted at their deadline. */
-  abortDue(uploadIds: readonly string[]): void {
-    this.#sql.exec(
-      "UPDATE uploads SET state = 'aborted', since = since + ?, checksum = NULL " +
-        "WHERE upload_id IN (SELECT value FROM json_each(?))",
-      uploadLifetimeMilliseconds,
-      JSON.stringify(uploadIds),
-    );
-  }
-
-  /** Moves the deadline of an upload in progress. */
-  setDeadline(uploadId: string, time: number): void {
+  /** Moves the deadline of an upload in progress to `time`, at which the upload is aborted. */
+  abortAt(uploadId: string, time: number): void {
     this.#sql.exec(
       "UPDATE uploads SET since = ?, checksum = NULL WHERE upload_id = ?",
       time - uploadLifetimeMilliseconds,
@@ -173,6 +116,35 @@ export class UploadTable {
     const finished: string[] = [];
     for (const [id, state] of rows) (state === "in progress" ? inProgress : finished).push(id);
     return { inProgress, finished };
+  }
+
+  /** Deletes up to `limit` parts of these uploads. Returns those whose rows are intact. */
+  removeParts(
+    uploadIds: readonly string[],
+    limit: number,
+  ): { removed: number; intact: UploadedPart[] } {
+    const rows = this.#sql
+      .exec(
+        "DELETE FROM parts WHERE (upload_id, part_number) IN (" +
+          "SELECT upload_id, part_number FROM parts " +
+          "WHERE upload_id IN (SELECT value FROM json_each(?)) LIMIT ?) " +
+          `RETURNING upload_id, ${partColumns}`,
+        JSON.stringify(uploadIds),
+        limit,
+      )
+      .raw<[string, ...PartRow]>();
+    const parts = Array.from(rows, ([uploadId, ...row]) => intactPart(uploadId, row));
+    return { removed: parts.length, intact: parts.filter((part) => part !== null) };
+  }
+
+  /** Marks uploads whose deadline has passed as aborted at their deadline. */
+  abortDue(uploadIds: readonly string[]): void {
+    this.#sql.exec(
+      "UPDATE uploads SET state = 'aborted', since = since + ?, checksum = NULL " +
+        "WHERE upload_id IN (SELECT value FROM json_each(?))",
+      uploadLifetimeMilliseconds,
+      JSON.stringify(uploadIds),
+    );
   }
 
   forget(uploadIds: readonly string[]): void {
@@ -260,17 +232,26 @@ export class UploadTable {
 
   *#parts(where: string, uploadId: string, ...bindings: number[]): Generator<UploadedPart> {
     const rows = this.#sql
-      .exec(`SELECT checksum, ${partColumns} FROM parts ${where}`, uploadId, ...bindings)
-      .raw<[number | null, ...PartColumns]>();
-    for (const [sealed, ...columns] of rows) {
-      const [partNumber, size, etag, place, checksum] = columns;
-      if (sealed !== null && seals.sealColumns([uploadId, ...columns]) !== sealed) {
-        console.warn(`Part ${partNumber} of upload "${uploadId}" is damaged: upload it again.`);
-        continue;
-      }
-      yield { partNumber, size, etag, place, ...(checksum !== null && { checksum }) };
+      .exec(`SELECT ${partColumns} FROM parts ${where}`, uploadId, ...bindings)
+      .raw<PartRow>();
+    for (const row of rows) {
+      const part = intactPart(uploadId, row);
+      if (part !== null) yield part;
     }
   }
+}
+
+const partColumns = "checksum, part_number, size, etag, place, content_checksum";
+type PartRow = [number | null, number, number, string, number | string, number | null];
+
+/** The part of a row; `null` when the row does not match its checksum. */
+function intactPart(uploadId: string, [sealed, ...columns]: PartRow): UploadedPart | null {
+  const [partNumber, size, etag, place, checksum] = columns;
+  if (sealed !== null && seals.sealColumns([uploadId, ...columns]) !== sealed) {
+    console.warn(`Part ${partNumber} of upload "${uploadId}" is damaged: upload it again.`);
+    return null;
+  }
+  return { partNumber, size, etag, place, ...(checksum !== null && { checksum }) };
 }
 
 /** The error of an upload whose row is damaged. */

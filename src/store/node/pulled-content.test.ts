@@ -79,7 +79,7 @@ describe("PulledContents", () => {
 
   it("passes on the error of a call", async () => {
     const calls: PieceCalls = { read: () => Promise.reject(new Error("gone")), close: () => {} };
-    const stream = new PulledContents(calls).open({ id: 1, length: 5, onShort: () => new Error() });
+    const stream = new PulledContents(calls).open({ id: 1, length: 5, onShort });
     await expect(stream.getReader().read()).rejects.toThrow("gone");
   });
 });

@@ -44,7 +44,11 @@ export function addSparseParts(folder: string, partCount: number, partBytes: num
   insertBlobs(database, blobs);
   database.exec("UPDATE format SET has_unsealed_rows = 1");
   database
-    .prepare("UPDATE objects SET segments = ?, fields = ?, checksum = NULL, item_checksum = NULL")
+    .prepare(
+      // A row without checksums is a row of an earlier version, and is not verified.
+      "UPDATE objects SET segments = ?, fields = ?, item_checksum = NULL, checksum = NULL, " +
+        "content_checksum = NULL",
+    )
     .run(JSON.stringify(all), fields.replace(`,${sizeOf(parts)},`, `,${sizeOf(all)},`));
   database.close();
 }
@@ -58,7 +62,6 @@ export function addSparseUploadParts(folder: string, partCount: number): void {
   const runId = "0123456789abcdef";
   const blobs = createSparseFiles({ folder, count: partCount, bytes: 1, runId });
   insertBlobs(database, blobs);
-  database.exec("UPDATE format SET has_unsealed_rows = 1");
   const insert = database.prepare(
     "INSERT INTO parts (upload_id, part_number, size, etag, place) VALUES (?, ?, 1, 'etag', ?)",
   );
