@@ -1,6 +1,6 @@
 /**
  * Every port that a process of this package may listen on: which server it is, and which requests
- * it accepts. A port that is none of these fails the test. SECURITY.md says the same in words.
+ * it accepts. The test fails for every other port. SECURITY.md describes the same ports.
  */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
