@@ -24,11 +24,11 @@ import { FileLock } from "./file-lock.ts";
 import { removeSocket, socketPath } from "./folder-sockets.ts";
 import { makePrivateFolder } from "./private-files.ts";
 import {
-  childRuntimes,
+  childPrograms,
   isAlive,
-  killRuntimes,
+  killPrograms,
   markChildren,
-  markedRuntimes,
+  markedPrograms,
   thisProcess,
   type ProcessIdentity,
 } from "./processes.ts";
@@ -36,9 +36,9 @@ import { UserError } from "./user-error.ts";
 
 export interface OwnerRecord extends ProcessIdentity {
   readonly isBrief: boolean;
-  /** The runtimes of the owner, and of earlier owners until they have ended. */
-  readonly runtimes: readonly ProcessIdentity[];
-  /** The earlier owners whose runtimes may not have ended. */
+  /** The runtimes and the bundler of the owner, and of earlier owners until they have ended. */
+  readonly programs: readonly ProcessIdentity[];
+  /** The earlier owners whose programs may not have ended. */
   readonly earlier: readonly ProcessIdentity[];
 }
 
@@ -66,7 +66,7 @@ export class FolderOwner<Details extends object = object> {
   readonly #connections = new Set<Socket>();
   #server: Server | undefined;
   #details: Partial<Details>;
-  #runtimes: readonly ProcessIdentity[] = [];
+  #programs: readonly ProcessIdentity[] = [];
   #isReleased = false;
 
   private constructor(folder: string, lock: FileLock, options: OwnerOptions<Details>) {
@@ -77,7 +77,7 @@ export class FolderOwner<Details extends object = object> {
   }
 
   /**
-   * Makes this process the owner, and ends the runtimes that an earlier owner has left. Returns
+   * Makes this process the owner, and ends the programs that an earlier owner has left. Returns
    * `null` when the folder has an owner.
    */
   static async tryTake<Details extends object = object>(
@@ -99,12 +99,12 @@ export class FolderOwner<Details extends object = object> {
   }
 
   /**
-   * Records a runtime that this process has started, and the runtimes that the process has started
-   * for other purposes: wrangler's proxy keeps its port.
+   * Records a runtime that this process has started, and the programs that the process has started
+   * for other purposes: wrangler's proxy keeps its port, and the bundler may never end.
    */
   recordRuntime(runtime: ProcessIdentity): void {
-    const runtimes = [...this.#runtimes.filter(isAlive), ...childRuntimes(), runtime];
-    this.#runtimes = [...new Map(runtimes.map((each) => [each.processId, each])).values()];
+    const programs = [...this.#programs.filter(isAlive), ...childPrograms(), runtime];
+    this.#programs = [...new Map(programs.map((each) => [each.processId, each])).values()];
     this.#write();
   }
 
@@ -129,14 +129,14 @@ export class FolderOwner<Details extends object = object> {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** Ends the runtimes of an owner that has ended without removing its record. */
+  /** Ends the programs of an owner that has ended without removing its record. */
   async #succeed(last: OwnerRecord | null): Promise<void> {
     markChildren();
     if (last === null) return this.#write();
     const earlier = [identityIn(last), ...(last.earlier ?? [])];
     // If this process is killed too, the next owner needs to know all of them.
-    this.#write({ runtimes: last.runtimes ?? [], earlier });
-    const left = await killRuntimes([...(last.runtimes ?? []), ...markedRuntimes(earlier)]);
+    this.#write({ programs: last.programs ?? [], earlier });
+    const left = await killPrograms([...(last.programs ?? []), ...markedPrograms(earlier)]);
     if (left.length > 0) {
       const ids = left.map(({ processId }) => processId).join(", ");
       throw new UserError(
@@ -153,7 +153,7 @@ export class FolderOwner<Details extends object = object> {
       ...this.#details,
       ...thisProcess(),
       isBrief: this.#options.isBrief,
-      runtimes: this.#runtimes,
+      programs: this.#programs,
       earlier: [],
       ...left,
     };

@@ -1,4 +1,7 @@
-/** Processes of this machine: whether a process is alive and still the same, and ending runtimes. */
+/**
+ * Processes of this machine: whether a process is alive and still the same, and ending the programs
+ * that wrangler and Miniflare start, which are runtimes and the bundler.
+ */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,6 +15,11 @@ export interface ProcessIdentity {
 
 /** Miniflare passes its loopback address to workerd as an argument. */
 export const loopbackArgument = "--external-addr=loopback=";
+/**
+ * The bundler waits for ever for the answer of a parent that was killed during a call. The arguments
+ * of a process are separated by zeros on Linux, and by spaces elsewhere.
+ */
+const bundlerPattern = /esbuild[^ \0]*[ \0]--service=/;
 
 const pollMilliseconds = 10;
 /** The kernel ends a killed process within milliseconds, unless the process waits for a disk. */
@@ -39,16 +47,16 @@ export function isAlive({ processId, processStart: recorded = null }: ProcessIde
 }
 
 /**
- * Kills those of the processes that still run and are runtimes, and waits for their end: a process
- * that was stopped or that is in an endless loop ends too. Another program may have got the id of a
+ * Kills those of the processes that still run and are programs of wrangler or Miniflare, and waits
+ * for their end: a process that was stopped or that is in an endless loop ends too. Another program may have got the id of a
  * process since; that program is not killed.
  *
  * @returns the processes that have not ended
  */
-export async function killRuntimes(
+export async function killPrograms(
   processes: readonly ProcessIdentity[],
 ): Promise<ProcessIdentity[]> {
-  let left = processes.filter((each) => isAlive(each) && isRuntime(each.processId));
+  let left = processes.filter((each) => isAlive(each) && isProgram(each.processId));
   for (const { processId } of left) signalEnd(processId);
   const deadline = Date.now() + endMilliseconds;
   while ((left = left.filter(isAlive)).length > 0 && Date.now() < deadline) {
@@ -67,7 +75,7 @@ function signalEnd(processId: number): void {
 
 /**
  * Marks the processes that this process starts from now on, in their environment. A process that is
- * killed leaves its runtimes, and may be killed before it has recorded them.
+ * killed leaves its programs, and may be killed before it has recorded them.
  */
 export function markChildren(): void {
   process.env[markVariable] = markOf(thisProcess());
@@ -80,17 +88,17 @@ function markOf({ processId, processStart: start }: ProcessIdentity): string {
 }
 
 /**
- * The runtimes that one of the processes has started and marked. Only Linux tells. A process that
- * one of them has started inherits the mark, and its runtimes do too: while that process is alive,
- * its runtimes are not left.
+ * The programs that one of the processes has started and marked. Only Linux tells. A process that
+ * one of them has started inherits the mark, and its programs do too: while that process is alive,
+ * its programs are not left.
  */
-export function markedRuntimes(parents: readonly ProcessIdentity[]): ProcessIdentity[] {
+export function markedPrograms(parents: readonly ProcessIdentity[]): ProcessIdentity[] {
   if (process.platform !== "linux" || parents.length === 0) return [];
   const marks = new Set(parents.map((parent) => `${markVariable}=${markOf(parent)}`));
   const isMarked = (processId: number): boolean =>
     environmentOf(processId).some((variable) => marks.has(variable));
   return processIds()
-    .filter((processId) => isRuntime(processId) && isMarked(processId))
+    .filter((processId) => isProgram(processId) && isMarked(processId))
     .filter((processId) => !isMarked(parentOf(processId)))
     .map(identityOf);
 }
@@ -99,11 +107,11 @@ function parentOf(processId: number): number {
   return Number(statusOf(processId)?.[parentField] ?? 0);
 }
 
-/** The runtimes that this process has started and that still run. Only Linux tells. */
-export function childRuntimes(): ProcessIdentity[] {
+/** The programs that this process has started and that still run. Only Linux tells. */
+export function childPrograms(): ProcessIdentity[] {
   try {
     const text = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
-    return text.split(" ").filter(Boolean).map(Number).filter(isRuntime).map(identityOf);
+    return text.split(" ").filter(Boolean).map(Number).filter(isProgram).map(identityOf);
   } catch {
     return [];
   }
@@ -149,15 +157,15 @@ function statusOf(processId: number): string[] | null {
 }
 
 /**
- * Whether a process is a runtime that Miniflare has started. False where the system does not tell
- * the arguments of a process.
+ * Whether a process is a runtime or the bundler. False where the system does not tell the arguments
+ * of a process.
  */
-function isRuntime(processId: number): boolean {
+function isProgram(processId: number): boolean {
   const command =
     process.platform === "linux"
       ? commandLineOf(processId)
       : commandOutput("ps", ["-p", String(processId), "-o", "command="]);
-  return command?.includes(loopbackArgument) ?? false;
+  return command !== null && (command.includes(loopbackArgument) || bundlerPattern.test(command));
 }
 
 function commandLineOf(processId: number): string | null {

@@ -12,8 +12,8 @@ import { join } from "node:path";
 import { writeWhole } from "./folder-owner.ts";
 import {
   isAlive,
-  killRuntimes,
-  markedRuntimes,
+  killPrograms,
+  markedPrograms,
   thisProcess,
   type ProcessIdentity,
 } from "./processes.ts";
@@ -64,7 +64,7 @@ export class RunRecords {
   }
 
   /**
-   * Ends the runtimes of processes that were killed, and removes their records. Only the owner of
+   * Ends the programs of processes that were killed, and removes their records. Only the owner of
    * the folder may call this.
    */
   async endAbandoned(): Promise<void> {
@@ -73,7 +73,7 @@ export class RunRecords {
     if (abandoned.length === 0) return;
     const records = abandoned.flatMap(({ record }) => record ?? []);
     const runtimes = records.flatMap(({ runtime }) => runtime ?? []);
-    const left = await killRuntimes([...runtimes, ...markedRuntimes(records)]);
+    const left = await killPrograms([...runtimes, ...markedPrograms(records)]);
     for (const { runId, record } of abandoned) {
       const isLeft = left.some(({ processId }) => processId === record?.runtime?.processId);
       if (!isLeft) this.remove(runId);

@@ -82,7 +82,7 @@ describe("FolderOwner.tryTake()", () => {
   it("believes no record of an earlier owner", async () => {
     mkdirSync(folder);
     // The process runs, but has no lock.
-    const record = { ...identityOf(process.pid), isBrief: false, runtimes: [], earlier: [] };
+    const record = { ...identityOf(process.pid), isBrief: false, programs: [], earlier: [] };
     for (const text of [JSON.stringify(record), "", "{", "null", '{"processId":"1"}']) {
       writeFileSync(join(folder, "owner.json"), text);
       const owner = await take();
@@ -91,24 +91,27 @@ describe("FolderOwner.tryTake()", () => {
     }
   });
 
-  it("ends the runtimes of an earlier owner, and no other program", async () => {
+  it("ends the runtimes and the bundler of an earlier owner, and no other program", async () => {
     const runtime = await startProcess(`${loopbackArgument}127.0.0.1:1`);
     // A stopped runtime would go on when it is continued.
     runtime.kill("SIGSTOP");
+    const bundler = await startProcess("bin/esbuild", "--service=0.28.1", "--ping");
     const program = await startProcess();
     const reused = await startProcess(`${loopbackArgument}127.0.0.1:2`);
     mkdirSync(folder);
-    const runtimes = [
+    const programs = [
       identityOf(runtime.pid as number),
+      identityOf(bundler.pid as number),
       identityOf(program.pid as number),
       // A later process has the id.
       { processId: reused.pid, processStart: "1" },
     ];
-    const record = { ...endedProcess, isBrief: false, runtimes, earlier: [] };
+    const record = { ...endedProcess, isBrief: false, programs, earlier: [] };
     writeFileSync(join(folder, "owner.json"), JSON.stringify(record));
-    const exited = once(runtime, "exit");
+    const exits = [runtime, bundler].map((each) => once(each, "exit"));
     const owner = await take();
-    expect(await exited).toEqual([null, "SIGKILL"]);
+    const killed = [null, "SIGKILL"];
+    expect(await Promise.all(exits)).toEqual([killed, killed]);
     expect([program.exitCode, reused.exitCode]).toEqual([null, null]);
     expect(readFileSync(join(folder, "owner.json"), "utf8")).not.toContain(String(runtime.pid));
     owner?.release();

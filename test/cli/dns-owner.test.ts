@@ -43,10 +43,10 @@ async function killOwner(): Promise<void> {
 const recordPath = () => join(project.folder, ".wrangler/state/v3/dns/owner.json");
 const readOwner = () => {
   const record = JSON.parse(readFileSync(recordPath(), "utf8"));
-  const runtimes: number[] = record.runtimes.map(
+  const programs: number[] = record.programs.map(
     ({ processId }: { processId: number }) => processId,
   );
-  return { ...record, runtimeId: runtimes.at(-1) as number };
+  return { ...record, runtimeId: programs.at(-1) as number };
 };
 
 function isAlive(processId: number): boolean {

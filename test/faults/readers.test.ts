@@ -215,7 +215,7 @@ describe("a reader of one key that writers replace all the time", () => {
     const { bucket, miniflare } = await startStore(folder, [worker(script)]);
     const valueBytes = 150_000;
     const writerCount = 6;
-    const rounds = isLong ? 400 : 10;
+    const rounds = isLong ? 400 : 5;
     const value = (n: number) => new Uint8Array(valueBytes).fill(n);
     await bucket.put("key", value(0));
     const reading = new AbortController();
