@@ -6,6 +6,7 @@
  *
  *     export default defineConfig({ plugins: [ledge()] });
  */
+import "../base/require-node.ts";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
@@ -68,7 +69,7 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
   process.once("exit", () => derived?.remove());
   const runtimes = new ReusedRuntimes(pool);
   return [
-    pool.cloudflareTest(withBindings(config, poolOptions, derived?.path)),
+    pool.plugin(withBindings(config, poolOptions, derived?.path)),
     {
       name: "ledge:vitest",
       enforce: "post",
