@@ -21,12 +21,8 @@ function copy(accepts: (config: Record<string, unknown>) => boolean): Partial<Mi
 
 describe("acceptedConfig()", () => {
   it("keeps the form that the copy accepts", () => {
-    expect(
-      acceptedConfig(
-        copy((form) => "type" in form),
-        config,
-      ),
-    ).toBe(config);
+    const earlierCopy = copy((form) => "type" in form);
+    expect(acceptedConfig(earlierCopy, config)).toBe(config);
   });
 
   it("writes the later form, without a type and with `worker` in bindings", () => {
@@ -38,9 +34,10 @@ describe("acceptedConfig()", () => {
         GREETING: { type: "text", value: "hello" },
       },
     };
-    const accepts = (form: Record<string, unknown>): boolean =>
-      !("type" in form) && JSON.stringify(form).includes(`"worker":`);
-    expect(acceptedConfig(copy(accepts), config)).toEqual(later);
+    const laterCopy = copy(
+      (form) => !("type" in form) && JSON.stringify(form).includes(`"worker":`),
+    );
+    expect(acceptedConfig(laterCopy, config)).toEqual(later);
     expect(acceptedConfig({}, config)).toEqual(later);
   });
 });

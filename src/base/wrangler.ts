@@ -92,9 +92,11 @@ export class WranglerDevServer {
     const { unstable_DevEnv: DevEnvironment } = loadWrangler();
     this.#server = new DevEnvironment();
     this.#parts = this.#server;
-    const { dispatch } = requireParts(this.#server, "wrangler's dev server");
+    const dispatch = requireParts(this.#server, "wrangler's dev server").dispatch.bind(
+      this.#server,
+    );
     this.#server.dispatch = (event) => {
-      if (filter(event)) dispatch.call(this.#server, event);
+      if (filter(event)) dispatch(event);
     };
     // Without a listener, an error event ends the process.
     this.#server.on("error", () => {});

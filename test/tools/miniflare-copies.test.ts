@@ -75,7 +75,7 @@ it("a bucket in Node is of the Miniflare that asks for it, or says why it cannot
     encoding: "utf8",
     env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
   });
-  expect(stdout.trim().split("\n"), stderr).toEqual([
+  expect(stdout.trim().split("\n")).toEqual([
     "two copies",
     "value",
     "value",
