@@ -38,7 +38,7 @@ describe("checkVersion()", () => {
     const { checkVersion } = await import("./package-version.ts");
     expect(() => checkVersion("wrangler", "4.1.0", "/project")).toThrow(
       `Ledge needs wrangler ${oldest} or later, and /project has 4.1.0. ` +
-        "Update it: npm install --save-dev wrangler@latest",
+        `Update it: npm install --save-dev wrangler@${newest}`,
     );
   });
 

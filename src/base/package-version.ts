@@ -20,7 +20,7 @@ export function checkVersion(name: TestedPackage, version: string, folder: strin
   if (compareVersions(version, oldest) < 0) {
     throw new UserError(
       `Ledge needs ${name} ${oldest} or later, and ${folder} has ${version}. ` +
-        `Update it: npm install --save-dev ${name}@latest`,
+        `Update it: npm install --save-dev ${name}@${newest}`,
     );
   }
   if (compareVersions(version, newest) > 0) {
