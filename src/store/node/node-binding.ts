@@ -62,7 +62,7 @@ function proxiedCalls(binding: ProxiedBinding): BucketCalls {
   const contents = new PulledContents({
     read: (id, length) => invoke("read", { id, length } satisfies PieceRequest),
     // After `dispose()` the proxy refuses calls, and the runtime has closed its files.
-    close: (ids) => void Promise.try(invoke, "close", ids).catch(() => {}),
+    close: (ids) => void (async () => invoke("close", ids))().catch(() => {}),
   });
   const send = async (
     name: "put" | "uploadPart",

@@ -13,6 +13,7 @@ export interface Installation {
   readonly node: string;
 }
 
+const requestMilliseconds = 30_000;
 const isolationFixture = fileURLToPath(new URL("../../fixtures/isolation", import.meta.url));
 
 const script = (greeting: string) => `
@@ -42,6 +43,8 @@ const useBucket = `
   await bucket.put("cat", "meow", { customMetadata: { by: "me" } });
   const cat = await bucket.get("cat");
   console.log(await cat.text(), cat.customMetadata.by);
+  await bucket.put("tiger", new Uint8Array(300_000));
+  await (await bucket.get("tiger")).body.cancel();
 `;
 
 const platformProxyProgram = (from: string) => `
@@ -120,9 +123,9 @@ export const checks = {
       assert.match(server.output, /zones +example\.com/);
       await tryScript(url);
       assert.match(await ledge(installation, folder, "store", "list", "photos"), /cat/);
-      assert.equal(await (await fetch(url)).text(), "first");
+      assert.equal(await (await request(url)).text(), "first");
       writeFileSync(join(folder, "src/index.js"), script("second"));
-      await eventually(async () => assert.equal(await (await fetch(url)).text(), "second"));
+      await eventually(async () => assert.equal(await (await request(url)).text(), "second"));
     } finally {
       await server.interrupt();
     }
@@ -210,8 +213,13 @@ function run({ node }: Installation, folder: string, program: string): Promise<s
 /** Stores and reads an object that has a file of its own. */
 async function tryScript(url: string): Promise<void> {
   const photo = bytesOf(300_000);
-  const put = await fetch(`${url}/cat`, { method: "PUT", body: photo });
+  const put = await request(`${url}/cat`, { method: "PUT", body: photo });
   assert.equal(put.status, 200, await put.text());
-  assert.deepEqual(new Uint8Array(await (await fetch(`${url}/cat`)).arrayBuffer()), photo);
-  assert.equal((await fetch(`${url}/dog`)).status, 404);
+  assert.deepEqual(new Uint8Array(await (await request(`${url}/cat`)).arrayBuffer()), photo);
+  assert.equal((await request(`${url}/dog`)).status, 404);
+}
+
+/** A dev server that cannot reload its script lets requests wait. */
+function request(url: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(requestMilliseconds) });
 }
