@@ -69,7 +69,7 @@ function unpackPackage(folder: string): void {
     stdio: ["ignore", "pipe", "ignore"],
   }).trim();
   execFileSync("tar", ["xzf", packed, "--strip-components=1"], { cwd: folder });
-  rmSync(join(folder, packed));
+  rmSync(join(folder, packed), { force: true });
 }
 
 export interface VitestRun {

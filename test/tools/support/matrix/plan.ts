@@ -23,9 +23,8 @@ export interface Trial {
 }
 
 const allChecks = Object.keys(checks) as CheckName[];
-/** A version with published builds for every platform (docs/decisions/0006-exact-tools.md). */
-const vite = manifest.devDependencies["vite"] as string;
-const vitest = "^4.1.0";
+/** The versions of the repository (docs/decisions/0006-exact-tools.md). */
+const { vite = "", vitest = "" } = manifest.devDependencies;
 
 const newest = {
   // npm installs a second and a third Miniflare: each of these depends on an exact version.
