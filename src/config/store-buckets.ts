@@ -51,7 +51,7 @@ export interface BucketOptions {
 export const latencyMillisecondsMax = 60_000;
 
 /** A bucket's name is also the name of a folder, so characters that file systems reserve are not allowed. */
-const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+export const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 export function isBucketName(name: string): boolean {
   return bucketNamePattern.test(name);
