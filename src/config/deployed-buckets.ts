@@ -41,7 +41,7 @@ export function deployedBuckets({ r2_buckets: given }: Table): DeployedBucket[] 
  */
 export function adoptBuckets(
   table: Table,
-  own: readonly BucketBinding[],
+  own: readonly Pick<BucketBinding, "binding">[],
   report: ReportMistake,
 ): BucketBinding[] {
   const taken = new Set(own.map(({ binding }) => binding));
