@@ -39,14 +39,17 @@ export function editConfiguration(text: string, isToml: boolean, schemaPath: str
 
 /** Whether the edit of the text was the edit of the table: a list can stand in a closed table. */
 function isSameTable(text: string, isToml: boolean, expected: Table): boolean {
-  // The tables of the TOML parser have no prototype.
-  const plain = (table: unknown): unknown => JSON.parse(JSON.stringify(table));
   try {
     return isDeepStrictEqual(plain(isToml ? parseToml(text) : parse(text)), plain(expected));
   } catch (error) {
     if (error instanceof TomlError) return false;
     throw error;
   }
+}
+
+/** The tables of the TOML parser have no prototype, which is a difference to others. */
+function plain(table: unknown): unknown {
+  return JSON.parse(JSON.stringify(table));
 }
 
 /** The buckets of `r2_buckets` that `store_buckets` does not have, in each part of the file. */
@@ -106,7 +109,8 @@ function oneLine(entry: Readonly<Record<string, string>>): string {
 }
 
 function withJsonSchema(text: string, given: unknown, schemaPath: string): string {
-  const isReplaced = given === undefined || /\bwrangler\b/.test(String(given));
+  const isReplaced =
+    given === undefined || (typeof given === "string" && /\bwrangler\b/.test(given));
   return isReplaced ? setJson(text, ["$schema"], schemaPath, () => 0) : text;
 }
 
@@ -143,14 +147,12 @@ function tomlKey(key: string): string {
 function insertAfterTables(text: string, header: string, block: string): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const lines = text.split(/\r?\n/);
-  const isHeader = (line: string): boolean => line.trimStart().startsWith("[");
   const last = lines.findLastIndex((line) => line.trim().startsWith(header));
-  let end = last === -1 ? lines.length : last + 1;
-  while (last !== -1 && end < lines.length && !isHeader(lines[end] as string)) end++;
+  const next =
+    last === -1 ? -1 : lines.findIndex((line, index) => index > last && /^\s*\[/.test(line));
+  let end = next === -1 ? lines.length : next;
   // Blank lines and comments before the next header belong to that header.
   while (end > 0 && /^\s*(?:#.*)?$/.test(lines[end - 1] as string)) end--;
-  const added = ["", ...block.split("\n")];
-  return [...lines.slice(0, end), ...added, ...(lines.length > end ? lines.slice(end) : [""])].join(
-    eol,
-  );
+  const rest = end < lines.length ? lines.slice(end) : [""];
+  return [...lines.slice(0, end), "", ...block.split("\n"), ...rest].join(eol);
 }

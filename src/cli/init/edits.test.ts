@@ -38,12 +38,13 @@ export default { plugins: [ledge(async () => ({ wrangler: { configPath: './w.tom
   });
 });
 
-describe("editScripts()", () => {
-  const edit = (script: string) => {
-    const { text, notes } = editScripts(JSON.stringify({ scripts: { x: script } }), [dev, types]);
-    return { script: (JSON.parse(text) as { scripts: { x: string } }).scripts.x, notes };
-  };
+/** Edits the script of a manifest that has one. */
+function edit(script: string) {
+  const { text, notes } = editScripts(JSON.stringify({ scripts: { x: script } }), [dev, types]);
+  return { script: (JSON.parse(text) as { scripts: { x: string } }).scripts.x, notes };
+}
 
+describe("editScripts()", () => {
   it.each([
     ["wrangler dev", "ledge dev"],
     ["wrangler types && wrangler dev --port 3000", "ledge types && ledge dev --port 3000"],

@@ -163,7 +163,7 @@ function addLedge(files: PlannedFiles, project: string, version: string): void {
 
 function ignoreState(files: PlannedFiles, project: string): void {
   const paths = foldersUpTo(project, files.folder).map((each) => join(each, ".gitignore"));
-  const path = paths.find((each) => files.read(each) !== null) ?? (paths.at(-1) as string);
+  const path = paths.find((each) => files.read(each) !== null) ?? join(files.folder, ".gitignore");
   const above = foldersUpTo(dirname(path), repositoryRoot(files.folder)).slice(1);
   const inherited = [
     ...paths.filter((each) => each !== path).map((each) => files.read(each) ?? ""),
