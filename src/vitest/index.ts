@@ -13,6 +13,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
+import type { ProvidedContext } from "vitest";
 import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
@@ -46,7 +47,7 @@ export interface LedgeOptions extends PoolOptions {
 
 /** As in the pool: options that depend on values which the project's global setup provides. */
 export type LedgeOptionsFunction = (context: {
-  inject: (key: never) => unknown;
+  inject: <Key extends keyof ProvidedContext>(key: Key) => ProvidedContext[Key];
 }) => Omit<LedgeOptions, "isolate"> | Promise<Omit<LedgeOptions, "isolate">>;
 
 type PoolContext = Parameters<LedgeOptionsFunction>[0];
