@@ -92,6 +92,7 @@ export const storePlugin: Plugin = {
 };
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {
+  const { listTrailingDelimiter: trailingDelimiter } = options;
   return {
     storageClass: options.storageClass,
     allowUnsizedStreams: false,
@@ -99,6 +100,7 @@ function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): Bu
       options.compatibilityDate ?? worker.config.compatibilityDate,
       options.compatibilityFlags ?? takeFlags(worker),
     ),
+    ...(trailingDelimiter !== undefined && { trailingDelimiter }),
   };
 }
 

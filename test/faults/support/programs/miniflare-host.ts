@@ -52,10 +52,10 @@ async function run(line: string): Promise<void> {
 
 /** The next attempt to take the lock of the store finds no free descriptor. */
 function exhaustDescriptorsAtLock(): void {
-  const getBuiltinModule = process.getBuiltinModule;
+  const getBuiltinModule = process.getBuiltinModule.bind(process);
   const sqlite = getBuiltinModule("node:sqlite");
   class DatabaseWithoutDescriptors extends sqlite.DatabaseSync {
-    constructor(path: string, options: object = {}) {
+    constructor(path: string, settings: object = {}) {
       const files: number[] = [];
       if (path.endsWith("store/lock")) {
         process.getBuiltinModule = getBuiltinModule;
@@ -63,16 +63,16 @@ function exhaustDescriptorsAtLock(): void {
         openAll(files);
       }
       try {
-        super(path, options);
+        super(path, settings);
       } finally {
         files.forEach((file) => closeSync(file));
       }
     }
   }
-  process.getBuiltinModule = ((name: string) =>
+  process.getBuiltinModule = (name: string) =>
     name === "node:sqlite"
       ? { ...sqlite, DatabaseSync: DatabaseWithoutDescriptors }
-      : getBuiltinModule(name)) as typeof getBuiltinModule;
+      : getBuiltinModule(name);
 }
 
 function openAll(files: number[]): void {
