@@ -1,4 +1,5 @@
 /** `ledge`, the Node API: the dev server, DNS, bindings for Miniflare, and controls for tests. */
+import "./base/require-node.ts";
 import { pluginPath } from "./base/runtime.ts";
 
 export {

@@ -12,7 +12,7 @@ import { deployedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import { toWranglerTable } from "../config/wrangler-config.ts";
 import { isStoreFlag } from "../config/compatibility.ts";
-import { loadWrangler } from "../base/runtime.ts";
+import { loadWrangler } from "../base/wrangler.ts";
 import { UserError } from "../base/user-error.ts";
 
 /** Without `environment`, the types are for the top level and all environments together. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The `ledge` program. */
+import "./supported-node.ts";
 import { root } from "./root.ts";
 import { runCommand } from "./run.ts";
 

@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
-import { loadWrangler } from "../base/runtime.ts";
+import { loadWrangler } from "../base/wrangler.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";

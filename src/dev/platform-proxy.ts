@@ -11,7 +11,7 @@ import {
   unsafeBindings,
   type UnsafeBindingEntry,
 } from "../config/wrangler-config.ts";
-import { loadWrangler } from "../base/runtime.ts";
+import { loadWrangler } from "../base/wrangler.ts";
 import { persistPath, stateFolder } from "../base/state-folder.ts";
 
 export interface PlatformProxyOptions extends ReadConfigOptions {

@@ -7,16 +7,16 @@
  */
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import type { Unstable_Config as WranglerConfig } from "wrangler";
 import { withoutServedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
-import { loadMiniflare, loadWrangler, pluginPath } from "../base/runtime.ts";
+import { devRegistryPath } from "../base/miniflare.ts";
+import { pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
+import { loadWrangler, type WorkerInput, type WranglerConfig } from "../base/wrangler.ts";
 import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import type { ScriptConsole } from "./script-console.ts";
-import type { WorkerInput } from "./script-supervisor.ts";
 
 export const inspectorHost = "127.0.0.1";
 
@@ -95,8 +95,8 @@ export function workerInput(
       // can run code in the script and read its memory, so there is none that was not asked for.
       inspector: inspectorPort === null ? false : { hostname: inspectorHost, port: inspectorPort },
       persist: stateFolder(config.folder, options.persistTo),
-      // Dev servers of one machine, also wrangler's, find each other's scripts in this registry.
-      registry: loadMiniflare().getDefaultDevRegistryPath(),
+      // wrangler's dev servers use the same registry.
+      registry: devRegistryPath(),
       containerBuildId: randomBytes(4).toString("hex"),
       logLevel: logLevel ?? logLevelDefault,
       structuredLogsHandler: console.write.bind(console),

@@ -10,6 +10,7 @@
  * the root of the project is known. So the plugin looks for the pool when Vite tells the root, and
  * reads the configuration file when vitest has the project.
  */
+import "../base/require-node.ts";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
@@ -65,7 +66,7 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
     name: "ledge:pool",
     async config(viteConfig, environment) {
       pool = await findPool(resolve(viteConfig.root ?? "."));
-      const { configureVitest: _, ...hooks } = pool.cloudflareTest({});
+      const { configureVitest: _, ...hooks } = pool.plugin({});
       // Vite reads the other hooks of a plugin after the hook `config`.
       Object.assign(poolPlugin, hooks);
       return callHook(hooks.config, this, viteConfig, environment);
@@ -85,7 +86,7 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
           );
         }
         const files = new DerivedFiles();
-        const { configureVitest } = pool.cloudflareTest(
+        const { configureVitest } = pool.plugin(
           projectOptions(options, project.config.root, files),
         );
         callHook(configureVitest, undefined, context);

@@ -7,7 +7,8 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { loadMiniflare, ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
+import { acceptedConfig, loadMiniflare } from "../../base/miniflare.ts";
+import { ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
 import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 
@@ -43,12 +44,12 @@ export function simulatorBuckets(configurations: readonly ProjectConfig[]): Simu
 }
 
 export async function copyObjects({ state, bucketName }: SimulatorBucket): Promise<CopyResult> {
-  const { Miniflare } = loadMiniflare();
-  const miniflare = new Miniflare({
+  const module = loadMiniflare();
+  const miniflare = new module.Miniflare({
     resourcePersistencePath: persistPath(state),
     workers: [
       {
-        config: {
+        config: acceptedConfig(module, {
           type: "worker",
           name: "ledge-copy-objects",
           compatibilityDate: ownCompatibilityDate,
@@ -66,7 +67,7 @@ export async function copyObjects({ state, bucketName }: SimulatorBucket): Promi
               },
             },
           },
-        },
+        }),
       },
     ],
   });
