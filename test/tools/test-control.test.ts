@@ -60,8 +60,16 @@ it("calls() lists the calls of a script, and faults fail them", async () => {
   const broken = await bucket.get("a.png");
   await expect(broken?.text()).rejects.toThrow("a.png");
   expect(await control.faults.injected()).toEqual([
-    'get of "a.png" in "photos" lost its connection (call 1 that the fault matches)',
+    {
+      bucket: "photos",
+      method: "get",
+      key: "a.png",
+      nth: 1,
+      when: "before",
+      effect: { kind: "drop", afterBytes: 2 },
+    },
   ]);
+  await expect(control.faults.fail({ bucket: "other" })).rejects.toThrow("Buckets: photos.");
   await control.faults.clear();
   expect(await (await miniflare.dispatchFetch("http://script/a.png")).text()).toBe("photo");
 });
