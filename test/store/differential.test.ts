@@ -14,7 +14,8 @@ import { expectations, type Expectation } from "./differential.expectations.ts";
 
 /** A fixed seed: the differences between two implementations are the same in each run. */
 const seed = Number(process.env["LEDGE_SEED"] ?? 20_260_801);
-const runs = Number(process.env["LEDGE_RUNS"] ?? 40);
+const isLong = process.env["LEDGE_ROUNDS"] !== undefined;
+const runs = Number(process.env["LEDGE_RUNS"] ?? (isLong ? 40 : 15));
 const callsMin = runs * 15;
 
 let runtime: Runtime;
