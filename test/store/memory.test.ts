@@ -1,12 +1,13 @@
 /** The runtime streams large values: its memory stays bounded. */
 import { describe, expect, it } from "vitest";
+import { propertyRuns } from "../support/property-runs.ts";
 import { findRuntimeProcess, residentBytes } from "../support/runtime-memory.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 
 const mebibyte = 1024 * 1024;
 /** Four times the growth that is allowed; all of 1 GiB when LEDGE_ROUNDS is set, as in `.ci/run`. */
-const size = (process.env["LEDGE_ROUNDS"] === undefined ? 256 : 1024) * mebibyte;
+const size = propertyRuns({ few: 256, all: 1024 }) * mebibyte;
 const growthMax = 64 * mebibyte;
 
 const script = `
