@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 
 /** `test/dev/keys.test.ts` needs `script` of util-linux: other systems have other versions or none. */
@@ -6,8 +7,8 @@ const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script"
 
 export default defineConfig({
   test: {
-    // vitest uses all cores, because most tests wait for runtimes that they have started.
-    maxWorkers: "100%",
+    // More than the cores, because most tests wait for runtimes that they have started.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     projects: [
       // Tests of pure functions need no isolation, and isolation would take longer than the tests.
       {
@@ -28,6 +29,9 @@ export default defineConfig({
           name: subject,
           include: [`test/${subject}/*.test.ts`],
           exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
+          // Loading Miniflare and the built modules takes a second, and files share no state.
+          isolate: subject === "faults",
+          restoreMocks: true,
           // Runtimes start and stop slowly on a busy machine, and some tests start many.
           testTimeout: 180_000,
           hookTimeout: 120_000,

@@ -50,7 +50,10 @@ export interface BucketOptions {
 /** A longer delay is a slip: no caller waits for so long. */
 export const latencyMillisecondsMax = 60_000;
 
-/** A bucket's name is also the name of a folder, so characters that file systems reserve are not allowed. */
+/**
+ * A bucket's name is also the name of a folder, so characters that file systems reserve are not allowed.
+ * Deviation: the deployed service takes 3 to 63 lower-case letters, digits and hyphens.
+ */
 export const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 export function isBucketName(name: string): boolean {

@@ -33,7 +33,7 @@ export const storePlugin: Plugin = {
   /** Miniflare calls this method first, with all scripts of a run. */
   getExtensions({ options }) {
     const runId = newRunId();
-    for (const worker of options) runIds.set(worker, runId);
+    for (const worker of options) runs.set(worker, { runId, workers: options });
     return [
       {
         modules: [
@@ -51,7 +51,13 @@ export const storePlugin: Plugin = {
       }
       const parsed = parseBucketOptions(name, options);
       const { bucketName, latencyMilliseconds = 0, verifyReads = false } = parsed;
-      const bucket = { bucketName, runId: runIdOf(worker), rpc, latencyMilliseconds, verifyReads };
+      const bucket = {
+        bucketName,
+        runId: runOf(worker).runId,
+        rpc,
+        latencyMilliseconds,
+        verifyReads,
+      };
       return {
         name,
         wrapped: {
@@ -82,14 +88,19 @@ export const storePlugin: Plugin = {
     const bindings = storeBindings(worker);
     if (bindings.length === 0) return [];
     keepRuntimeFilesPrivate();
-    const bucketNames = bindings
-      .filter(({ kind }) => kind === "bucket")
-      .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
     const control = bindings.find(({ kind }) => kind === "control");
     const controlOptions: ControlOptions = control?.options ?? {};
-    return storeServices(assembly, runIdOf(worker), bucketNames, controlOptions);
+    const { runId, workers } = runOf(worker);
+    const bucketNames = [...new Set(workers.flatMap(bucketNamesOf))];
+    return storeServices(assembly, runId, bucketNames, controlOptions);
   },
 };
+
+function bucketNamesOf(worker: ParsedWorkerOptions): string[] {
+  return storeBindings(worker)
+    .filter(({ kind }) => kind === "bucket")
+    .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
+}
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {
   const { listTrailingDelimiter: trailingDelimiter } = options;
@@ -111,13 +122,18 @@ function storeBindings(worker: ParsedWorkerOptions): PluginBinding<"bucket" | "c
   });
 }
 
-/** The run id in the names of a script's blobs. */
-const runIds = new WeakMap<ParsedWorkerOptions, string>();
+/** The run of each script: the id in the names of its blobs, and all scripts of the run. */
+const runs = new WeakMap<ParsedWorkerOptions, Run>();
 
-function runIdOf(worker: ParsedWorkerOptions): string {
-  let runId = runIds.get(worker);
-  if (runId === undefined) runIds.set(worker, (runId = newRunId()));
-  return runId;
+interface Run {
+  readonly runId: string;
+  readonly workers: readonly ParsedWorkerOptions[];
+}
+
+function runOf(worker: ParsedWorkerOptions): Run {
+  let run = runs.get(worker);
+  if (run === undefined) runs.set(worker, (run = { runId: newRunId(), workers: [worker] }));
+  return run;
 }
 
 /**

@@ -58,7 +58,7 @@ export interface ControlOptions {
   readonly owner_token?: string;
 }
 
-/** @param bucketNames the buckets that the script is bound to */
+/** @param bucketNames the buckets that the scripts of the run are bound to */
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
   runId: string,
@@ -85,6 +85,7 @@ export async function storeServices(
   const bindings: Worker_Binding[] = [
     { name: "runId", text: runId },
     { name: "place", json: JSON.stringify(place) },
+    { name: "bucketNames", json: JSON.stringify(bucketNames) },
   ];
   if (projectFolder !== undefined) {
     shared.push({ name: projectService, disk: { path: projectFolder } });

@@ -5,7 +5,7 @@
  */
 import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
 import type { Call } from "../store/core/recorded-call.ts";
-import type { InjectedFault, StoreFault } from "../store/core/store-fault.ts";
+import type { InjectedFault, StoreFault, UnusedFault } from "../store/core/store-fault.ts";
 
 export const controlBinding = "LEDGE_STORE_CONTROL";
 export const dnsBinding = "LEDGE_DNS";
@@ -17,11 +17,15 @@ interface StoreControlStub {
   openLayer(layer: number, snapshot?: boolean): Promise<void>;
   /** @param next an isolation layer to open in the same call */
   closeLayer(layer: number, next?: number): Promise<void>;
-  armFault(fault: StoreFault): Promise<void>;
+  /** Resolves to an error message, or to `null`. */
+  armFault(fault: StoreFault): Promise<string | null>;
   disarmFaults(): Promise<void>;
   injectedFaults(): Promise<readonly InjectedFault[]>;
+  unusedFaults(): Promise<readonly UnusedFault[]>;
   watchCalls(): Promise<void>;
   calls(): Promise<readonly Call[]>;
+  /** The next calls of the other workers of the runtime: `store/bucket/call-feed.ts` */
+  nextCalls(): Promise<readonly Call[]>;
   /** Resolves to an error message, or to `null`. */
   seed(bucketName: string, objects: readonly SeedObject[]): Promise<string | null>;
   /** Resolves to an error message, or to `null`. */

@@ -10,7 +10,7 @@ import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts"
 
 export type { Call, CallMethod } from "../store/core/recorded-call.ts";
 export type { Duration } from "../base/duration.ts";
-export type { FaultTarget } from "../store/core/store-fault.ts";
+export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/store-fault.ts";
 export type { CallDetails, CallMatchers } from "./call-matchers.ts";
 export type { TestRecord } from "./dns-zones.ts";
 export type { PresentedObject } from "./presented-object.ts";

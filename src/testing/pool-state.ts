@@ -17,8 +17,10 @@ interface PoolState {
   readonly runtime: TestRuntime;
   /** The calls that this isolate made since the current test, suite or file began */
   readonly calls: Call[];
-  /** The isolation layer of a call that is made now */
-  layerOfCall: () => number | undefined;
+  /** The isolation layer of a call that is made now; 0 without isolation */
+  layerOfCall: () => number;
+  /** The names of the tests, suites or files of an isolation layer */
+  namesOfLayer: (layer: number) => readonly string[];
 }
 
 const stateKey = Symbol.for("ledge:test");
@@ -40,18 +42,29 @@ function makeState(): PoolState {
   const state: PoolState = {
     runtime: new TestRuntime(controls),
     calls: [],
-    layerOfCall: () => undefined,
+    layerOfCall: () => 0,
+    namesOfLayer: () => [],
   };
   observe(bindings, {
     layer: () => state.layerOfCall(),
-    record(bucketName, operation, answer) {
+    record(bucketName, operation, answer, layer) {
       const call = describeCall(bucketName, operation, outcomeIn(answer));
       if (call === null) return;
-      if (faultOf(answer)?.late) warnOfLateCall(call);
+      if (faultOf(answer)?.late) warnOfLateCall(call, state.namesOfLayer(layer ?? 0));
       else state.calls.push(call);
     },
   });
+  void followOtherWorkers(state);
   return state;
+}
+
+/** Adds the calls of the runtime's other workers, until the runtime ends. */
+async function followOtherWorkers({ runtime, calls }: PoolState): Promise<void> {
+  try {
+    for (;;) calls.push(...(await runtime.nextCalls()));
+  } catch {
+    // The runtime has ended.
+  }
 }
 
 /** Sets the observer through one bucket, because all buckets of an isolate share it. */
@@ -66,9 +79,11 @@ function observe(bindings: Record<string, unknown>, observer: CallObserver): voi
   }
 }
 
-function warnOfLateCall({ method, key, bucket }: Call): void {
+/** @param names of the test that made the call: several if it ran concurrently with others */
+function warnOfLateCall({ method, key, bucket }: Call, names: readonly string[]): void {
+  const test = names.length === 0 ? "its test" : names.map((name) => `"${name}"`).join(" or ");
   console.warn(
-    `${method} of "${key}" in "${bucket}" arrived after its test had ended, and was not executed. ` +
+    `${method} of "${key}" in "${bucket}" arrived after ${test} had ended, and was not executed. ` +
       "Await the call in the test, or wait for the script with waitOnExecutionContext().",
   );
 }

@@ -11,12 +11,13 @@ import type { Controls } from "./controls.ts";
 import { DnsZones } from "./dns-zones.ts";
 import { toMilliseconds, type Duration } from "../base/duration.ts";
 import {
-  describeInjectedFault,
+  describeFaults,
   failEffect,
   makeStoreFault,
   slowEffect,
   type FaultEffect,
   type FaultTarget,
+  type InjectedFault,
 } from "../store/core/store-fault.ts";
 import { IsolationLayers } from "./isolation-layers.ts";
 import { presentObject, type PresentedObject } from "./presented-object.ts";
@@ -72,10 +73,15 @@ export class TestRuntime {
     drop: (target: FaultTarget & { afterBytes?: number } = {}): Promise<void> =>
       this.#arm(target, { kind: "drop", afterBytes: target.afterBytes ?? null }),
     clear: (): Promise<void> => this.#controls.store.disarmFaults(),
-    /** One line for each fault that was injected in this test. */
-    injected: async (): Promise<string[]> =>
-      (await this.#controls.store.injectedFaults()).map(describeInjectedFault),
+    /** What faults did to the calls of this test, in the order of the calls. */
+    injected: (): Promise<readonly InjectedFault[]> => this.#controls.store.injectedFaults(),
   };
+
+  /** The faults of this test, for the report of its failure; empty if it has none. */
+  async describeFaults(): Promise<string> {
+    const { store } = this.#controls;
+    return describeFaults(...(await Promise.all([store.injectedFaults(), store.unusedFaults()])));
+  }
 
   readonly dns = new DnsZones(() => {
     const { dns } = this.#controls;
@@ -85,13 +91,18 @@ export class TestRuntime {
     return dns;
   });
 
-  #arm(target: FaultTarget, effect: FaultEffect): Promise<void> {
-    return this.#controls.store.armFault(makeStoreFault(target, effect));
+  async #arm(target: FaultTarget, effect: FaultEffect): Promise<void> {
+    throwIf(await this.#controls.store.armFault(makeStoreFault(target, effect)));
   }
 
   /** The calls of all scripts of the runtime since `watchCalls()`. */
   async calls(): Promise<readonly Call[]> {
     return this.#controls.store.calls();
+  }
+
+  /** The next calls of the other workers of the runtime. Waits for a call, and at most some seconds. */
+  nextCalls(): Promise<readonly Call[]> {
+    return this.#controls.store.nextCalls();
   }
 
   async watchCalls(): Promise<void> {

@@ -41,7 +41,9 @@ export default class IsolatingRunner extends TestRunner {
   constructor(...args: ConstructorParameters<typeof TestRunner>) {
     super(...args);
     this.#options = this.injectValue(optionsKey);
-    this.#state.layerOfCall = () => this.#layerOfCall();
+    this.#state.layerOfCall = () => this.#layerOfCall() ?? 0;
+    this.#state.namesOfLayer = (layer) =>
+      this.#layers.tasksOf(layer).map((task) => (task as Test).fullTestName || (task as Test).name);
   }
 
   override async onCollectStart(file: File): Promise<void> {
@@ -72,7 +74,7 @@ export default class IsolatingRunner extends TestRunner {
 
   async onAfterRetryTask(test: Test, { retry, repeats }: Attempt): Promise<void> {
     const failed = test.result?.state === "fail";
-    if (failed) await this.#reportInjectedFaults(test);
+    if (failed) await this.#reportFaults(test);
     const runsAgain = (failed && retry < retries(test)) || repeats < (test.repeats ?? 0);
     if (runsAgain && this.#options.isolate) await this.#layers.retry(test);
   }
@@ -107,12 +109,11 @@ export default class IsolatingRunner extends TestRunner {
     return this.#requestLayers.get(request);
   }
 
-  /** Appends the injected faults to the error of a failed test. */
-  async #reportInjectedFaults(test: Test): Promise<void> {
-    const lines = await this.#state.runtime.faults.injected();
+  /** Appends the faults to the error of a failed test. */
+  async #reportFaults(test: Test): Promise<void> {
+    const report = await this.#state.runtime.describeFaults();
     const [error] = test.result?.errors ?? [];
-    if (lines.length === 0 || error === undefined) return;
-    error.message += `\n\nInjected faults:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+    if (report !== "" && error !== undefined) error.message += `\n\n${report}`;
   }
 }
 

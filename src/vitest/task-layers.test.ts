@@ -99,6 +99,7 @@ describe("TaskLayers", () => {
     await tasks.begin(test);
     await tasks.retry(test);
     await tasks.end(test);
+    expect([1, 2, 3, 4].map((layer) => tasks.tasksOf(layer))).toEqual([[file], [test], [test], []]);
     expect(steps).toEqual(["open 1", "open 2", "close 2, open 3", "close 3, open 4"]);
   });
 
@@ -111,6 +112,7 @@ describe("TaskLayers", () => {
     await tasks.end(one);
     expect(steps).toEqual(["open 1", "open 2"]);
     await tasks.end(two);
+    expect(tasks.tasksOf(2)).toEqual([one, two]);
     expect(steps).toEqual(["open 1", "open 2", "close 2, open 3"]);
   });
 

@@ -37,6 +37,8 @@ export class TaskLayers {
   readonly #entries: Entry[] = [];
   /** An open layer above all entries, for the next task that begins */
   #spare: number | undefined;
+  /** The tasks of each layer, also of closed layers: a call may arrive late */
+  readonly #tasks = new Map<number, Task[]>();
   /** The running group of each parent */
   readonly #groups = new Map<Task | null, ConcurrentGroup>();
 
@@ -47,6 +49,11 @@ export class TaskLayers {
   /** The innermost layer of a task that has begun. */
   get current(): number | undefined {
     return this.#entries.at(-1)?.layer;
+  }
+
+  /** The task of a layer, or the tasks of a group. */
+  tasksOf(layer: number): readonly Task[] {
+    return this.#tasks.get(layer) ?? [];
   }
 
   async begin(task: Task): Promise<void> {
@@ -61,7 +68,8 @@ export class TaskLayers {
       this.#groups.set(parent, group);
     }
     group.tasks.add(task);
-    await group.layer;
+    const tasks = this.#tasks.get(await group.layer);
+    if (tasks?.includes(task) === false) tasks.push(task);
   }
 
   async end(task: Task): Promise<void> {
@@ -95,7 +103,9 @@ export class TaskLayers {
     if (index < this.#entries.length) await this.#close(index);
     const spare = this.#spare;
     this.#spare = undefined;
-    this.#entries.push({ task, layer: spare ?? (await this.#layers.open()) });
+    const layer = spare ?? (await this.#layers.open());
+    this.#entries.push({ task, layer });
+    this.#tasks.set(layer, [task]);
   }
 
   /**

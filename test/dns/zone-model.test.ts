@@ -2,6 +2,7 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client, type Envelope } from "./support/client.ts";
+import { propertyRuns } from "../support/property-runs.ts";
 import { startServer, type Server } from "./support/server.ts";
 
 interface Model {
@@ -142,6 +143,6 @@ test("a zone agrees with the model after any sequence of writes", async () => {
         await client.ok("DELETE", `/zones/${zoneId}`);
       }
     }),
-    { numRuns: 30, endOnFailure: true },
+    { numRuns: propertyRuns({ few: 12, all: 30 }), endOnFailure: true },
   );
 });

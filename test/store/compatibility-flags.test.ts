@@ -48,9 +48,16 @@ const cases: [date: string, flags: string[], expected: Record<string, unknown>][
 const trailing = () => [worker(script, { flags: ["store_list_trailing_delimiter"] })];
 
 describe("a script", () => {
-  it.each(cases)("behaves as its date %s and flags %j say", async (date, flags, expected) => {
-    const { miniflare } = await startStore(temporaryFolder(), [worker(script, { date, flags })]);
-    expect(await (await miniflare.dispatchFetch("http://script/")).json()).toEqual(expected);
+  it("behaves as its date and its flags say", async () => {
+    const workers = cases.map(([date, flags], index) =>
+      worker(script, { name: `script-${index}`, date, flags }),
+    );
+    const { miniflare } = await startStore(temporaryFolder(), workers);
+    for (const [index, [date, flags, expected]] of cases.entries()) {
+      const fetcher = await miniflare.getWorker(`script-${index}`);
+      const answer = await (await fetcher.fetch("http://script/")).json();
+      expect(answer, `${date} ${flags.join(" ")}`).toEqual(expected);
+    }
   });
 
   it("keeps its flags and its objects when the runtime reloads", async () => {

@@ -5,6 +5,7 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { propertyRuns } from "../support/property-runs.ts";
 import { differencesBetween, formatDifference, type Difference } from "./model/difference.ts";
 import { sequence } from "./model/generate/sequence.ts";
 import { normalise, type Observation } from "./model/normalise.ts";
@@ -14,7 +15,7 @@ import { expectations, type Expectation } from "./differential.expectations.ts";
 
 /** A fixed seed: the differences between two implementations are the same in each run. */
 const seed = Number(process.env["LEDGE_SEED"] ?? 20_260_801);
-const runs = Number(process.env["LEDGE_RUNS"] ?? 40);
+const runs = Number(process.env["LEDGE_RUNS"] ?? propertyRuns({ few: 15, all: 40 }));
 const callsMin = runs * 15;
 
 let runtime: Runtime;

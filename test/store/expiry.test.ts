@@ -1,7 +1,13 @@
 /** The store aborts a multipart upload seven days after its creation. */
 import { describe, expect, it, vi } from "vitest";
 import { bytesOf } from "../support/bytes.ts";
-import { blobFiles, startStore, temporaryFolder, type Store } from "../support/store.ts";
+import {
+  blobFiles,
+  shareStore,
+  startStore,
+  temporaryFolder,
+  type Store,
+} from "../support/store.ts";
 import { letTimePass } from "./support/time.ts";
 
 const second = 1000;
@@ -10,15 +16,17 @@ const week = 7 * 24 * 60 * 60 * second;
 const noSuchUpload = /The specified multipart upload does not exist\. \(10024\)$/;
 const large = bytesOf(200_000);
 
-async function startUpload({ bucket }: Store) {
+async function startUpload({ bucket }: Pick<Store, "bucket">) {
   const upload = await bucket.createMultipartUpload("key");
   const part = await upload.uploadPart(1, large);
   return { upload, part };
 }
 
+const sharedStore = shareStore();
+
 describe("a multipart upload", () => {
   it("can be completed after seven days less a minute", async () => {
-    const store = await startStore(temporaryFolder());
+    const store = sharedStore();
     const { upload, part } = await startUpload(store);
     // A minute instead of a second, because the test itself takes time.
     await store.control.advance(week - minute);
@@ -26,8 +34,8 @@ describe("a multipart upload", () => {
   });
 
   it("is aborted after seven days and a second, and its parts are removed", async () => {
-    const folder = temporaryFolder();
-    const store = await startStore(folder);
+    const store = sharedStore();
+    const { folder } = store;
     const { upload, part } = await startUpload(store);
     expect(blobFiles(folder)).toHaveLength(1);
 
@@ -66,7 +74,7 @@ describe("a multipart upload", () => {
   });
 
   it("is deleted seven days after its end", async () => {
-    const { bucket, control } = await startStore(temporaryFolder());
+    const { bucket, control } = sharedStore();
     const upload = await bucket.createMultipartUpload("key");
     await upload.abort();
     await control.advance(week - minute);
@@ -78,7 +86,7 @@ describe("a multipart upload", () => {
 
 describe("the store's clock", () => {
   it("sets `uploaded`, and returns to the real time on reset", async () => {
-    const { bucket, control } = await startStore(temporaryFolder());
+    const { bucket, control } = sharedStore();
     await control.advance(week);
     const { uploaded } = await bucket.put("key", "value");
     expect(uploaded.getTime()).toBeGreaterThan(Date.now() + week - 60 * second);

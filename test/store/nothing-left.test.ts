@@ -1,7 +1,7 @@
 /** A write that is refused or fails leaves no row and no file. */
 import { describe, expect, it } from "vitest";
 import { bytesOf } from "../support/bytes.ts";
-import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
+import { blobFiles, shareStore, startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 import type { StoreBucket } from "../../src/types/store.ts";
 
@@ -59,10 +59,11 @@ const refused: [name: string, write: (bucket: StoreBucket) => Promise<unknown>, 
   ],
 ];
 
+const store = shareStore();
+
 describe("a refused write", () => {
   it.each(refused)("leaves nothing behind: %s", async (_, write, error) => {
-    const folder = temporaryFolder();
-    const { bucket } = await startStore(folder);
+    const { bucket, folder } = store();
     const kept = await bucket.put("key", bytesOf(150_000, 2));
     const before = blobFiles(folder);
 
@@ -74,8 +75,7 @@ describe("a refused write", () => {
   });
 
   it("leaves nothing behind: a failed condition", async () => {
-    const folder = temporaryFolder();
-    const { bucket } = await startStore(folder);
+    const { bucket, folder } = store();
     const kept = await bucket.put("key", bytesOf(150_000, 2));
     const before = blobFiles(folder);
 
@@ -125,8 +125,7 @@ describe("a refused write", () => {
 
 describe("unused content", () => {
   it("is removed before the promise resolves: replaced, deleted, aborted, not completed", async () => {
-    const folder = temporaryFolder();
-    const { bucket } = await startStore(folder);
+    const { bucket, folder } = store();
     const part = bytesOf(5 * 1024 * 1024);
 
     await bucket.put("key", large);

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { isDatabaseMark, isPartialMark } from "../../src/store/core/blob-name.ts";
 import { worker } from "./worker.ts";
@@ -47,8 +47,37 @@ export async function startStore(
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= miniflare.dispose());
   onTestFinished(stop);
+  return { miniflare, ...(await bindingsOf(miniflare)), stop };
+}
+
+async function bindingsOf(miniflare: Miniflare): Promise<Pick<Store, "bucket" | "control">> {
   const { BUCKET, CONTROL } = await miniflare.getBindings<StoreEnv & Record<string, unknown>>();
-  return { miniflare, bucket: BUCKET, control: CONTROL, stop };
+  return { bucket: BUCKET, control: CONTROL };
+}
+
+/**
+ * One runtime for all tests of the block that calls this function, because a start takes longer than
+ * most tests. The bucket is empty and the clock is right when a test begins.
+ */
+export function shareStore(): () => Pick<Store, "bucket" | "control"> & { folder: string } {
+  const folder = mkdtempSync(join(tmpdir(), "ledge-test-"));
+  let miniflare: Miniflare;
+  let store: Pick<Store, "bucket" | "control">;
+  beforeAll(async () => {
+    const workers = [worker("export default {};")];
+    miniflare = new Miniflare({ resourcePersistencePath: folder, workers });
+    store = await bindingsOf(miniflare);
+  });
+  beforeEach(async () => {
+    const { objects } = await store.bucket.list();
+    if (objects.length > 0) await store.bucket.delete(objects.map(({ key }) => key));
+    await store.control.resetClock();
+  });
+  afterAll(async () => {
+    await miniflare.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return () => ({ ...store, folder });
 }
 
 /** Whether a file says to which database the blobs belong, and is no blob. */

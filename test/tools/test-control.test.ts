@@ -2,8 +2,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
-import { expect, it, onTestFinished } from "vitest";
-import { callMatchers, testBindings, testControl, type StoreBucket } from "../../dist/index.js";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import {
+  callMatchers,
+  testBindings,
+  testControl,
+  type StoreBucket,
+  type TestControl,
+} from "../../dist/index.js";
 import { temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 
@@ -17,30 +23,36 @@ const script = `
     },
   };`;
 
-async function start() {
+let miniflare: Miniflare;
+let control: TestControl;
+let bucket: StoreBucket;
+let undo: () => Promise<void>;
+
+beforeAll(async () => {
   const described = worker(script);
   const env = { BUCKET: described.config.env.BUCKET, ...testBindings() };
-  const config = { ...described.config, env };
-  const miniflare = new Miniflare({
-    resourcePersistencePath: temporaryFolder(),
-    workers: [{ ...described, config }],
-  });
-  onTestFinished(() => miniflare.dispose());
-  const { BUCKET } = await miniflare.getBindings();
-  const control = await testControl(miniflare);
-  return { miniflare, control, bucket: BUCKET as StoreBucket };
-}
+  miniflare = new Miniflare({ workers: [{ ...described, config: { ...described.config, env } }] });
+  ({ BUCKET: bucket } = await miniflare.getBindings<{ BUCKET: StoreBucket }>());
+  control = await testControl(miniflare);
+});
+
+afterAll(() => miniflare.dispose());
+
+beforeEach(async () => {
+  undo = await control.isolate();
+});
+
+afterEach(() => undo());
 
 it("isolate() returns a function that undoes all changes since the call", async () => {
-  const { miniflare, control, bucket } = await start();
   await control.seed("photos", { kept: "1" });
-  const undo = await control.isolate();
+  const undoRest = await control.isolate();
   await miniflare.dispatchFetch("http://script/by-script", { method: "PUT", body: "2" });
   await bucket.put("by-node", "3");
   await control.dns.zone("example.org", [{ type: "A", name: "@", content: "192.0.2.1" }]);
   await control.clock.advance("1d");
   expect(await control.contents("photos")).toEqual({ "by-node": "3", "by-script": "2", kept: "1" });
-  await undo();
+  await undoRest();
   expect(await control.contents("photos")).toEqual({ kept: "1" });
   await expect(control.dns.records("example.org")).rejects.toThrow(
     'There is no zone "example.org"',
@@ -49,7 +61,6 @@ it("isolate() returns a function that undoes all changes since the call", async 
 });
 
 it("calls() lists the calls of a script, and faults fail them", async () => {
-  const { miniflare, control, bucket } = await start();
   await miniflare.dispatchFetch("http://script/a.png", { method: "PUT", body: "photo" });
   const calls = await control.calls();
   expect(calls).toEqual([
@@ -60,14 +71,21 @@ it("calls() lists the calls of a script, and faults fail them", async () => {
   const broken = await bucket.get("a.png");
   await expect(broken?.text()).rejects.toThrow("a.png");
   expect(await control.faults.injected()).toEqual([
-    'get of "a.png" in "photos" lost its connection (call 1 that the fault matches)',
+    {
+      bucket: "photos",
+      method: "get",
+      key: "a.png",
+      nth: 1,
+      when: "before",
+      effect: { kind: "drop", afterBytes: 2 },
+    },
   ]);
+  await expect(control.faults.fail({ bucket: "other" })).rejects.toThrow("Buckets: photos.");
   await control.faults.clear();
   expect(await (await miniflare.dispatchFetch("http://script/a.png")).text()).toBe("photo");
 });
 
 it("seed() fills a bucket from a folder", async () => {
-  const { control } = await start();
   const folder = temporaryFolder();
   mkdirSync(join(folder, "2026"));
   writeFileSync(join(folder, "2026", "a.txt"), "one");

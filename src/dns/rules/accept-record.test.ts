@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { rdataOf, recordArbitrary } from "../../../test/dns/support/record-arbitrary.ts";
-import { propertyRuns } from "../../../test/dns/support/property-runs.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 import { recordRules } from "../../../test/dns/support/accept.ts";
 import { acceptRecord } from "./accept-record.ts";
 import type { Problem } from "../record/problem.ts";

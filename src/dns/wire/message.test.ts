@@ -2,7 +2,7 @@ import dnsPacket from "dns-packet";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rdataOf } from "../../../test/dns/support/record-arbitrary.ts";
-import { propertyRuns } from "../../../test/dns/support/property-runs.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 import { recordType } from "../record/registry.ts";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "./message.ts";
 import type { ResourceRecord } from "./resource-record.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyRecord } from "../../../test/dns/support/record-arbitrary.ts";
-import { propertyRuns } from "../../../test/dns/support/property-runs.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 import { acceptOrThrow, recordRules } from "../../../test/dns/support/accept.ts";
 import type { RecordRequest } from "../rules/accept-record.ts";
 import { ZoneError } from "../record/problem.ts";

@@ -109,8 +109,15 @@ export function dateField(
   if (!Number.isFinite(time)) {
     throw new TypeError("The value cannot be converted because it is not a valid Date.");
   }
-  if (time >= lateDate) throw new TypeError("This API doesn't support dates after 2189.");
+  // The years in the platform's texts are wrong: the limits are in 1677 and in 2262.
+  if (time >= dateMillisecondsMax) {
+    throw new TypeError("This API doesn't support dates after 2189.");
+  }
+  if (time <= -dateMillisecondsMax) {
+    throw new TypeError("This API doesn't support dates before 1687.");
+  }
   return Math.trunc(time);
 }
 
-const lateDate = Date.UTC(2190, 0);
+/** The platform's dates are nanoseconds in 64 bits. */
+const dateMillisecondsMax = 2 ** 63 / 1e6;

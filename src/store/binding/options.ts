@@ -62,7 +62,12 @@ function conditionalFromHeaders(headers: Headers): Conditional {
   };
 }
 
-/** Deviation: an invalid date is ignored (RFC 7232 sections 3.3 and 3.4). */
+/**
+ * Deviation: an invalid date is ignored (RFC 7232 sections 3.3 and 3.4).
+ *
+ * Deviation: a date before 1970 is compared as it is. The platform takes it for a date in the distant
+ * future.
+ */
 function dateHeader(headers: Headers, name: string): number | undefined {
   const time = Date.parse(headers.get(name) ?? "");
   return Number.isNaN(time) ? undefined : time;
@@ -149,12 +154,31 @@ function storageClassOption(options: Options): StorageClass | undefined {
   );
 }
 
+/**
+ * Checks a key for encryption (`ssecKey`) as the platform does.
+ *
+ * Deviation: the key has no effect. Contents are not encrypted, and reads need no key.
+ */
+export function checkEncryptionKey({ ssecKey: key }: Options): void {
+  if (key === undefined) return;
+  const bytes = key instanceof ArrayBuffer || ArrayBuffer.isView(key) ? key.byteLength : null;
+  const text = bytes === null ? toText(key) : null;
+  if (text !== null && !/^[0-9a-f]+$/.test(text)) throw new Error("SSE-C Key has invalid format");
+  if ((bytes ?? (text as string).length / 2) !== encryptionKeyBytes) {
+    throw new Error(`SSE-C Key must be ${encryptionKeyBytes} bytes in length`);
+  }
+}
+
+/** AES-256. */
+const encryptionKeyBytes = 32;
+
 /** The options that put and createMultipartUpload share. */
 export function descriptionOptions(
   options: Options,
   struct: string,
   settings: Pick<BucketSettings, "storageClass">,
 ): ObjectDescription {
+  checkEncryptionKey(options);
   return {
     custom: customMetadataOption(options, struct),
     http: httpMetadataOption(options, struct),

@@ -24,6 +24,7 @@ import {
 import type { BucketSettings } from "../core/bucket-settings.ts";
 import { invoke, requireOwner } from "./invocation.ts";
 import {
+  checkEncryptionKey,
   checksumOption,
   conditionalOption,
   descriptionOptions,
@@ -71,6 +72,7 @@ export class StoreBucket implements types.StoreBucket {
       const fields = toOptions(options, method, 2, "GetOptions");
       const onlyIf = conditionalOption(fields, "GetOptions");
       const range = rangeOption(fields);
+      checkEncryptionKey(fields);
       return this.#get(
         {
           key: name,
@@ -197,7 +199,8 @@ export class StoreBucket implements types.StoreBucket {
       prefix: textField(options, "ListOptions", "prefix") ?? "",
       delimiter: textField(options, "ListOptions", "delimiter") ?? "",
       ...(startAfter !== undefined && { startAfter }),
-      ...(cursor !== undefined && { cursor }),
+      // An empty cursor is the start, as a script may have it before its first page.
+      ...(cursor !== undefined && cursor !== "" && { cursor }),
       limit: limit === undefined ? listLimitMax : toInteger(limit),
       includeHttp: all || include.has("httpMetadata"),
       includeCustom: all || include.has("customMetadata"),

@@ -9,8 +9,10 @@ import {
   isObject,
   requireArguments,
   toInteger,
+  toOptions,
   toText,
 } from "./arguments.ts";
+import { checkEncryptionKey } from "./options.ts";
 import { StoreObject } from "./store-object.ts";
 import type { BucketSettings } from "../core/bucket-settings.ts";
 import { invoke, requireOwner } from "./invocation.ts";
@@ -29,13 +31,18 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
     this.#settings = settings;
   }
 
-  uploadPart(partNumber: number, value: types.StoreValue): Promise<types.StoreUploadedPart> {
+  uploadPart(
+    partNumber: number,
+    value: types.StoreValue,
+    options?: object,
+  ): Promise<types.StoreUploadedPart> {
     const given = arguments;
     return invoke(StoreMultipartUpload.#require(this).#settings, () => {
       const method = "StoreMultipartUpload.uploadPart";
       requireArguments(given, method, ["integer", valueTypes]);
       const number = toInteger(partNumber);
       validatePartNumber(number);
+      checkEncryptionKey(toOptions(options, method, 3, "UploadPartOptions"));
       return this.#bucket.uploadPart({
         ...this.#reference(),
         partNumber: number,

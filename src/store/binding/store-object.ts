@@ -1,6 +1,6 @@
 /** The classes of objects that scripts see. */
 import { decodeHex } from "../../base/hex.ts";
-import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
+import { checksumAlgorithms, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
 import {
   httpMetadataFields,
   httpMetadataHeaders,
@@ -14,6 +14,14 @@ import { argumentError, isHeaders } from "./arguments.ts";
 import { BytesBody, type Body } from "./body.ts";
 import { requireOwner } from "./invocation.ts";
 
+const algorithms = Object.keys(checksumAlgorithms) as ChecksumAlgorithm[];
+
+/**
+ * Deviation: a script can assign to the fields. Fields that are not writable would make a list take
+ * twice as long.
+ *
+ * Deviation: `structuredClone()` copies the fields. A class of JavaScript cannot refuse to be copied.
+ */
 export class StoreObject implements types.StoreObject {
   readonly key: string;
   readonly version: string;
@@ -26,6 +34,8 @@ export class StoreObject implements types.StoreObject {
   declare readonly range?: { offset: number; length: number };
   readonly checksums: types.StoreChecksums;
   readonly storageClass: types.StoreStorageClass;
+  /** As stored: a script may have changed `httpMetadata`. */
+  readonly #http: HttpMetadata | undefined;
 
   constructor(record: ObjectRecord, range?: ByteRange) {
     this.key = record.key;
@@ -39,6 +49,7 @@ export class StoreObject implements types.StoreObject {
     if (range !== undefined) this.range = { offset: range.offset, length: range.length };
     this.checksums = new StoreChecksums(record.checksums) as types.StoreChecksums;
     this.storageClass = record.storageClass;
+    this.#http = record.http;
   }
 
   writeHttpMetadata(headers: Headers): void {
@@ -46,7 +57,7 @@ export class StoreObject implements types.StoreObject {
     if (!isHeaders(headers)) {
       throw argumentError("StoreObject.writeHttpMetadata", 1, "Headers");
     }
-    const metadata = this.httpMetadata;
+    const metadata = this.#http;
     if (metadata === undefined) {
       throw new TypeError(
         `HTTP metadata unknown for key \`${this.key}\`. ` +
@@ -60,7 +71,7 @@ export class StoreObject implements types.StoreObject {
       headers.set(httpMetadataHeaders[field], value);
     }
     if (metadata.cacheExpiry !== undefined) {
-      headers.set("expires", metadata.cacheExpiry.toUTCString());
+      headers.set("expires", new Date(metadata.cacheExpiry).toUTCString());
     }
   }
 }
@@ -102,44 +113,48 @@ export class StoreObjectBody extends StoreObject implements types.StoreObjectBod
   }
 }
 
-/** The hashes of an object. Few scripts read them, so each buffer is made when it is read. */
+/**
+ * The hashes of an object. Few scripts read them, so each buffer is made when it is read. The
+ * properties are own properties, so that a script can spread and log the hashes.
+ */
 class StoreChecksums {
   readonly #hex: Checksums;
   #buffers: Partial<Record<ChecksumAlgorithm, ArrayBuffer>> | undefined;
 
   constructor(hex: Checksums) {
     this.#hex = hex;
+    for (const algorithm of algorithms) {
+      if (hex[algorithm] === undefined) continue;
+      Object.defineProperty(this, algorithm, StoreChecksums.#properties[algorithm]);
+    }
   }
 
-  get md5(): ArrayBuffer | undefined {
-    return this.#buffer("md5");
-  }
-
-  get sha1(): ArrayBuffer | undefined {
-    return this.#buffer("sha1");
-  }
-
-  get sha256(): ArrayBuffer | undefined {
-    return this.#buffer("sha256");
-  }
-
-  get sha384(): ArrayBuffer | undefined {
-    return this.#buffer("sha384");
-  }
-
-  get sha512(): ArrayBuffer | undefined {
-    return this.#buffer("sha512");
-  }
+  /** Shared by all objects: making a getter for each object would take longer than all the rest. */
+  static readonly #properties = Object.fromEntries(
+    algorithms.map((algorithm) => [
+      algorithm,
+      {
+        enumerable: true,
+        configurable: true,
+        get(this: StoreChecksums): ArrayBuffer {
+          return this.#buffer(algorithm);
+        },
+      },
+    ]),
+  ) as Record<ChecksumAlgorithm, PropertyDescriptor>;
 
   toJSON(): types.StoreStringChecksums {
     return { ...this.#hex };
   }
 
-  #buffer(algorithm: ChecksumAlgorithm): ArrayBuffer | undefined {
-    const hex = this.#hex[algorithm];
-    if (hex === undefined) return undefined;
+  /** Without this method a log would show `[Getter]`. */
+  [Symbol.for("nodejs.util.inspect.custom")](): object {
+    return { ...this };
+  }
+
+  #buffer(algorithm: ChecksumAlgorithm): ArrayBuffer {
     const buffers = (this.#buffers ??= {});
-    return (buffers[algorithm] ??= decodeHex(hex)!.buffer);
+    return (buffers[algorithm] ??= decodeHex(this.#hex[algorithm] as string)!.buffer);
   }
 }
 

@@ -23,6 +23,7 @@ export function toValue(
     requireAttached(value, method);
     return { bytes: new Uint8Array(value.slice(0)) };
   }
+  if (value instanceof SharedArrayBuffer) return { bytes: new Uint8Array(value).slice() };
   if (ArrayBuffer.isView(value)) {
     requireAttached(value.buffer, method);
     return { bytes: new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice() };

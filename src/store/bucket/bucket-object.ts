@@ -193,14 +193,15 @@ export class BucketObject extends BucketService<BucketEnv> {
     ).values();
     const others = operations.filter((_, index) => !decisions[index]?.execute);
     await this.#remove(this.#bucket.unusedBlobs(others));
-    return decisions.map(({ execute, replacement, fault }, index) => {
+    const calls: [OperationMessage, Outcome][] = [];
+    const answers = decisions.map(({ execute, replacement, fault }, index) => {
       const executedOutcome = execute ? outcomes.next().value : undefined;
       const outcome = (replacement ?? executedOutcome) as Outcome;
-      if (!fault?.late) {
-        storeTestSession.record(this.#name, operations[index] as Operation, outcome);
-      }
+      if (!fault?.late) calls.push([messages[index] as OperationMessage, outcome]);
       return fault === undefined ? outcome : { fault, outcome };
     });
+    await storeTestSession.record(this.#name, calls);
+    return answers;
   }
 
   /** Called before a write: writes belong to the open layer. Reads leave nothing to undo. */

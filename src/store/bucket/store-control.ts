@@ -6,7 +6,12 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { BlobDirectory } from "../content/blob-directory.ts";
 import type { FixtureObject, SeedObject } from "../core/fixture.ts";
-import type { StoreFault, InjectedFault } from "../core/store-fault.ts";
+import {
+  unknownBucketText,
+  type InjectedFault,
+  type StoreFault,
+  type UnusedFault,
+} from "../core/store-fault.ts";
 import type { Call } from "../core/recorded-call.ts";
 import { BucketFixtures } from "./bucket-fixtures.ts";
 import { awakeBuckets, type BucketObject } from "./bucket-object.ts";
@@ -21,6 +26,8 @@ interface ControlEnv {
   readonly project?: Fetcher;
   readonly contentTypes?: ContentTypes;
   readonly runId: string;
+  /** The buckets that the scripts of the runtime are bound to */
+  readonly bucketNames: readonly string[];
 }
 
 export class StoreControl extends WorkerEntrypoint<ControlEnv> {
@@ -60,8 +67,14 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     if (next !== undefined) storeTestSession.open(next, false);
   }
 
-  armFault(fault: StoreFault): void {
+  /** Returns the text of an error, or `null`. */
+  armFault(fault: StoreFault): string | null {
+    const { bucketNames } = this.env;
+    if (fault.bucket !== null && !bucketNames.includes(fault.bucket)) {
+      return unknownBucketText(fault.bucket, bucketNames);
+    }
     storeTestSession.arm(fault);
+    return null;
   }
 
   disarmFaults(): void {
@@ -73,6 +86,11 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
     return storeTestSession.injectedFaults;
   }
 
+  /** The faults in force that have hit no call. */
+  unusedFaults(): readonly UnusedFault[] {
+    return storeTestSession.unusedFaults;
+  }
+
   /** Records calls from now on. */
   watchCalls(): void {
     storeTestSession.recordCalls();
@@ -80,6 +98,12 @@ export class StoreControl extends WorkerEntrypoint<ControlEnv> {
 
   calls(): readonly Call[] {
     return storeTestSession.calls;
+  }
+
+  /** The next calls of scripts that the test does not observe: see `call-feed.ts`. */
+  nextCalls(): Promise<readonly Call[]> {
+    storeTestSession.activate();
+    return storeTestSession.feed.next();
   }
 
   /** Puts objects into a bucket. Returns the text of an error, or `null`. */

@@ -7,7 +7,12 @@
  * are undone (`base/undo-journal.ts`), and its faults and its changes of the clock end.
  * Without tests, a call costs one look at `active`.
  */
-import { ArmedFault, type StoreFault, type InjectedFault } from "../core/store-fault.ts";
+import {
+  ArmedFault,
+  type InjectedFault,
+  type StoreFault,
+  type UnusedFault,
+} from "../core/store-fault.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { callMethodOf, describeCall, keysOf, type Call } from "../core/recorded-call.ts";
 import {
@@ -16,6 +21,7 @@ import {
   type AnswerFault,
   type OperationMessage,
 } from "../transport/message.ts";
+import { CallFeed } from "./call-feed.ts";
 import { storeClock } from "./clock.ts";
 
 /** What the bucket does with an operation. */
@@ -33,6 +39,8 @@ class TestSession {
   #recording = false;
   /** Tells the layers of this runtime from layers that a crashed runtime left in a database. */
   run = "";
+  /** The calls of scripts that the test does not observe in its own isolate */
+  readonly feed = new CallFeed();
   /** The outermost layer always exists, for tests that use faults and calls without layers. */
   readonly #layers = [newLayer(0, false)];
 
@@ -82,6 +90,11 @@ class TestSession {
     return this.#testLayer().injectedFaults;
   }
 
+  /** The faults in force that have hit no call. */
+  get unusedFaults(): readonly UnusedFault[] {
+    return this.#layers.flatMap(({ faults }) => faults).flatMap((armed) => armed.unused ?? []);
+  }
+
   arm(fault: StoreFault): void {
     this.activate();
     this.#testLayer().faults.push(new ArmedFault(fault));
@@ -96,7 +109,7 @@ class TestSession {
     return (
       this.#recording ||
       this.#layers.some(({ faults }) => faults.length > 0) ||
-      messages.some((message) => !this.#isOpen(layerOf(message)))
+      messages.some((message) => this.#isForeign(message) || !this.#isOpen(layerOf(message)))
     );
   }
 
@@ -125,25 +138,39 @@ class TestSession {
     }
   }
 
-  record(bucketName: string, operation: Operation, outcome: Outcome): void {
-    if (!this.#recording) return;
-    const call = describeCall(bucketName, operation, outcome);
-    if (call !== null) this.#testLayer().calls.push(call);
+  /** Records calls with their outcomes. The answer waits for the promise, if there is one. */
+  record(
+    bucketName: string,
+    executed: readonly (readonly [OperationMessage, Outcome])[],
+  ): Promise<void> | undefined {
+    const foreign: Call[] = [];
+    for (const [message, outcome] of executed) {
+      const call = describeCall(bucketName, operationIn(message), outcome);
+      if (call === null) continue;
+      if (this.#recording) this.#testLayer().calls.push(call);
+      if (this.#isForeign(message)) foreign.push(call);
+    }
+    return foreign.length === 0 ? undefined : this.feed.send(foreign);
+  }
+
+  /** Whether the test does not observe the script that sent the message. */
+  #isForeign(message: OperationMessage): boolean {
+    return this.feed.isFollowed && layerOf(message) === undefined;
   }
 
   /** The first armed fault that applies to an operation, which counts as injected. */
-  #inject(bucket: string, operation: Operation): (InjectedFault & Pick<StoreFault, "when">) | null {
+  #inject(bucket: string, operation: Operation): InjectedFault | null {
     const method = callMethodOf(operation);
     if (method === null) return null;
     const keys = keysOf(operation);
     for (const layer of this.#layers) {
       for (const armed of layer.faults) {
-        const count = armed.hits({ bucket, method, keys });
-        if (count === null) continue;
+        const nth = armed.hits({ bucket, method, keys });
+        if (nth === null) continue;
         const { effect, when } = armed.fault;
-        const injection = { bucket, method, key: keys[0] ?? "", effect, count };
+        const injection = { bucket, method, key: keys[0] ?? "", nth, when, effect };
         this.#testLayer().injectedFaults.push(injection);
-        return { ...injection, when };
+        return injection;
       }
     }
     return null;

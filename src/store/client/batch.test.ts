@@ -155,15 +155,27 @@ describe("Batch.call()", () => {
     expect(answers).toStrictEqual(keys.map((key) => succeed(head(key))));
   });
 
-  it.each([1, 2])("rejects %i calls when the sender throws synchronously", async (count) => {
-    const lost = new Error("Disallowed operation called within global scope.");
-    const refuse = (): never => {
-      throw lost;
-    };
-    const batch = new Batch({ send: refuse, sendOne: refuse });
-    const calls = Array.from({ length: count }, () => batch.call(head("a"), identity));
-    for (const call of calls) await expect(call).rejects.toStrictEqual(internal(lost));
-  });
+  const lost = new Error("lost");
+  const inGlobalScope = new Error(
+    "Disallowed operation called within global scope. Asynchronous I/O",
+  );
+  it.each([
+    [1, lost, internal(lost)],
+    [2, lost, internal(lost)],
+    [1, inGlobalScope, inGlobalScope],
+    [2, inGlobalScope, inGlobalScope],
+  ])(
+    "rejects %i calls when the sender throws synchronously: %s",
+    async (count, error, expected) => {
+      const refuse = (): never => {
+        throw error;
+      };
+      const batch = new Batch({ send: refuse, sendOne: refuse });
+      const calls = Array.from({ length: count }, () => batch.call(head("a"), identity));
+      const outcomes = await Promise.allSettled(calls);
+      expect(outcomes).toStrictEqual(calls.map(() => ({ status: "rejected", reason: expected })));
+    },
+  );
 
   // The most bytes that one operation carries, by the limits of the service (`limits.ts`).
   const record = 1024 + 8192;

@@ -128,7 +128,7 @@ export class BucketClient implements BucketCalls {
     const { current } = observation;
     if (current === undefined) return this.#batch.call(request, make);
     const record = (answer: OutcomeMessage<M>): Made | Promise<Made> => {
-      current.record(this.#bucketName, request as Operation, answer);
+      current.record(this.#bucketName, request as Operation, answer, layer);
       return make(answer);
     };
     return this.#batch.call(request, record, layer);

@@ -10,7 +10,12 @@ import type { OutcomeMessage } from "../transport/message.ts";
 export interface CallObserver {
   /** The layer of isolation of a call that is made now. */
   layer(): number | undefined;
-  record(bucketName: string, operation: Operation, answer: OutcomeMessage): void;
+  record(
+    bucketName: string,
+    operation: Operation,
+    answer: OutcomeMessage,
+    layer: number | undefined,
+  ): void;
 }
 
 export const observation: { current: CallObserver | undefined } = { current: undefined };

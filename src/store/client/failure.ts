@@ -18,10 +18,17 @@ export function refusal(
   return new Error(bindingMessage(method, { code, text: message }), options);
 }
 
-/** The error of a lost call: it is not known whether the bucket has executed the operation. */
+/**
+ * The error of a lost call: it is not known whether the bucket has executed the operation. A call in
+ * global scope is not lost: the platform refuses it, and its error says so.
+ */
 export function internalError(method: Method, cause: unknown): Error {
+  if (cause instanceof Error && cause.message.startsWith(globalScopeText)) return cause;
   return refusal(method, new StoreError(10001), { cause });
 }
+
+/** How the platform's error for I/O in global scope begins. */
+const globalScopeText = "Disallowed operation called within global scope.";
 
 /** The error of an object whose file is missing or has another size. */
 export function damagedError(key: string, cause: Error | undefined): Error {

@@ -33,6 +33,7 @@ export function httpMetadataFromHeaders(headers: {
     if (value !== null) metadata[field] = value;
   }
   const expires = headers.get("expires");
+  // Deviation: a date outside of 1677 to 2262 is kept. The platform stores another date.
   // An invalid date means "already expired" (RFC 7234 section 5.3), and so does the epoch.
   return expires === null ? metadata : { ...metadata, cacheExpiry: Date.parse(expires) || 0 };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   ArmedFault,
+  describeFaults,
   failEffect,
   makeStoreFault,
   slowEffect,
@@ -55,6 +56,11 @@ describe("makeStoreFault()", () => {
     [{ nth: 0 }, '"nth" is 0: give a whole number from 1.'],
     [{ times: 1.5 }, '"times" is 1.5'],
     [{ probability: 2 }, '"probability" is 2: give a number from 0 to 1.'],
+    [{ Buckets: "a" } as never, '"Buckets" is no field of faults.slow(). Did you mean "bucket"?'],
+    [
+      { code: 10058 } as never,
+      '"code" is no field of faults.slow(). Use bucket, key, method, nth,',
+    ],
   ])("refuses %j", (target, message) => {
     expect(() => makeStoreFault(target, slowEffect("1s"))).toThrow(message);
   });
@@ -68,5 +74,31 @@ describe("failEffect()", () => {
     expect(failEffect(10058)).toMatchObject({ text: expect.stringContaining("Reduce") });
     expect(failEffect(12345, "Mine.")).toMatchObject({ code: 12345, text: "Mine." });
     expect(() => failEffect(12345)).toThrow("No error of the store has the code 12345.");
+  });
+});
+
+describe("describeFaults()", () => {
+  it("names what faults did, and faults that did nothing", () => {
+    const call = { bucket: "photos", method: "put", keys: ["a.png"] } as const;
+    const arm = (target: FaultTarget) => new ArmedFault(makeStoreFault(target, failEffect()));
+    const [never, third, used] = [arm({ key: /^b/i }), arm({ method: "put", nth: 3 }), arm({})];
+    for (const armed of [never, third, used, third]) armed.hits(call);
+    const injected = { bucket: "photos", method: "put", key: "a.png", nth: 1 } as const;
+    expect(
+      describeFaults(
+        [{ ...injected, when: "before", effect: slowEffect("2s") }],
+        [never, third, used].flatMap(({ unused }) => unused ?? []),
+      ),
+    ).toBe(
+      [
+        "Injected faults:",
+        '  put of "a.png" in "photos" took 2000 ms longer (call 1 that the fault matches)',
+        "",
+        "Faults that hit no call:",
+        "  faults.fail({ key: /^b/i }): no call matches",
+        '  faults.fail({ method: "put", nth: 3 }): 2 calls match, none was hit',
+      ].join("\n"),
+    );
+    expect(describeFaults([], [])).toBe("");
   });
 });

@@ -14,6 +14,7 @@ import {
   type PlainPattern,
   type TextPattern,
 } from "../../base/text-pattern.ts";
+import { nearest } from "../../base/nearest.ts";
 import { storeErrorTable, type StoreErrorCode } from "./errors.ts";
 import { callMethods, type Call, type CallMethod } from "./recorded-call.ts";
 
@@ -49,13 +50,24 @@ export interface StoreFault extends Required<FaultScheduleOptions> {
   readonly methods: readonly CallMethod[] | null;
   readonly when: "before" | "after";
   readonly effect: FaultEffect;
+  /** As the test has written it: `fail({ method: "put" })` */
+  readonly text: string;
 }
 
 /** What a fault did to a call. */
 export interface InjectedFault extends Pick<Call, "bucket" | "method" | "key"> {
-  readonly effect: FaultEffect;
   /** The number of the call among the calls that the fault matches, from 1 */
-  readonly count: number;
+  readonly nth: number;
+  readonly when: "before" | "after";
+  readonly effect: FaultEffect;
+}
+
+/** A fault that has hit no call. */
+export interface UnusedFault {
+  /** As the test has written it: `fail({ method: "put" })` */
+  readonly text: string;
+  /** The number of calls that match the fault. */
+  readonly matches: number;
 }
 
 export function failEffect(code: number = 10001, text?: string): FaultEffect {
@@ -75,8 +87,35 @@ export function slowEffect(duration: Duration): FaultEffect {
   return { kind: "slow", milliseconds: toMilliseconds(duration) };
 }
 
+const targetFields = {
+  bucket: true,
+  key: true,
+  method: true,
+  nth: true,
+  times: true,
+  probability: true,
+  seed: true,
+  when: true,
+} satisfies Record<keyof FaultTarget, true>;
+
+/** The fields that describe an effect. */
+const effectFields = {
+  fail: ["code", "text"],
+  slow: ["by"],
+  drop: ["afterBytes"],
+} satisfies Record<FaultEffect["kind"], string[]>;
+
 /** @throws TypeError that names the wrong field */
 export function makeStoreFault(target: FaultTarget, effect: FaultEffect): StoreFault {
+  const known = [...Object.keys(targetFields), ...effectFields[effect.kind]];
+  for (const field of Object.keys(target)) {
+    if (known.includes(field)) continue;
+    const guess = nearest(field, known);
+    throw new TypeError(
+      `"${field}" is no field of faults.${effect.kind}(). ` +
+        (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`),
+    );
+  }
   const { bucket, key, method, nth, times, probability = 1, seed = 1, when = "before" } = target;
   const methods = method === undefined ? null : [method].flat();
   for (const each of methods ?? []) {
@@ -100,13 +139,33 @@ export function makeStoreFault(target: FaultTarget, effect: FaultEffect): StoreF
     seed,
     when,
     effect,
+    text: `${effect.kind}(${showFields(target)})`,
   };
+}
+
+function showFields(target: object): string {
+  const fields = Object.entries(target)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${value instanceof RegExp ? value : JSON.stringify(value)}`);
+  return fields.length === 0 ? "" : `{ ${fields.join(", ")} }`;
+}
+
+/** Why a fault cannot hit any call. */
+export function unknownBucketText(name: string, bucketNames: readonly string[]): string {
+  const guess = nearest(name, bucketNames);
+  return (
+    `No script has a bucket "${name}", so the fault would hit no call. ` +
+    (guess === null ? "" : `Did you mean "${guess}"? `) +
+    `Buckets: ${bucketNames.join(", ") || "none"}.`
+  );
 }
 
 /** A fault in force, with its count of matching calls. */
 export class ArmedFault {
   readonly fault: StoreFault;
   readonly #schedule: FaultSchedule;
+  #matches = 0;
+  #hasHit = false;
 
   constructor(fault: StoreFault) {
     this.fault = fault;
@@ -119,13 +178,42 @@ export class ArmedFault {
     if (bucket !== null && bucket !== call.bucket) return null;
     if (methods !== null && !methods.includes(call.method)) return null;
     if (key !== null && !call.keys.some((each) => matchesPattern(key, each))) return null;
-    return this.#schedule.countCall();
+    this.#matches++;
+    const nth = this.#schedule.countCall();
+    this.#hasHit ||= nth !== null;
+    return nth;
+  }
+
+  /** `null` if the fault has hit a call. */
+  get unused(): UnusedFault | null {
+    return this.#hasHit ? null : { text: this.fault.text, matches: this.#matches };
   }
 }
 
-export function describeInjectedFault(injected: InjectedFault): string {
-  const { bucket, method, key, effect, count } = injected;
-  return `${method} of "${key}" in "${bucket}" ${describeEffect(effect)} (call ${count} that the fault matches)`;
+/** The report of a failed test; empty if the test has no faults. */
+export function describeFaults(
+  injected: readonly InjectedFault[],
+  unused: readonly UnusedFault[],
+): string {
+  return [
+    describeList("Injected faults", injected.map(describeInjectedFault)),
+    describeList("Faults that hit no call", unused.map(describeUnusedFault)),
+  ]
+    .filter((list) => list !== "")
+    .join("\n\n");
+}
+
+function describeList(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : [`${title}:`, ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+function describeInjectedFault({ bucket, method, key, effect, nth }: InjectedFault): string {
+  return `${method} of "${key}" in "${bucket}" ${describeEffect(effect)} (call ${nth} that the fault matches)`;
+}
+
+function describeUnusedFault({ text, matches }: UnusedFault): string {
+  const calls = matches === 1 ? "1 call matches" : `${matches} calls match`;
+  return `faults.${text}: ${matches === 0 ? "no call matches" : `${calls}, none was hit`}`;
 }
 
 function describeEffect(effect: FaultEffect): string {

@@ -6,6 +6,7 @@
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -40,7 +41,7 @@ export function makeProject(
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(modules, name), link, "junction");
   }
-  unpackPackage(join(folder, "node_modules", "ledge"));
+  cpSync(packedPackage(), join(folder, "node_modules", "ledge"), { recursive: true });
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -60,16 +61,21 @@ function packageNames(): string[] {
     );
 }
 
-/** Unpacks the archive of `npm pack` into `folder`. */
-function unpackPackage(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], {
+let packed: string | undefined;
+
+/** A folder with the files of `npm pack`. Packing takes seconds, so a process packs once. */
+function packedPackage(): string {
+  if (packed !== undefined) return packed;
+  const folder = mkdtempSync(join(tmpdir(), "ledge-packed-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const archive = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], {
     cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   }).trim();
-  execFileSync("tar", ["xzf", packed, "--strip-components=1"], { cwd: folder });
-  rmSync(join(folder, packed), { force: true });
+  execFileSync("tar", ["xzf", archive, "--strip-components=1"], { cwd: folder });
+  rmSync(join(folder, archive));
+  return (packed = folder);
 }
 
 export interface VitestRun {

@@ -1,0 +1,24 @@
+/** Runs `fixtures/reports`: calls of other workers, and what a failing test says. */
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { runVitest } from "./support/packed-project.ts";
+
+const fixture = fileURLToPath(new URL("fixtures/reports", import.meta.url));
+
+it("a failing test lists its faults, and the warning of a late call names the test", async () => {
+  const { output } = await runVitest(fixture);
+  expect(output).toMatch(/Tests +1 failed \| 6 passed/);
+  expect(output).toContain(
+    'put of "late" in "photos" arrived after "reports > a late call" had ended, and was not executed.',
+  );
+  expect(output).toContain(
+    [
+      "Injected faults:",
+      '  put of "a" in "photos" failed with 10058 (call 1 that the fault matches)',
+      "",
+      "Faults that hit no call:",
+      '  faults.fail({ bucket: "photos", method: "get", key: /^x/ }): no call matches',
+      '  faults.slow({ method: "head", nth: 3, by: "1s" }): 1 call matches, none was hit',
+    ].join("\n"),
+  );
+});
