@@ -46,7 +46,8 @@ export function renderTable(results: readonly TrialResult[]): string {
 /** The cells of the page's table, by the first cell of each row. */
 export function readTable(page: string): Record<string, string[]> {
   const text = page.slice(page.indexOf(begin) + begin.length, page.indexOf(end)).trim();
-  const rows = text.split("\n").map((line) => line.split("|").slice(1, -1));
+  const lines = text.split("\n").filter((line) => !/^[| -]*$/.test(line));
+  const rows = lines.map((line) => line.split("|").slice(1, -1));
   return Object.fromEntries(
     rows.map(([first = "", ...cells]) => [first.trim(), cells.map((cell) => cell.trim())]),
   );
