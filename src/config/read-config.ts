@@ -38,6 +38,8 @@ export interface ReadConfigOptions {
   environment?: string;
   /** The folder in which the search begins, and the base of a relative path. Default: the working folder. */
   folder?: string;
+  /** Files with secrets, which replace `.dev.vars`. Paths are relative to the working folder. */
+  envFiles?: readonly string[];
 }
 
 /** @throws UserError that lists every mistake with its file, line and field */
@@ -45,14 +47,14 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const { configPath, environment } = options;
   const start = resolve(options.folder ?? ".");
   const file = readConfigFile(configPath, start);
-  if (file === null) return readWithoutFile(start, environment);
+  if (file === null) return readWithoutFile(start, options);
 
   const folder = dirname(file.path);
   const { table, origin, lacksBuckets } = effectiveTable(file, environment);
   const mistakes: Mistake[] = [];
   const report: ReportMistake = ([key, ...rest], problem) =>
     void mistakes.push({ path: [...origin(key as string), ...rest], problem });
-  const secrets = readDevVariables(folder, environment);
+  const secrets = readDevVariables(folder, environment, options.envFiles);
   const names = new BindingNames(table, Object.keys(secrets));
   reportMisspeltKeys(table, report);
   const buckets = readBuckets(table, names, report);
@@ -72,7 +74,10 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
 }
 
 /** A folder without a file has no buckets, and the default DNS. */
-function readWithoutFile(folder: string, environment: string | undefined): ProjectConfig {
+function readWithoutFile(
+  folder: string,
+  { environment, envFiles }: ReadConfigOptions,
+): ProjectConfig {
   if (environment !== undefined) {
     throw new UserError(
       `No configuration file exists in ${folder} or above, so there is no environment ` +
@@ -80,7 +85,8 @@ function readWithoutFile(folder: string, environment: string | undefined): Proje
     );
   }
   const table: Table = {};
-  const dns = readDns(table, readDevVariables(folder), new BindingNames(table), (_, problem) => {
+  const secrets = readDevVariables(folder, undefined, envFiles);
+  const dns = readDns(table, secrets, new BindingNames(table), (_, problem) => {
     throw new UserError(problem);
   });
   return { path: null, folder, source: table, table, buckets: [], dns, warnings: [] };

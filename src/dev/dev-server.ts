@@ -133,11 +133,14 @@ class DevServer implements RunningDev {
       onCrash: (signal) => this.#onCrash(signal),
     });
     await this.#supervisor.start();
-    if (config.path !== null) {
-      this.#endWatch = watchConfig(config.path, () => {
+    const { envFiles = [] } = this.#options;
+    const watched = [...(config.path === null ? [] : [config.path]), ...envFiles];
+    const watches = watched.map((path) =>
+      watchConfig(resolve(path), () => {
         this.#changes = this.#changes.then(() => this.#reconfigure());
-      });
-    }
+      }),
+    );
+    this.#endWatch = () => watches.forEach((end) => end());
   }
 
   async restart(): Promise<void> {

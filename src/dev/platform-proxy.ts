@@ -14,7 +14,7 @@ import {
 import { loadWrangler } from "../base/runtime.ts";
 import { persistPath, stateFolder } from "../base/state-folder.ts";
 
-export interface PlatformProxyOptions extends ReadConfigOptions {
+export interface PlatformProxyOptions extends Omit<ReadConfigOptions, "envFiles"> {
   /**
    * The folder of the state. Default: `.wrangler/state/v3` beside the configuration file, which the
    * dev server uses too. `false` removes the state with `dispose()`.
@@ -30,7 +30,8 @@ export async function getPlatformProxy<
   Env = Record<string, unknown>,
   CfProperties extends Record<string, unknown> = Record<string, unknown>,
 >(options: PlatformProxyOptions = {}): Promise<PlatformProxy<Env, CfProperties>> {
-  const config = readConfig(options);
+  const { envFiles: _envFiles, ...selection } = options;
+  const config = readConfig(selection);
   for (const warning of config.warnings) console.warn(warning);
   const { folder: _folder, persist: given = true, ...rest } = options;
   const persist = given === true ? { path: persistPath(stateFolder(config.folder)) } : given;

@@ -60,10 +60,15 @@ export function workerInput(
 ): WorkerInput {
   const { config, wrangler } = project;
   const { script, environment, localProtocol, logLevel, variables = {} } = options;
+  const { envFiles, compatibilityDate, define, host, liveReload, testScheduled } = options;
   return {
     config: wrangler,
     ...(script !== undefined && { entrypoint: script }),
     ...(environment !== undefined && { env: environment }),
+    // wrangler would look for them beside the configuration file.
+    ...(envFiles !== undefined && { envFiles: envFiles.map((path) => resolve(path)) }),
+    ...(compatibilityDate !== undefined && { compatibilityDate }),
+    ...(define !== undefined && { build: { define } }),
     bindings: {
       ...Object.fromEntries(
         Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
@@ -93,6 +98,9 @@ export function workerInput(
       // Beside wrangler's inspector, workerd opens one that accepts the requests of any web page. It
       // can run code in the script and read its memory, so there is none that was not asked for.
       inspector: inspectorPort === null ? false : { hostname: inspectorHost, port: inspectorPort },
+      ...(host !== undefined && { origin: { hostname: host } }),
+      ...(liveReload !== undefined && { liveReload }),
+      ...(testScheduled !== undefined && { testScheduled }),
       persist: stateFolder(config.folder, options.persistTo),
       // Dev servers of one machine, also wrangler's, find each other's scripts in this registry.
       registry: loadMiniflare().getDefaultDevRegistryPath(),
