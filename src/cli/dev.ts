@@ -1,5 +1,6 @@
 /** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
 import type { LogLevel, StartDevOptions } from "../dev/dev-options.ts";
+import { keepConsolePlain } from "./colour.ts";
 import { exitCode, type LeafCommand } from "./command.ts";
 import {
   booleanOption,
@@ -122,6 +123,7 @@ export const dev: LeafCommand = {
       dnsApiPort: port("dns-api-port"),
       logLevel: choiceOption(invocation, "log-level", logLevels),
     });
+    keepConsolePlain();
     const isInteractive = booleanOption(invocation, "show-interactive-dev-session") ?? true;
     await runTerminalSession(options, {
       interactive: isInteractive && process.stdin.isTTY && process.stdout.isTTY,

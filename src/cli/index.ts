@@ -6,7 +6,7 @@
  * an error if the file is missing, and obeys NODE_OPTIONS in the file. `--` in the first line ends
  * that search.
  */
-import { styleText } from "node:util";
+import { bold, red } from "./colour.ts";
 import { watchOutput } from "./output.ts";
 import { root } from "./root.ts";
 import { runCommand } from "./run.ts";
@@ -20,7 +20,7 @@ if (words[0] === "--version" || words[0] === "-v") {
   process.exitCode = await runCommand(root, words, {
     out: (text) => void process.stdout.write(`${text}\n`),
     error: (text) => void process.stderr.write(`${text}\n`),
-    bold: (text) => styleText("bold", text, { stream: process.stdout }),
-    red: (text) => styleText("red", text, { stream: process.stderr }),
+    bold,
+    red,
   });
 }

@@ -13,6 +13,7 @@ import {
 } from "../config/wrangler-config.ts";
 import { loadWrangler } from "../base/runtime.ts";
 import { persistPath, stateFolder } from "../base/state-folder.ts";
+import { requireWritableFolder } from "../base/usable-folder.ts";
 
 export interface PlatformProxyOptions extends Omit<ReadConfigOptions, "envFiles"> {
   /**
@@ -35,6 +36,7 @@ export async function getPlatformProxy<
   for (const warning of config.warnings) console.warn(warning);
   const { folder: _folder, persist: given = true, ...rest } = options;
   const persist = given === true ? { path: persistPath(stateFolder(config.folder)) } : given;
+  if (typeof persist === "object") requireWritableFolder(persist.path);
   const table = toWranglerTable(config, compatibleBindings(config));
   const proxy = await withTemporaryConfig(config, table, (configPath) =>
     loadWrangler().getPlatformProxy<Env, CfProperties>({ ...rest, persist, configPath }),

@@ -14,6 +14,7 @@ import { loadMiniflare, loadWrangler, pluginPath } from "../base/runtime.ts";
 import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
+import { requireScript } from "./require-script.ts";
 import type { ScriptConsole } from "./script-console.ts";
 import type { WorkerInput } from "./script-supervisor.ts";
 
@@ -28,16 +29,25 @@ export interface Project {
 export function readProject(options: StartDevOptions): Project {
   const config = readConfig(options);
   const { environment, script } = options;
+  const wrangler = readWithWrangler(config, environment, script);
+  requireScript(config, wrangler, script);
+  return { config, wrangler };
+}
+
+function readWithWrangler(
+  { path }: ProjectConfig,
+  environment: string | undefined,
+  script: string | undefined,
+): WranglerConfig {
   try {
-    const wrangler = loadWrangler().unstable_readConfig(
+    return loadWrangler().unstable_readConfig(
       {
-        ...(config.path !== null && { config: config.path }),
+        ...(path !== null && { config: path }),
         ...(script !== undefined && { script }),
         ...(environment !== undefined && { env: environment }),
       },
       { hideWarnings: true },
     );
-    return { config, wrangler };
   } catch (error) {
     throw new UserError((error as Error).message, { cause: error });
   }
