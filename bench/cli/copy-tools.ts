@@ -46,8 +46,6 @@ export function ledgeTool(folder: string): CopyTool {
 export function cpTool(folder: string, { verified }: { verified: boolean }): CopyTool {
   mkdirSync(folder, { recursive: true });
   const [storedFile, storedFolder] = [join(folder, "content"), join(folder, "files")];
-  const shell = (script: string, ...words: string[]): void =>
-    void execFileSync("sh", ["-ec", script, "sh", ...words], { stdio: "ignore" });
   const hash = verified ? '; find "$2" -type f -exec md5sum {} +' : "";
   const copy = (from: string, to: string): void => shell(`cp -r "$1" "$2"${hash}`, from, to);
   return {
@@ -61,4 +59,8 @@ export function cpTool(folder: string, { verified }: { verified: boolean }): Cop
       if (existsSync(storedFolder)) rmSync(storedFolder, { recursive: true });
     },
   };
+}
+
+function shell(script: string, ...words: string[]): void {
+  execFileSync("sh", ["-ec", script, "sh", ...words], { stdio: "ignore" });
 }

@@ -7,7 +7,7 @@ const messagePattern = /^[A-Z0-9]+: (.+?), \w+(?: |$)/;
 export function systemErrorText(error: unknown): string | null {
   const { code, syscall, path, message } = error as NodeJS.ErrnoException;
   if (!(error instanceof Error) || code === undefined || syscall === undefined) return null;
-  const reason = messagePattern.exec(message as string)?.[1] ?? message;
+  const reason = messagePattern.exec(message)?.[1] ?? message;
   const place = path === undefined ? syscall : path;
   return `Cannot use ${place}: ${reason} (${code}).`;
 }

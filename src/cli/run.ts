@@ -10,9 +10,9 @@ export interface Output {
   out(text: string): void;
   error(text: string): void;
   /** For headings on standard output. Default: as they are. */
-  bold?(text: string): string;
+  readonly bold?: (text: string) => string;
   /** For errors on standard error. Default: as they are. */
-  red?(text: string): string;
+  readonly red?: (text: string) => string;
 }
 
 export async function runCommand(

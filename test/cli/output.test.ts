@@ -60,7 +60,7 @@ describe.runIf(hasTerminal)("ledge on a terminal", () => {
     expect(await put.exited).toBe(0);
     expect(put.output).toMatch(/large\.bin █*░+ \d+% {2}\d+\.\d MiB of 286\.1 MiB/);
     // The last line is the result alone: the progress is erased.
-    expect(put.output).toMatch(/\r\u001b\[Klarge|\r\u001b\[Kphotos\/large\.bin: 286\.1 MiB, etag/);
+    expect(put.output).toContain("\r\u001b[Kphotos/large.bin: 286.1 MiB, etag ");
 
     const get = new TerminalCommand(`${command} store get photos/large.bin copy.bin`, here.folder);
     await get.waitForOutput(/copy\.bin █*░* \d+% {2}/);
@@ -97,14 +97,14 @@ describe.runIf(hasTerminal)("ledge on a terminal", () => {
 });
 
 it("ledge in a pipe has no colours, unless FORCE_COLOR asks for them", () => {
-  const run = (environment: Record<string, string>) =>
-    spawnSync(process.execPath, [program, "stor"], {
-      encoding: "utf8",
-      env: { PATH: process.env["PATH"], ...environment },
-    }).stderr;
-  expect(run({})).toBe(stripVTControlCharacters(run({})));
-  expect(run({ FORCE_COLOR: "1" })).toContain("\u001b[31m");
+  expect(errorsIn({})).toBe(stripVTControlCharacters(errorsIn({})));
+  expect(errorsIn({ FORCE_COLOR: "1" })).toContain("\u001b[31m");
 });
+
+function errorsIn(environment: Record<string, string>): string {
+  const env = { PATH: process.env["PATH"], ...environment };
+  return spawnSync(process.execPath, [program, "stor"], { encoding: "utf8", env }).stderr;
+}
 
 function partialFiles({ folder }: StoreProject): string[] {
   return readdirSync(folder).filter((name) => name.startsWith(".ledge-partial-"));

@@ -71,7 +71,7 @@ it("a database of a newer format: every command names the bucket and the formats
   here.write("a.txt", "a");
   await here.store("put", "photos/a.txt", "a.txt");
   const databases = join(here.persistPath, "store/databases/ledge-store-bucket");
-  const [name] = readdirSync(databases).filter((file) => /^[0-9a-f]{64}\.sqlite$/.test(file));
+  const name = readdirSync(databases).find((file) => /^[0-9a-f]{64}\.sqlite$/.test(file));
   const database = new DatabaseSync(join(databases, name as string));
   database.exec("UPDATE format SET version = 1000");
   database.close();

@@ -28,7 +28,7 @@ export interface CompletedCommand {
 }
 
 /** The placeholders that stand for files and folders of the user. */
-const fileNames = ["FILE", "DIR", "SCRIPT"];
+const fileNames = new Set(["FILE", "DIR", "SCRIPT"]);
 
 export async function completedCommands(root: Command): Promise<CompletedCommand[]> {
   const commands = await commandsOf(root, [root.name]);
@@ -83,5 +83,5 @@ function argumentValue(parameters: readonly Argument[]): CompletedValue {
 
 function completedValue(name: string, choices: readonly string[] | undefined): CompletedValue {
   if (choices !== undefined) return { kind: "words", words: choices };
-  return fileNames.includes(name) ? { kind: "file" } : unknownValue;
+  return fileNames.has(name) ? { kind: "file" } : unknownValue;
 }
