@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
-import { loadWrangler } from "../base/runtime.ts";
+import { loadWrangler, saveLoadedCode } from "../base/runtime.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
@@ -38,6 +38,8 @@ export interface RunningDev {
 }
 
 const portDefault = 8787;
+/** The first request comes before the code of wrangler is saved, which blocks the process. */
+const codeSaveMilliseconds = 1000;
 
 export async function startDev(options: StartDevOptions = {}): Promise<RunningDev> {
   checkOptions(options);
@@ -191,6 +193,7 @@ class DevServer implements RunningDev {
     this.#log(this.#readyMessage());
     this.#readyMessage = () => "Reloaded.";
     this.#ready.resolve();
+    setTimeout(saveLoadedCode, codeSaveMilliseconds).unref();
   }
 
   #onFailure(problem: string | null): void {
