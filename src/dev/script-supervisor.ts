@@ -9,9 +9,10 @@
  * restarts run one after the other.
  */
 import type * as WranglerModule from "wrangler";
-import { watchCrashes } from "../base/child-processes.ts";
+import { endedRuntimesOutput, watchCrashes } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { loadWrangler } from "../base/runtime.ts";
+import type { ScriptBinding } from "./binding-table.ts";
 import { watchSourcesOnce } from "./file-watch.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
@@ -22,6 +23,8 @@ type ErrorEvent = Extract<ControllerEvent, { type: "error" }>;
 
 /** The time between the first and the last process that a terminal's interrupt reaches. */
 const interruptMilliseconds = 100;
+/** The output of a runtime that has ended arrives within this time, as a rule at once. */
+const outputMilliseconds = 1000;
 
 interface SupervisorOptions {
   readonly input: WorkerInput;
@@ -52,6 +55,14 @@ export class ScriptSupervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#input = options.input;
+  }
+
+  /** The bindings of the script, with variables from files; empty before the first start. */
+  get bindings(): Readonly<Record<string, ScriptBinding>> {
+    return (this.#environment?.config.latestConfig?.bindings ?? {}) as Record<
+      string,
+      ScriptBinding
+    >;
   }
 
   /** @throws wrangler's error about the configuration */
@@ -97,7 +108,10 @@ export class ScriptSupervisor {
         this.#retry();
       }, interruptMilliseconds);
     });
-    observe(environment, (event) => this.#onEvent(environment, event));
+    observe(environment, {
+      accepts: (event) => this.#accepts(environment, event),
+      afterwards: (event) => this.#onEvent(environment, event),
+    });
     // The proxy would print its address before the script answers.
     environment.proxy.localServerReady = neverReady;
     try {
@@ -132,16 +146,20 @@ export class ScriptSupervisor {
     return change;
   }
 
-  /** @returns whether wrangler handles the event */
-  #onEvent(environment: DevEnv, event: ControllerEvent): boolean {
+  /** Whether wrangler handles the event. */
+  #accepts(environment: DevEnv, event: ControllerEvent): boolean {
     if (environment !== this.#environment) return true;
-    if (event.type === "bundleStart") {
-      // wrangler does not restart a runtime whose first start failed.
-      if (!this.#failed.has(environment) || this.#started.has(environment)) return true;
-      this.#retry();
-      return false;
-    }
     if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
+    if (event.type !== "bundleStart") return true;
+    // wrangler does not restart a runtime whose first start failed.
+    if (!this.#failed.has(environment) || this.#started.has(environment)) return true;
+    this.#retry();
+    return false;
+  }
+
+  /** Called when wrangler has handled the event, and has printed what it prints of it. */
+  #onEvent(environment: DevEnv, event: ControllerEvent): void {
+    if (environment !== this.#environment) return;
     if (event.type === "reloadComplete") {
       this.#started.add(environment);
       // The proxy passes requests on after a message that wrangler sends after this event.
@@ -151,9 +169,14 @@ export class ScriptSupervisor {
       if (event.source === "LocalRuntimeController") this.#failed.add(environment);
       // wrangler prints the errors of its bundler.
       const isPrinted = event.source === "BundlerController";
-      this.#options.onFailure(isPrinted ? null : problemOf(event, environment));
+      void this.#reportFailure(isPrinted ? null : problemOf(event, environment));
     }
-    return true;
+  }
+
+  /** What a runtime writes before its end can come later than the event of its end. */
+  async #reportFailure(problem: string | null): Promise<void> {
+    await within(outputMilliseconds, endedRuntimesOutput());
+    this.#options.onFailure(problem);
   }
 
   async #reportReady(environment: DevEnv): Promise<void> {
@@ -163,11 +186,18 @@ export class ScriptSupervisor {
   }
 }
 
-/** Calls `filter` with each event, and lets wrangler handle the events that `filter` accepts. */
-function observe(environment: DevEnv, filter: (event: ControllerEvent) => boolean): void {
+interface EventObserver {
+  /** Whether wrangler handles the event. */
+  accepts(event: ControllerEvent): boolean;
+  afterwards(event: ControllerEvent): void;
+}
+
+function observe(environment: DevEnv, observer: EventObserver): void {
   const dispatch = environment.dispatch.bind(environment);
   environment.dispatch = (event) => {
-    if (filter(event)) dispatch(event);
+    if (!observer.accepts(event)) return;
+    dispatch(event);
+    observer.afterwards(event);
   };
   // Without a listener, an error event ends the process.
   environment.on("error", () => {});
