@@ -263,10 +263,14 @@ function isDnsDeclared({ table, dns }: ProjectConfig): boolean {
   return table["dns"] !== undefined || Object.keys(dns.table).length > 0;
 }
 
+/** The database of a Durable Object. */
+const objectDatabase = /^[0-9a-f]{64}\.sqlite$/;
+
 /** Whether the companion worker has ever had a zone in this folder. */
 function hasZones(folder: string): boolean {
   try {
-    return readdirSync(join(folder, "do", "dns-ZoneObject")).length > 0;
+    const files = readdirSync(join(folder, "do", "dns-ZoneObject"));
+    return files.some((name) => objectDatabase.test(name));
   } catch {
     return false;
   }

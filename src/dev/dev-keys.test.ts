@@ -76,10 +76,10 @@ describe("renderKeys()", () => {
     );
   });
 
-  it("lists a key in a line on a narrow terminal", () => {
+  it("takes as many lines as a narrow terminal needs", () => {
     const context = { ...plain, inspector: "127.0.0.1:9229", explorerUrl: null };
     expect(renderKeys(devKeys(context, actions), 40)).toBe(
-      "[b] open a browser\n[d] open devtools\n[r] restart\n[c] clear console\n[x] to exit",
+      "[b] open a browser  [d] open devtools\n[r] restart  [c] clear console\n[x] to exit",
     );
   });
 });

@@ -63,13 +63,17 @@ export function devKeys(context: KeyContext, actions: KeyActions): KeyBinding[] 
   ];
 }
 
-/** The line that lists the keys; a line for each key on a terminal that is too narrow. */
+/** Lists the keys, in as many lines as a terminal of this width needs. */
 export function renderKeys(bindings: readonly KeyBinding[], columns: number): string {
-  const shown = bindings.flatMap(({ keys, label }) =>
-    label === undefined ? [] : [`[${keys[0] as string}] ${label}`],
-  );
-  const line = shown.join("  ");
-  return line.length > columns ? shown.join("\n") : line;
+  const lines: string[] = [];
+  for (const { keys, label } of bindings) {
+    if (label === undefined) continue;
+    const shown = `[${keys[0] as string}] ${label}`;
+    const extended = lines.length === 0 ? shown : `${lines.at(-1)}  ${shown}`;
+    if (lines.length === 0 || extended.length > columns) lines.push(shown);
+    else lines[lines.length - 1] = extended;
+  }
+  return lines.join("\n");
 }
 
 /** Acts on a key, as `node:readline` names it. A letter without a meaning is answered with the keys. */

@@ -64,7 +64,8 @@ async function redraw(dev: DevServer, keys: readonly KeyBinding[]): Promise<void
 }
 
 function printKeys(keys: readonly KeyBinding[]): void {
-  console.log(`\n${renderKeys(keys, process.stdout.columns ?? Infinity)}`);
+  // A terminal of unknown width has 0 columns.
+  console.log(`\n${renderKeys(keys, process.stdout.columns || Infinity)}`);
 }
 
 /** @returns a function that ends the listening and resets the terminal */

@@ -13,7 +13,7 @@ import {
 } from "./arguments.ts";
 import { StoreObject } from "./store-object.ts";
 import type { BucketSettings } from "../core/bucket-settings.ts";
-import { invoke, requireOwner } from "./invocation.ts";
+import { inScript, invoke, requireOwner } from "./invocation.ts";
 import { toValue, valueTypes } from "./value.ts";
 
 export class StoreMultipartUpload implements types.StoreMultipartUpload {
@@ -36,11 +36,8 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
       requireArguments(given, method, ["integer", valueTypes]);
       const number = toInteger(partNumber);
       validatePartNumber(number);
-      return this.#bucket.uploadPart({
-        ...this.#reference(),
-        partNumber: number,
-        value: toValue(value, method, this.#settings),
-      });
+      const part = { partNumber: number, value: toValue(value, method, this.#settings) };
+      return inScript(this.#bucket.uploadPart({ ...this.#reference(), ...part }));
     });
   }
 
