@@ -23,6 +23,8 @@ export interface StoreBucketOptions {
   storage_class?: "Standard" | "InfrequentAccess";
   /** Verifies the files of an object by their hashes before the first byte of a read. */
   verify_reads?: boolean;
+  /** Lists delimited prefixes as `foo/`, with the delimiter. */
+  list_trailing_delimiter?: boolean;
 }
 
 /** An entry of Miniflare's `env` that this package's plugin serves. */

@@ -2,6 +2,7 @@
 import type { StartDevOptions } from "../dev/dev-options.ts";
 import { exitCode, type LeafCommand } from "./command.ts";
 import {
+  adoptOption,
   booleanOption,
   choiceOption,
   configOptions,
@@ -26,6 +27,7 @@ export const dev: LeafCommand = {
   ],
   options: {
     ...configOptions,
+    ...adoptOption,
     port: {
       value: "PORT",
       summary: "The port of the script; if it is in use, the next free port",
@@ -61,6 +63,7 @@ export const dev: LeafCommand = {
   },
   examples: [
     "ledge dev",
+    "ledge dev --adopt",
     "ledge dev src/index.ts --env staging --port 3000",
     "ledge dev --store-latency 50 --no-dns",
   ],

@@ -7,6 +7,10 @@ export const configOptions = {
   env: { short: "e", value: "NAME", summary: "The environment, [env.NAME] of the configuration" },
 } satisfies Record<string, Option>;
 
+export const adoptOption = {
+  adopt: { summary: "Serves r2_buckets by the store, too: a wrangler project needs no edit" },
+} satisfies Record<string, Option>;
+
 /** The options of every command that works on the state of a project. */
 export const projectOptions = {
   ...configOptions,
@@ -18,11 +22,12 @@ export const projectOptions = {
   json: { summary: "Prints JSON" },
 } satisfies Record<string, Option>;
 
-/** The values of `configOptions`, as `readConfig()` takes them. */
+/** The values of `configOptions` and `adoptOption`, as `readConfig()` takes them. */
 export function configSelection(invocation: Invocation) {
-  return defined<{ configPath?: string; environment?: string }>({
+  return defined<{ configPath?: string; environment?: string; adopt?: boolean }>({
     configPath: textOption(invocation, "config"),
     environment: textOption(invocation, "env"),
+    adopt: invocation.options["adopt"] === true ? true : undefined,
   });
 }
 

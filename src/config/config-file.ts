@@ -90,12 +90,14 @@ export function positionAt(text: string, offset: number): SourcePosition {
   return { line: before.split("\n").length, column: offset - lineStart + 1 };
 }
 
+/** The file in this folder, which may be missing. */
+export function findConfigFileIn(folder: string): string | null {
+  return fileNames.map((name) => join(folder, name)).find((path) => existsSync(path)) ?? null;
+}
+
 function findConfigFile(folder: string): string | null {
-  for (const name of fileNames) {
-    if (existsSync(join(folder, name))) return join(folder, name);
-  }
   const parent = dirname(folder);
-  return parent === folder ? null : findConfigFile(parent);
+  return findConfigFileIn(folder) ?? (parent === folder ? null : findConfigFile(parent));
 }
 
 const nestingProblem = `is nested more than ${nestingLevelsMax} levels deep`;

@@ -7,6 +7,7 @@ import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 import { BindingNames } from "./binding-names.ts";
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
+import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
 import { readDns, type ProjectDns } from "./dns-table.ts";
 import { effectiveTable } from "./environment.ts";
 import { describeMistake, type Mistake, type ReportMistake, type Table } from "./schema.ts";
@@ -36,13 +37,15 @@ export interface ReadConfigOptions {
   configPath?: string;
   /** The NAME of a table `[env.NAME]`. */
   environment?: string;
+  /** `true`: the store also serves `r2_buckets`, so that a project of wrangler needs no edit. */
+  adopt?: boolean;
   /** The folder in which the search begins, and the base of a relative path. Default: the working folder. */
   folder?: string;
 }
 
 /** @throws UserError that lists every mistake with its file, line and field */
 export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
-  const { configPath, environment } = options;
+  const { configPath, environment, adopt = false } = options;
   const start = resolve(options.folder ?? ".");
   const file = readConfigFile(configPath, start);
   if (file === null) return readWithoutFile(start, environment);
@@ -55,7 +58,9 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const secrets = readDevVariables(folder, environment);
   const names = new BindingNames(table, Object.keys(secrets));
   reportMisspeltKeys(table, report);
-  const buckets = readBuckets(table, names, report);
+  const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
+  const own = readBuckets(table, names, deployed, report);
+  const buckets = adopt ? [...own, ...adoptBuckets(table, own, report)] : own;
   const dns = readDns(table, secrets, names, report);
   if (mistakes.length > 0) throw mistakesError(file, mistakes);
 
@@ -67,7 +72,8 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
     table,
     buckets,
     dns,
-    warnings: lacksBuckets ? [noBucketsWarning(file, environment as string)] : [],
+    warnings:
+      lacksBuckets && buckets.length === 0 ? [noBucketsWarning(file, environment as string)] : [],
   };
 }
 

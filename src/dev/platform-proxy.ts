@@ -32,7 +32,7 @@ export async function getPlatformProxy<
 >(options: PlatformProxyOptions = {}): Promise<PlatformProxy<Env, CfProperties>> {
   const config = readConfig(options);
   for (const warning of config.warnings) console.warn(warning);
-  const { folder: _folder, persist: given = true, ...rest } = options;
+  const { folder: _folder, adopt: _adopt, persist: given = true, ...rest } = options;
   const persist = given === true ? { path: persistPath(stateFolder(config.folder)) } : given;
   const table = toWranglerTable(config, compatibleBindings(config));
   const proxy = await withTemporaryConfig(config, table, (configPath) =>

@@ -8,6 +8,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Unstable_Config as WranglerConfig } from "wrangler";
+import { withoutServedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { unsafeBindings, type UnsafeBindingEntry } from "../config/wrangler-config.ts";
 import { loadMiniflare, loadWrangler, pluginPath } from "../base/runtime.ts";
@@ -37,7 +38,7 @@ export function readProject(options: StartDevOptions): Project {
       },
       { hideWarnings: true },
     );
-    return { config, wrangler };
+    return { config, wrangler: withoutServedBuckets(wrangler, config.buckets) };
   } catch (error) {
     throw new UserError((error as Error).message, { cause: error });
   }

@@ -93,6 +93,7 @@ export const storePlugin: Plugin = {
 };
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {
+  const { listTrailingDelimiter: trailingDelimiter } = options;
   return {
     storageClass: options.storageClass,
     allowUnsizedStreams: false,
@@ -100,6 +101,7 @@ function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): Bu
       options.compatibilityDate ?? worker.config.compatibilityDate,
       options.compatibilityFlags ?? takeFlags(worker),
     ),
+    ...(trailingDelimiter !== undefined && { trailingDelimiter }),
   };
 }
 

@@ -69,6 +69,7 @@ describe("the package", () => {
       "README.md",
       "package.json",
       "dist/cli.d.ts",
+      "dist/config-schema.json",
       "dist/index.d.ts",
       "dist/plugin.d.ts",
       "dist/test.d.ts",

@@ -75,7 +75,8 @@ export async function findProject(invocation: Invocation): Promise<StoreProject>
     import("../../config/read-config.ts"),
     import("../../config/store-buckets.ts"),
   ]);
-  const config = readConfig(configSelection(invocation));
+  // A command that names a bucket means the bucket of the store, also before the project is edited.
+  const config = readConfig({ ...configSelection(invocation), adopt: true });
   const state = stateFolder(config.folder, textOption(invocation, "persist-to"));
   const folder = pluginFolder(state, "store");
   const configured = [...config.buckets, ...unsafeBuckets(config, parseBucketOptions)];
