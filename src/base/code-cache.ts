@@ -103,6 +103,9 @@ export class CodeCache {
   }
 }
 
+/** Of Miniflare and wrangler. A process that has used them saves their bytecode for the next. */
+export const codeCache = new CodeCache();
+
 /** `null` for a file outside of `node_modules`. */
 function bytecodePathOf(path: string): string | null {
   const folders = path.split(sep);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { CodeCache } from "./code-cache.ts";
+import { codeCache } from "./code-cache.ts";
 import type * as Miniflare from "miniflare";
 import type * as Wrangler from "wrangler";
 
@@ -13,7 +13,6 @@ export const ownCompatibilityDate = "2026-08-01";
 export const pluginPath = fileURLToPath(new URL("./plugin.js", import.meta.url));
 
 const require = createRequire(import.meta.url);
-const codeCache = new CodeCache();
 
 /**
  * Miniflare and wrangler are CommonJS files of several megabytes. Before Node imports such a file
@@ -31,11 +30,6 @@ export function loadWrangler(): typeof Wrangler {
   codeCache.load(createRequire(path).resolve("miniflare"));
   codeCache.load(path);
   return require("wrangler") as typeof Wrangler;
-}
-
-/** Lets the next process load Miniflare and wrangler faster: for a process that has used them. */
-export function saveLoadedCode(): void {
-  codeCache.save();
 }
 
 const workerdModules = new Map<string, string>();

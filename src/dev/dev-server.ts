@@ -9,7 +9,8 @@ import { resolve } from "node:path";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
-import { loadWrangler, saveLoadedCode } from "../base/runtime.ts";
+import { codeCache } from "../base/code-cache.ts";
+import { loadWrangler } from "../base/runtime.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
@@ -71,7 +72,7 @@ export async function startDevServer(options: StartDevOptions): Promise<DevServe
   const dns =
     options.dns === false
       ? null
-      : new CompanionDns(config, options, (news) => void server?.reportDns(news));
+      : new CompanionDns(config, options, (news) => server?.reportDns(news));
   const startingDns = dns?.start() ?? Promise.resolve();
   try {
     // wrangler blocks the process while it loads. The runtime of DNS starts meanwhile.
@@ -258,7 +259,7 @@ export class DevServer implements RunningDev {
     this.#readyMessage = () => "Reloaded.";
     this.#log(await message());
     this.#ready.resolve();
-    setTimeout(saveLoadedCode, codeSaveMilliseconds).unref();
+    setTimeout(() => codeCache.save(), codeSaveMilliseconds).unref();
   }
 
   #onFailure(problem: string | null): void {

@@ -15,9 +15,10 @@ describe("urlOf()", () => {
   });
 });
 
+const address = (host: string, family: string, internal: boolean) =>
+  ({ address: host, family, internal }) as NetworkInterfaceInfo;
+
 describe("networkUrlsOf()", () => {
-  const address = (host: string, family: string, internal: boolean) =>
-    ({ address: host, family, internal }) as NetworkInterfaceInfo;
   const interfaces = {
     lo: [address("127.0.0.1", "IPv4", true)],
     eth0: [address("192.0.2.7", "IPv4", false), address("fe80::1", "IPv6", false)],

@@ -10,11 +10,11 @@ export interface ScriptAddress {
 
 /** The path of wrangler's page for the state of KV, D1, R2, Durable Objects and workflows. */
 const explorerPath = "/cdn-cgi/local/explorer";
-const anyAddresses = ["*", "0.0.0.0", "::"];
+const anyAddresses = new Set(["*", "0.0.0.0", "::"]);
 
 /** The URL for this machine. */
 export function urlOf({ hostname, ...address }: ScriptAddress): string {
-  return format({ ...address, hostname: anyAddresses.includes(hostname) ? "localhost" : hostname });
+  return format({ ...address, hostname: anyAddresses.has(hostname) ? "localhost" : hostname });
 }
 
 /** The URLs for other machines, if the server listens at all addresses. */
@@ -22,7 +22,7 @@ export function networkUrlsOf(
   address: ScriptAddress,
   interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
 ): string[] {
-  if (!anyAddresses.includes(address.hostname)) return [];
+  if (!anyAddresses.has(address.hostname)) return [];
   return Object.values(interfaces)
     .flatMap((addresses = []) => addresses)
     .filter(({ internal, family }) => !internal && family === "IPv4")

@@ -119,7 +119,8 @@ async function startAlone(
   dns: ProjectDns,
   options: StartDnsOptions,
 ): Promise<RunningDns> {
-  const { url, dnsPort, addresses, stop } = await startServer(owner, dns, options);
+  const server = await startServer(owner, dns, options);
+  const { url, dnsPort, addresses } = server;
   const log = options.log ?? console.log;
   const zones = readDnsConfig(dns.variables).zones.map(({ name }) => name);
   log(
@@ -130,7 +131,7 @@ async function startAlone(
     ].join("\n"),
   );
   if (addresses.length > 0) log(`DNS        ${addresses.join(", ")} (UDP and TCP)`);
-  return { url, dnsPort, stop };
+  return { url, dnsPort, stop: () => server.stop() };
 }
 
 /** The part of DNS that runs while this process owns the zones. `stop()` keeps the zones owned. */

@@ -29,17 +29,17 @@ const endOfTurn = Promise.resolve();
  * caller, so an error that is made there has no frames of the script. V8 finds the frames of async
  * functions from a reaction that leads to their promise, which needs two turns to be linked.
  */
-function throwToCaller(error: unknown): Promise<never> {
+function throwToCaller(reason: unknown): Promise<never> {
   return endOfTurn
     .then(() => {})
     .then(function rethrow() {
-      if (error instanceof Error) {
-        const { stack } = error;
-        (Error as V8Error).captureStackTrace?.(error, rethrow);
+      if (reason instanceof Error) {
+        const { stack } = reason;
+        (Error as V8Error).captureStackTrace?.(reason, rethrow);
         // The caller does not await the promise in an async function.
-        if (stack !== undefined && !error.stack?.includes("\n    at ")) error.stack = stack;
+        if (stack !== undefined && !reason.stack?.includes("\n    at ")) reason.stack = stack;
       }
-      throw error;
+      throw reason;
     });
 }
 
