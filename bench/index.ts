@@ -13,6 +13,7 @@ const benchmarks: Record<string, string> = {
   dns: "./dns-queries.ts",
   "dns-api": "./dns-api.ts",
   pool: "./pool.ts",
+  cli: "./cli.ts",
 };
 
 const nodeFlags = [

@@ -1,4 +1,5 @@
 /** `ledge`, the Node API: the dev server, DNS, bindings for Miniflare, and controls for tests. */
+import "./base/require-node.ts";
 import { pluginPath } from "./base/runtime.ts";
 
 export {
@@ -23,6 +24,8 @@ export interface StoreBucketOptions {
   storage_class?: "Standard" | "InfrequentAccess";
   /** Verifies the files of an object by their hashes before the first byte of a read. */
   verify_reads?: boolean;
+  /** Lists delimited prefixes as `foo/`, with the delimiter. */
+  list_trailing_delimiter?: boolean;
 }
 
 /** An entry of Miniflare's `env` that this package's plugin serves. */

@@ -20,6 +20,7 @@ const busyCode = 5;
 
 export class FileLock {
   readonly #database: Sqlite.DatabaseSync;
+  #isReleased = false;
 
   private constructor(database: Sqlite.DatabaseSync) {
     this.#database = database;
@@ -62,7 +63,10 @@ export class FileLock {
 
   /** A second call does nothing. */
   release(): void {
-    if (this.#database.isOpen) this.#database.close();
+    // `isOpen` of the database is not in Node 22.13.
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#database.close();
   }
 }
 

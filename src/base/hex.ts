@@ -1,10 +1,10 @@
 /** Hexadecimal text. Encoded text is in lower case. */
 
-const hexDigits = "0123456789abcdef";
+const digitPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 export function encodeHex(bytes: Uint8Array): string {
   let hex = "";
-  for (const byte of bytes) hex += hexDigits.charAt(byte >> 4) + hexDigits.charAt(byte & 15);
+  for (const byte of bytes) hex += digitPairs[byte] as string;
   return hex;
 }
 

@@ -2,15 +2,17 @@
  * `worker-configuration.d.ts`: the types of a script's `env`.
  *
  * wrangler generates the file from a configuration in which our bindings are `unsafe` bindings.
- * wrangler gives those the type `any`; `withBindingTypes()` replaces it with their own types.
+ * wrangler gives those the type `any`; `withBindingTypes()` replaces it with their own types. A bucket
+ * that a deploy has too keeps wrangler's type: the script runs on both.
  */
 import { relative, resolve } from "node:path";
 import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import { isTable, type Table } from "../config/schema.ts";
+import { deployedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import { toWranglerTable } from "../config/wrangler-config.ts";
 import { isStoreFlag } from "../config/compatibility.ts";
-import { loadWrangler } from "../base/runtime.ts";
+import { loadWrangler } from "../base/wrangler.ts";
 import { UserError } from "../base/user-error.ts";
 
 /** Without `environment`, the types are for the top level and all environments together. */
@@ -32,7 +34,7 @@ export async function generateTypes(
   options: GenerateTypesOptions = {},
 ): Promise<{ readonly path: string; readonly content: string }> {
   const { includeEnv = true, includeRuntime = true } = options;
-  const config = readConfig(options);
+  const config = withoutDeployedBuckets(readConfig(options));
   const path = resolve(options.folder ?? ".", options.path ?? typesPathDefault);
   checkOptions(config, options);
   const environments = options.environment === undefined ? environmentsOf(config) : [];
@@ -84,7 +86,14 @@ function checkOptions(config: ProjectConfig, options: GenerateTypesOptions): voi
 
 function environmentsOf({ path, source }: ProjectConfig): ProjectConfig[] {
   const names = isTable(source["env"]) ? Object.keys(source["env"]) : [];
-  return names.map((environment) => readConfig({ configPath: path as string, environment }));
+  return names.map((environment) =>
+    withoutDeployedBuckets(readConfig({ configPath: path as string, environment })),
+  );
+}
+
+function withoutDeployedBuckets(config: ProjectConfig): ProjectConfig {
+  const deployed = new Set(deployedBuckets(config.table).map(({ binding }) => binding));
+  return { ...config, buckets: config.buckets.filter(({ binding }) => !deployed.has(binding)) };
 }
 
 function mergeEnvironments(config: ProjectConfig, environments: readonly ProjectConfig[]): Table {

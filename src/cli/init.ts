@@ -1,10 +1,13 @@
-/** `ledge init`: writes a new project into an empty folder. */
+/** `ledge init`: a new project in an empty folder, or the edits of an existing project. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
+import { counted } from "../base/format.ts";
 import { UserError } from "../base/user-error.ts";
-import type { LeafCommand } from "./command.ts";
-import { projectFiles } from "./init-files.ts";
+import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
+import type { FileEdit } from "./init/edit.ts";
+import type { Plan } from "./init/plan.ts";
 import { textOption } from "./options.ts";
+import { printRemark } from "./output.ts";
 
 /** Files that a new folder may hold: a repository often exists before the project. */
 const ignoredFiles = new Set([".git", ".DS_Store"]);
@@ -14,76 +17,163 @@ const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export const init: LeafCommand = {
   name: "init",
-  summary: "Writes a new TypeScript project into an empty folder",
+  summary: "Writes a new project, or edits an existing one",
   details:
-    "The project has a script with a bucket, a test, and the configuration of both. The command\n" +
-    "installs and downloads nothing, and changes nothing in a folder that has files.",
+    "In an empty folder: a script with a bucket, a test, and the configuration of both. In an\n" +
+    "existing project: shows the edits of the configuration, the vitest configuration, tsconfig,\n" +
+    ".gitignore and package.json, and makes them when you agree. r2_buckets stays for the deploy,\n" +
+    "and store_buckets serves the same bindings locally. The command installs nothing, and a second\n" +
+    "run finds nothing to do.",
   arguments: [
     { name: "DIR", summary: "The folder; by default the working folder", optional: true },
   ],
   options: {
-    name: { summary: "The name of the project", value: "NAME", default: "the folder's name" },
+    name: { summary: "The name of a new project", value: "NAME", default: "the folder's name" },
+    yes: { short: "y", summary: "Makes the edits without asking" },
+    "copy-objects": { summary: "Copies the simulator's objects (r2_buckets) into the store" },
   },
-  examples: ["ledge init photos", "ledge init . --name photos"],
+  examples: ["ledge init photos", "ledge init", "ledge init --yes --copy-objects"],
 
   async run(invocation) {
     const folder = resolve(invocation.arguments[0] ?? ".");
-    const name = textOption(invocation, "name") ?? projectName(folder);
-    const paths = writeProject(folder, name);
-    const step = relative(process.cwd(), folder);
-    console.log(
-      [
-        `Made the project "${name}":`,
-        ...paths.map((path) => `  ${path}`),
-        "",
-        "Next:",
-        ...(step === "" ? [] : [`  cd ${step}`]),
-        "  npm install",
-        "  npm run dev",
-      ].join("\n"),
-    );
+    if (isEmpty(folder)) return makeProject(invocation, folder);
+    const { findProjects, planMigration, planTemplate, projectName } =
+      await import("./init/plan.ts");
+    const versions = testedVersions();
+    const projects = findProjects(folder);
+    if (projects.length > 0) {
+      const { dev } = await import("./dev.ts");
+      const { types } = await import("./types.ts");
+      const plan = planMigration(folder, projects, [dev, types], versions["ledge"] as string);
+      return migrate(invocation, folder, plan);
+    }
+    requireManifest(folder);
+    const name = validName(textOption(invocation, "name") ?? projectName(folder));
+    return migrate(invocation, folder, planTemplate(folder, name, versions));
   },
 };
 
-/** Returns the paths of the files, relative to the folder. */
-function writeProject(folder: string, name: string): string[] {
-  if (!namePattern.test(name)) {
-    throw new UserError(
-      `"${name}" is not a name for a project. Use 1 to 63 lower-case letters, digits and "-", ` +
-        "starting with a letter or a digit.",
-    );
+/** Writes the template. There is nothing to confirm in an empty folder. */
+async function makeProject(invocation: Invocation, folder: string): Promise<void> {
+  const { projectName } = await import("./init/plan.ts");
+  const { templateFiles } = await import("./init/template.ts");
+  const name = validName(textOption(invocation, "name") ?? projectName(folder));
+  const files = Object.entries(templateFiles(name, testedVersions()));
+  writeFiles(
+    folder,
+    files.map(([path, after]) => ({ path, before: null, after })),
+  );
+  console.log(
+    [
+      `Made the project "${name}":`,
+      ...files.map(([path]) => `  ${path}`),
+      ...nextSteps(folder),
+    ].join("\n"),
+  );
+}
+
+async function migrate(invocation: Invocation, folder: string, plan: Plan): Promise<number> {
+  const isConfirmed = invocation.options["yes"] === true;
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const { edits, notes } = plan;
+  if (edits.length > 0) {
+    const { renderDiff } = await import("./init/line-diff.ts");
+    console.log(`${edits.map(renderDiff).join("\n\n")}\n`);
   }
-  checkEmpty(folder);
-  const files = projectFiles(name, testedVersions());
-  for (const [path, text] of Object.entries(files)) {
+  for (const note of notes) printRemark(`By hand: ${note}`);
+  if (edits.length > 0 && !isConfirmed) {
+    const { confirm } = await import("./confirm.ts");
+    const isAgreed =
+      isTerminal && (await confirm(`Make these changes of ${counted(edits.length, "file")}?`));
+    if (!isAgreed) {
+      const why = isTerminal ? "" : ": there is no terminal to ask. Make the changes with --yes";
+      printRemark(`Nothing was changed${why}.`);
+      return exitCode.failed;
+    }
+  }
+  writeFiles(folder, edits);
+  const changesManifest = edits.some(({ path }) => path.endsWith("package.json"));
+  console.log(
+    edits.length === 0
+      ? "Nothing to do: the project is set up."
+      : [
+          `Changed ${counted(edits.length, "file")}.`,
+          ...nextSteps(folder, changesManifest ? ["npm install"] : []),
+        ].join("\n"),
+  );
+  await copySimulatorObjects(invocation, plan, isTerminal && !isConfirmed);
+  return exitCode.done;
+}
+
+/** Copies the objects of the simulator if an option or the user says so. */
+async function copySimulatorObjects(
+  invocation: Invocation,
+  { configurations }: Plan,
+  mayAsk: boolean,
+): Promise<void> {
+  const { copyObjects, simulatorBuckets } = await import("./init/simulator-objects.ts");
+  const buckets = simulatorBuckets(configurations);
+  if (buckets.length === 0) return;
+  const names = buckets.map(({ bucketName }) => bucketName).join(", ");
+  if (invocation.options["copy-objects"] !== true) {
+    const { confirm } = await import("./confirm.ts");
+    if (!mayAsk || !(await confirm(`Copy the simulator's objects of ${names} into the store?`))) {
+      console.log(
+        `The simulator has objects of ${names}: "ledge init --copy-objects" copies them into the store.`,
+      );
+      return;
+    }
+  }
+  for (const bucket of buckets) {
+    const { copied, kept } = await copyObjects(bucket);
+    const rest = kept === 0 ? "" : ` The store has ${counted(kept, "object")} already.`;
+    console.log(`${bucket.bucketName}: copied ${counted(copied, "object")}.${rest}`);
+  }
+}
+
+function nextSteps(folder: string, install: readonly string[] = ["npm install"]): string[] {
+  const step = relative(process.cwd(), folder);
+  const steps = [...(step === "" ? [] : [`cd ${step}`]), ...install, "npm run dev"];
+  return ["", "Next:", ...steps.map((line) => `  ${line}`)];
+}
+
+function writeFiles(folder: string, edits: readonly FileEdit[]): void {
+  for (const { path, after } of edits) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
+    writeFileSync(join(folder, path), after);
   }
-  return Object.keys(files);
 }
 
-/** A valid name made from the name of the folder. */
-function projectName(folder: string): string {
-  const name = basename(folder)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 63);
-  return name === "" ? "project" : name;
+function validName(name: string): string {
+  if (namePattern.test(name)) return name;
+  throw new UserError(
+    `"${name}" is not a name for a project. Use 1 to 63 lower-case letters, digits and "-", ` +
+      "starting with a letter or a digit.",
+  );
 }
 
-/** @throws UserError for a file, and for a folder that is not empty */
-function checkEmpty(folder: string): void {
-  if (!existsSync(folder)) return;
+/** @throws UserError for a file */
+function isEmpty(folder: string): boolean {
+  if (!existsSync(folder)) return true;
   if (!statSync(folder).isDirectory()) {
     throw new UserError(`${folder} is a file: name a folder that is empty or does not exist.`);
   }
-  const found = readdirSync(folder).filter((name) => !ignoredFiles.has(name));
-  if (found.length === 0) return;
+  return listed(folder).length === 0;
+}
+
+function listed(folder: string): string[] {
+  return readdirSync(folder).filter((name) => !ignoredFiles.has(name));
+}
+
+/** @throws UserError for a folder that is neither empty nor a project */
+function requireManifest(folder: string): void {
+  if (existsSync(join(folder, "package.json"))) return;
+  const found = listed(folder);
   const shown = found.slice(0, filesShownMax).join(", ");
   const more = found.length > filesShownMax ? ` and ${found.length - filesShownMax} more` : "";
   throw new UserError(
-    `${folder} is not empty: it has ${shown}${more}. Name a folder that is empty or does not exist.`,
+    `${folder} is neither empty nor a project: it has ${shown}${more}, and no package.json and no ` +
+      "wrangler configuration. Name an empty folder, a new folder or the folder of a project.",
   );
 }
 

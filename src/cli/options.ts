@@ -7,6 +7,10 @@ export const configOptions = {
   env: { short: "e", value: "NAME", summary: "The environment, [env.NAME] of the configuration" },
 } satisfies Record<string, Option>;
 
+export const adoptOption = {
+  adopt: { summary: "Serves r2_buckets by the store, too: a wrangler project needs no edit" },
+} satisfies Record<string, Option>;
+
 /** The options of every command that works on the state of a project. */
 export const projectOptions = {
   ...configOptions,
@@ -18,17 +22,28 @@ export const projectOptions = {
   json: { summary: "Prints JSON" },
 } satisfies Record<string, Option>;
 
-/** The values of `configOptions`, as `readConfig()` takes them. */
+/** The values of `configOptions` and `adoptOption`, as `readConfig()` takes them. */
 export function configSelection(invocation: Invocation) {
-  return defined<{ configPath?: string; environment?: string }>({
+  return defined<{ configPath?: string; environment?: string; adopt?: boolean }>({
     configPath: textOption(invocation, "config"),
     environment: textOption(invocation, "env"),
+    adopt: invocation.options["adopt"] === true ? true : undefined,
   });
 }
 
 export function textOption({ options }: Invocation, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** The values of a repeated option. */
+export function listOption({ options }: Invocation, name: string): readonly string[] | undefined {
+  return options[name] as readonly string[] | undefined;
+}
+
+/** `undefined` without the option, so that the configuration decides. */
+export function flagOption({ options }: Invocation, name: string): true | undefined {
+  return options[name] === true ? true : undefined;
 }
 
 export function integerOption(
@@ -63,11 +78,11 @@ export function booleanOption(invocation: Invocation, name: string): boolean | u
 
 /** A repeated option whose values are a name and a value: `NAME=VALUE`. */
 export function pairsOption(
-  { options }: Invocation,
+  invocation: Invocation,
   name: string,
   separator: "=" | ":",
 ): Record<string, string> | undefined {
-  const pairs = options[name] as readonly string[] | undefined;
+  const pairs = listOption(invocation, name);
   if (pairs === undefined) return undefined;
   return Object.fromEntries(
     pairs.map((pair) => {

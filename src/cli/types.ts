@@ -2,7 +2,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
 import type { GenerateTypesOptions } from "./generate-types.ts";
-import { booleanOption, configOptions, configSelection, defined, textOption } from "./options.ts";
+import {
+  adoptOption,
+  booleanOption,
+  configOptions,
+  configSelection,
+  defined,
+  textOption,
+} from "./options.ts";
 
 const trueByDefault = (summary: string) => ({ summary, value: "BOOLEAN", default: "true" });
 
@@ -10,7 +17,8 @@ export const types: LeafCommand = {
   name: "types",
   summary: "Writes the TypeScript types of env and of the runtime",
   details:
-    'The file is the one that "wrangler types" writes, with buckets of the type StoreBucket.\n' +
+    'The file is the one that "wrangler types" writes, with buckets of the type StoreBucket. A\n' +
+    "bucket that r2_buckets names has wrangler's type, with and without --adopt.\n" +
     "Without --env the file holds for the top level and every environment: a binding that only\n" +
     "some of them have is optional.",
   arguments: [
@@ -22,6 +30,7 @@ export const types: LeafCommand = {
   ],
   options: {
     ...configOptions,
+    ...adoptOption,
     "env-file": { summary: "A file of variables, instead of .env", value: "FILE", repeated: true },
     "env-interface": { summary: "The name of the interface", value: "NAME", default: "Env" },
     "include-env": trueByDefault("Whether to write the types of bindings and variables"),
@@ -69,6 +78,7 @@ export const types: LeafCommand = {
 function typesCommand({ options, arguments: words }: Invocation): string {
   const optionWords = Object.entries(options).flatMap(([name, value]) => {
     if (name === "check" || value === undefined) return [];
+    if (value === true) return [`--${name}`];
     return (Array.isArray(value) ? value : [value]).map((each) => `--${name} ${String(each)}`);
   });
   return ["ledge types", ...words, ...optionWords].join(" ");

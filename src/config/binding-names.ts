@@ -1,4 +1,7 @@
-/** The names of bindings, which a script writes after `env.`. Each name belongs to one binding. */
+/**
+ * The names of bindings, which a script writes after `env.`. Each name belongs to one binding, with
+ * one exception: a name may stand in `store_buckets` and in `r2_buckets` (`deployed-buckets.ts`).
+ */
 import {
   fieldName,
   isTable,
@@ -39,7 +42,8 @@ export class BindingNames {
   claim(name: unknown, path: Path, report: ReportMistake): void {
     if (typeof name !== "string" || !identifierPattern.test(name)) return;
     const owner = this.#owners.get(name);
-    if (owner === undefined) this.#owners.set(name, fieldName(path));
+    const isShared = path[0] === "store_buckets" && owner?.startsWith("r2_buckets[") === true;
+    if (owner === undefined || isShared) this.#owners.set(name, fieldName(path));
     else report(path, `"${name}" is already taken by ${owner}. Give one of them another name`);
   }
 }

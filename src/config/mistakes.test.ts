@@ -124,7 +124,7 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, mess
     `[[store_buckets]]\n${good}\njurisdiction = "eu"`,
     "4:1",
     "6:7",
-    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads.",
+    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, list_trailing_delimiter.",
   ],
   [
     "a table instead of a list",
@@ -247,6 +247,13 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, mess
     "7:11",
     "dns.zones[0].records[0] is not a valid record of example.com: content is a required field.",
   ],
+  [
+    "a misspelt field of a record",
+    '[[dns.zones]]\nname = "example.com"\n[[dns.zones.records]]\ntyp = "A"\nname = "@"\ncontent = "192.0.2.1"\nid = "1"\nmeta = {}',
+    "4:1",
+    "8:13",
+    'dns.zones[0].records[0].typ is not a key; did you mean "type"?',
+  ],
 ];
 
 describe("readConfig() refuses", () => {
@@ -260,7 +267,6 @@ describe("readConfig() refuses", () => {
   const others: [toml: string, owner: string][] = [
     ['[vars]\nX = "1"', "vars.X"],
     ['[[kv_namespaces]]\nbinding = "X"\nid = "1"', "kv_namespaces[0].binding"],
-    ['[[r2_buckets]]\nbinding = "X"', "r2_buckets[0].binding"],
     ['[[d1_databases]]\nbinding = "X"', "d1_databases[0].binding"],
     ['[[services]]\nbinding = "X"\nservice = "y"', "services[0].binding"],
     ['[[durable_objects.bindings]]\nname = "X"', "durable_objects.bindings[0].name"],

@@ -152,4 +152,43 @@ options = { port = 4, binding = "X" }
       warnings: [],
     });
   });
+
+  const deployed = `
+[[store_buckets]]
+binding = "PHOTOS"
+bucket_name = "local"
+[[r2_buckets]]
+binding = "PHOTOS"
+bucket_name = "photos"
+[[r2_buckets]]
+binding = "LOGS"
+bucket_name = "logs"
+[env.production]
+r2_buckets = [{ binding = "PHOTOS", bucket_name = "production" }]
+`;
+
+  it("reads a binding that a deploy has too, with the listings of the deployed service", () => {
+    expect(read(deployed).buckets).toEqual([
+      { binding: "PHOTOS", bucketName: "local", listTrailingDelimiter: true },
+    ]);
+    const own = deployed.replace('"local"', '"local"\nlist_trailing_delimiter = false');
+    expect(read(own).buckets).toMatchObject([{ listTrailingDelimiter: false }]);
+  });
+
+  it("with adopt, adds the buckets of the deploy", () => {
+    expect(read(deployed, { adopt: true }).buckets).toEqual([
+      { binding: "PHOTOS", bucketName: "local", listTrailingDelimiter: true },
+      { binding: "LOGS", bucketName: "logs", listTrailingDelimiter: true },
+    ]);
+    expect(read(deployed, { adopt: true, environment: "production" })).toMatchObject({
+      buckets: [{ binding: "PHOTOS", bucketName: "production", listTrailingDelimiter: true }],
+      warnings: [],
+    });
+  });
+
+  it("with adopt, reports a name at its place in the file", () => {
+    expect(() => read(deployed.replace('"logs"', '"my logs"'), { adopt: true })).toThrow(
+      /wrangler\.toml:8:1: r2_buckets\[1\] cannot be adopted: "my logs" is not a valid bucket name/,
+    );
+  });
 });

@@ -7,6 +7,7 @@ import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 import { BindingNames } from "./binding-names.ts";
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
+import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
 import { readDns, type ProjectDns } from "./dns-table.ts";
 import { effectiveTable } from "./environment.ts";
 import { describeMistake, type Mistake, type ReportMistake, type Table } from "./schema.ts";
@@ -36,26 +37,32 @@ export interface ReadConfigOptions {
   configPath?: string;
   /** The NAME of a table `[env.NAME]`. */
   environment?: string;
+  /** `true`: the store also serves `r2_buckets`, so that a project of wrangler needs no edit. */
+  adopt?: boolean;
   /** The folder in which the search begins, and the base of a relative path. Default: the working folder. */
   folder?: string;
+  /** Files with secrets, which replace `.dev.vars`. Paths are relative to the working folder. */
+  envFiles?: readonly string[];
 }
 
 /** @throws UserError that lists every mistake with its file, line and field */
 export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
-  const { configPath, environment } = options;
+  const { configPath, environment, adopt = false } = options;
   const start = resolve(options.folder ?? ".");
   const file = readConfigFile(configPath, start);
-  if (file === null) return readWithoutFile(start, environment);
+  if (file === null) return readWithoutFile(start, options);
 
   const folder = dirname(file.path);
   const { table, origin, lacksBuckets } = effectiveTable(file, environment);
   const mistakes: Mistake[] = [];
   const report: ReportMistake = ([key, ...rest], problem) =>
     void mistakes.push({ path: [...origin(key as string), ...rest], problem });
-  const secrets = readDevVariables(folder, environment);
+  const secrets = readDevVariables(folder, environment, options.envFiles);
   const names = new BindingNames(table, Object.keys(secrets));
   reportMisspeltKeys(table, report);
-  const buckets = readBuckets(table, names, report);
+  const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
+  const own = readBuckets(table, names, deployed, report);
+  const buckets = adopt ? [...own, ...adoptBuckets(table, own, report)] : own;
   const dns = readDns(table, secrets, names, report);
   if (mistakes.length > 0) throw mistakesError(file, mistakes);
 
@@ -67,12 +74,16 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
     table,
     buckets,
     dns,
-    warnings: lacksBuckets ? [noBucketsWarning(file, environment as string)] : [],
+    warnings:
+      lacksBuckets && buckets.length === 0 ? [noBucketsWarning(file, environment as string)] : [],
   };
 }
 
 /** A folder without a file has no buckets, and the default DNS. */
-function readWithoutFile(folder: string, environment: string | undefined): ProjectConfig {
+function readWithoutFile(
+  folder: string,
+  { environment, envFiles }: ReadConfigOptions,
+): ProjectConfig {
   if (environment !== undefined) {
     throw new UserError(
       `No configuration file exists in ${folder} or above, so there is no environment ` +
@@ -80,7 +91,8 @@ function readWithoutFile(folder: string, environment: string | undefined): Proje
     );
   }
   const table: Table = {};
-  const dns = readDns(table, readDevVariables(folder), new BindingNames(table), (_, problem) => {
+  const secrets = readDevVariables(folder, undefined, envFiles);
+  const dns = readDns(table, secrets, new BindingNames(table), (_, problem) => {
     throw new UserError(problem);
   });
   return { path: null, folder, source: table, table, buckets: [], dns, warnings: [] };

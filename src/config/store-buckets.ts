@@ -29,6 +29,8 @@ export interface BucketBinding {
   readonly storageClass?: StorageClass;
   /** Whether reads verify files by their hash. */
   readonly verifyReads?: boolean;
+  /** Whether listed prefixes end with the delimiter. */
+  readonly listTrailingDelimiter?: boolean;
 }
 
 export interface BucketOptions {
@@ -41,6 +43,8 @@ export interface BucketOptions {
   readonly latencyMilliseconds?: number;
   /** Whether reads verify files by their hash. */
   readonly verifyReads?: boolean;
+  /** Whether listed prefixes end with the delimiter. Replaces the script's compatibility flag. */
+  readonly listTrailingDelimiter?: boolean;
 }
 
 /** A longer delay is a slip: no caller waits for so long. */
@@ -50,10 +54,14 @@ export const latencyMillisecondsMax = 60_000;
  * A bucket's name is also the name of a folder, so characters that file systems reserve are not allowed.
  * Deviation: the deployed service takes 3 to 63 lower-case letters, digits and hyphens.
  */
-const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+export const bucketNamePattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
+export function isBucketName(name: string): boolean {
+  return bucketNamePattern.test(name);
+}
 
 const bucketName = textSchema(
-  (name) => (bucketNamePattern.test(name) ? name : null),
+  (name) => (isBucketName(name) ? name : null),
   (name) =>
     `${JSON.stringify(name)} is not a valid bucket name. Use 1 to 63 letters, digits, ".", "_" ` +
     'and "-", beginning and ending with a letter or a digit',
@@ -70,6 +78,7 @@ const bucketEntries = {
   preview_bucket_name: v.optional(bucketName),
   storage_class: v.optional(storageClass),
   verify_reads: v.optional(booleanSchema),
+  list_trailing_delimiter: v.optional(booleanSchema),
 };
 
 export const bucketKeys: readonly string[] = Object.keys(bucketEntries);
@@ -87,6 +96,7 @@ const optionsTable = tableSchema(
     compatibility_flags: v.optional(listSchema(v.string("must be text"))),
     latency_milliseconds: v.optional(integerSchema(0, latencyMillisecondsMax)),
     verify_reads: v.optional(booleanSchema),
+    list_trailing_delimiter: v.optional(booleanSchema),
   },
   { bucket_name: "my-bucket" },
 );
@@ -94,11 +104,14 @@ const optionsTable = tableSchema(
 /**
  * @param table the table of the environment
  * @param names the names in the environment's `env`; the names of the buckets are added
+ * @param deployed the bindings that are also in `r2_buckets`: a script sees the listings of the
+ *   deployed service unless the bucket says otherwise
  * @returns the buckets; an empty list after a mistake
  */
 export function readBuckets(
   { store_buckets: given = [] }: Table,
   names: BindingNames,
+  deployed: ReadonlySet<string>,
   report: ReportMistake,
 ): BucketBinding[] {
   const parsed = parseValue(buckets, given, ["store_buckets"], report);
@@ -108,13 +121,15 @@ export function readBuckets(
   }
   return (parsed ?? []).map((bucket) => {
     const { binding, preview_bucket_name: preview, storage_class: ownClass } = bucket;
-    const { verify_reads: verifyReads } = bucket;
+    const { verify_reads: verifyReads, list_trailing_delimiter: ownDelimiter } = bucket;
+    const listTrailingDelimiter = ownDelimiter ?? (deployed.has(binding) ? true : undefined);
     return {
       binding,
       bucketName: bucket.bucket_name,
       ...(preview !== undefined && { previewBucketName: preview }),
       ...(ownClass !== undefined && { storageClass: ownClass }),
       ...(verifyReads !== undefined && { verifyReads }),
+      ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
     };
   });
 }
@@ -139,6 +154,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     compatibility_flags: compatibilityFlags,
     latency_milliseconds: latencyMilliseconds,
     verify_reads: verifyReads,
+    list_trailing_delimiter: listTrailingDelimiter,
   } = parsed;
   return {
     bucketName: parsed.bucket_name,
@@ -147,5 +163,6 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     ...(compatibilityFlags !== undefined && { compatibilityFlags }),
     ...(latencyMilliseconds !== undefined && { latencyMilliseconds }),
     ...(verifyReads !== undefined && { verifyReads }),
+    ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
   };
 }

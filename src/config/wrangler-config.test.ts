@@ -101,4 +101,28 @@ describe("toWranglerTable()", () => {
       env: { other: { vars: {} } },
     });
   });
+
+  it("leaves out the buckets of the deploy that the store serves", () => {
+    const table = {
+      store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      r2_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }, { binding: "LOGS" }],
+      env: { staging: { r2_buckets: [{ binding: "LOGS" }] } },
+    };
+    expect(toWranglerTable(read(table))).toMatchObject({
+      r2_buckets: [{ binding: "LOGS" }],
+      unsafe: {
+        bindings: [
+          {
+            name: "PHOTOS",
+            dev: { options: { bucket_name: "photos", list_trailing_delimiter: true } },
+          },
+        ],
+      },
+    });
+    read(table);
+    const adopted = readConfig({ folder, environment: "staging", adopt: true });
+    expect(toWranglerTable(adopted)).toMatchObject({
+      env: { staging: { r2_buckets: [], unsafe: { bindings: [{ name: "LOGS" }] } } },
+    });
+  });
 });

@@ -8,6 +8,7 @@
  * of the original file: wrangler resolves paths, `.dev.vars` and the state from there.
  */
 import { pluginPath } from "../base/runtime.ts";
+import { withoutServedBuckets } from "./deployed-buckets.ts";
 import type { BucketBinding, ProjectConfig } from "./read-config.ts";
 import { isTable, type Table } from "./schema.ts";
 
@@ -25,11 +26,13 @@ export function toWranglerTable(
   config: ProjectConfig,
   bindings: readonly UnsafeBindingEntry[] = unsafeBindings(config),
 ): Table {
-  const { environment } = config;
+  const { environment, buckets } = config;
+  const withOurs = (table: Table): Table =>
+    withBindings(withoutServedBuckets(table, buckets), bindings);
   const { env: environments, ...common } = config.source;
-  if (environment === undefined) return withBindings(common, bindings);
+  if (environment === undefined) return withOurs(common);
   const own = (environments as Readonly<Record<string, Table>>)[environment] as Table;
-  return { ...withBindings(common, []), env: { [environment]: withBindings(own, bindings) } };
+  return { ...withBindings(common, []), env: { [environment]: withOurs(own) } };
 }
 
 /** The bindings of buckets and DNS, with the options of the plugin. */
@@ -46,11 +49,13 @@ export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEn
 
 /** The options of the plugin (`parseBucketOptions`). The preview bucket is the local bucket. */
 export function bucketOptions(bucket: BucketBinding) {
-  const { bucketName, previewBucketName, storageClass, verifyReads } = bucket;
+  const { bucketName, previewBucketName, storageClass, verifyReads, listTrailingDelimiter } =
+    bucket;
   return {
     bucket_name: previewBucketName ?? bucketName,
     ...(storageClass !== undefined && { storage_class: storageClass }),
     ...(verifyReads !== undefined && { verify_reads: verifyReads }),
+    ...(listTrailingDelimiter !== undefined && { list_trailing_delimiter: listTrailingDelimiter }),
   };
 }
 

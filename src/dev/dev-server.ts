@@ -9,9 +9,9 @@ import { resolve } from "node:path";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
-import { loadWrangler } from "../base/runtime.ts";
-import { pluginFolder, stateFolder } from "../base/state-folder.ts";
-import { requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
+import { loadWrangler } from "../base/wrangler.ts";
+import { persistPath, pluginFolder, stateFolder } from "../base/state-folder.ts";
+import { requireUsableFolder, requireWritableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
@@ -48,10 +48,10 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   process.env["WRANGLER_LOG"] ??= options.logLevel ?? logLevelDefault;
   const config = readConfig(options);
   const state = stateFolder(config.folder, options.persistTo);
-  // wrangler would show the error of our plugin with a stack.
+  // wrangler would show an error with a stack, its own or the error of our plugin.
   if (config.buckets.length > 0) {
     requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
-  }
+  } else requireWritableFolder(persistPath(state));
   const dns = options.dns === false ? null : new CompanionDns(config, options);
   // wrangler takes time to load, so it loads while DNS starts.
   const starting = dns?.start();
@@ -133,11 +133,14 @@ class DevServer implements RunningDev {
       onCrash: (signal) => this.#onCrash(signal),
     });
     await this.#supervisor.start();
-    if (config.path !== null) {
-      this.#endWatch = watchConfig(config.path, () => {
+    const { envFiles = [] } = this.#options;
+    const watched = [...(config.path === null ? [] : [config.path]), ...envFiles];
+    const watches = watched.map((path) =>
+      watchConfig(resolve(path), () => {
         this.#changes = this.#changes.then(() => this.#reconfigure());
-      });
-    }
+      }),
+    );
+    this.#endWatch = () => watches.forEach((end) => end());
   }
 
   async restart(): Promise<void> {

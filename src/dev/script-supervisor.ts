@@ -8,17 +8,16 @@
  * source is saved, and after a crash of either runtime both start again. Starts, updates and
  * restarts run one after the other.
  */
-import type * as WranglerModule from "wrangler";
 import { watchCrashes } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
-import { loadWrangler } from "../base/runtime.ts";
+import {
+  WranglerDevServer,
+  type WorkerInput,
+  type WranglerErrorEvent,
+  type WranglerEvent,
+} from "../base/wrangler.ts";
 import { watchSourcesOnce } from "./file-watch.ts";
 import type { ScriptConsole } from "./script-console.ts";
-
-export type WorkerInput = Parameters<typeof WranglerModule.unstable_startWorker>[0];
-type DevEnv = WranglerModule.unstable_DevEnv;
-type ControllerEvent = Parameters<DevEnv["dispatch"]>[0];
-type ErrorEvent = Extract<ControllerEvent, { type: "error" }>;
 
 /** The time between the first and the last process that a terminal's interrupt reaches. */
 const interruptMilliseconds = 100;
@@ -42,12 +41,12 @@ interface SupervisorOptions {
 export class ScriptSupervisor {
   readonly #options: SupervisorOptions;
   #input: WorkerInput;
-  #environment: DevEnv | null = null;
+  #environment: WranglerDevServer | null = null;
   #stopped = false;
   #changes: Promise<void> = Promise.resolve();
   #endWatch: () => void = () => {};
-  readonly #started = new WeakSet<DevEnv>();
-  readonly #failed = new WeakSet<DevEnv>();
+  readonly #started = new WeakSet<WranglerDevServer>();
+  readonly #failed = new WeakSet<WranglerDevServer>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -67,8 +66,11 @@ export class ScriptSupervisor {
         this.#endWatch();
         return this.#start();
       }
-      await this.#environment.config.set(input, true);
+      const isUpdated = await this.#environment.update(input);
       this.#input = input;
+      if (isUpdated) return;
+      await this.#end();
+      await this.#start();
     });
   }
 
@@ -86,8 +88,7 @@ export class ScriptSupervisor {
   }
 
   async #start(): Promise<void> {
-    const { unstable_DevEnv: DevEnvironment } = loadWrangler();
-    const environment = new DevEnvironment();
+    const environment = new WranglerDevServer((event) => this.#onEvent(environment, event));
     this.#environment = environment;
     this.#endWatch = watchCrashes((signal) => {
       // An interrupt from the terminal can end the runtimes before it reaches this process.
@@ -97,11 +98,8 @@ export class ScriptSupervisor {
         this.#retry();
       }, interruptMilliseconds);
     });
-    observe(environment, (event) => this.#onEvent(environment, event));
-    // The proxy would print its address before the script answers.
-    environment.proxy.localServerReady = neverReady;
     try {
-      await environment.startWorker(this.#input);
+      await environment.start(this.#input);
     } catch (error) {
       this.#environment = null;
       this.#endWatch();
@@ -118,8 +116,8 @@ export class ScriptSupervisor {
     this.#endWatch();
     if (environment === null) return;
     // wrangler can stop a proxy only after its start, and a proxy that failed never starts.
-    await within(stopMilliseconds, environment.proxy.ready.promise);
-    await within(stopMilliseconds, environment.teardown());
+    await within(stopMilliseconds, environment.proxyStarted());
+    await within(stopMilliseconds, environment.stop());
   }
 
   #retry(): void {
@@ -133,7 +131,7 @@ export class ScriptSupervisor {
   }
 
   /** @returns whether wrangler handles the event */
-  #onEvent(environment: DevEnv, event: ControllerEvent): boolean {
+  #onEvent(environment: WranglerDevServer, event: WranglerEvent): boolean {
     if (environment !== this.#environment) return true;
     if (event.type === "bundleStart") {
       // wrangler does not restart a runtime whose first start failed.
@@ -156,36 +154,25 @@ export class ScriptSupervisor {
     return true;
   }
 
-  async #reportReady(environment: DevEnv): Promise<void> {
-    await environment.proxy.ready.promise;
-    await environment.proxy.runtimeMessageMutex.drained();
+  async #reportReady(environment: WranglerDevServer): Promise<void> {
+    await environment.proxyInformed();
     if (environment === this.#environment) this.#options.onReady();
   }
 }
 
-/** Calls `filter` with each event, and lets wrangler handle the events that `filter` accepts. */
-function observe(environment: DevEnv, filter: (event: ControllerEvent) => boolean): void {
-  const dispatch = environment.dispatch.bind(environment);
-  environment.dispatch = (event) => {
-    if (filter(event)) dispatch(event);
-  };
-  // Without a listener, an error event ends the process.
-  environment.on("error", () => {});
-}
-
 /** wrangler sends messages to its proxy and its inspector again when they fail. */
-function isRetried({ source, reason }: ErrorEvent): boolean {
+function isRetried({ source, reason }: WranglerErrorEvent): boolean {
   return (
     source === "ProxyController" &&
     /^(Failed to send message to|Could not connect to Inspector)/.test(reason)
   );
 }
 
-function problemOf({ reason, cause }: ErrorEvent, { config }: DevEnv): string {
+function problemOf({ reason, cause }: WranglerErrorEvent, environment: WranglerDevServer): string {
   const text = cause.message;
   if (!text.includes("runtime failed to start")) return text === "" ? reason : text;
   // The runtime has printed the cause.
-  return config.latestConfig?.build.format === "service-worker"
+  return environment.isServiceWorker
     ? "The script could not be started: it has no `export default`, and buckets need one."
     : "The script could not be started.";
 }
@@ -199,5 +186,3 @@ function isBuildFailure(error: Error): boolean {
 function rootOf(error: Error): Error {
   return error.cause instanceof Error ? rootOf(error.cause) : error;
 }
-
-const neverReady = { promise: new Promise<void>(() => {}), resolve() {}, reject() {} };

@@ -8,7 +8,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { loadWrangler } from "../base/runtime.ts";
+import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { isTable, type Table } from "../config/schema.ts";

@@ -15,15 +15,14 @@ import type { ParsedWorkerOptions, Plugin, Service, Worker } from "miniflare";
 import { hasRuntimeSockets } from "../base/folder-sockets.ts";
 import { newRunId } from "../base/run-records.ts";
 import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
-import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { callingMiniflare, nodeProxy } from "../base/miniflare.ts";
+import { ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { fullDeviceText, requireUsableFolder } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { companionClasses } from "../dns/server/companion.ts";
 import { apiSocketPath, zonesNeeds } from "../dns/server/zones-owner.ts";
 import { DnsUse } from "./dns-use.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
-
-const { getPersistPath, ProxyNodeBinding } = loadMiniflare();
 
 const pluginName = "dns";
 const workerService = "dns:worker";
@@ -41,9 +40,7 @@ export const dnsPlugin: Plugin = {
   },
 
   getNodeBindings(worker) {
-    return Object.fromEntries(
-      dnsBindings(worker).map(({ name }) => [name, new ProxyNodeBinding()]),
-    );
+    return Object.fromEntries(dnsBindings(worker).map(({ name }) => [name, nodeProxy()]));
   },
 
   /** Miniflare calls this method first, with all scripts of a run. */
@@ -69,7 +66,7 @@ export const dnsPlugin: Plugin = {
     if (binding === undefined) return [];
     keepRuntimeFilesPrivate();
     const { resourcePersistencePath: persistPath } = sharedOptions;
-    const folder = getPersistPath(pluginName, tmpPath, persistPath);
+    const folder = callingMiniflare().getPersistPath(pluginName, tmpPath, persistPath);
     const table = JSON.stringify(binding.options ?? {});
     // Only this runtime uses a temporary folder.
     if (persistPath === undefined) return companionServices(folder, table);

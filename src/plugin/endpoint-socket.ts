@@ -6,17 +6,15 @@
  */
 import type { ParsedWorkerOptions } from "miniflare";
 import { publishSocket, socketPath } from "../base/folder-sockets.ts";
+import { directSockets, scriptService, setDirectSockets } from "../base/miniflare.ts";
 import { endpointPath } from "../store/node/store-owner.ts";
 
 /** Also the name of the class, which no script is likely to use. */
 const entrypoint = "LedgeStoreEndpoint";
 const scriptName = "ledge-store";
 
-/**
- * The service of the buckets and of the endpoint: a second service would be a second isolate to
- * start. Miniflare looks up the service of a socket among the scripts, hence the prefix.
- */
-export const bucketsService = `core:user:${scriptName}`;
+/** The service of the buckets and of the endpoint: a second service would be a second isolate. */
+export const bucketsService = scriptService(scriptName);
 
 /** Adds the socket of a run to a script's sockets: Miniflare may read the same options twice. */
 export function openEndpointSocket(
@@ -25,11 +23,10 @@ export function openEndpointSocket(
   runId: string,
 ): void {
   closeEndpointSocket(worker);
-  const dev = devOptions(worker);
-  dev.unsafeDirectSockets = [
-    ...(dev.unsafeDirectSockets ?? []),
+  setDirectSockets(worker, [
+    ...directSockets(worker),
     { host: `unix:${socketPath(folder, runId)}`, port: 0, serviceName: scriptName, entrypoint },
-  ];
+  ]);
 }
 
 /** @param name of a socket, as Miniflare makes it of the worker's index and the entrypoint */
@@ -45,16 +42,6 @@ export function publishEndpoint(folder: string, runId: string): void {
 
 /** Removes the socket: the runtime is not the owner, or is not the owner any more. */
 export function closeEndpointSocket(worker: ParsedWorkerOptions): void {
-  const dev = devOptions(worker);
-  dev.unsafeDirectSockets = (dev.unsafeDirectSockets ?? []).filter(
-    (socket) => socket.entrypoint !== entrypoint,
-  );
-}
-
-interface DevOptions {
-  unsafeDirectSockets?: { entrypoint?: string; [option: string]: unknown }[];
-}
-
-function devOptions(worker: ParsedWorkerOptions): DevOptions {
-  return ((worker as { dev?: DevOptions }).dev ??= {});
+  const others = directSockets(worker).filter((socket) => socket.entrypoint !== entrypoint);
+  setDirectSockets(worker, others);
 }

@@ -8,14 +8,14 @@
  * wrangler prints the exception of a request itself, and the trace does not have it.
  */
 import type { ParsedWorkerOptions, Plugin } from "miniflare";
+import { scriptService, tailConsumer } from "../base/miniflare.ts";
 import { ownCompatibilityDate } from "../base/runtime.ts";
 import { pluginBindings } from "./plugin-bindings.ts";
 
 const pluginName = "exceptions";
 const tailWorker = "ledge-exceptions";
 
-/** Miniflare looks up the consumer of a trace among the scripts, hence the prefix. */
-const tailService = `core:user:${tailWorker}`;
+const tailService = scriptService(tailWorker);
 
 const tailModule = `
 export default {
@@ -39,7 +39,7 @@ export const exceptionsPlugin: Plugin = {
       const others = (config.tailConsumers ?? []).filter(
         ({ workerName }) => workerName !== tailWorker,
       );
-      config.tailConsumers = [...others, { workerName: tailWorker }];
+      config.tailConsumers = [...others, tailConsumer(tailWorker)];
     }
     return [];
   },

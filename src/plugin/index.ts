@@ -3,6 +3,7 @@
  * it. wrangler, the vitest pool, the Vite plugin and programs that start Miniflare themselves all
  * get the same buckets and the same DNS.
  */
+import "../base/require-node.ts";
 import { dnsPlugin } from "./dns-plugin.ts";
 import { exceptionsPlugin } from "./exceptions-plugin.ts";
 import { storePlugin } from "./store-plugin.ts";

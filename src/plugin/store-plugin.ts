@@ -10,7 +10,8 @@
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { newRunId } from "../base/run-records.ts";
-import { loadMiniflare, workerdModule } from "../base/runtime.ts";
+import { nodeProxy } from "../base/miniflare.ts";
+import { workerdModule } from "../base/runtime.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
 import type { BucketSettings } from "../store/core/bucket-settings.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
@@ -23,8 +24,6 @@ import {
   storeServices,
   type ControlOptions,
 } from "./store-services.ts";
-
-const { ProxyNodeBinding } = loadMiniflare();
 
 const bindingModule = "ledge-internal:store-binding";
 
@@ -78,8 +77,8 @@ export const storePlugin: Plugin = {
       storeBindings(worker).map(({ name, kind, options }) => [
         name,
         kind === "control"
-          ? new ProxyNodeBinding()
-          : nodeBinding(bucketSettings(worker, parseBucketOptions(name, options))),
+          ? nodeProxy()
+          : nodeProxy(nodeBinding(bucketSettings(worker, parseBucketOptions(name, options)))),
       ]),
     );
   },
@@ -104,6 +103,7 @@ function bucketNamesOf(worker: ParsedWorkerOptions): string[] {
 }
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {
+  const { listTrailingDelimiter: trailingDelimiter } = options;
   return {
     storageClass: options.storageClass,
     allowUnsizedStreams: false,
@@ -111,6 +111,7 @@ function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): Bu
       options.compatibilityDate ?? worker.config.compatibilityDate,
       options.compatibilityFlags ?? takeFlags(worker),
     ),
+    ...(trailingDelimiter !== undefined && { trailingDelimiter }),
   };
 }
 
@@ -135,14 +136,16 @@ function runOf(worker: ParsedWorkerOptions): Run {
   return run;
 }
 
-/** All flags of a script, also those that were removed from the list for workerd. */
-const givenFlags = new WeakMap<ParsedWorkerOptions, readonly string[]>();
+/**
+ * All flags of a script, also those that were removed from the list for workerd. By the list:
+ * Miniflare can copy the options of a worker, and reads the same options more than once.
+ */
+const givenFlags = new WeakMap<readonly string[], readonly string[]>();
 
-function takeFlags(worker: ParsedWorkerOptions): readonly string[] {
-  const { compatibilityFlags = [] } = worker.config;
-  // Miniflare can read the same options twice. The second time our flags are already removed.
-  const flags = givenFlags.get(worker) ?? [...compatibilityFlags];
-  givenFlags.set(worker, flags);
+function takeFlags({ config }: ParsedWorkerOptions): readonly string[] {
+  const { compatibilityFlags = [] } = config;
+  const flags = givenFlags.get(compatibilityFlags) ?? [...compatibilityFlags];
+  givenFlags.set(compatibilityFlags, flags);
   compatibilityFlags.splice(0, Infinity, ...flags.filter((flag) => !isStoreFlag(flag)));
   return flags;
 }

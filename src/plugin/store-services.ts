@@ -12,15 +12,14 @@ import type {
 } from "miniflare";
 import { hasRuntimeSockets } from "../base/folder-sockets.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
-import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
+import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
+import { ownCompatibilityDate, workerdModule } from "../base/runtime.ts";
 import { fullDeviceText, requireUsableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
 import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
 import { bucketsService, closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
 import { StoreUse } from "./store-use.ts";
-
-const miniflare = loadMiniflare();
 
 /** Also the name of the store's folder below the persist path. */
 export const pluginName = "store";
@@ -66,6 +65,7 @@ export async function storeServices(
   bucketNames: readonly string[],
   { project_folder: projectFolder, owner_token: ownerToken }: ControlOptions,
 ): Promise<Service[]> {
+  const miniflare = callingMiniflare();
   const { resourcePersistencePath: persistPath } = sharedOptions;
   const folder = miniflare.getPersistPath(pluginName, tmpPath, persistPath);
   const { isFull } = requireUsableFolder(folder, storeNeeds);
@@ -104,7 +104,7 @@ export async function storeServices(
   void removePartialFiles(blobs, runs);
   if (!use.isOwner) {
     closeEndpointSocket(worker);
-    return [...shared, ...clientServices(endpointPath(folder), bindings)];
+    return [...shared, ...clientServices(endpointPath(folder), bindings, miniflare.kVoid)];
   }
   if (hasRuntimeSockets) openEndpointSocket(worker, folder, runId);
   return [...shared, ...ownerServices([...bindings, joinerBinding, diskBinding])];
@@ -143,7 +143,11 @@ function ownerServices(bindings: Worker_Binding[]): Service[] {
 }
 
 /** Buckets that are clients of the owner's, under the same names: scripts have the same bindings. */
-function clientServices(endpoint: string, bindings: Worker_Binding[]): Service[] {
+function clientServices(
+  endpoint: string,
+  bindings: Worker_Binding[],
+  kVoid: MiniflareModule["kVoid"],
+): Service[] {
   return [
     { name: ownerService, external: { address: `unix:${endpoint}`, http: {} } },
     bucketsWorker({
@@ -151,7 +155,7 @@ function clientServices(endpoint: string, bindings: Worker_Binding[]): Service[]
       durableObjectNamespaces: [
         { className: bucketNamespace.className, uniqueKey: "ledge-store-client" },
       ],
-      durableObjectStorage: { inMemory: miniflare.kVoid },
+      durableObjectStorage: { inMemory: kVoid },
       bindings: [{ name: "owner", service: { name: ownerService } }, ...bindings],
     }),
   ];

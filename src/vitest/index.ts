@@ -5,10 +5,16 @@
  *     import { defineConfig } from "vitest/config";
  *
  *     export default defineConfig({ plugins: [ledge()] });
+ *
+ * A workspace of vitest has many projects, and the plugin of each is made in the same folder, before
+ * the root of the project is known. So the plugin looks for the pool when Vite tells the root, and
+ * reads the configuration file when vitest has the project.
  */
+import "../base/require-node.ts";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
+import type { ProvidedContext } from "vitest";
 import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
@@ -16,7 +22,7 @@ import { hasRpc } from "../config/compatibility.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { controlBinding, dnsBinding } from "../testing/controls.ts";
-import { findPool } from "./find-pool.ts";
+import { findPool, type Pool } from "./find-pool.ts";
 import { ReusedRuntimes } from "./reused-runtimes.ts";
 import { optionsKey } from "./runner-options.ts";
 
@@ -28,12 +34,24 @@ export interface PoolOptions {
 }
 
 export interface LedgeOptions extends PoolOptions {
-  /** The configuration file. Default: the nearest file in or above the project's folder. */
+  /**
+   * The configuration file, relative to the project's root. Default: the nearest file in or above
+   * the root.
+   */
   configPath?: string;
   environment?: string;
+  /** `true`: the store also serves `r2_buckets`, so that a project of wrangler needs no edit. */
+  adopt?: boolean;
   /** `false`: tests see the writes of other tests. */
   isolate?: boolean;
 }
+
+/** As in the pool: options that depend on values which the project's global setup provides. */
+export type LedgeOptionsFunction = (context: {
+  inject: <Key extends keyof ProvidedContext>(key: Key) => ProvidedContext[Key];
+}) => Omit<LedgeOptions, "isolate"> | Promise<Omit<LedgeOptions, "isolate">>;
+
+type PoolContext = Parameters<LedgeOptionsFunction>[0];
 
 const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url));
 
@@ -41,15 +59,90 @@ const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url))
  * The plugin of the pool, with the bindings of the configuration file, and with isolation of every
  * test. All other options are passed on to the pool.
  */
-export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
-  const { configPath, environment, isolate = true, ...poolOptions } = options;
-  const folder = process.cwd();
+export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin[] {
+  const isolate = typeof options === "function" || options.isolate !== false;
+  let pool: Pool;
+  const poolPlugin: Plugin = {
+    name: "ledge:pool",
+    async config(viteConfig, environment) {
+      pool = await findPool(resolve(viteConfig.root ?? "."));
+      const { configureVitest: _, ...hooks } = pool.plugin({});
+      // Vite reads the other hooks of a plugin after the hook `config`.
+      Object.assign(poolPlugin, hooks);
+      return callHook(hooks.config, this, viteConfig, environment);
+    },
+  };
+  return [
+    poolPlugin,
+    {
+      name: "ledge:vitest",
+      enforce: "post",
+      configureVitest(context) {
+        const { vitest, project } = context;
+        if (project.config.runner !== undefined && isolate) {
+          throw new UserError(
+            `The project sets a test runner (${project.config.runner}), but isolation needs the ` +
+              "runner of ledge. Remove the runner, or turn isolation off: ledge({ isolate: false }).",
+          );
+        }
+        const files = new DerivedFiles();
+        const { configureVitest } = pool.plugin(
+          projectOptions(options, project.config.root, files),
+        );
+        callHook(configureVitest, undefined, context);
+        const reusesRuntime = vitest.config.watch;
+        if (isolate) project.config.runner = runnerPath;
+        project.provide(optionsKey, { isolate, reusesRuntime });
+        const runtimes = new ReusedRuntimes(pool);
+        if (reusesRuntime && isolate && project.config.poolRunner !== undefined) {
+          project.config.poolRunner = runtimes.wrap(project.config.poolRunner);
+        }
+        vitest.onClose(async () => {
+          files.remove();
+          await runtimes.dispose();
+        });
+      },
+    },
+  ];
+}
+
+/** Calls a hook, which is a function or an object with a function. */
+function callHook<This, Args extends unknown[], Result>(
+  hook:
+    | ((this: This, ...args: Args) => Result)
+    | { handler: (this: This, ...args: Args) => Result }
+    | undefined,
+  self: This,
+  ...args: Args
+): Result | undefined {
+  return (typeof hook === "object" ? hook.handler : hook)?.apply(self, args);
+}
+
+/** The options of the pool for the project in `root`. */
+function projectOptions(
+  options: LedgeOptions | LedgeOptionsFunction,
+  root: string,
+  files: DerivedFiles,
+): PoolOptions | ((context: PoolContext) => Promise<PoolOptions>) {
+  if (typeof options !== "function") return resolveOptions(options, root, files);
+  // The pool asks before every test file.
+  let resolved: Promise<PoolOptions> | undefined;
+  return (context) =>
+    (resolved ??= Promise.resolve(options(context)).then((given) =>
+      resolveOptions(given, root, files),
+    ));
+}
+
+/** @throws UserError with the mistakes of the configuration file */
+function resolveOptions(options: LedgeOptions, root: string, files: DerivedFiles): PoolOptions {
+  const { configPath, environment, adopt, isolate: _, ...poolOptions } = options;
   const path = configPath ?? poolOptions.wrangler?.configPath;
   const environmentName = environment ?? poolOptions.wrangler?.environment;
   const config = readConfig({
-    folder,
+    folder: root,
     ...(path !== undefined && { configPath: path }),
     ...(environmentName !== undefined && { environment: environmentName }),
+    ...(adopt !== undefined && { adopt }),
   });
   for (const warning of config.warnings) console.warn(warning);
   if (
@@ -58,40 +151,37 @@ export async function ledge(options: LedgeOptions = {}): Promise<Plugin[]> {
     poolOptions.miniflare === undefined
   ) {
     throw new UserError(
-      `There is no wrangler.toml, wrangler.json or wrangler.jsonc in ${folder} or above it. ` +
+      `There is no wrangler.toml, wrangler.json or wrangler.jsonc in ${root} or above it. ` +
         "Add one, name one with configPath, or give the pool's options main and miniflare.",
     );
   }
-  const pool = await findPool(folder);
-  const derived =
-    config.path === null ? null : writeTemporaryConfig(config.folder, toWranglerTable(config, []));
-  process.once("exit", () => derived?.remove());
-  const runtimes = new ReusedRuntimes(pool);
-  return [
-    pool.cloudflareTest(withBindings(config, poolOptions, derived?.path)),
-    {
-      name: "ledge:vitest",
-      enforce: "post",
-      configureVitest({ vitest, project }) {
-        if (project.config.runner !== undefined && isolate) {
-          throw new UserError(
-            `The project sets a test runner (${project.config.runner}), but isolation needs the ` +
-              "runner of ledge. Remove the runner, or turn isolation off: ledge({ isolate: false }).",
-          );
-        }
-        const reusesRuntime = vitest.config.watch;
-        if (isolate) project.config.runner = runnerPath;
-        project.provide(optionsKey, { isolate, reusesRuntime });
-        if (reusesRuntime && isolate && project.config.poolRunner !== undefined) {
-          project.config.poolRunner = runtimes.wrap(project.config.poolRunner);
-        }
-        vitest.onClose(async () => {
-          derived?.remove();
-          await runtimes.dispose();
-        });
-      },
-    },
-  ];
+  const derivedPath = config.path === null ? undefined : files.write(config);
+  return withBindings(config, poolOptions, derivedPath);
+}
+
+/** The configuration files for the pool. They are removed when vitest or the process ends. */
+class DerivedFiles {
+  static readonly #all = new Set<DerivedFiles>();
+  readonly #files: { remove(): void }[] = [];
+
+  static {
+    process.once("exit", () => {
+      for (const files of this.#all) files.remove();
+    });
+  }
+
+  /** Returns the path of the file. */
+  write(config: ProjectConfig): string {
+    const file = writeTemporaryConfig(config.folder, toWranglerTable(config, []));
+    this.#files.push(file);
+    DerivedFiles.#all.add(this);
+    return file.path;
+  }
+
+  remove(): void {
+    for (const file of this.#files.splice(0)) file.remove();
+    DerivedFiles.#all.delete(this);
+  }
 }
 
 /** Adds the bindings of the configuration file, and the controls of the store and the DNS. */

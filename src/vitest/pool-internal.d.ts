@@ -1,6 +1,6 @@
-/** The part of the pool's internal module that the runner uses. */
+/** The part of the pool's internal module that the runner uses. Later versions may lack it. */
 declare module "cloudflare:test-internal" {
-  export function reset(): Promise<void>;
+  export const reset: (() => Promise<void>) | undefined;
   export const handlerContextStore: { getStore(): object | undefined } | undefined;
 }
 

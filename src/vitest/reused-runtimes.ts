@@ -7,17 +7,11 @@
  * run (`runner.ts`).
  */
 import type { PoolOptions, PoolRunnerInitializer, PoolWorker } from "vitest/node";
-import type { Pool, Socket } from "./find-pool.ts";
-
-/** A worker of the Workers pool, with its runtime and its connection. */
-interface RuntimeWorker extends PoolWorker {
-  mf?: unknown;
-  socket?: Socket | undefined;
-}
+import type { Pool } from "./find-pool.ts";
 
 export class ReusedRuntimes {
   readonly #pool: Pool;
-  readonly #idle = new Map<object, RuntimeWorker[]>();
+  readonly #idle = new Map<object, PoolWorker[]>();
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -41,21 +35,15 @@ export class ReusedRuntimes {
   #makeWorker(runner: PoolRunnerInitializer, options: PoolOptions): PoolWorker {
     const { project } = options;
     const reused = this.#idle.get(project)?.pop();
-    const worker: RuntimeWorker = reused ?? runner.createPoolWorker(options);
+    const worker: PoolWorker = reused ?? runner.createPoolWorker(options);
     return {
       name: worker.name,
       start: async () => {
-        if (reused === undefined) return worker.start();
-        worker.socket = await this.#pool.connectToMiniflareSocket(
-          worker.mf,
-          this.#pool.getRunnerName(project),
-        );
+        if (reused === undefined) await worker.start();
+        else await this.#pool.reconnect(worker, project);
       },
       stop: async () => {
-        // A worker without these fields is of an unknown version, and cannot be reused.
-        if (worker.mf === undefined || worker.socket === undefined) return worker.stop();
-        worker.socket.close();
-        worker.socket = undefined;
+        if (!this.#pool.disconnect(worker)) return worker.stop();
         this.#idle.set(project, [...(this.#idle.get(project) ?? []), worker]);
       },
       send: (message) => worker.send(message),

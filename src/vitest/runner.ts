@@ -87,7 +87,9 @@ export default class IsolatingRunner extends TestRunner {
   override async onAfterRunFiles(): Promise<void> {
     super.onAfterRunFiles();
     await this.#layers.endAll();
-    if (this.#options.reusesRuntime) await pool.reset();
+    if (!this.#options.reusesRuntime) return;
+    if (pool.reset === undefined) throw new Error(missingReset);
+    await pool.reset();
   }
 
   async #begin(task: Test | Suite): Promise<void> {
@@ -114,6 +116,10 @@ export default class IsolatingRunner extends TestRunner {
     if (report !== "" && error !== undefined) error.message += `\n\n${report}`;
   }
 }
+
+const missingReset =
+  "Watch mode of ledge/vitest needs reset() of the vitest pool, and this version of the pool has none. " +
+  'Install a version that Ledge was tested with: see "Versions" in docs/stock-tools.md.';
 
 function retries({ retry }: Test): number {
   return typeof retry === "number" ? retry : (retry?.count ?? 0);

@@ -1,9 +1,19 @@
-/** `ledge init`: a project that compiles, in an empty folder. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+/** `ledge init`: a project that compiles and passes its tests, in an empty folder. */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../dist/index.js";
 import { generateTypes } from "../../src/cli/generate-types.ts";
+import { DevProcess, ledge } from "../support/dev-process.ts";
 import { install, run } from "../support/project.ts";
 import { temporaryFolder } from "../support/store.ts";
 
@@ -35,6 +45,37 @@ function read(path: string | URL): Description {
   return JSON.parse(readFileSync(path, "utf8")) as Description;
 }
 
+/** The command `script` of util-linux, which makes a terminal. */
+const terminal = "/usr/bin/script";
+
+/**
+ * `@cloudflare/vitest-plugin` is the renamed pool. This repository has the pool under its old name,
+ * and `npm run test:matrix` installs the new name.
+ */
+function provideNewPool(folder: string): void {
+  const scope = join(folder, "node_modules/@cloudflare");
+  const installed = realpathSync(scope);
+  rmSync(scope);
+  mkdirSync(join(scope, "vitest-plugin"), { recursive: true });
+  for (const name of readdirSync(installed)) {
+    if (name !== "vitest-plugin") symlinkSync(join(installed, name), join(scope, name));
+  }
+  const standIn: Record<string, string> = {
+    "package.json": JSON.stringify({
+      name: "@cloudflare/vitest-plugin",
+      version: "1.0.0",
+      type: "module",
+      main: "index.mjs",
+      exports: { ".": "./index.mjs", "./types": { types: "./types.d.ts" } },
+    }),
+    "index.mjs": 'export * from "@cloudflare/vitest-pool-workers";',
+    "types.d.ts": '/// <reference types="@cloudflare/vitest-pool-workers/types" />\n',
+  };
+  for (const [name, text] of Object.entries(standIn)) {
+    writeFileSync(join(scope, "vitest-plugin", name), text);
+  }
+}
+
 // The compiler is slow on a busy machine.
 describe("ledge init", { timeout: 120_000 }, () => {
   it("makes a project with a valid configuration and code that compiles", async () => {
@@ -55,37 +96,97 @@ describe("ledge init", { timeout: 120_000 }, () => {
     });
 
     install(folder);
+    provideNewPool(folder);
     const { path, content } = await generateTypes({ folder });
     writeFileSync(path, content);
     const compiled = await run(folder, "tsc", "-p", ".");
     expect(compiled.out).toBe("");
     expect(compiled.code).toBe(0);
+    const tested = await run(folder, "vitest", "run");
+    expect(tested.out).toContain("4 passed");
+    expect(tested.code).toBe(0);
   });
 
-  it("depends on the versions that this package is tested with", async () => {
+  it("depends on the new pool, and on the versions that this package is tested with", async () => {
     const folder = temporaryFolder();
     await run(folder, "ledge", "init", "--name", "photos");
     const made = read(join(folder, "package.json"));
     const ours = read(new URL("../../package.json", import.meta.url));
     expect(made.name).toBe("photos");
-    expect(made.devDependencies).toEqual({
-      ...Object.fromEntries(
-        ["@cloudflare/vitest-pool-workers", "miniflare", "typescript", "vitest", "wrangler"].map(
-          (name) => [name, ours.devDependencies[name]],
-        ),
-      ),
+    expect(Object.keys(made.devDependencies)).toEqual([
+      "@cloudflare/vitest-plugin",
+      "ledge",
+      "miniflare",
+      "typescript",
+      "vitest",
+      "wrangler",
+    ]);
+    expect(made.devDependencies).toMatchObject({
       ledge: ours.version,
+      typescript: ours.devDependencies["typescript"],
+      vitest: ours.devDependencies["vitest"],
     });
   });
 
-  it("changes nothing in a folder that has files, and names them", async () => {
+  it("changes nothing in a folder that has files and is no project, and names the files", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, ".git"));
     for (const name of ["a", "b", "c", "d", "e", "f", "g"]) writeFileSync(join(folder, name), "");
     const { code, error } = await run(folder, "ledge", "init");
     expect(code).toBe(1);
-    expect(error).toContain("is not empty: it has a, b, c, d, e and 2 more.");
+    expect(error).toContain("is neither empty nor a project: it has a, b, c, d, e and 2 more,");
     expect(filesOf(folder)).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
+  });
+
+  it("adds what is missing to a folder in which npm has just installed this package", async () => {
+    const folder = temporaryFolder();
+    const manifest = {
+      name: "photos",
+      scripts: { test: 'echo "Error: no test specified" && exit 1' },
+      devDependencies: { ledge: "^0.1.0" },
+    };
+    writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2));
+    writeFileSync(join(folder, "package-lock.json"), "{}");
+    writeFileSync(join(folder, "README.md"), "mine");
+
+    const shown = await run(folder, "ledge", "init");
+    expect(shown.code).toBe(1);
+    expect(shown.out).toContain("new file wrangler.jsonc\n+{");
+    expect(shown.out).toContain('+    "test": "vitest run",');
+    expect(shown.error).toBe(
+      "Nothing was changed: there is no terminal to ask. Make the changes with --yes.\n",
+    );
+    expect(filesOf(folder)).toEqual(["README.md", "package-lock.json", "package.json"]);
+
+    const made = await run(folder, "ledge", "init", "--yes");
+    expect(made.code).toBe(0);
+    expect(made.out).toContain("Changed 7 files.\n\nNext:\n  npm install\n  npm run dev\n");
+    expect(filesOf(folder)).toEqual([...files, "package-lock.json"].toSorted());
+    expect(readFileSync(join(folder, "README.md"), "utf8")).toBe("mine");
+    expect(read(join(folder, "package.json"))).toMatchObject({
+      scripts: { dev: "ledge dev", test: "vitest run" },
+      devDependencies: { ledge: "^0.1.0", wrangler: expect.any(String) as string },
+    });
+
+    const again = await run(folder, "ledge", "init");
+    expect(again).toMatchObject({ code: 0, out: "Nothing to do: the project is set up.\n" });
+  });
+
+  it.runIf(existsSync(terminal)).each([
+    ["y", /Changed 3 files\./, 0],
+    ["n", /Nothing was changed\./, 1],
+  ])("asks on a terminal, and %s is an answer", async (answer, message, code) => {
+    const folder = temporaryFolder();
+    const config = `[[r2_buckets]]\nbinding = "A"\nbucket_name = "a"\n`;
+    writeFileSync(join(folder, "wrangler.toml"), config);
+    writeFileSync(join(folder, "package.json"), "{}");
+    const command = `"${process.execPath}" "${ledge}" init`;
+    const session = new DevProcess(terminal, ["-qefc", command, "/dev/null"], folder);
+    await session.waitForOutput(/Make these changes of 3 files\? \[y\/N\]/);
+    session.child.stdin?.write(`${answer}\n`);
+    expect(await session.exited).toBe(code);
+    expect(session.output).toMatch(message);
+    expect(readFileSync(join(folder, "wrangler.toml"), "utf8") === config).toBe(code === 1);
   });
 
   it("refuses an invalid name, and a file in place of the folder", async () => {

@@ -75,6 +75,18 @@ describe("ledge types", { timeout: 120_000 }, () => {
     expect(await run(folder, "tsc", "-p", ".")).toMatchObject({ code: 0, out: "" });
   });
 
+  it("leaves wrangler's type to a bucket that a deploy has too", async () => {
+    const deployed = ["PHOTOS", "LOGS"].map((binding) => ({ binding, bucket_name: "photos" }));
+    const { content } = await generateTypes({
+      folder: project({ r2_buckets: deployed }),
+      adopt: true,
+      includeRuntime: false,
+    });
+    expect(content).toContain("PHOTOS: R2Bucket;");
+    expect(content).toContain("LOGS: R2Bucket;");
+    expect(content).not.toContain("StoreBucket");
+  });
+
   it("--check reports whether the file is up to date", async () => {
     const folder = project();
     const check = () => run(folder, "ledge", "types", "--check", "--include-runtime", "false");

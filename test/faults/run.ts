@@ -5,6 +5,7 @@
  *     --seed N      repeats a run
  *     --only NAME   the test files whose names contain NAME
  *     --kills N     how many kills the long form of the crash suite makes
+ *     --mutations   shows that each suite fails when the code that it tests is wrong
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { runMutations } from "./mutate.ts";
 import { formatTable } from "./support/figures-table.ts";
 
 const { values } = parseArgs({
@@ -20,9 +22,11 @@ const { values } = parseArgs({
     seed: { type: "string" },
     only: { type: "string" },
     kills: { type: "string" },
+    mutations: { type: "boolean", default: false },
   },
 });
 const root = fileURLToPath(new URL("../..", import.meta.url));
+if (values.mutations) process.exit(runMutations(root, values.only) ? 0 : 1);
 const folder = mkdtempSync(join(tmpdir(), "ledge-figures-"));
 const figures = join(folder, "figures");
 const files = values.only === undefined ? [] : [`test/faults/${values.only}`];

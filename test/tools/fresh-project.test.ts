@@ -148,7 +148,7 @@ describe("an incomplete project", () => {
     );
     const { status, output } = await runVitest(project.folder);
     expect(status).toBe(1);
-    expect(output).toContain("needs @cloudflare/vitest-pool-workers 0.22 or later");
+    expect(output).toContain("needs @cloudflare/vitest-pool-workers 0.22.0 or later");
     expect(output).toContain("has 0.8.0. Update it: npm install --save-dev");
   });
 

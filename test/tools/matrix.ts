@@ -1,75 +1,113 @@
 /**
- * `npm run test:matrix`: installs the packed package in new projects, each with another version of
- * the pool and the versions of wrangler and Miniflare that the pool depends on. Names on the
- * command line select some of the projects.
+ * `npm run test:matrix`: installs the packed package in new projects, with the oldest and the newest
+ * versions of wrangler, the vitest pool and the Vite plugin, and runs the tools on it.
+ *
+ *     npm run test:matrix                   everything; writes the table in docs/stock-tools.md
+ *     npm run test:matrix -- --newest       only the newest version of each tool
+ *     npm run test:matrix -- "pool 0.23"    only these columns of the table
  */
-import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { mapConcurrent } from "../../src/base/concurrency.ts";
+import { checks, type CheckName } from "./support/matrix/checks.ts";
+import {
+  install,
+  installedVersions,
+  installNode,
+  NotAvailable,
+} from "./support/matrix/installation.ts";
+import { trials, type Trial } from "./support/matrix/plan.ts";
+import {
+  packages,
+  renderTable,
+  withTable,
+  withVersions,
+  type TrialResult,
+} from "./support/matrix/table.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const { overrides, devDependencies } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-) as { overrides: Record<string, string>; devDependencies: Record<string, string> };
-const sample = fileURLToPath(new URL("fixtures/isolation", import.meta.url));
+const page = join(root, "docs/stock-tools.md");
+const versionsModule = join(root, "src/base/tested-versions.ts");
 
-const pools: Record<string, Record<string, string>> = {
-  "pool 0.22": { "@cloudflare/vitest-pool-workers": "0.22.0" },
-  "pool 0.23": { "@cloudflare/vitest-pool-workers": "0.23.0" },
-  plugin: { "@cloudflare/vitest-plugin": "latest" },
-};
-
-const chosen = process.argv.slice(2);
-const work = mkdtempSync(join(tmpdir(), "ledge-matrix-"));
-const results: string[] = [];
-try {
-  const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", work], {
-    cwd: root,
-    encoding: "utf8",
-  }).trim();
-  for (const [name, pool] of Object.entries(pools)) {
-    if (chosen.length > 0 && !chosen.includes(name)) continue;
-    console.log(`\n# ${name}\n`);
-    results.push(
-      `${tryPool(join(work, name.replace(" ", "-")), pool, join(work, packed))}  ${name}`,
-    );
-  }
-} finally {
-  rmSync(work, { recursive: true, force: true });
+const args = process.argv.slice(2);
+const chosen = trials.filter(
+  ({ name, isNewest }) =>
+    args.length === 0 || args.includes(name) || (isNewest && args.includes("--newest")),
+);
+if (chosen.length === 0) {
+  throw new Error(`No column has that name: ${trials.map(({ name }) => `"${name}"`).join(", ")}`);
 }
-console.log(`\n${results.join("\n")}`);
-process.exitCode = results.every((result) => result.startsWith("passed")) ? 0 : 1;
 
-function tryPool(folder: string, pool: Record<string, string>, tarball: string): string {
-  mkdirSync(folder, { recursive: true });
-  cpSync(sample, folder, {
-    recursive: true,
-    filter: (path) => !path.slice(sample.length).includes("node_modules"),
+const work = mkdtempSync(join(tmpdir(), "ledge-matrix-"));
+process.once("exit", () => rmSync(work, { recursive: true, force: true, maxRetries: 5 }));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", work], {
+  cwd: root,
+  encoding: "utf8",
+}).trim();
+
+/** Most checks wait for processes to start. */
+const concurrency = 2;
+/** The folders of installations, by their packages. */
+const installed = new Map<string, string>();
+const results: TrialResult[] = [];
+for (const trial of chosen) results.push(await runTrial(trial));
+
+console.log(`\n${renderTable(results)}`);
+const hasFailed = results.some(({ outcomes }) => Object.values(outcomes).includes("failed"));
+process.exitCode = hasFailed ? 1 : 0;
+if (chosen.length === trials.length && !hasFailed) {
+  writeFileSync(page, withTable(readFileSync(page, "utf8"), results));
+  const source = readFileSync(versionsModule, "utf8");
+  writeFileSync(versionsModule, withVersions(source, readFileSync(page, "utf8")));
+  execFileSync("npx", ["oxfmt", "--write", page, versionsModule], { cwd: root });
+}
+
+async function runTrial(trial: Trial): Promise<TrialResult> {
+  console.log(`\n# ${trial.name}`);
+  try {
+    return await runOn(trial, installOnce(trial.packages));
+  } catch (error) {
+    if (!(error instanceof NotAvailable)) throw error;
+    console.log(error.message);
+    const reason = `not available for ${process.platform}-${process.arch}`;
+    const outcomes = Object.fromEntries(trial.checks.map((each) => [each, reason]));
+    return { name: trial.name, node: "", versions: {}, outcomes };
+  }
+}
+
+/** @param folder of the installation */
+async function runOn({ name, node, checks: names }: Trial, folder: string): Promise<TrialResult> {
+  const program = node === null ? process.execPath : installNode(join(work, "nodes", node), node);
+  const version = execFileSync(program, ["--version"], { encoding: "utf8" }).trim().slice(1);
+  const versions = Object.fromEntries(
+    packages.map((each) => [each, installedVersions(folder, each)]),
+  );
+  console.log(`Node ${version}`, JSON.stringify(versions));
+  const outcomes: Record<string, string | null> = Object.fromEntries(
+    names.map((each) => [each, null]),
+  );
+  const queue = Readable.from(names) as AsyncIterable<CheckName>;
+  await mapConcurrent(queue, concurrency, async (each) => {
+    const began = performance.now();
+    await checks[each]({ folder, node: program }).catch((error: Error) => {
+      console.log(error.message);
+      outcomes[each] = "failed";
+    });
+    const seconds = ((performance.now() - began) / 1000).toFixed(0);
+    console.log(`${outcomes[each] ?? "passed"}  ${each} (${seconds} s)`);
   });
-  const manifest = {
-    name: "matrix",
-    private: true,
-    type: "module",
-    devDependencies: {
-      ...pool,
-      ledge: `file:${tarball}`,
-      vitest: "^4.1.0",
-      vite: devDependencies["vite"],
-    },
-    // Versions with published builds for every platform (docs/decisions/0006-exact-tools.md).
-    overrides,
-  };
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2));
-  const run = (command: string, ...args: string[]): boolean =>
-    spawnSync(command, args, { cwd: folder, stdio: "inherit" }).status === 0;
-  if (!run("npm", "install", "--no-audit", "--no-fund")) return "did not install";
-  const versions = ["wrangler", "miniflare", "vitest", ...Object.keys(pool)].map((name) => {
-    const path = join(folder, "node_modules", name, "package.json");
-    const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string };
-    return `${name} ${version}`;
-  });
-  console.log(versions.join(", "));
-  return run("npx", "vitest", "run") ? "passed" : "failed";
+  return { name, node: version, versions, outcomes };
+}
+
+function installOnce(wanted: Readonly<Record<string, string>>): string {
+  const key = JSON.stringify(wanted);
+  const folder = installed.get(key) ?? join(work, `project-${installed.size}`);
+  if (!installed.has(key)) install(folder, wanted, join(work, packed));
+  installed.set(key, folder);
+  return folder;
 }

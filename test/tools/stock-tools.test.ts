@@ -1,23 +1,14 @@
-/**
- * Stock wrangler and Vite run the project of docs/stock-tools.md, word for word. The one change is
- * the inspector's port: all tools use 9229, and another process may have it.
- */
-import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+/** Stock wrangler and Vite run the project of docs/stock-tools.md. */
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { bytesOf } from "../support/bytes.ts";
 import { createProject, DevProcess } from "../support/dev-process.ts";
 import { blobFiles, temporaryFolder } from "../support/store.ts";
+import { documentedProject } from "./support/documented-project.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** The files of the page: code blocks whose first line is a file name. */
-function documentedFiles(): Record<string, string> {
-  const page = readFileSync(join(root, "docs/stock-tools.md"), "utf8");
-  const fences = page.matchAll(/^```\w+\n\/\/ (\S+)\n([^]*?)^```$/gm);
-  return Object.fromEntries(Array.from(fences, ([, name, text]) => [name, text as string]));
-}
 
 /** A `node_modules` with `ledge`, for tools that resolve packages from their own folder. */
 function modulesWithLedge(): string {
@@ -37,16 +28,8 @@ describe("docs/stock-tools.md", { timeout: 180_000 }, () => {
     ],
     ["vite", ["node_modules/vite/bin/vite.js", "--port", "5470"], /Local: +(http:\/\/\S+?)\/?\s/],
   ])("holds for %s", async (_, [tool, ...args], address) => {
-    const files = documentedFiles();
-    expect(Object.keys(files)).toEqual(["wrangler.jsonc", "src/index.ts", "vite.config.ts"]);
-    const viteConfig = files["vite.config.ts"]?.replace(
-      "cloudflare()",
-      "cloudflare({ inspectorPort: false })",
-    );
-    expect(viteConfig).toContain("inspectorPort");
     const folder = createProject({
-      ...files,
-      "vite.config.ts": viteConfig as string,
+      ...documentedProject(),
       "package.json": { name: "photos", type: "module" },
     });
     const server = new DevProcess(process.execPath, [join(root, tool as string), ...args], folder, {

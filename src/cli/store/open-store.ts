@@ -75,7 +75,8 @@ export async function findProject(invocation: Invocation): Promise<StoreProject>
     import("../../config/read-config.ts"),
     import("../../config/store-buckets.ts"),
   ]);
-  const config = readConfig(configSelection(invocation));
+  // A command that names a bucket means the bucket of the store, also before the project is edited.
+  const config = readConfig({ ...configSelection(invocation), adopt: true });
   const state = stateFolder(config.folder, textOption(invocation, "persist-to"));
   const folder = pluginFolder(state, "store");
   const configured = [...config.buckets, ...unsafeBuckets(config, parseBucketOptions)];
@@ -99,11 +100,13 @@ function unsafeBuckets(
     .map(({ name, dev }) => ({ binding: name, ...parseOptions(name, dev?.options) }));
 }
 
+/** @throws UserError when a file is in the place of the folder, or when this user may not read it */
 function bucketsOnDisk(folder: string): string[] {
   try {
     return readdirSync(join(folder, "blobs")).map(bucketOfFolder);
-  } catch {
-    return [];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw explain(error, folder);
   }
 }
 

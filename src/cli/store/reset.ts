@@ -1,10 +1,10 @@
 /** `ledge store reset` */
-import { createInterface } from "node:readline/promises";
 import { counted } from "../../base/format.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { UsageError, exitCode, type LeafCommand } from "../command.ts";
+import { confirm } from "../confirm.ts";
 import { projectOptions } from "../options.ts";
 import { print, printRemark } from "../output.ts";
 import { deletePrefix } from "./delete.ts";
@@ -33,7 +33,7 @@ export const reset: LeafCommand = {
     }
     return withStore(invocation, async (store) => {
       const buckets = store.buckets(invocation.arguments);
-      if (!isConfirmed && !(await confirm(buckets))) {
+      if (!isConfirmed && !(await confirm(question(buckets)))) {
         printRemark("Nothing was deleted.");
         return exitCode.failed;
       }
@@ -53,15 +53,8 @@ export const reset: LeafCommand = {
   },
 };
 
-async function confirm(buckets: readonly EndpointBucket[]): Promise<boolean> {
-  const names = buckets.map(({ name }) => `"${name}"`).join(", ");
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await terminal.question(`Delete everything in ${names}? [y/N] `);
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    terminal.close();
-  }
+function question(buckets: readonly EndpointBucket[]): string {
+  return `Delete everything in ${buckets.map(({ name }) => `"${name}"`).join(", ")}?`;
 }
 
 /** Returns the number of uploads. A dry run only counts them. */

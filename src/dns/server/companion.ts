@@ -8,7 +8,8 @@ import { observeRuntimesOf } from "../../base/child-processes.ts";
 import { publishSocket, socketPath } from "../../base/folder-sockets.ts";
 import { newRunId } from "../../base/run-records.ts";
 import { keepRuntimeFilesPrivate, makePrivateFolder } from "../../base/private-files.ts";
-import { loadMiniflare, ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
+import { acceptedConfig, loadMiniflare } from "../../base/miniflare.ts";
+import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 import { requireUsableFolder } from "../../base/usable-folder.ts";
 import type { DnsVariables } from "../../config/dns-config.ts";
 import { apiSocketPath, zonesNeeds, type ZonesOwner } from "./zones-owner.ts";
@@ -82,18 +83,18 @@ function startMiniflare(
   variables: DnsVariables,
   { port, listeners }: CompanionOptions,
 ): Miniflare {
-  const { Miniflare: Runtime } = loadMiniflare();
+  const module = loadMiniflare();
   keepRuntimeFilesPrivate();
   for (const name of miniflareFolders) makePrivateFolder(join(folder, name));
   const { isFull } = requireUsableFolder(folder, zonesNeeds);
   const classes = Object.entries(companionClasses);
-  return new Runtime({
+  return new module.Miniflare({
     host: "127.0.0.1",
     port: 0,
     resourcePersistencePath: folder,
     workers: [
       {
-        config: {
+        config: acceptedConfig(module, {
           type: "worker",
           name: workerName,
           compatibilityDate: ownCompatibilityDate,
@@ -121,7 +122,7 @@ function startMiniflare(
               Object.entries(variables).map(([name, value]) => [name, text(value as string)]),
             ),
           },
-        },
+        }),
         dev: {
           // These lead directly to the worker: Miniflare's entry worker takes longer than the API.
           unsafeDirectSockets: [

@@ -370,6 +370,15 @@ function isDelete({ method }: Operation): boolean {
   return method === "delete";
 }
 
+/** Random bytes that no call has used yet, from `randomUsed` on. */
+const randomPool = new Uint8Array(4096);
+let randomUsed = randomPool.length;
+
+/** A call into the runtime for each put would take longer than the rest of its id. */
 function randomHex(bytes: number): string {
-  return encodeHex(crypto.getRandomValues(new Uint8Array(bytes)));
+  if (randomUsed + bytes > randomPool.length) {
+    crypto.getRandomValues(randomPool);
+    randomUsed = 0;
+  }
+  return encodeHex(randomPool.subarray(randomUsed, (randomUsed += bytes)));
 }

@@ -1,5 +1,6 @@
 /** The client of a bucket: operations travel by RPC, content of any size by stream. */
-import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
+import { BlobDirectory } from "../content/blob-directory.ts";
+import { BlobDamagedError } from "../core/blob-damage.ts";
 import { bytesAtHand, openContent } from "../content/content-reader.ts";
 import { verifyContent } from "../content/content-verifier.ts";
 import type { Method } from "../core/methods.ts";

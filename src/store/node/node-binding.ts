@@ -5,7 +5,6 @@
  * `writeHttpMetadata(headers)` changes its argument, or that a stream from Node has no length. So
  * Node runs the same `StoreBucket` as a script, and only the calls to the bucket cross to workerd.
  */
-import type { ProxyNodeBinding } from "miniflare";
 import type { BucketSettings } from "../core/bucket-settings.ts";
 import { StoreBucket } from "../binding/store-bucket.ts";
 import type {
@@ -20,14 +19,14 @@ import type { StreamValue } from "../content/content-value.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { MarkedStream } from "../transport/marked-stream.ts";
 import { PulledContents } from "./pulled-content.ts";
-import { loadMiniflare } from "../../base/runtime.ts";
 
 /** Miniflare's proxy of the binding in workerd (`binding/hidden-properties.ts`). */
 interface ProxiedBinding {
   "ledge:bucket": (name: ProxiedCall, ...args: unknown[]) => Promise<unknown>;
 }
 
-export function nodeBinding(settings: BucketSettings): ProxyNodeBinding {
+/** The behaviour of a bucket in Node, for the proxy that Miniflare makes of the binding. */
+export function nodeBinding(settings: BucketSettings): ProxyHandler<object> {
   const buckets = new WeakMap<object, StoreBucket>();
   const bucketOf = (binding: object): StoreBucket => {
     let bucket = buckets.get(binding);
@@ -40,8 +39,7 @@ export function nodeBinding(settings: BucketSettings): ProxyNodeBinding {
     }
     return bucket;
   };
-  const { ProxyNodeBinding: NodeBinding } = loadMiniflare();
-  return new NodeBinding({
+  return {
     get(binding: object, property) {
       const bucket = bucketOf(binding);
       const value: unknown = Reflect.get(bucket, property);
@@ -55,7 +53,7 @@ export function nodeBinding(settings: BucketSettings): ProxyNodeBinding {
     getOwnPropertyDescriptor: () => undefined,
     has: (binding: object, property) => Reflect.has(bucketOf(binding), property),
     getPrototypeOf: (binding: object) => Reflect.getPrototypeOf(bucketOf(binding)),
-  });
+  };
 }
 
 function proxiedCalls(binding: ProxiedBinding): BucketCalls {
@@ -64,7 +62,7 @@ function proxiedCalls(binding: ProxiedBinding): BucketCalls {
   const contents = new PulledContents({
     read: (id, length) => invoke("read", { id, length } satisfies PieceRequest),
     // After `dispose()` the proxy refuses calls, and the runtime has closed its files.
-    close: (ids) => void Promise.try(invoke, "close", ids).catch(() => {}),
+    close: (ids) => void (async () => invoke("close", ids))().catch(() => {}),
   });
   const send = async (
     name: "put" | "uploadPart",

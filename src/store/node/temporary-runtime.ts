@@ -2,10 +2,11 @@
  * A runtime without a script, only with the store and its endpoint. A process starts it when the
  * process has become the owner of the store and has no runtime that could open the databases.
  */
-import type { Miniflare } from "miniflare";
+import type { Miniflare, MiniflareWorkerConfig } from "miniflare";
 import type { FolderOwner } from "../../base/folder-owner.ts";
 import { newRunId } from "../../base/run-records.ts";
-import { loadMiniflare, ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
+import { acceptedConfig, loadMiniflare } from "../../base/miniflare.ts";
+import { ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
 import { offerOwner, withdrawOwner } from "./store-owner.ts";
 
 export class TemporaryRuntime {
@@ -21,13 +22,14 @@ export class TemporaryRuntime {
     const token = newRunId();
     offerOwner(token, owner);
     // Loaded only here: loading Miniflare takes longer than most commands take with a running owner.
-    const { Log, LogLevel, Miniflare } = loadMiniflare();
+    const module = loadMiniflare();
+    const { Log, LogLevel, Miniflare } = module;
     const miniflare = new Miniflare({
       resourcePersistencePath: persistPath,
       log: new Log(LogLevel.NONE),
       // The messages of the buckets' housekeeping are for dev servers.
       handleStructuredLogs() {},
-      workers: [storeWorker(token)],
+      workers: [{ config: acceptedConfig(module, storeConfig(token)) }],
     });
     const runtime = new TemporaryRuntime(miniflare, token);
     try {
@@ -45,23 +47,21 @@ export class TemporaryRuntime {
   }
 }
 
-function storeWorker(ownerToken: string) {
+function storeConfig(ownerToken: string): MiniflareWorkerConfig {
   return {
-    config: {
-      type: "worker" as const,
-      name: "ledge-store-owner",
-      compatibilityDate: ownCompatibilityDate,
-      manifest: {
-        mainModule: "index.mjs",
-        modules: { "index.mjs": { type: "esm" as const, contents: "export default {};" } },
-      },
-      env: {
-        CONTROL: {
-          type: "unsafe:store_control" as const,
-          dev: {
-            plugin: { package: pluginPath, name: "store" },
-            options: { owner_token: ownerToken },
-          },
+    type: "worker",
+    name: "ledge-store-owner",
+    compatibilityDate: ownCompatibilityDate,
+    manifest: {
+      mainModule: "index.mjs",
+      modules: { "index.mjs": { type: "esm", contents: "export default {};" } },
+    },
+    env: {
+      CONTROL: {
+        type: "unsafe:store_control",
+        dev: {
+          plugin: { package: pluginPath, name: "store" },
+          options: { owner_token: ownerToken },
         },
       },
     },

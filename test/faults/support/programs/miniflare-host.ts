@@ -2,16 +2,15 @@
  * A process with plain Miniflare and the raw binding. Argument: the persist path.
  * The program loads Miniflare, waits for the line `start`, starts, and prints its address; so a test
  * can prepare the next process while the last one works. The line `reload` restarts the runtime as
- * an edited script does. The line `start without descriptors` does so in a process that can
- * open no file for a while. The line `start another` starts another runtime, and `spawn` starts the same
+ * an edited script does. The line `start without descriptors` starts in a process that can open
+ * no file in the moment in which it takes the lock of the store. The line `start another` starts another runtime, and `spawn` starts the same
  * program as a child process, whose lines begin with `child`.
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { Server } from "node:net";
 import { createInterface } from "node:readline";
 import { Log, LogLevel, Miniflare } from "miniflare";
-import { plugin, worker } from "../../../support/worker.ts";
+import { worker } from "../../../support/worker.ts";
 import { faultScript } from "../fault-script.ts";
 
 const [persistPath, prefix = ""] = process.argv.slice(2) as [string, string?];
@@ -29,16 +28,13 @@ function options(revision: number) {
 let miniflare: Miniflare | undefined;
 let revision = 0;
 
-async function run(text: string): Promise<void> {
-  const [line, ...rest] = text.split(": ") as [string, ...string[]];
+async function run(line: string): Promise<void> {
   switch (line) {
     case "start":
       miniflare = new Miniflare(options(revision));
       return print(`url ${String(await miniflare.ready)}`);
     case "start without descriptors":
-      // Miniflare loads the plugin at its start.
-      await import(plugin.package);
-      exhaustDescriptors(Number(rest[0]));
+      exhaustDescriptorsAtLock();
       return run("start");
     case "start another": {
       const another = new Miniflare(options(revision));
@@ -54,26 +50,37 @@ async function run(text: string): Promise<void> {
   }
 }
 
-/**
- * Opens files until the process may open only `left` more, from the moment in which Miniflare
- * listens: then the plugin decides which process owns the folder. Closes the files after a while.
- */
-function exhaustDescriptors(left: number): void {
-  const prototype = Server.prototype as { listen: (...words: unknown[]) => Server };
-  const listen = prototype.listen;
-  prototype.listen = function (this: Server, ...words: unknown[]) {
-    prototype.listen = listen;
-    this.once("listening", () => {
+/** The next attempt to take the lock of the store finds no free descriptor. */
+function exhaustDescriptorsAtLock(): void {
+  const getBuiltinModule = process.getBuiltinModule.bind(process);
+  const sqlite = getBuiltinModule("node:sqlite");
+  class DatabaseWithoutDescriptors extends sqlite.DatabaseSync {
+    constructor(path: string, settings: object = {}) {
       const files: number[] = [];
-      try {
-        for (;;) files.push(openSync("/dev/null", "r"));
-      } catch {
-        for (const file of files.splice(0, left)) closeSync(file);
-        setTimeout(() => files.forEach((file) => closeSync(file)), 1000);
+      if (path.endsWith("store/lock")) {
+        process.getBuiltinModule = getBuiltinModule;
+        print("no descriptors");
+        openAll(files);
       }
-    });
-    return listen.apply(this, words);
-  };
+      try {
+        super(path, settings);
+      } finally {
+        files.forEach((file) => closeSync(file));
+      }
+    }
+  }
+  process.getBuiltinModule = (name: string) =>
+    name === "node:sqlite"
+      ? { ...sqlite, DatabaseSync: DatabaseWithoutDescriptors }
+      : getBuiltinModule(name);
+}
+
+function openAll(files: number[]): void {
+  try {
+    for (;;) files.push(openSync("/dev/null", "r"));
+  } catch {
+    // No descriptor is left.
+  }
 }
 
 print("loaded");

@@ -1,0 +1,186 @@
+/**
+ * Miniflare: which copy Ledge uses, and what Ledge uses of its internals.
+ *
+ * A project can have several copies of Miniflare: wrangler, the vitest pool and the Vite plugin
+ * each depend on an exact version. A class or a symbol of one copy means nothing to another copy. So
+ * a plugin uses the copy that is calling, which is on the stack, and never the copy that an import
+ * would resolve to.
+ *
+ * The options of Miniflare 5 change between its prereleases. The functions below write both forms.
+ */
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import * as util from "node:util";
+import type * as Miniflare from "miniflare";
+import { checkVersion, packageOfModule } from "./package-version.ts";
+import { UserError } from "./user-error.ts";
+
+export type MiniflareModule = typeof Miniflare;
+
+const require = createRequire(import.meta.url);
+
+/** The copy that has called a plugin last. */
+let lastCaller: MiniflareModule | undefined;
+const checkedFiles = new Set<string>();
+
+/**
+ * The copy of Miniflare that is calling. For functions of a plugin, before their first `await`.
+ *
+ * @throws UserError for a copy that is too old
+ */
+export function callingMiniflare(): MiniflareModule {
+  for (const file of callingFiles()) {
+    // The file is running, so the module is loaded. A tool can have bundled Miniflare into a file
+    // whose exports are others.
+    const exported = require.cache[file]?.exports as Partial<MiniflareModule> | undefined;
+    if (exported?.ProxyNodeBinding === undefined) continue;
+    checkCopy(file);
+    return (lastCaller = exported as MiniflareModule);
+  }
+  return loadMiniflare();
+}
+
+/** The depth of the stack between a function of a plugin and this module. */
+const framesMax = 12;
+
+function* callingFiles(): Generator<string> {
+  // A name that Node 20 does not have must not be imported by name (`node-version.ts`).
+  for (const { scriptName } of util.getCallSites(framesMax, { sourceMap: false })) {
+    if (scriptName.startsWith("file:")) yield fileURLToPath(scriptName);
+    else if (scriptName !== "" && !scriptName.startsWith("node:")) yield scriptName;
+  }
+}
+
+function checkCopy(file: string): void {
+  if (checkedFiles.has(file)) return;
+  const found = packageOfModule(file);
+  if (found?.name === "miniflare") checkVersion("miniflare", found.version, found.folder);
+  checkedFiles.add(file);
+}
+
+/**
+ * Miniflare for a runtime that Ledge starts: the copy that has called a plugin in this process, or
+ * the copy of wrangler, or the copy of the project.
+ *
+ * Miniflare is a CommonJS file of several megabytes. Before Node imports such a file from a module,
+ * Node reads the whole file for the names of its exports, which takes 55 ms. `require()` returns
+ * the same module without that delay.
+ */
+export function loadMiniflare(): MiniflareModule {
+  if (lastCaller !== undefined) return lastCaller;
+  const file = resolveMiniflare();
+  checkCopy(file);
+  return require(file) as MiniflareModule;
+}
+
+function resolveMiniflare(): string {
+  for (const resolve of [
+    () => createRequire(require.resolve("wrangler")).resolve("miniflare"),
+    () => require.resolve("miniflare"),
+  ]) {
+    try {
+      return resolve();
+    } catch {
+      continue;
+    }
+  }
+  throw new UserError(
+    "Ledge found neither wrangler nor miniflare. Install wrangler: npm install --save-dev wrangler",
+  );
+}
+
+/**
+ * A binding for `getBindings()` in Node, whose behaviour is `handler`, or Miniflare's own.
+ *
+ * A copy of Miniflare that did not make the binding hands out the binding itself, which has no
+ * methods of a bucket. So every property that is read throws an error that says so.
+ */
+export function nodeProxy(handler?: ProxyHandler<object>): Miniflare.ProxyNodeBinding {
+  const { ProxyNodeBinding } = callingMiniflare();
+  return new Proxy(new ProxyNodeBinding(handler), {
+    get(target, property, receiver) {
+      // Miniflare reads the field, `await` reads `then`, and inspection reads symbols.
+      if (
+        property === "proxyOverrideHandler" ||
+        property === "then" ||
+        typeof property !== "string"
+      ) {
+        return Reflect.get(target, property, receiver) as unknown;
+      }
+      throw new UserError(
+        "This binding belongs to another copy of Miniflare than the one that made it, because the " +
+          "process has loaded several copies. Keep one copy: run npm ls miniflare, and install the " +
+          "version that wrangler depends on.",
+      );
+    },
+  });
+}
+
+/**
+ * The name of a service that Miniflare finds among the scripts, as the service of a socket or as a
+ * consumer of traces.
+ */
+export function scriptService(name: string): string {
+  return `core:user:${name}`;
+}
+
+interface DevOptions {
+  unsafeDirectSockets?: DirectSocket[];
+}
+
+export interface DirectSocket {
+  readonly host?: string;
+  readonly port?: number;
+  readonly serviceName?: string;
+  readonly entrypoint?: string;
+}
+
+/** The sockets of a worker. Miniflare reads them after it has asked the plugins for services. */
+export function directSockets(worker: Miniflare.ParsedWorkerOptions): readonly DirectSocket[] {
+  return (worker as { dev?: DevOptions }).dev?.unsafeDirectSockets ?? [];
+}
+
+export function setDirectSockets(
+  worker: Miniflare.ParsedWorkerOptions,
+  sockets: readonly DirectSocket[],
+): void {
+  ((worker as { dev?: DevOptions }).dev ??= {}).unsafeDirectSockets = [...sockets];
+}
+
+/** The folder in which dev servers of one machine find each other's scripts. */
+export function devRegistryPath(): string | undefined {
+  const { getDefaultDevRegistryPath }: Partial<MiniflareModule> = loadMiniflare();
+  return getDefaultDevRegistryPath?.();
+}
+
+/** A consumer of a worker's traces. Earlier prereleases read `workerName`, later ones `worker`. */
+export function tailConsumer(name: string): { workerName: string; worker: string } {
+  return { workerName: name, worker: name };
+}
+
+type WorkerConfig = Miniflare.MiniflareWorkerConfig;
+
+/**
+ * The configuration of a worker in the form that a copy of Miniflare accepts. Earlier prereleases
+ * have `type` in the configuration and `workerName` in bindings, later ones neither.
+ */
+export function acceptedConfig(
+  { MiniflareWorkerConfigSchema: schema }: Partial<MiniflareModule>,
+  config: WorkerConfig,
+): WorkerConfig {
+  const { type: _type, ...untyped } = config;
+  const renamed = { ...untyped, env: withWorkerNames(untyped.env) };
+  const forms = [config, untyped, { ...renamed, type: config.type }, renamed] as WorkerConfig[];
+  // Without a form that it accepts, Miniflare reports the mistakes of the latest form.
+  return forms.find((form) => schema?.safeParse(form).success) ?? (renamed as WorkerConfig);
+}
+
+function withWorkerNames(env: WorkerConfig["env"] = {}): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, binding]) => {
+      if (!("workerName" in binding)) return [name, binding];
+      const { workerName: worker, ...rest } = binding;
+      return [name, { ...rest, worker }];
+    }),
+  );
+}

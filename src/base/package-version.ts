@@ -1,0 +1,77 @@
+/**
+ * The versions of the packages that Ledge works with.
+ *
+ * A version older than the oldest tested version is refused, because its interfaces are others. A
+ * version newer than the newest tested version probably works: a warning names both versions.
+ */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { testedVersions } from "./tested-versions.ts";
+import { UserError } from "./user-error.ts";
+
+export type TestedPackage = keyof typeof testedVersions;
+
+/**
+ * @param folder of the package or of the project, for the message
+ * @throws UserError for a version that is too old
+ */
+export function checkVersion(name: TestedPackage, version: string, folder: string): void {
+  const [oldest, newest] = testedVersions[name];
+  if (compareVersions(version, oldest) < 0) {
+    throw new UserError(
+      `Ledge needs ${name} ${oldest} or later, and ${folder} has ${version}. ` +
+        `Update it: npm install --save-dev ${name}@${newest}`,
+    );
+  }
+  if (compareVersions(version, newest) > 0) {
+    warnOnce(
+      `Ledge was tested with ${name} up to ${newest}, and this is ${version}. ` +
+        `If something fails, install ${name}@${newest} or a newer version of ledge.`,
+    );
+  }
+}
+
+let hasWarned = false;
+
+/** The packages of a project are released together, so one warning stands for all. */
+function warnOnce(text: string): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  console.warn(text);
+}
+
+/** By the precedence of semver.org, for versions such as 5.20261104.0-beta. */
+export function compareVersions(a: string, b: string): number {
+  const [first, second] = [parseVersion(a), parseVersion(b)];
+  for (const [index, part] of first.numbers.entries()) {
+    const difference = part - (second.numbers[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  if (first.prerelease === second.prerelease) return 0;
+  // A release comes after its prereleases.
+  if (first.prerelease === "") return 1;
+  if (second.prerelease === "") return -1;
+  return first.prerelease < second.prerelease ? -1 : 1;
+}
+
+function parseVersion(version: string): { numbers: number[]; prerelease: string } {
+  const [, numbers = "", prerelease = ""] = /^([\d.]*)(?:-([^+]*))?/.exec(version) ?? [];
+  return { numbers: numbers.split(".").map(Number), prerelease };
+}
+
+/** The package that a module belongs to; `null` for a module outside of a package. */
+export function packageOfModule(
+  path: string,
+): { readonly name: string; readonly version: string; readonly folder: string } | null {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    try {
+      const text = readFileSync(join(folder, "package.json"), "utf8");
+      const { name, version } = JSON.parse(text) as { name?: string; version?: string };
+      // A package can have further manifests, which only say how Node reads a folder.
+      if (name !== undefined && version !== undefined) return { name, version, folder };
+    } catch {
+      continue;
+    }
+  }
+  return null;
+}

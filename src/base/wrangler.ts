@@ -1,0 +1,143 @@
+/**
+ * wrangler: which copy Ledge uses, and everything that Ledge uses of its internals.
+ *
+ * The names with `unstable_` and `experimental_` and the parts of the dev server are not promised by
+ * wrangler. A part without which Ledge can do the work has a fallback here. The lack of another part
+ * is an error that names the version that Ledge was tested with.
+ */
+import { createRequire } from "node:module";
+import type * as Wrangler from "wrangler";
+import { checkVersion, packageOfModule } from "./package-version.ts";
+import { testedVersions } from "./tested-versions.ts";
+import { UserError } from "./user-error.ts";
+
+const require = createRequire(import.meta.url);
+
+/** The exports of wrangler that Ledge uses. */
+type UsedExports = Pick<
+  typeof Wrangler,
+  "experimental_generateTypes" | "getPlatformProxy" | "unstable_DevEnv" | "unstable_readConfig"
+>;
+
+let loaded: UsedExports | undefined;
+
+/**
+ * wrangler is a CommonJS file of several megabytes. Before Node imports such a file from a module,
+ * Node reads the whole file for the names of its exports, which takes 140 ms. `require()` returns
+ * the same module without that delay.
+ *
+ * @throws UserError when wrangler is missing or too old
+ */
+export function loadWrangler(): UsedExports {
+  if (loaded !== undefined) return loaded;
+  let file: string;
+  try {
+    file = require.resolve("wrangler");
+  } catch (error) {
+    throw new UserError("Ledge found no wrangler. Install it: npm install --save-dev wrangler", {
+      cause: error,
+    });
+  }
+  const { version = "", folder = file } = packageOfModule(file) ?? {};
+  checkVersion("wrangler", version, folder);
+  return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));
+}
+
+/** A view of an object in which a missing part is an error instead of `undefined`. */
+export function requireParts<Parts extends object>(parts: Parts, owner: string): Parts {
+  return new Proxy(parts, {
+    get(target, name) {
+      const part: unknown = Reflect.get(target, name);
+      if (part !== undefined) return part;
+      const [, newest] = testedVersions.wrangler;
+      throw new UserError(
+        `${owner} has no ${String(name)}, which Ledge uses. Install wrangler@${newest}, with which ` +
+          "Ledge was tested, or a newer version of ledge.",
+      );
+    },
+  });
+}
+
+export type WorkerInput = Parameters<typeof Wrangler.unstable_startWorker>[0];
+export type WranglerConfig = Wrangler.Unstable_Config;
+export type WranglerEvent = Parameters<Wrangler.unstable_DevEnv["dispatch"]>[0];
+export type WranglerErrorEvent = Extract<WranglerEvent, { type: "error" }>;
+
+interface Deferred {
+  promise: Promise<void>;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** The parts of wrangler's dev server that a later version may lack. */
+interface DevServerParts {
+  readonly proxy?: {
+    localServerReady?: Deferred;
+    readonly ready?: { readonly promise: Promise<unknown> };
+    readonly runtimeMessageMutex?: { drained?(): Promise<void> };
+  };
+  readonly config?: {
+    set?(input: WorkerInput, throwErrors: boolean): Promise<unknown>;
+    readonly latestConfig?: { readonly build?: { readonly format?: string } };
+  };
+}
+
+/** wrangler's dev server for one script. */
+export class WranglerDevServer {
+  readonly #server: Wrangler.unstable_DevEnv;
+  readonly #parts: DevServerParts;
+
+  /** @param filter gets each event, and returns whether wrangler handles the event */
+  constructor(filter: (event: WranglerEvent) => boolean) {
+    const { unstable_DevEnv: DevEnvironment } = loadWrangler();
+    this.#server = new DevEnvironment();
+    this.#parts = this.#server;
+    const dispatch = requireParts(this.#server, "wrangler's dev server").dispatch.bind(
+      this.#server,
+    );
+    this.#server.dispatch = (event) => {
+      if (filter(event)) dispatch(event);
+    };
+    // Without a listener, an error event ends the process.
+    this.#server.on("error", () => {});
+    // The proxy would print its address before the script answers.
+    if (this.#parts.proxy !== undefined) this.#parts.proxy.localServerReady = neverReady;
+  }
+
+  async start(input: WorkerInput): Promise<void> {
+    await this.#server.startWorker(input);
+  }
+
+  /**
+   * Replaces the configuration.
+   *
+   * @returns `false` when this version of wrangler needs a new start for that
+   */
+  async update(input: WorkerInput): Promise<boolean> {
+    const { config } = this.#parts;
+    if (config?.set === undefined) return false;
+    await config.set(input, true);
+    return true;
+  }
+
+  get isServiceWorker(): boolean {
+    return this.#parts.config?.latestConfig?.build?.format === "service-worker";
+  }
+
+  /** Resolves when the proxy before the script has started. */
+  async proxyStarted(): Promise<void> {
+    await this.#parts.proxy?.ready?.promise;
+  }
+
+  /** Resolves when the proxy has received all messages, also the message about a reload. */
+  async proxyInformed(): Promise<void> {
+    await this.proxyStarted();
+    await this.#parts.proxy?.runtimeMessageMutex?.drained?.();
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.teardown();
+  }
+}
+
+const neverReady: Deferred = { promise: new Promise<void>(() => {}), resolve() {}, reject() {} };

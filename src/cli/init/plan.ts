@@ -1,0 +1,211 @@
+/** The edits that make a project one of Ledge. A plan reads files and writes none. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { findConfigFileIn } from "../../config/config-file.ts";
+import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
+import { isTable } from "../../config/schema.ts";
+import type { LeafCommand } from "../command.ts";
+import { editConfiguration } from "./configuration-edit.ts";
+import type { EditedText, FileEdit } from "./edit.ts";
+import { editGitignore } from "./gitignore-edit.ts";
+import {
+  addDependencies,
+  addScripts,
+  dependsOn,
+  editScripts,
+  parseManifest,
+} from "./manifest-edit.ts";
+import { templateDependencies, templateFiles, templateScripts } from "./template.ts";
+import { editTsconfig } from "./tsconfig-edit.ts";
+import { editVitestConfig } from "./vitest-edit.ts";
+
+export interface Plan {
+  readonly edits: readonly FileEdit[];
+  /** What the plan leaves to the user. */
+  readonly notes: readonly string[];
+  /** The configurations of all environments of all projects, adopted. */
+  readonly configurations: readonly ProjectConfig[];
+}
+
+/** Below the folder of a monorepo: `packages/shop/worker`. */
+const searchDepthMax = 3;
+const vitestConfigPattern = /^vite(?:st)?(?:\.[\w-]+)?\.config\.[cm]?[jt]s$/;
+const schemaFile = "ledge/dist/config-schema.json";
+
+/** The folders with a configuration file: this folder, or else the folders below it. */
+export function findProjects(folder: string, depth = 0): string[] {
+  if (findConfigFileIn(folder) !== null) return [folder];
+  if (depth === searchDepthMax) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !/^\.|^node_modules$|^dist$/.test(entry.name))
+    .flatMap(({ name }) => findProjects(join(folder, name), depth + 1));
+}
+
+/**
+ * The edits of existing projects.
+ *
+ * @param commands our commands that replace wrangler's in scripts
+ * @throws UserError with the mistakes of a configuration file
+ */
+export function planMigration(
+  folder: string,
+  projects: readonly string[],
+  commands: readonly LeafCommand[],
+  version: string,
+): Plan {
+  const files = new PlannedFiles(folder);
+  const configurations = projects.flatMap(readEnvironments);
+  for (const project of projects) {
+    const configPath = findConfigFileIn(project) as string;
+    const isToml = configPath.endsWith(".toml");
+    files.edit(configPath, (text) => editConfiguration(text, isToml, schemaPath(project)));
+    for (const name of readdirSync(project)) {
+      const path = join(project, name);
+      if (vitestConfigPattern.test(name)) files.edit(path, editVitestConfig);
+      if (name === "tsconfig.json") files.edit(path, (text) => unnoted(editTsconfig(text)));
+    }
+    for (const path of new Set([join(project, "package.json"), join(folder, "package.json")])) {
+      files.edit(path, (text) => editScripts(text, commands));
+    }
+    addLedge(files, project, version);
+    ignoreState(files, project);
+  }
+  return { ...files.plan(), configurations };
+}
+
+/** The edits of a folder that has a `package.json` and no configuration file. */
+export function planTemplate(
+  folder: string,
+  name: string,
+  versions: Readonly<Record<string, string>>,
+): Plan {
+  const files = new PlannedFiles(folder);
+  for (const [path, text] of Object.entries(templateFiles(name, versions))) {
+    if (!existsSync(join(folder, path))) files.create(join(folder, path), text);
+  }
+  files.edit(join(folder, "package.json"), (text) =>
+    unnoted(addDependencies(addScripts(text, templateScripts), templateDependencies(versions))),
+  );
+  ignoreState(files, folder);
+  return { ...files.plan(), configurations: [] };
+}
+
+/** The edited files, each with its first and its last text. */
+class PlannedFiles {
+  readonly folder: string;
+  readonly #files = new Map<string, { before: string | null; after: string }>();
+  readonly #notes = new Set<string>();
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** The text after the edits so far; `null` without a file. */
+  read(path: string): string | null {
+    const planned = this.#files.get(path);
+    if (planned !== undefined) return planned.after;
+    return existsSync(path) ? readFileSync(path, "utf8") : null;
+  }
+
+  create(path: string, after: string): void {
+    this.#files.set(path, { before: null, after });
+  }
+
+  /** A file that does not exist is left out. */
+  edit(path: string, edit: (text: string) => EditedText): void {
+    const current = this.read(path);
+    if (current === null) return;
+    const { text, notes } = edit(current);
+    for (const note of notes) this.#notes.add(`${this.#shown(path)}: ${note}`);
+    const before = this.#files.get(path)?.before;
+    this.#files.set(path, { before: before === undefined ? current : before, after: text });
+  }
+
+  plan(): Pick<Plan, "edits" | "notes"> {
+    return {
+      edits: [...this.#files]
+        .filter(([, { before, after }]) => before !== after)
+        .map(([path, texts]) => ({ path: this.#shown(path), ...texts })),
+      notes: [...this.#notes],
+    };
+  }
+
+  #shown(path: string): string {
+    return relative(this.folder, path).split(sep).join("/");
+  }
+}
+
+function unnoted(text: string): EditedText {
+  return { text, notes: [] };
+}
+
+/** The top level and every environment of a project. */
+function readEnvironments(project: string): ProjectConfig[] {
+  const configPath = findConfigFileIn(project) as string;
+  const top = readConfig({ configPath, adopt: true });
+  const names = isTable(top.source["env"]) ? Object.keys(top.source["env"]) : [];
+  return [top, ...names.map((environment) => readConfig({ configPath, environment, adopt: true }))];
+}
+
+/** Adds the dependency beside wrangler, unless this project or one above it has the dependency. */
+function addLedge(files: PlannedFiles, project: string, version: string): void {
+  const manifests = foldersUpTo(project, files.folder).flatMap((each) => {
+    const path = join(each, "package.json");
+    const text = files.read(path);
+    return text === null ? [] : { path, manifest: parseManifest(text) };
+  });
+  if (manifests.some(({ manifest }) => dependsOn(manifest, "ledge"))) return;
+  const beside = manifests.find(({ manifest }) => dependsOn(manifest, "wrangler"));
+  const chosen = beside ?? manifests.at(-1);
+  if (chosen === undefined) return;
+  files.edit(chosen.path, (text) => unnoted(addDependencies(text, { ledge: `^${version}` })));
+}
+
+function ignoreState(files: PlannedFiles, project: string): void {
+  const paths = foldersUpTo(project, files.folder).map((each) => join(each, ".gitignore"));
+  const path = paths.find((each) => files.read(each) !== null) ?? join(files.folder, ".gitignore");
+  const above = foldersUpTo(dirname(path), repositoryRoot(files.folder)).slice(1);
+  const inherited = [
+    ...paths.filter((each) => each !== path).map((each) => files.read(each) ?? ""),
+    ...above.map((each) => files.read(join(each, ".gitignore")) ?? ""),
+  ];
+  const text = files.read(path);
+  const after = editGitignore(text, inherited);
+  if (after === null || after === text) return;
+  if (text === null) files.create(path, after);
+  else files.edit(path, () => unnoted(after));
+}
+
+/** The folder, and the folders above it up to `top`. */
+function foldersUpTo(folder: string, top: string): string[] {
+  const parent = dirname(folder);
+  return folder === top || parent === folder ? [folder] : [folder, ...foldersUpTo(parent, top)];
+}
+
+function repositoryRoot(folder: string): string {
+  const parent = dirname(folder);
+  if (existsSync(join(folder, ".git"))) return folder;
+  return parent === folder ? folder : repositoryRoot(parent);
+}
+
+/** The path of the schema from a project: `node_modules` is in the project or above it. */
+function schemaPath(project: string): string {
+  const folders = foldersUpTo(resolve(project), sep);
+  const holder =
+    folders.find((each) => existsSync(join(each, "node_modules", "ledge"))) ??
+    folders.find((each) => existsSync(join(each, "node_modules", "wrangler"))) ??
+    project;
+  return relative(project, join(holder, "node_modules", schemaFile))
+    .split(sep)
+    .join("/");
+}
+
+/** A valid name made from the name of the folder. */
+export function projectName(folder: string): string {
+  const name = basename(folder)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 63);
+  return name === "" ? "project" : name;
+}

@@ -1,0 +1,87 @@
+/**
+ * `r2_buckets`: the buckets of the deployed script, which the store can serve locally.
+ *
+ * The store serves a bucket of this list if `store_buckets` has its binding too, or if the project
+ * is adopted: then the store serves the whole list, and the configuration file needs no edit. A
+ * deploy sees the list as it was written. A bucket with `remote` stays wrangler's: its user asked for
+ * the deployed objects.
+ */
+import { isTable, type ReportMistake, type Table } from "./schema.ts";
+import { isBucketName, type BucketBinding } from "./store-buckets.ts";
+
+interface DeployedBucket {
+  readonly index: number;
+  readonly binding: string;
+  /** wrangler creates the bucket at the deploy if its name is missing. */
+  readonly bucketName: string | undefined;
+  readonly previewBucketName: string | undefined;
+  readonly isRemote: boolean;
+}
+
+/** @param table the table of an environment */
+export function deployedBuckets({ r2_buckets: given }: Table): DeployedBucket[] {
+  const entries: unknown[] = Array.isArray(given) ? given : [];
+  return entries.flatMap((entry, index) => {
+    if (!isTable(entry) || typeof entry["binding"] !== "string") return [];
+    return {
+      index,
+      binding: entry["binding"],
+      bucketName: text(entry["bucket_name"]),
+      previewBucketName: text(entry["preview_bucket_name"]),
+      isRemote: entry["remote"] === true || entry["experimental_remote"] === true,
+    };
+  });
+}
+
+/**
+ * The buckets of the list that the store serves when the project is adopted. They list prefixes as
+ * the deployed service does.
+ *
+ * @param own the buckets of `store_buckets`
+ */
+export function adoptBuckets(
+  table: Table,
+  own: readonly Pick<BucketBinding, "binding">[],
+  report: ReportMistake,
+): BucketBinding[] {
+  const taken = new Set(own.map(({ binding }) => binding));
+  return deployedBuckets(table).flatMap((bucket) => {
+    const { index, binding, previewBucketName, isRemote } = bucket;
+    if (isRemote || taken.has(binding)) return [];
+    // The simulator, too, uses the binding as the name of a bucket without a name.
+    const bucketName = bucket.bucketName ?? binding;
+    const bad = [bucketName, previewBucketName].find(
+      (name) => name !== undefined && !isBucketName(name),
+    );
+    if (bad !== undefined) {
+      report(
+        ["r2_buckets", index],
+        `cannot be adopted: "${bad}" is not a valid bucket name. Add bucket_name, as in "photos"`,
+      );
+      return [];
+    }
+    return {
+      binding,
+      bucketName,
+      ...(previewBucketName !== undefined && { previewBucketName }),
+      listTrailingDelimiter: true,
+    };
+  });
+}
+
+/** The table without the buckets that the store serves, for a tool that would serve them too. */
+export function withoutServedBuckets<Given extends { readonly r2_buckets?: unknown }>(
+  table: Given,
+  served: readonly BucketBinding[],
+): Given {
+  if (!Array.isArray(table.r2_buckets)) return table;
+  const names = new Set(served.map(({ binding }) => binding));
+  const others = table.r2_buckets.filter(
+    (entry: unknown) => !isTable(entry) || !names.has(entry["binding"] as string),
+  );
+  return { ...table, r2_buckets: others };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,38 @@
+/** docs/reliability.md names tests that exist, and the mutations that the fault suite was shown to find. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { mutations } from "../faults/mutations.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const page = read("docs/reliability.md");
+
+test("each promise names tests that exist", () => {
+  const [, promises] = page.split("\n## What is promised\n");
+  const rows = (promises as string)
+    .split("\n## ")[0]!
+    .matchAll(/^\| (?![ -]*\|?-)(.+) \| (.+) \|$/gm);
+  const promised = Array.from(rows).slice(1);
+  expect(promised.length).toBeGreaterThan(8);
+  for (const [, , tests] of promised) {
+    const names = Array.from(
+      (tests as string).matchAll(/`(?:test\/faults\/)?([\w-]+\.test\.ts)`/g),
+    );
+    expect(names.length).toBeGreaterThan(0);
+    for (const [, name] of names) expect(existsSync(join(root, "test/faults", name!))).toBe(true);
+  }
+});
+
+test("the table of mutations has every mutation, and each can be applied", () => {
+  const rows = page
+    .match(/^\| suite +\| mutation[^]*?\n\n/m)![0]
+    .matchAll(/^\| (\S+) +\| (.+?) +\|$/gm);
+  const listed = Array.from(rows, ([, suite, effect]) => ({ suite, effect }));
+  const known = mutations.map(({ suite, effect }) => ({ suite, effect }));
+  expect(listed.filter(({ suite }) => suite !== "suite" && !suite!.startsWith("-"))).toEqual(known);
+  for (const { suite, file, original } of mutations) {
+    expect(read(file).split(original), `${suite}: ${file}`).toHaveLength(2);
+  }
+});

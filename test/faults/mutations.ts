@@ -1,0 +1,126 @@
+/**
+ * Mutations of the code, of which each makes a suite fail: a suite that stays green with its
+ * mutation proves nothing. `npm run test:faults -- --mutations` applies them one after the other in
+ * a copy of the project, and `test/docs/reliability.test.ts` compares them with docs/reliability.md.
+ */
+export interface Mutation {
+  /** The test file of the suite, without `.test.ts`. */
+  readonly suite: string;
+  /** What the changed code does. */
+  readonly effect: string;
+  readonly file: string;
+  /** Text that the file contains once. */
+  readonly original: string;
+  readonly replacement: string;
+}
+
+export const mutations: readonly Mutation[] = [
+  {
+    suite: "access",
+    effect: "any `Host` is answered",
+    file: "src/base/host-rule.ts",
+    original: "if (host === null || !isServedHost(host, rule))",
+    replacement: "if (host === null)",
+  },
+  {
+    suite: "access-files",
+    effect: "state is readable for other users",
+    file: "src/base/private-files.ts",
+    original: "const othersMask = 0o077;",
+    replacement: "const othersMask = 0o000;",
+  },
+  {
+    suite: "bad-input",
+    effect: "nesting has no limit",
+    file: "src/base/nesting.ts",
+    original: "export const nestingLevelsMax = 100;",
+    replacement: "export const nestingLevelsMax = 100_000_000;",
+  },
+  {
+    suite: "bad-input-files",
+    effect: "a manifest may name a file outside the folder",
+    file: "src/cli/store/import.ts",
+    original: 'throw new UserError("The manifest names a link that leads out of the folder.");',
+    replacement: "return;",
+  },
+  {
+    suite: "consistency",
+    effect: "the condition of a put is not evaluated",
+    file: "src/store/bucket/bucket.ts",
+    original:
+      "if (!conditionHolds(onlyIf, text === null ? null : decodeObject(key, text))) return null;",
+    replacement: "void text;",
+  },
+  {
+    suite: "crash",
+    effect: "the runtime of a killed process is not ended",
+    file: "src/base/processes.ts",
+    original: 'process.kill(processId, "SIGKILL");',
+    replacement: "process.kill(processId, 0);",
+  },
+  {
+    suite: "damage",
+    effect: "every checksum is accepted",
+    file: "src/store/core/row-checksum.ts",
+    original: "return (one - other) % modulus === 0;",
+    replacement: "return one === other || modulus > 0;",
+  },
+  {
+    suite: "damage",
+    effect: "every hash of a file is accepted",
+    file: "src/store/content/content-verifier.ts",
+    original: "if (actualMd5 === md5) continue;",
+    replacement: "if (actualMd5.length === md5.length) continue;",
+  },
+  {
+    suite: "failing-io",
+    effect: "a full disk does not use its reserve",
+    file: "src/base/disk-space.ts",
+    original: 'await this.#request("DELETE", reserveUrl);',
+    replacement: "await Promise.resolve();",
+  },
+  {
+    suite: "load",
+    effect: "a bucket answers no call between the steps of an expiry",
+    file: "src/store/bucket/bucket-object.ts",
+    original: "await scheduler.wait(0);\n      await this.#remove(this.#expireStep());",
+    replacement: "await this.#remove(this.#expireStep());",
+  },
+  {
+    suite: "lost-answers",
+    effect: "the outcome of a request is forgotten",
+    file: "src/store/bucket/request-table.ts",
+    original: "return row === undefined ? null : (JSON.parse(row[0]) as (Outcome | null)[]);",
+    replacement: "return row === undefined || row.length > 0 ? null : [];",
+  },
+  {
+    suite: "ownership",
+    effect: "two processes can have a lock",
+    file: "src/base/file-lock.ts",
+    original: 'database.exec("BEGIN EXCLUSIVE");',
+    replacement: 'database.exec("BEGIN");',
+  },
+  {
+    suite: "ownership",
+    effect: "a lock that cannot be opened counts as taken by this process",
+    file: "src/base/file-lock.ts",
+    original: "if ((error as { errcode?: number }).errcode === busyCode) return null;",
+    replacement:
+      "if ((error as { errcode?: number }).errcode === busyCode) return null;\n" +
+      '      return new FileLock(new DatabaseSync(":memory:"));',
+  },
+  {
+    suite: "readers",
+    effect: "a reader opens the first file of its object only",
+    file: "src/store/content/opened-slices.ts",
+    original: "if (start > 0 && handlesOpen + parallelOpens > handlesMax) return;",
+    replacement: "if (start >= 0) return;",
+  },
+  {
+    suite: "three-processes",
+    effect: "no client succeeds an owner that was killed",
+    file: "src/base/succession.ts",
+    original: 'const owner = await this.#options.take(() => handover.resolve("handover"));',
+    replacement: "const owner = await Promise.resolve(null as FolderOwner | null);",
+  },
+];

@@ -1,0 +1,225 @@
+/** What the matrix runs on an installation. The keys are the rows of the table. */
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bytesOf } from "../../../support/bytes.ts";
+import { documentedProject } from "../documented-project.ts";
+import { eventually, freePort, Program } from "./program.ts";
+
+export interface Installation {
+  readonly folder: string;
+  /** The program of Node. */
+  readonly node: string;
+}
+
+const requestMilliseconds = 30_000;
+const isolationFixture = fileURLToPath(new URL("../../fixtures/isolation", import.meta.url));
+
+const script = (greeting: string) => `
+export default {
+  async fetch(request, env) {
+    const key = new URL(request.url).pathname.slice(1);
+    if (request.method === "PUT") return Response.json(await env.PHOTOS.put(key, request.body));
+    if (key === "") return new Response(${JSON.stringify(greeting)});
+    const photo = await env.PHOTOS.get(key);
+    return photo === null ? new Response("Not found", { status: 404 }) : new Response(photo.body);
+  },
+};
+`;
+
+const ledgeProject = {
+  "wrangler.jsonc": JSON.stringify({
+    name: "photos",
+    main: "src/index.js",
+    compatibility_date: "2026-08-01",
+    store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+    dns: { binding: "DNS", zones: [{ name: "example.com" }] },
+  }),
+  "src/index.js": script("first"),
+};
+
+const useBucket = `
+  await bucket.put("cat", "meow", { customMetadata: { by: "me" } });
+  const cat = await bucket.get("cat");
+  console.log(await cat.text(), cat.customMetadata.by);
+  await bucket.put("tiger", new Uint8Array(300_000));
+  await (await bucket.get("tiger")).body.cancel();
+`;
+
+const platformProxyProgram = (from: string) => `
+  import { getPlatformProxy } from ${JSON.stringify(from)};
+  const { env, dispose } = await getPlatformProxy();
+  const bucket = env.PHOTOS;
+  ${useBucket}
+  await dispose();
+`;
+
+/** Earlier prereleases of Miniflare 5 need a type, which later ones refuse. */
+const miniflareProgram = `
+  import { storeBindings } from "ledge";
+  import { Miniflare } from "miniflare";
+  const start = (form) => new Miniflare({ workers: [{ config: {
+    ...form, name: "photos", compatibilityDate: "2026-08-01",
+    manifest: {
+      mainModule: "index.js",
+      modules: { "index.js": { type: "esm", contents: "export default {};" } },
+    },
+    env: storeBindings({ PHOTOS: { bucket_name: "photos" } }),
+  } }] });
+  let miniflare;
+  try {
+    miniflare = start({ type: "worker" });
+  } catch {
+    miniflare = start({});
+  }
+  const { PHOTOS: bucket } = await miniflare.getBindings();
+  ${useBucket}
+  await miniflare.dispose();
+`;
+
+export const checks = {
+  "`wrangler dev`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "wrangler-dev", { ...documentedProject() });
+    const args = ["dev", "--port", "0", "--inspector-port", "0"];
+    const server = tool(installation, folder, "wrangler/bin/wrangler.js", ...args);
+    try {
+      await tryScript(await server.waitFor(/Ready on (http:\/\/\S+)/));
+      assert.match(await ledge(installation, folder, "store", "list", "photos"), /cat/);
+    } finally {
+      await server.interrupt();
+    }
+  },
+
+  "`getPlatformProxy()` of wrangler": async (installation: Installation) => {
+    const folder = makeFolder(installation, "wrangler-proxy", {
+      ...documentedProject(),
+      "program.js": platformProxyProgram("wrangler"),
+    });
+    assert.match(await run(installation, folder, "program.js"), /^meow me$/m);
+  },
+
+  "`wrangler types`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "wrangler-types", { ...documentedProject() });
+    await tool(installation, folder, "wrangler/bin/wrangler.js", "types").end();
+    assert.match(readFileSync(join(folder, "worker-configuration.d.ts"), "utf8"), /PHOTOS: /);
+  },
+
+  "`wrangler deploy --dry-run`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "wrangler-deploy", { ...documentedProject() });
+    const args = ["deploy", "--dry-run"];
+    assert.match(
+      await tool(installation, folder, "wrangler/bin/wrangler.js", ...args).end(),
+      /PHOTOS/,
+    );
+  },
+
+  "`ledge dev`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "ledge-dev", ledgeProject);
+    const ports = ["--port", "0", "--dns-port", "0", "--dns-api-port", "0"];
+    const server = tool(installation, folder, "ledge/dist/cli.js", "dev", ...ports);
+    try {
+      const url = await server.waitFor(/^Ready +(\S+)$/m);
+      assert.match(server.output, /zones +example\.com/);
+      await tryScript(url);
+      assert.match(await ledge(installation, folder, "store", "list", "photos"), /cat/);
+      assert.equal(await (await request(url)).text(), "first");
+      writeFileSync(join(folder, "src/index.js"), script("second"));
+      await eventually(async () => assert.equal(await (await request(url)).text(), "second"));
+    } finally {
+      await server.interrupt();
+    }
+    // Without a dev server, the command starts a runtime itself.
+    assert.match(await ledge(installation, folder, "store", "list", "photos"), /cat/);
+  },
+
+  "`ledge types`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "ledge-types", ledgeProject);
+    await ledge(installation, folder, "types");
+    const types = readFileSync(join(folder, "worker-configuration.d.ts"), "utf8");
+    assert.match(types, /PHOTOS: StoreBucket;/);
+  },
+
+  "`getPlatformProxy()` of Ledge": async (installation: Installation) => {
+    const folder = makeFolder(installation, "ledge-proxy", {
+      ...ledgeProject,
+      "program.js": platformProxyProgram("ledge"),
+    });
+    assert.match(await run(installation, folder, "program.js"), /^meow me$/m);
+  },
+
+  "`new Miniflare()`": async (installation: Installation) => {
+    const folder = makeFolder(installation, "miniflare", { "program.js": miniflareProgram });
+    assert.match(await run(installation, folder, "program.js"), /^meow me$/m);
+  },
+
+  "the Vite plugin": async (installation: Installation) => {
+    const folder = makeFolder(installation, "vite", { ...documentedProject() });
+    const port = String(await freePort());
+    const server = tool(installation, folder, "vite/bin/vite.js", "--port", port);
+    try {
+      await tryScript(await server.waitFor(/Local: +(http:\/\/\S+?)\/?\s/));
+    } finally {
+      await server.interrupt();
+    }
+  },
+
+  vitest: async (installation: Installation) => {
+    const folder = makeFolder(installation, "vitest", {});
+    cpSync(isolationFixture, folder, {
+      recursive: true,
+      filter: (path) => !path.slice(isolationFixture.length).includes("node_modules"),
+    });
+    await tool(installation, folder, "vitest/vitest.mjs", "run").end();
+  },
+};
+
+export type CheckName = keyof typeof checks;
+
+/** A project below the installation, whose packages it finds in the folder above. */
+function makeFolder(
+  installation: Installation,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): string {
+  const folder = join(installation.folder, name);
+  rmSync(folder, { recursive: true, force: true });
+  const manifest = JSON.stringify({ name, private: true, type: "module" });
+  for (const [path, text] of Object.entries({ "package.json": manifest, ...files })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+/** @param path of the tool's program in `node_modules` */
+function tool(
+  { folder: root, node }: Installation,
+  folder: string,
+  path: string,
+  ...args: string[]
+): Program {
+  return new Program(node, [join(root, "node_modules", path), ...args], folder);
+}
+
+function ledge(installation: Installation, folder: string, ...args: string[]): Promise<string> {
+  return tool(installation, folder, "ledge/dist/cli.js", ...args).end();
+}
+
+function run({ node }: Installation, folder: string, program: string): Promise<string> {
+  return new Program(node, [program], folder).end();
+}
+
+/** Stores and reads an object that has a file of its own. */
+async function tryScript(url: string): Promise<void> {
+  const photo = bytesOf(300_000);
+  const put = await request(`${url}/cat`, { method: "PUT", body: photo });
+  assert.equal(put.status, 200, await put.text());
+  assert.deepEqual(new Uint8Array(await (await request(`${url}/cat`)).arrayBuffer()), photo);
+  assert.equal((await request(`${url}/dog`)).status, 404);
+}
+
+/** A dev server that cannot reload its script lets requests wait. */
+function request(url: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(requestMilliseconds) });
+}
