@@ -13,6 +13,8 @@ const benchmarks: Record<string, string> = {
   dns: "./dns-queries.ts",
   "dns-api": "./dns-api.ts",
   pool: "./pool.ts",
+  cli: "./cli.ts",
+  dev: "./dev.ts",
 };
 
 const nodeFlags = [

@@ -3,18 +3,44 @@ import { formatBytes } from "./format.ts";
 
 const redrawMilliseconds = 100;
 const barWidth = 24;
+/** A terminal that does not tell its size has 0 columns. */
+const columnsDefault = 80;
 /** ECMA-48: to the first column, and erase the line. */
 const eraseLine = "\r\u001b[K";
 
-export class Progress {
-  readonly #label: string;
+/** A line that the terminal shows until the command prints its result. */
+class TerminalLine {
   readonly #stream = process.stderr.isTTY ? process.stderr : null;
+  #drawnAt = 0;
+
+  /** Shows a text at once. */
+  show(text: string): void {
+    this.#drawnAt = Date.now();
+    // Only a text that fits into one line can be erased.
+    const shown = text.slice(0, (this.#stream?.columns || columnsDefault) - 1);
+    this.#stream?.write(`${eraseLine}${shown}`);
+  }
+
+  /** Removes the line. */
+  end(): void {
+    if (this.#drawnAt > 0) this.#stream?.write(eraseLine);
+  }
+
+  /** Shows a text, unless the line has just changed. */
+  protected redraw(text: () => string): void {
+    if (Date.now() - this.#drawnAt >= redrawMilliseconds) this.show(text());
+  }
+}
+
+/** Counts files. */
+export class Progress extends TerminalLine {
+  readonly #label: string;
   #total: number | null;
   #done = 0;
   #bytes = 0;
-  #drawnAt = 0;
 
   constructor(label = "", total: number | null = null) {
+    super();
     this.#label = label;
     this.#total = total;
   }
@@ -27,19 +53,24 @@ export class Progress {
   add(bytes: number): void {
     this.#done++;
     this.#bytes += bytes;
-    if (Date.now() - this.#drawnAt < redrawMilliseconds) return;
-    this.show(progressLine(this.#label, this.#done, this.#total, this.#bytes));
+    this.redraw(() => progressLine(this.#label, this.#done, this.#total, this.#bytes));
+  }
+}
+
+/** Counts the bytes of one file. */
+export class ByteProgress extends TerminalLine {
+  readonly #label: string;
+  readonly #total: number;
+
+  constructor(label: string, total: number) {
+    super();
+    this.#label = label;
+    this.#total = total;
   }
 
-  /** Shows a text instead of the count. */
-  show(text: string): void {
-    this.#drawnAt = Date.now();
-    this.#stream?.write(`${eraseLine}${text}`);
-  }
-
-  /** Removes the line: the command prints its result itself. */
-  end(): void {
-    if (this.#drawnAt > 0) this.#stream?.write(eraseLine);
+  /** @param bytes all bytes that were transferred so far */
+  moveTo(bytes: number): void {
+    this.redraw(() => byteProgressLine(this.#label, bytes, this.#total));
   }
 }
 
@@ -50,8 +81,15 @@ export function progressLine(
   bytes: number,
 ): string {
   if (total === null || total === 0) return `${label} ${done} files, ${formatBytes(bytes)}`;
+  return `${label} ${bar(done, total)}  ${done} of ${total}, ${formatBytes(bytes)}`;
+}
+
+export function byteProgressLine(label: string, bytes: number, total: number): string {
+  return `${label} ${bar(bytes, total)}  ${formatBytes(bytes)} of ${formatBytes(total)}`;
+}
+
+function bar(done: number, total: number): string {
   const share = Math.min(done / total, 1);
   const filled = Math.round(share * barWidth);
-  const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
-  return `${label} ${bar} ${Math.floor(share * 100)}%  ${done} of ${total}, ${formatBytes(bytes)}`;
+  return `${"█".repeat(filled)}${"░".repeat(barWidth - filled)} ${Math.floor(share * 100)}%`;
 }

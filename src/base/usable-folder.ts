@@ -6,6 +6,7 @@ import {
   accessSync,
   constants,
   existsSync,
+  mkdirSync,
   readdirSync,
   rmSync,
   statSync,
@@ -69,6 +70,21 @@ export function requireUsableFolder(
   try {
     prepare();
     return { isFull: true };
+  } catch (error) {
+    throw explain(error, folder);
+  }
+}
+
+/**
+ * The same for a folder of which only a part is ours: creates the folder, and leaves its mode as it
+ * is.
+ *
+ * @throws UserError when the folder cannot be used
+ */
+export function requireWritableFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw explain(error, folder);
   }

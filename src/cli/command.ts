@@ -16,6 +16,8 @@ export interface Option {
   /** The placeholder of the value, `PORT` in `--port PORT`. An option without one is a flag. */
   readonly value?: string;
   readonly repeated?: boolean;
+  /** The values that the option can have, for the completion of a shell. */
+  readonly choices?: readonly string[];
   /** What holds without the option, for the help. */
   readonly default?: string;
 }
@@ -24,6 +26,8 @@ export interface Argument {
   readonly name: string;
   readonly summary: string;
   readonly optional?: boolean;
+  /** The values that the argument can have, for the completion of a shell. */
+  readonly choices?: readonly string[];
   /** Takes all remaining words. Only the last argument may be repeated. */
   readonly repeated?: boolean;
 }
@@ -57,12 +61,13 @@ export type Command = LeafCommand | CommandGroup;
 /** The command line is wrong, and the command has changed nothing. */
 export class UsageError extends UserError {}
 
-/** 130 and 143 are 128 plus the number of the signal, as shells report it. */
+/** 129, 130 and 143 are 128 plus the number of the signal, as shells report it. */
 export const exitCode = {
   done: 0,
   failed: 1,
   usage: 2,
   notFound: 3,
+  hangUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;

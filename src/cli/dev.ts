@@ -1,5 +1,6 @@
 /** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
-import type { StartDevOptions } from "../dev/dev-options.ts";
+import type { LogLevel, StartDevOptions } from "../dev/dev-options.ts";
+import { keepConsolePlain } from "./colour.ts";
 import { exitCode, type LeafCommand } from "./command.ts";
 import {
   adoptOption,
@@ -8,11 +9,15 @@ import {
   configOptions,
   configSelection,
   defined,
+  flagOption,
   integerOption,
+  listOption,
   pairsOption,
   projectOptions,
   textOption,
 } from "./options.ts";
+
+const logLevels: readonly LogLevel[] = ["none", "error", "warn", "info", "log", "debug"];
 
 export const dev: LeafCommand = {
   name: "dev",
@@ -34,8 +39,14 @@ export const dev: LeafCommand = {
       default: "8787",
     },
     ip: { value: "ADDRESS", summary: "The address to listen on", default: "localhost" },
+    host: {
+      value: "HOST",
+      summary: "The host in the URLs of requests, as the script sees them",
+      default: "the host of the first route, or the address",
+    },
     "local-protocol": {
       value: "http|https",
+      choices: ["http", "https"],
       summary: "The protocol of the script",
       default: "http",
     },
@@ -46,6 +57,23 @@ export const dev: LeafCommand = {
     },
     "persist-to": projectOptions["persist-to"],
     var: { value: "NAME:VALUE", summary: "A variable of the script", repeated: true },
+    "env-file": {
+      value: "FILE",
+      summary: "A file with secrets, instead of .dev.vars and .env",
+      repeated: true,
+    },
+    define: {
+      value: "NAME:TEXT",
+      summary: "Replaces a name in the script by a text, such as an expression",
+      repeated: true,
+    },
+    "compatibility-date": {
+      value: "DATE",
+      summary: "The compatibility date of the script",
+      default: "the configuration's",
+    },
+    "live-reload": { summary: "Reloads HTML pages in the browser when the script changes" },
+    "test-scheduled": { summary: "A request for /__scheduled calls the script's scheduled()" },
     "store-latency": { value: "MS", summary: "Delays each operation of buckets", default: "0" },
     "no-dns": { summary: "Starts no DNS server" },
     "dns-port": { value: "PORT", summary: "The port of the DNS server", default: "8053" },
@@ -53,10 +81,12 @@ export const dev: LeafCommand = {
     "log-level": {
       value: "LEVEL",
       summary: "none, error, warn, info, log or debug",
+      choices: logLevels,
       default: "info",
     },
     "show-interactive-dev-session": {
       value: "true|false",
+      choices: ["true", "false"],
       summary: "Whether the session reads keys from the terminal",
       default: "true on a terminal",
     },
@@ -66,13 +96,13 @@ export const dev: LeafCommand = {
     "ledge dev --adopt",
     "ledge dev src/index.ts --env staging --port 3000",
     "ledge dev --store-latency 50 --no-dns",
+    "ledge dev --env-file .env.local --var GREETING:hello",
   ],
 
   async run(invocation) {
     // These modules load the runtime and node:net, which `--help` does not need.
     const { portMax } = await import("../base/ports.ts");
     const { latencyMillisecondsMax } = await import("../config/store-buckets.ts");
-    const { logLevels } = await import("../dev/dev-options.ts");
     const { runTerminalSession } = await import("../dev/terminal-session.ts");
     const port = (name: string) => integerOption(invocation, name, portMax);
     const options = defined<StartDevOptions>({
@@ -84,12 +114,19 @@ export const dev: LeafCommand = {
       inspectorPort: port("inspector-port"),
       persistTo: textOption(invocation, "persist-to"),
       variables: pairsOption(invocation, "var", ":"),
+      host: textOption(invocation, "host"),
+      envFiles: listOption(invocation, "env-file"),
+      define: pairsOption(invocation, "define", ":"),
+      compatibilityDate: textOption(invocation, "compatibility-date"),
+      liveReload: flagOption(invocation, "live-reload"),
+      testScheduled: flagOption(invocation, "test-scheduled"),
       storeLatencyMilliseconds: integerOption(invocation, "store-latency", latencyMillisecondsMax),
       dns: invocation.options["no-dns"] === true ? false : undefined,
       dnsPort: port("dns-port"),
       dnsApiPort: port("dns-api-port"),
       logLevel: choiceOption(invocation, "log-level", logLevels),
     });
+    keepConsolePlain();
     const isInteractive = booleanOption(invocation, "show-interactive-dev-session") ?? true;
     await runTerminalSession(options, {
       interactive: isInteractive && process.stdin.isTTY && process.stdout.isTTY,

@@ -3,12 +3,14 @@ import type { Command, LeafCommand } from "./command.ts";
 
 /** @param path the words that lead to the command: `["ledge", "store", "put"]` */
 export async function renderHelp(command: Command, path: readonly string[]): Promise<string> {
+  const [root = "", ...words] = path;
   const sections =
     "commands" in command
       ? [
           [`Usage: ${path.join(" ")} COMMAND`],
           columns("Commands", await command.commands()),
-          [`Run "${path.join(" ")} COMMAND --help" for the help of a command.`],
+          columns("Options", words.length === 0 ? [helpRow, versionRow] : [helpRow]),
+          [`Run "${[root, "help", ...words].join(" ")} COMMAND" for the help of a command.`],
         ]
       : leafSections(command, path);
   return [[command.summary], ...sections]
@@ -48,13 +50,21 @@ function optionRows({ options = {} }: LeafCommand): HelpRow[] {
       summary: option.summary + (remarks.length === 0 ? "" : ` (${remarks.join("; ")})`),
     };
   });
-  return [...rows, { name: "-h, --help", summary: "Prints this help" }];
+  return [...rows, helpRow];
 }
 
 type HelpRow = Pick<Command, "name" | "summary">;
+
+const helpRow: HelpRow = { name: "-h, --help", summary: "Prints this help" };
+const versionRow: HelpRow = { name: "-v, --version", summary: "Prints the version of Ledge" };
 
 function columns(title: string, rows: readonly HelpRow[]): string[] {
   if (rows.length === 0) return [];
   const width = Math.max(...rows.map(({ name }) => name.length));
   return [`${title}:`, ...rows.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)];
+}
+
+/** Emphasises the headings of a help text: lines that end in a colon, and the word "Usage:". */
+export function emphasiseHeadings(help: string, emphasise: (text: string) => string): string {
+  return help.replace(/^(?:Usage:|\w+:$)/gm, emphasise);
 }

@@ -1,10 +1,27 @@
-#!/usr/bin/env node
-/** The `ledge` program. */
+#!/usr/bin/env -S node --
+/**
+ * The `ledge` program.
+ *
+ * Node looks for its own option `--env-file` among the arguments of a program, too: Node ends with
+ * an error if the file is missing, and obeys NODE_OPTIONS in the file. `--` in the first line ends
+ * that search.
+ */
 import "./supported-node.ts";
+import { bold, red } from "./colour.ts";
+import { watchOutput } from "./output.ts";
 import { root } from "./root.ts";
 import { runCommand } from "./run.ts";
+import { packageVersion } from "./version.ts";
 
-process.exitCode = await runCommand(root, process.argv.slice(2), {
-  out: (text) => void process.stdout.write(`${text}\n`),
-  error: (text) => void process.stderr.write(`${text}\n`),
-});
+watchOutput();
+const words = process.argv.slice(2);
+if (words[0] === "--version" || words[0] === "-v") {
+  process.stdout.write(`${packageVersion()}\n`);
+} else {
+  process.exitCode = await runCommand(root, words, {
+    out: (text) => void process.stdout.write(`${text}\n`),
+    error: (text) => void process.stderr.write(`${text}\n`),
+    bold,
+    red,
+  });
+}

@@ -36,6 +36,16 @@ export function textOption({ options }: Invocation, name: string): string | unde
   return typeof value === "string" ? value : undefined;
 }
 
+/** The values of a repeated option. */
+export function listOption({ options }: Invocation, name: string): readonly string[] | undefined {
+  return options[name] as readonly string[] | undefined;
+}
+
+/** `undefined` without the option, so that the configuration decides. */
+export function flagOption({ options }: Invocation, name: string): true | undefined {
+  return options[name] === true ? true : undefined;
+}
+
 export function integerOption(
   invocation: Invocation,
   name: string,
@@ -68,11 +78,11 @@ export function booleanOption(invocation: Invocation, name: string): boolean | u
 
 /** A repeated option whose values are a name and a value: `NAME=VALUE`. */
 export function pairsOption(
-  { options }: Invocation,
+  invocation: Invocation,
   name: string,
   separator: "=" | ":",
 ): Record<string, string> | undefined {
-  const pairs = options[name] as readonly string[] | undefined;
+  const pairs = listOption(invocation, name);
   if (pairs === undefined) return undefined;
   return Object.fromEntries(
     pairs.map((pair) => {

@@ -4,6 +4,7 @@
  * need.
  */
 import type { CommandGroup } from "./command.ts";
+import { completionOf } from "./completion/completion.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
 import { types } from "./types.ts";
@@ -23,5 +24,5 @@ const dns: CommandGroup = {
 export const root: CommandGroup = {
   name: "ledge",
   summary: "A local edge: runs and tests edge scripts with object storage and DNS",
-  commands: async () => [dev, init, types, store, dns],
+  commands: async () => [dev, init, types, store, dns, completionOf(() => root)],
 };

@@ -15,7 +15,7 @@ import {
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { findExcessiveNesting, isNestedTooDeep, nestingLevelsMax } from "../base/nesting.ts";
-import { UserError } from "../base/user-error.ts";
+import { NotFoundError, UserError } from "../base/user-error.ts";
 import { isTable, type Path, type Table } from "./schema.ts";
 import { tomlOffsets } from "./toml-positions.ts";
 
@@ -49,7 +49,7 @@ export function readConfigFile(path?: string, folder: string = process.cwd()): C
   const found = path === undefined ? findConfigFile(folder) : resolve(folder, path);
   if (found === null) return null;
   if (!existsSync(found)) {
-    throw new UserError(`No configuration file exists at ${found}: give the path of one.`);
+    throw new NotFoundError(`No configuration file exists at ${found}: give the path of one.`);
   }
   const text = readFileSync(found, "utf8");
   const parse = found.endsWith(".toml") ? parseTomlText : parseJsonText;
@@ -70,11 +70,26 @@ export function readConfigFile(path?: string, folder: string = process.cwd()): C
 /**
  * Reads the secrets for local use. An environment with a file of its own, `.dev.vars.NAME`, does
  * not read the common file.
+ *
+ * @param envFiles files that are read instead; a later file overrides an earlier one
+ * @throws NotFoundError when one of `envFiles` does not exist
  */
-export function readDevVariables(folder: string, environment?: string): Record<string, string> {
+export function readDevVariables(
+  folder: string,
+  environment?: string,
+  envFiles: readonly string[] = [],
+): Record<string, string> {
+  if (envFiles.length > 0) {
+    return Object.fromEntries(envFiles.flatMap((path) => Object.entries(readEnvFile(path))));
+  }
   const own = environment === undefined ? null : join(folder, `.dev.vars.${environment}`);
   const path = own !== null && existsSync(own) ? own : join(folder, ".dev.vars");
   if (!existsSync(path)) return {};
+  return parseEnv(readFileSync(path, "utf8")) as Record<string, string>;
+}
+
+function readEnvFile(path: string): Record<string, string> {
+  if (!existsSync(path)) throw new NotFoundError(`There is no file ${path}.`);
   return parseEnv(readFileSync(path, "utf8")) as Record<string, string>;
 }
 

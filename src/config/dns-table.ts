@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import * as v from "valibot";
 import { isPort } from "../base/ports.ts";
+import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 import { acceptRecord } from "../dns/rules/accept-record.ts";
 import { identifierSchema, type BindingNames } from "./binding-names.ts";
@@ -158,13 +159,45 @@ function checkVariables(variables: DnsVariables, report: ReportMistake): void {
 function checkRecords(config: DnsConfig, report: ReportMistake): void {
   for (const [zoneIndex, { name: zoneName, records }] of config.zones.entries()) {
     for (const [index, record] of records.entries()) {
+      const path = ["dns", "zones", zoneIndex, "records", index];
+      const misspelt = misspeltFields(record);
+      for (const [field, guess] of misspelt) {
+        report([...path, field], `is not a key; did you mean "${guess}"?`);
+      }
+      // The record API ignores a misspelt field, so its problems would be those of a missing field.
+      if (misspelt.length > 0) continue;
       const problems: string[] = [];
       acceptRecord(record, { ...config, zoneName }, ({ message }) => problems.push(message));
       if (problems.length === 0) continue;
-      const path = ["dns", "zones", zoneIndex, "records", index];
       report(path, `is not a valid record of ${zoneName}: ${problems.join(" ")}`);
     }
   }
+}
+
+const recordFields = [
+  "type",
+  "name",
+  "content",
+  "data",
+  "priority",
+  "ttl",
+  "proxied",
+  "comment",
+  "tags",
+  "settings",
+];
+
+/** Fields of a record in an answer of the record API, which a user may paste. They have no effect. */
+const answerFields = ["id", "meta", "proxiable", "locked", "created_on", "modified_on"];
+
+/** Unknown fields that are close to a field of a record, each with that field. */
+function misspeltFields(record: object): [field: string, guess: string][] {
+  const known = new Set<string>([...recordFields, ...answerFields]);
+  const unknown = Object.keys(record).filter((field) => !known.has(field));
+  return unknown.flatMap((field) => {
+    const guess = nearest(field, recordFields);
+    return guess === null ? [] : [[field, guess]];
+  });
 }
 
 /** One text or a list of texts, each of which `test` accepts. */

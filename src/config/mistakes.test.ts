@@ -247,6 +247,13 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, mess
     "7:11",
     "dns.zones[0].records[0] is not a valid record of example.com: content is a required field.",
   ],
+  [
+    "a misspelt field of a record",
+    '[[dns.zones]]\nname = "example.com"\n[[dns.zones.records]]\ntyp = "A"\nname = "@"\ncontent = "192.0.2.1"\nid = "1"\nmeta = {}',
+    "4:1",
+    "8:13",
+    'dns.zones[0].records[0].typ is not a key; did you mean "type"?',
+  ],
 ];
 
 describe("readConfig() refuses", () => {

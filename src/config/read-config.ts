@@ -41,6 +41,8 @@ export interface ReadConfigOptions {
   adopt?: boolean;
   /** The folder in which the search begins, and the base of a relative path. Default: the working folder. */
   folder?: string;
+  /** Files with secrets, which replace `.dev.vars`. Paths are relative to the working folder. */
+  envFiles?: readonly string[];
 }
 
 /** @throws UserError that lists every mistake with its file, line and field */
@@ -48,14 +50,14 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const { configPath, environment, adopt = false } = options;
   const start = resolve(options.folder ?? ".");
   const file = readConfigFile(configPath, start);
-  if (file === null) return readWithoutFile(start, environment);
+  if (file === null) return readWithoutFile(start, options);
 
   const folder = dirname(file.path);
   const { table, origin, lacksBuckets } = effectiveTable(file, environment);
   const mistakes: Mistake[] = [];
   const report: ReportMistake = ([key, ...rest], problem) =>
     void mistakes.push({ path: [...origin(key as string), ...rest], problem });
-  const secrets = readDevVariables(folder, environment);
+  const secrets = readDevVariables(folder, environment, options.envFiles);
   const names = new BindingNames(table, Object.keys(secrets));
   reportMisspeltKeys(table, report);
   const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
@@ -78,7 +80,10 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
 }
 
 /** A folder without a file has no buckets, and the default DNS. */
-function readWithoutFile(folder: string, environment: string | undefined): ProjectConfig {
+function readWithoutFile(
+  folder: string,
+  { environment, envFiles }: ReadConfigOptions,
+): ProjectConfig {
   if (environment !== undefined) {
     throw new UserError(
       `No configuration file exists in ${folder} or above, so there is no environment ` +
@@ -86,7 +91,8 @@ function readWithoutFile(folder: string, environment: string | undefined): Proje
     );
   }
   const table: Table = {};
-  const dns = readDns(table, readDevVariables(folder), new BindingNames(table), (_, problem) => {
+  const secrets = readDevVariables(folder, undefined, envFiles);
+  const dns = readDns(table, secrets, new BindingNames(table), (_, problem) => {
     throw new UserError(problem);
   });
   return { path: null, folder, source: table, table, buckets: [], dns, warnings: [] };

@@ -27,6 +27,16 @@ export interface StartDevOptions extends ReadConfigOptions {
   persistTo?: string;
   /** Variables of the script. They replace variables of the configuration. */
   variables?: Readonly<Record<string, string>>;
+  /** The host in the URLs of requests, as the script sees them. Default: the host of the first route, or the address. */
+  host?: string;
+  /** Whether HTML pages reload in the browser when the script changes. */
+  liveReload?: boolean;
+  /** Whether requests for `/__scheduled` call the script's `scheduled()`. */
+  testScheduled?: boolean;
+  /** The compatibility date of the script. Default: `compatibility_date` of the configuration. */
+  compatibilityDate?: string;
+  /** Text that replaces names in the script, by the name. Default: `define` of the configuration. */
+  define?: Readonly<Record<string, string>>;
   /** Default: "info", which shows requests, the console of the script, warnings and errors. */
   logLevel?: LogLevel;
   /** The delay of each operation of the store, to simulate a remote store. */
@@ -48,16 +58,25 @@ export function checkOptions(options: StartDevOptions): void {
     if (port === undefined || isPort(port)) continue;
     throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);
   }
-  const { logLevel, storeLatencyMilliseconds: latency, localProtocol } = options;
+  const { logLevel, storeLatencyMilliseconds: latency, localProtocol, compatibilityDate } = options;
   if (logLevel !== undefined && !logLevels.includes(logLevel)) {
     throw new UserError(`logLevel "${logLevel as string}" is none of ${logLevels.join(", ")}.`);
   }
   if (localProtocol !== undefined && localProtocol !== "http" && localProtocol !== "https") {
     throw new UserError(`localProtocol "${String(localProtocol)}" is neither http nor https.`);
   }
+  if (compatibilityDate !== undefined && !isDate(compatibilityDate)) {
+    throw new UserError(
+      `The compatibility date "${compatibilityDate}" is not a date: write it as 2026-08-01.`,
+    );
+  }
   if (latency !== undefined && !isIntegerBetween(latency, 0, latencyMillisecondsMax)) {
     throw new UserError(
       `storeLatencyMilliseconds ${String(latency)} is not a whole number from 0 to ${latencyMillisecondsMax}.`,
     );
   }
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 }

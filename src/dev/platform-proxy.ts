@@ -13,8 +13,9 @@ import {
 } from "../config/wrangler-config.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { persistPath, stateFolder } from "../base/state-folder.ts";
+import { requireWritableFolder } from "../base/usable-folder.ts";
 
-export interface PlatformProxyOptions extends ReadConfigOptions {
+export interface PlatformProxyOptions extends Omit<ReadConfigOptions, "envFiles"> {
   /**
    * The folder of the state. Default: `.wrangler/state/v3` beside the configuration file, which the
    * dev server uses too. `false` removes the state with `dispose()`.
@@ -30,10 +31,12 @@ export async function getPlatformProxy<
   Env = Record<string, unknown>,
   CfProperties extends Record<string, unknown> = Record<string, unknown>,
 >(options: PlatformProxyOptions = {}): Promise<PlatformProxy<Env, CfProperties>> {
-  const config = readConfig(options);
+  const { envFiles: _envFiles, ...selection } = options;
+  const config = readConfig(selection);
   for (const warning of config.warnings) console.warn(warning);
   const { folder: _folder, adopt: _adopt, persist: given = true, ...rest } = options;
   const persist = given === true ? { path: persistPath(stateFolder(config.folder)) } : given;
+  if (typeof persist === "object") requireWritableFolder(persist.path);
   const table = toWranglerTable(config, compatibleBindings(config));
   const proxy = await withTemporaryConfig(config, table, (configPath) =>
     loadWrangler().getPlatformProxy<Env, CfProperties>({ ...rest, persist, configPath }),

@@ -16,6 +16,7 @@ import { stateFolder } from "../base/state-folder.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler, type WorkerInput, type WranglerConfig } from "../base/wrangler.ts";
 import { logLevelDefault, type StartDevOptions } from "./dev-options.ts";
+import { requireScript } from "./require-script.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
 export const inspectorHost = "127.0.0.1";
@@ -29,16 +30,25 @@ export interface Project {
 export function readProject(options: StartDevOptions): Project {
   const config = readConfig(options);
   const { environment, script } = options;
+  const wrangler = readWithWrangler(config, environment, script);
+  requireScript(config, wrangler, script);
+  return { config, wrangler: withoutServedBuckets(wrangler, config.buckets) };
+}
+
+function readWithWrangler(
+  { path }: ProjectConfig,
+  environment: string | undefined,
+  script: string | undefined,
+): WranglerConfig {
   try {
-    const wrangler = loadWrangler().unstable_readConfig(
+    return loadWrangler().unstable_readConfig(
       {
-        ...(config.path !== null && { config: config.path }),
+        ...(path !== null && { config: path }),
         ...(script !== undefined && { script }),
         ...(environment !== undefined && { env: environment }),
       },
       { hideWarnings: true },
     );
-    return { config, wrangler: withoutServedBuckets(wrangler, config.buckets) };
   } catch (error) {
     throw new UserError((error as Error).message, { cause: error });
   }
@@ -61,10 +71,15 @@ export function workerInput(
 ): WorkerInput {
   const { config, wrangler } = project;
   const { script, environment, localProtocol, logLevel, variables = {} } = options;
+  const { envFiles, compatibilityDate, define, host, liveReload, testScheduled } = options;
   return {
     config: wrangler,
     ...(script !== undefined && { entrypoint: script }),
     ...(environment !== undefined && { env: environment }),
+    // wrangler would look for them beside the configuration file.
+    ...(envFiles !== undefined && { envFiles: envFiles.map((path) => resolve(path)) }),
+    ...(compatibilityDate !== undefined && { compatibilityDate }),
+    ...(define !== undefined && { build: { define } }),
     bindings: {
       ...Object.fromEntries(
         Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
@@ -94,6 +109,9 @@ export function workerInput(
       // Beside wrangler's inspector, workerd opens one that accepts the requests of any web page. It
       // can run code in the script and read its memory, so there is none that was not asked for.
       inspector: inspectorPort === null ? false : { hostname: inspectorHost, port: inspectorPort },
+      ...(host !== undefined && { origin: { hostname: host } }),
+      ...(liveReload !== undefined && { liveReload }),
+      ...(testScheduled !== undefined && { testScheduled }),
       persist: stateFolder(config.folder, options.persistTo),
       // wrangler's dev servers use the same registry.
       registry: devRegistryPath(),
@@ -106,6 +124,7 @@ export function workerInput(
 
 /** The exceptions that wrangler would get from the inspector. The script does not see this binding. */
 const exceptionsName = "LEDGE_EXCEPTIONS";
+export const hiddenBindings: ReadonlySet<string> = new Set([exceptionsName]);
 const exceptionsEntry = {
   type: "unsafe_exceptions" as const,
   dev: { plugin: { package: pluginPath, name: "exceptions" }, options: {} },

@@ -190,7 +190,7 @@ describe("ledge store", () => {
     [["get", "photos/none"], 3, 'There is no object "none" in "photos".'],
     [["cp", "photos/none", "photos/b"], 3, 'There is no object "none" in "photos".'],
     [["import", "photos", "no-folder"], 3, "There is no folder"],
-    [["put", "photos/a", "no-file"], 1, "There is no file no-file."],
+    [["put", "photos/a", "no-file"], 3, "There is no file no-file."],
     [["put", "photos/a", "."], 1, ". is not a file."],
     [["list", "photos", "--env", "x"], 1, '"x"'],
     [["head", "photos"], 2, '"photos" does not name an object: write BUCKET/KEY.'],

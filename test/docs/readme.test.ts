@@ -27,6 +27,12 @@ function blocks(page: string, language: string): string[] {
     .map(({ block }) => block);
 }
 
+/** The targets of relative links. */
+function linksOf(page: string): string[] {
+  const links = read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g);
+  return Array.from(links, ([, target]) => target as string);
+}
+
 describe("README.md", () => {
   it("shows the script of the quick start, and what it prints", () => {
     const example = join(root, "examples/quick-start/start.js");
@@ -39,6 +45,25 @@ describe("README.md", () => {
     });
     expect(printed).toBe(output);
     expect(blocks("examples/quick-start/README.md", "")).toEqual([output]);
+  });
+
+  it("links to files that are in the package, as all pages of the package do", () => {
+    const [{ files }] = JSON.parse(
+      execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+        cwd: root,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }),
+    ) as [{ files: { path: string }[] }];
+    const packed = files.map(({ path }) => path);
+    const isPacked = (path: string): boolean =>
+      packed.includes(path) || packed.some((each) => each.startsWith(`${path}/`));
+    const missing = packed
+      .filter((path) => path.endsWith(".md"))
+      .flatMap((page) => linksOf(page).map((link) => ({ page, link })))
+      .filter(({ page, link }) => !isPacked(join(dirname(page), link).replace(/\/$/, "")));
+    expect(packed).toContain("README.md");
+    expect(missing).toEqual([]);
   });
 
   it("names only scripts that there are", () => {
@@ -65,9 +90,8 @@ describe("docs/deviations.md", () => {
 
 describe("every page", () => {
   it.each(pages)("%s has links that lead somewhere, and JSON that is JSON", (page) => {
-    const text = read(page);
-    for (const [, target] of text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
-      expect(() => readdirOrFile(resolve(root, dirname(page), target as string))).not.toThrow();
+    for (const target of linksOf(page)) {
+      expect(() => readdirOrFile(resolve(root, dirname(page), target))).not.toThrow();
     }
     for (const block of [...blocks(page, "json"), ...blocks(page, "jsonc")]) {
       const errors: Parameters<typeof parse>[1] = [];

@@ -37,7 +37,7 @@ describe("the package", () => {
     expect(built.filter((file) => importing.test(read(`dist/${file}`)))).toEqual([]);
   });
 
-  it("holds the files that its entry points need, and no other", () => {
+  it("holds the files that its entry points need, its documentation, and no other", () => {
     const [{ files: packed }] = JSON.parse(run("npm", "pack", "--dry-run", "--json")) as [
       { files: { path: string }[] },
     ];
@@ -82,6 +82,14 @@ describe("the package", () => {
       "dist/workerd/store-bucket.js",
       ...Array.from(new Set([...entries, ...chunks]), (file) => `dist/${file}`),
     ];
-    expect(packed.map(({ path }) => path).sort()).toEqual(expected.sort());
+    const paths = packed.map(({ path }) => path);
+    const others = paths.filter((path) => !isPage(path) || path === "README.md");
+    expect(others.sort()).toEqual(expected.sort());
+    expect(paths.filter((path) => isPage(path) && !files.includes(path))).toEqual([]);
   });
 });
+
+/** Files that the package has for its readers. */
+function isPage(path: string): boolean {
+  return /^(?:docs|examples|bench)\//.test(path) || /^[A-Z]+\.md$|^openapi\.yaml$/.test(path);
+}

@@ -267,7 +267,7 @@ describe("a database that cannot be used", () => {
         database.exec("UPDATE format SET version = 1000");
         database.close();
       },
-      "its database has format 1000, and this version of the store knows formats up to",
+      "its database has format 1000, and this version of Ledge knows formats up to",
     ],
     [
       "that is no database",

@@ -29,6 +29,8 @@ export const collectGarbage: LeafCommand = {
       const before = await abandonedFiles(project);
       for (const { bucketName } of project.buckets) {
         const bucket = store.bucket(bucketName);
+        // A bucket that cannot be opened collects nothing. A read says why.
+        await bucket.head("-");
         await bucket.collectGarbage();
         if (invocation.options["lost"] !== true) continue;
         await removeForeignMarks(project, bucketName);

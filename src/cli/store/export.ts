@@ -41,21 +41,22 @@ export const exportObjects: LeafCommand = {
       const { objects } = await bucket.call({ method: "stats" });
       // The number of objects with a prefix is not known before the listing ends.
       const progress = new Progress("Exporting", prefix === "" ? objects : null);
-      const result = await exportFolder(bucket, prefix, resolve(folder), progress);
-      progress.end();
+      const writer = new FolderWriter(resolve(folder));
+      const result = await writer
+        .withPartialFolder(() => exportInto(writer, bucket, prefix, progress))
+        .finally(() => progress.end());
       return reportTransfer(invocation, "Exported", result);
     });
   },
 };
 
-async function exportFolder(
+async function exportInto(
+  folder: FolderWriter,
   bucket: EndpointBucket,
   prefix: string,
-  root: string,
   progress: Progress,
 ): Promise<TransferResult> {
-  const folder = new FolderWriter(root);
-  await folder.prepare();
+  const { root } = folder;
   const manifest = new ManifestWriter(folder.partialPath());
   const paths = new FilePaths();
   /** The etags of objects that were uploaded in parts and have no md5, by path. */
@@ -75,7 +76,7 @@ async function exportFolder(
       // The object may have been replaced or deleted since it was listed.
       const exported = isUnchanged
         ? object
-        : await bucket.get(object.key, object.size, async (fetched) => {
+        : await bucket.get(object.key, async (fetched) => {
             await folder.write(path, fetched);
             return fetched.object;
           });
@@ -86,7 +87,6 @@ async function exportFolder(
     progress,
   });
   await manifest.end(join(root, manifestName));
-  await folder.finish();
   return result;
 }
 

@@ -1,15 +1,15 @@
 /** `ledge store get` */
 import { randomBytes } from "node:crypto";
-import { rename, rm } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { rename } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { formatBytes } from "../../base/format.ts";
+import { ByteProgress } from "../../base/progress.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { FetchedObject } from "../../store/node/endpoint-bucket.ts";
+import { withTemporaryPath } from "../cleanup.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
-import { print } from "../output.ts";
+import { OutputClosedError, print, writeOutput } from "../output.ts";
 import { isPlainPath } from "./folder/file-path.ts";
 import { objectNotFound, parseAddress } from "./object-address.ts";
 import { writeContent } from "./object-file.ts";
@@ -41,8 +41,7 @@ export const get: LeafCommand = {
     }
     await withStore(invocation, async (store) => {
       const bucket = store.bucket(address.bucket);
-      const size = (await bucket.head(key))?.size ?? 0;
-      const object = await bucket.get(key, size, async (fetched) => {
+      const object = await bucket.get(key, async (fetched) => {
         await (target === "-" ? printObject(fetched) : saveObject(resolve(target), fetched));
         return fetched.object;
       });
@@ -56,13 +55,17 @@ export const get: LeafCommand = {
 /** Writes an object to a file, which appears under its name when it is complete. */
 async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
   const partial = join(dirname(path), `.ledge-partial-${randomBytes(8).toString("hex")}`);
+  const progress = new ByteProgress(basename(path), fetched.object.size);
   try {
-    await writeContent(partial, fetched);
-    await rename(partial, path);
+    await withTemporaryPath(partial, async () => {
+      await writeContent(partial, fetched, (count) => progress.moveTo(count));
+      await rename(partial, path);
+    });
   } catch (error) {
-    await rm(partial, { force: true });
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     throw new UserError(`Cannot write ${path}: ${(error as Error).message}`);
+  } finally {
+    progress.end();
   }
 }
 
@@ -71,11 +74,11 @@ async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
  * not tried a second time.
  */
 async function printObject({ content }: FetchedObject): Promise<void> {
-  const source = content instanceof Uint8Array ? Readable.from([content]) : content;
   try {
-    await pipeline(source, process.stdout, { end: false });
+    if (content instanceof Uint8Array) return await writeOutput(content);
+    for await (const chunk of content) await writeOutput(chunk);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EPIPE") return;
+    if (error instanceof OutputClosedError) throw error;
     throw new UserError(
       `The transfer of the object broke off: ${(error as Error).message}. Run the command again.`,
     );

@@ -75,8 +75,7 @@ export const importObjects: LeafCommand = {
           return importFile(bucket, object, join(root, path), entry?.checksums);
         },
         progress,
-      });
-      progress.end();
+      }).finally(() => progress.end());
       return reportTransfer(invocation, "Imported", result);
     });
   },

@@ -100,11 +100,13 @@ function unsafeBuckets(
     .map(({ name, dev }) => ({ binding: name, ...parseOptions(name, dev?.options) }));
 }
 
+/** @throws UserError when a file is in the place of the folder, or when this user may not read it */
 function bucketsOnDisk(folder: string): string[] {
   try {
     return readdirSync(join(folder, "blobs")).map(bucketOfFolder);
-  } catch {
-    return [];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw explain(error, folder);
   }
 }
 

@@ -13,12 +13,14 @@ export const folderArgument: Argument = { name: "DIR", summary: "The folder" };
 export const dryRunOption: Option = {
   summary: "Prints how much would be deleted, and deletes nothing",
 };
+const storageClasses = ["Standard", "InfrequentAccess"] as const satisfies StorageClass[];
 export const storageClassOption: Option = {
   summary: "Standard or InfrequentAccess",
+  choices: storageClasses,
   value: "CLASS",
   default: "the bucket's",
 };
 
 export function readStorageClass(invocation: Invocation): StorageClass | undefined {
-  return choiceOption(invocation, "storage-class", ["Standard", "InfrequentAccess"]);
+  return choiceOption(invocation, "storage-class", storageClasses);
 }

@@ -1,12 +1,15 @@
 /** `ledge store put` */
 import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { formatBytes } from "../../base/format.ts";
+import { ByteProgress } from "../../base/progress.ts";
 import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/http-metadata.ts";
+import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
+import { withTemporaryPath } from "../cleanup.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { pairsOption, projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
@@ -58,9 +61,7 @@ export const put: LeafCommand = {
         custom,
         storageClass: storageClass ?? bucket.known.storageClass,
       };
-      const record = await withInputFile(file, (path) =>
-        bucket.put(description, FileContent.of(path)),
-      );
+      const record = await withInputFile(file, (path) => putFile(bucket, description, path));
       print(
         invocation,
         toObjectJson({ http, custom, ...record }),
@@ -91,11 +92,24 @@ async function withInputFile<Result>(
 ): Promise<Result> {
   if (file !== "-") return work(file);
   const folder = await mkdtemp(join(tmpdir(), "ledge-put-"));
-  try {
+  return withTemporaryPath(folder, async () => {
     const path = join(folder, "content");
     await pipeline(process.stdin, createWriteStream(path));
-    return await work(path);
+    return work(path);
+  });
+}
+
+/** Puts a file, and shows the progress. */
+async function putFile(
+  bucket: EndpointBucket,
+  object: Parameters<EndpointBucket["put"]>[0],
+  path: string,
+): ReturnType<EndpointBucket["put"]> {
+  const content = FileContent.of(path);
+  const progress = new ByteProgress(object.key, content.size);
+  try {
+    return await bucket.put(object, content, (count) => progress.moveTo(count));
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    progress.end();
   }
 }

@@ -115,8 +115,11 @@ export class BucketDisk {
       return null;
     } catch (error) {
       const { message } = error as Error;
+      if (!message.includes("SQLITE_")) {
+        console.error(message);
+        return (this.#formatProblem = message);
+      }
       console.error(`Cannot open the database of bucket "${this.#name}":`, message);
-      if (!message.includes("SQLITE_")) return (this.#formatProblem = message);
       return unreadableText(this.#name, this.#path);
     }
   }

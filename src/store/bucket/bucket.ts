@@ -39,8 +39,8 @@ export class Bucket {
   readonly #requests: RequestTable;
 
   constructor(platform: BucketPlatform) {
-    const { storage } = platform;
-    const { databaseId, hasUnsealedRows } = openTables(storage);
+    const { storage, bucketName } = platform;
+    const { databaseId, hasUnsealedRows } = openTables(storage, bucketName);
     this.databaseId = databaseId;
     this.#platform = platform;
     this.#table = new ObjectTable(storage.sql, hasUnsealedRows);

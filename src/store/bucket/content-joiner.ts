@@ -5,7 +5,8 @@
  * this service joins the slices, and the script receives the body of a response.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { BlobDamagedError, BlobDirectory } from "../content/blob-directory.ts";
+import { BlobDirectory } from "../content/blob-directory.ts";
+import { BlobDamagedError } from "../core/blob-damage.ts";
 import { StreamSource } from "../content/byte-source.ts";
 import type { JoinRequest } from "../content/content-reader.ts";
 import { OpenedSlices } from "../content/opened-slices.ts";

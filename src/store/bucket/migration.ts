@@ -1,5 +1,6 @@
 /** Opens the database of a bucket, and migrates a database of an older format. */
-import { createTables, formatVersion, newDatabaseId, requestStatements } from "./schema.ts";
+import { formatVersion, newerFormatText } from "../core/database-format.ts";
+import { createTables, newDatabaseId, requestStatements } from "./schema.ts";
 import { onlyRow } from "./rows.ts";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
@@ -12,15 +13,10 @@ export interface OpenedDatabase {
 }
 
 /** @throws Error when the format of the database is newer than this version of the store */
-export function openTables(storage: Storage): OpenedDatabase {
+export function openTables(storage: Storage, bucketName: string): OpenedDatabase {
   const { sql } = storage;
   const version = currentVersion(sql);
-  if (version > formatVersion) {
-    throw new Error(
-      `Cannot open the bucket: its database has format ${version}, and this version of the store ` +
-        `knows formats up to ${formatVersion}. Use the version that wrote it, or another folder.`,
-    );
-  }
+  if (version > formatVersion) throw new Error(newerFormatText(bucketName, version));
   // One transaction: a crash leaves the database unchanged.
   if (version < formatVersion) {
     storage.transactionSync(() => {

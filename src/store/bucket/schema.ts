@@ -19,6 +19,7 @@
  *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
+import { formatVersion } from "../core/database-format.ts";
 
 /** Since format 3 (`request-table.ts`). */
 export const requestStatements = [
@@ -79,9 +80,6 @@ const statements = [
 
 /** The tables of objects and uploads. */
 const names = ["objects", "bodies", "blobs", "uploads", "parts"];
-
-/** Increases with every change of a table; `migration.ts` migrates from older formats. */
-export const formatVersion = 3;
 
 /** @param sql a database without any of the tables */
 export function createTables(sql: Pick<SqlStorage, "exec">): void {

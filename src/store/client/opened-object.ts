@@ -1,10 +1,10 @@
 /**
- * An object, opened for reading, and the forms in which Node receives one: from the endpoint a
- * framed stream, through Miniflare's proxy a frame with the id of the opened content.
+ * An object, opened for reading, and the form in which Node receives one through Miniflare's proxy:
+ * a frame with the id of the opened content.
  */
 import type { ByteRange } from "../core/byte-range.ts";
 import type { ObjectRecord } from "../core/operations.ts";
-import { decodeFrame, encodeFrame, readStreamFrame, streamFrame } from "../transport/frame.ts";
+import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 
 export type OpenedObject =
   | {
@@ -17,25 +17,6 @@ export type OpenedObject =
   | { readonly status: "condition failed"; readonly object: ObjectRecord };
 
 type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
-
-export function encodeOpened(opened: OpenedObject | null): ReadableStream {
-  const { content, ...head } = { content: undefined, ...opened };
-  const body = content instanceof ArrayBuffer ? new Response(content).body : content;
-  return streamFrame(opened && head, body ?? null);
-}
-
-/** @param key the key of the object, for the error of content that ends early */
-export async function decodeOpened(
-  stream: ReadableStream,
-  key: string,
-): Promise<OpenedObject | null> {
-  const frame = await readStreamFrame<DistributiveOmit<OpenedObject, "content"> | null>(stream);
-  const head = frame.value;
-  if (head?.status !== "found") return head;
-  const { length } = head.range;
-  const onShort = (count: number): Error => contentEndedError(key, count, length);
-  return { ...head, content: frame.body(length, onShort) };
-}
 
 /** An opened object with content that Node reads in pieces. */
 type HeldObject = DistributiveOmit<OpenedObject, "content"> & {

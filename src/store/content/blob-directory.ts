@@ -5,22 +5,11 @@
  * as the machine keeps running. The service does not sync: after a power failure a blob can be
  * short or missing although its row exists, so readers compare sizes.
  */
-import { describeBlobDamage, type BlobDamage } from "../core/blob-damage.ts";
+import { BlobDamagedError } from "../core/blob-damage.ts";
 import { bucketFolder } from "../core/blob-name.ts";
 import type { ContentSlice } from "../core/operations.ts";
 
 type BlobSlice = Extract<ContentSlice, { blob: string }>;
-
-/** The file of a blob is missing, or is not the file that the database says. */
-export class BlobDamagedError extends Error {
-  override readonly name = "BlobDamagedError";
-  readonly damage: BlobDamage;
-
-  constructor(damage: BlobDamage) {
-    super(describeBlobDamage(damage));
-    this.damage = damage;
-  }
-}
 
 /** The disk has not taken a blob. workerd writes the reason to its log only. */
 export class BlobNotWrittenError extends Error {

@@ -1,5 +1,6 @@
 /** Opens the content of an object: bytes that came with the answer, a file, or several of both. */
-import { BlobDamagedError, type BlobDirectory } from "./blob-directory.ts";
+import type { BlobDirectory } from "./blob-directory.ts";
+import { BlobDamagedError } from "../core/blob-damage.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import { encodeFrame } from "../transport/frame.ts";
 

@@ -2,7 +2,8 @@
 import { encodeHex } from "../../base/hex.ts";
 import { checksumAlgorithms } from "../core/checksum.ts";
 import type { ContentSlice } from "../core/operations.ts";
-import { BlobDamagedError, type BlobDirectory } from "./blob-directory.ts";
+import type { BlobDirectory } from "./blob-directory.ts";
+import { BlobDamagedError } from "../core/blob-damage.ts";
 import { StreamSource } from "./byte-source.ts";
 
 /**

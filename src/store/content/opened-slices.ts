@@ -10,7 +10,8 @@
  * keep at most `handlesMax` files open; files beyond that number are opened when the reader reaches
  * them. If such a file was removed meanwhile, the read fails: a reader never gets wrong bytes.
  */
-import { BlobDamagedError, type BlobDirectory } from "./blob-directory.ts";
+import type { BlobDirectory } from "./blob-directory.ts";
+import { BlobDamagedError } from "../core/blob-damage.ts";
 import { openSlice } from "./content-reader.ts";
 import { partNumberMax } from "../core/limits.ts";
 import type { ContentSlice } from "../core/operations.ts";

@@ -19,3 +19,14 @@ export function describeBlobDamage(damage: BlobDamage): string {
     ? `file "${blob}" is missing, metadata says ${expectedBytes} bytes`
     : `file "${blob}" is ${actualBytes} bytes, metadata says ${expectedBytes}`;
 }
+
+/** The file of a blob is missing, or is not the file that the database says. */
+export class BlobDamagedError extends Error {
+  override readonly name = "BlobDamagedError";
+  readonly damage: BlobDamage;
+
+  constructor(damage: BlobDamage) {
+    super(describeBlobDamage(damage));
+    this.damage = damage;
+  }
+}

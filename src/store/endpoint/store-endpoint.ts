@@ -12,15 +12,13 @@
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
  *     POST /put/BUCKET       stores the body; a header describes the object
  *     POST /part/BUCKET      stores the body as a part of an upload; a header describes the part
- *     POST /get/BUCKET       a frame with a key, answered by the object and its content
  *     POST /copy/BUCKET      copies an object of any bucket into this one
  *     POST /collect/BUCKET   removes the files that crashes left
  *     GET  /database/BUCKET  the name of the bucket's database
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import type { GetRequest, PartRequest, PutRequest } from "../client/bucket-calls.ts";
+import type { PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
-import { encodeOpened } from "../client/opened-object.ts";
 import { senderByRpc } from "../client/sender.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
@@ -53,11 +51,6 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         const answers = await senderByRpc({ ...this.env, bucketName, requestId }).send(messages);
         return new Response(encodeFrame(answers));
       }
-      case "get":
-        return client().get(
-          await body<GetRequest>(),
-          (opened) => new Response(encodeOpened(opened)),
-        );
       case "put":
         return Response.json(await client().put(contentRequest(request)));
       case "part":

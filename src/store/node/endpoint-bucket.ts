@@ -1,6 +1,8 @@
 /** A bucket at the owner's endpoint: operations, and content of any size from files and to them. */
 import { hash, randomUUID } from "node:crypto";
-import { Readable } from "node:stream";
+import { UserError } from "../../base/user-error.ts";
+import { damagedError } from "../client/failure.ts";
+import { BlobDamagedError } from "../core/blob-damage.ts";
 import { requiredAlgorithms, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import type { Method } from "../core/methods.ts";
@@ -14,8 +16,7 @@ import type {
   Result,
 } from "../core/operations.ts";
 import { requestHeader, type CopyRequest } from "../endpoint/protocol.ts";
-import { decodeOpened } from "../client/opened-object.ts";
-import { EndpointClosedError } from "./endpoint-client.ts";
+import { BlobFiles } from "./blob-files.ts";
 import { partBytes, type FileContent } from "./file-content.ts";
 import { OperationQueue } from "./operation-queue.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
@@ -25,10 +26,10 @@ export interface ListPage {
   readonly prefixes: readonly string[];
 }
 
-/** An object and its content. A stream has to be read. */
+/** An object and its content. A chunk of the content is valid until the next one is requested. */
 export interface FetchedObject {
   readonly object: Required<ObjectRecord>;
-  readonly content: Uint8Array | Readable;
+  readonly content: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
 type NewObject = ObjectDescription & {
@@ -36,6 +37,9 @@ type NewObject = ObjectDescription & {
   /** The hash that the content must have. The object stores it. */
   readonly checksum?: ExpectedChecksum;
 };
+
+/** How often a `get` is repeated when the object is replaced between its row and its files. */
+const attemptsMax = 100;
 
 export class EndpointBucket {
   readonly name: string;
@@ -76,10 +80,18 @@ export class EndpointBucket {
     } while (cursor !== undefined);
   }
 
-  async put(object: NewObject, file: FileContent): Promise<ObjectRecord> {
+  /** @param onBytes is called with the number of bytes that have been sent; it may go back */
+  async put(
+    object: NewObject,
+    file: FileContent,
+    onBytes?: (count: number) => void,
+  ): Promise<ObjectRecord> {
     const { checksum, ...description } = object;
-    if (file.size > uploadBytesMax) return this.#putParts(description, file);
-    if (file.size > inlineBytesMax) return this.#send("put", object, file, 0, file.size);
+    if (file.size > uploadBytesMax) return this.#putParts(description, file, onBytes);
+    if (file.size > inlineBytesMax) {
+      const whole = { start: 0, length: file.size };
+      return this.#send("put", object, file, whole, onBytes);
+    }
     const bytes = file.bytes();
     const checksums: Checksums = Object.fromEntries(
       requiredAlgorithms(checksum).map((algorithm) => [algorithm, hash(algorithm, bytes)]),
@@ -90,39 +102,35 @@ export class EndpointBucket {
   }
 
   /**
-   * Passes an object and its content to `receive`, again if the owner changes meanwhile. Returns
-   * `null` when the object does not exist.
+   * Passes an object and its content to `receive`, and again if the object is replaced before all of
+   * its files are open. Returns `null` when the object does not exist.
    *
-   * @param size the expected size of the object: a small object is read by an operation of a batch
+   * @throws UserError when a file of the object is missing or has another size
    */
   async get<Received>(
     key: string,
-    size: number,
     receive: (fetched: FetchedObject) => Promise<Received>,
   ): Promise<Received | null> {
-    if (size <= inlineBytesMax) {
+    let damaged: { readonly version: string; readonly error: BlobDamagedError } | undefined;
+    for (let attempt = 1; ; attempt++) {
       const found = await this.call({ method: "get", key });
       if (found?.status !== "found") return null;
-      const content = joinBytes(found.content);
-      if (content !== null) return receive({ object: decodeObject(key, found.object), content });
-    }
-    return this.#owner.run(async (endpoint) => {
-      const response = await endpoint.request(`/get/${this.name}`, { frame: { key } });
-      let connectionError: Error | undefined;
-      response.once("error", (error) => (connectionError = error));
-      try {
-        const opened = await decodeOpened(Readable.toWeb(response) as ReadableStream, key);
-        if (opened?.status !== "found") return null;
-        const object = opened.object as Required<ObjectRecord>;
-        return await receive({ object, content: Readable.fromWeb(opened.content as never) });
-      } catch (error) {
-        throw connectionError === undefined
-          ? error
-          : new EndpointClosedError(connectionError.message);
-      } finally {
-        response.destroy();
+      const object = decodeObject(key, found.object);
+      if (damaged !== undefined && (damaged.version === object.version || attempt > attemptsMax)) {
+        throw new UserError(damagedError(key, damaged.error).message);
       }
-    });
+      const files = new BlobFiles(this.#owner.folder, this.name, found.content);
+      try {
+        await files.open();
+        return await receive({ object, content: joinBytes(found.content) ?? files.chunks() });
+      } catch (error) {
+        if (!(error instanceof BlobDamagedError)) throw error;
+        // The object may have been replaced since the answer; then its old files are removed.
+        damaged = { version: object.version, error };
+      } finally {
+        await files.close();
+      }
+    }
   }
 
   /** Copies an object into this bucket. Returns `null` when the source does not exist. */
@@ -144,7 +152,11 @@ export class EndpointBucket {
   }
 
   /** Stores content that is too large for one upload. On failure the upload is aborted. */
-  async #putParts(object: NewObject, file: FileContent): Promise<ObjectRecord> {
+  async #putParts(
+    object: NewObject,
+    file: FileContent,
+    onBytes?: (count: number) => void,
+  ): Promise<ObjectRecord> {
     const { key } = object;
     const { uploadId } = await this.call({ method: "createUpload", ...object });
     try {
@@ -152,7 +164,8 @@ export class EndpointBucket {
       for (let start = 0; start < file.size; start += partBytes) {
         const part = { key, uploadId, partNumber: parts.length + 1 };
         const length = Math.min(partBytes, file.size - start);
-        parts.push(await this.#send<PartReference>("part", part, file, start, length));
+        const range = { start, length };
+        parts.push(await this.#send<PartReference>("part", part, file, range, onBytes));
       }
       const text = await this.call({ method: "completeUpload", key, uploadId, parts });
       return decodeObject(key, text);
@@ -166,8 +179,8 @@ export class EndpointBucket {
     action: "put" | "part",
     description: object,
     file: FileContent,
-    start: number,
-    length: number,
+    { start, length }: { readonly start: number; readonly length: number },
+    onBytes?: (count: number) => void,
   ): Promise<Value> {
     const id = randomUUID();
     const header = Buffer.from(JSON.stringify(description)).toString("base64");
@@ -175,7 +188,7 @@ export class EndpointBucket {
       endpoint.requestJson(`/${action}/${this.name}`, {
         id,
         headers: { [requestHeader]: header },
-        content: { stream: file.stream(start, length), length },
+        content: { stream: file.stream(start, length, onBytes), length },
       }),
     );
   }

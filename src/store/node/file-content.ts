@@ -5,7 +5,7 @@
 import { createHash, hash } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { pipeline, Readable, Transform } from "node:stream";
-import { UserError } from "../../base/user-error.ts";
+import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { multipartEtag } from "../core/multipart.ts";
@@ -30,7 +30,8 @@ export class FileContent {
       found = statSync(path);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      throw new UserError(code === "ENOENT" ? `There is no file ${path}.` : message);
+      if (code === "ENOENT") throw new NotFoundError(`There is no file ${path}.`);
+      throw new UserError(message);
     }
     if (!found.isFile()) throw new UserError(`${path} is not a file.`);
     return new FileContent(path, found.size);
@@ -47,8 +48,12 @@ export class FileContent {
     return this.#bytes;
   }
 
-  /** A range of the content. The stream fails if the file has fewer bytes. */
-  stream(start: number, length: number): Readable {
+  /**
+   * A range of the content. The stream fails if the file has fewer bytes.
+   *
+   * @param onBytes is called with the position in the file that the reader has reached
+   */
+  stream(start: number, length: number, onBytes?: (position: number) => void): Readable {
     if (length === 0) return Readable.from([]);
     const file = createReadStream(this.path, {
       start,
@@ -60,6 +65,7 @@ export class FileContent {
     const checked = new Transform({
       transform(chunk: Buffer, _, done) {
         count += chunk.length;
+        onBytes?.(start + count);
         done(null, chunk);
       },
       flush(done) {

@@ -10,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readOwnerRecord } from "../../base/folder-owner.ts";
 import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
 import type { Succession } from "../../base/succession.ts";
+import { explain } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { EndpointClient, EndpointClosedError } from "./endpoint-client.ts";
 import { endpointPath } from "./store-owner.ts";
@@ -36,8 +37,17 @@ export class OwnerConnection {
         "On Windows a command cannot reach the buckets. Use the Windows Subsystem for Linux.",
       );
     }
-    mkdirSync(store.folder, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(store.folder, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw explain(error, store.folder);
+    }
     this.#endpoint = new EndpointClient(endpointPath(store.folder));
+  }
+
+  /** The folder of the store. */
+  get folder(): string {
+    return this.#store.folder;
   }
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */

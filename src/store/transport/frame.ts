@@ -2,8 +2,7 @@
  * Frames: values for a transport that carries only bytes.
  *
  * A frame begins with its head: the length of a JSON text in four bytes, and the JSON text. Behind
- * the head are the bytes that JSON cannot hold: the byte arrays of the value (`encodeFrame`), or a
- * body that is streamed (`streamFrame`).
+ * the head are the bytes that JSON cannot hold: the byte arrays of the value.
  */
 
 const lengthBytes = 4;
@@ -45,78 +44,6 @@ function spanOf(item: unknown): Span | null {
   if (typeof item !== "object" || item === null || !(bytesField in item)) return null;
   const span = item[bytesField];
   return Array.isArray(span) ? (span as Span) : null;
-}
-
-/**
- * A value and a body as one stream. A stream inside of another value does not survive being
- * cancelled on its way through Miniflare's proxy.
- *
- * When the body fails, the stream ends early instead, because a failure would leave the reader
- * waiting. The reader knows how long the body has to be.
- */
-export function streamFrame(value: unknown, body: ReadableStream | null): ReadableStream {
-  const reader = body?.getReader({ mode: "byob" });
-  return new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(encodeHead(JSON.stringify(value))),
-    async pull(controller) {
-      try {
-        const next = await reader?.read(new Uint8Array(chunkBytes));
-        if (next !== undefined && !next.done) return controller.enqueue(next.value);
-      } catch {
-        // The stream ends early, which tells the reader.
-      }
-      controller.close();
-    },
-    cancel: (reason) => reader?.cancel(reason),
-  });
-}
-
-const chunkBytes = 64 * 1024;
-
-interface StreamedFrame<Value> {
-  readonly value: Value;
-  /** @param onShort makes the error of a body that ends before `length` */
-  body(length: number, onShort: (count: number) => Error): ReadableStream<Uint8Array>;
-}
-
-/** Reads the value of a frame that `streamFrame` made. The body is read as the caller needs it. */
-export async function readStreamFrame<Value>(
-  stream: ReadableStream,
-): Promise<StreamedFrame<Value>> {
-  const reader = (stream as ReadableStream<Uint8Array>).getReader();
-  let received = new Uint8Array(0);
-  const receive = async (bytes: number): Promise<void> => {
-    while (received.length < bytes) {
-      const { done, value } = await reader.read();
-      if (done) throw new Error("The answer of the bucket is incomplete");
-      const joined = new Uint8Array(received.length + value.length);
-      joined.set(received);
-      joined.set(value, received.length);
-      received = joined;
-    }
-  };
-  await receive(lengthBytes);
-  const headEnd = headLength(received);
-  await receive(headEnd);
-
-  return {
-    value: JSON.parse(headJson(received, headEnd)) as Value,
-    body(length, onShort) {
-      let count = 0;
-      let first: Uint8Array | undefined = received.slice(headEnd);
-      return new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          const chunk = first?.length ? first : (await reader.read()).value;
-          first = undefined;
-          if (chunk === undefined && count < length) throw onShort(count);
-          if (chunk === undefined) return controller.close();
-          count += chunk.length;
-          controller.enqueue(chunk);
-        },
-        cancel: (reason) => reader.cancel(reason),
-      });
-    },
-  };
 }
 
 function encodeHead(json: string): Uint8Array<ArrayBuffer> {

@@ -5,6 +5,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UserError } from "../../../base/user-error.ts";
 import type { FetchedObject } from "../../../store/node/endpoint-bucket.ts";
+import { withTemporaryPath } from "../../cleanup.ts";
 import { writeContent } from "../object-file.ts";
 import { partialFolder } from "./file-path.ts";
 
@@ -16,15 +17,16 @@ export class FolderWriter {
     this.root = root;
   }
 
-  async prepare(): Promise<void> {
+  /** Runs `work` with a folder for partial files, which the end of the work or a signal removes. */
+  async withPartialFolder<Result>(work: () => Promise<Result>): Promise<Result> {
+    const folder = join(this.root, partialFolder);
     await mkdir(this.root, { recursive: true });
-    // An export that was stopped leaves partial files.
-    await this.finish();
-    await mkdir(join(this.root, partialFolder));
-  }
-
-  async finish(): Promise<void> {
-    await rm(join(this.root, partialFolder), { recursive: true, force: true });
+    return withTemporaryPath(folder, async () => {
+      // An export that was killed leaves partial files.
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder);
+      return work();
+    });
   }
 
   /** A new path for a file that is not complete. */

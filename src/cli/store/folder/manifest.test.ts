@@ -1,7 +1,18 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ObjectRecord } from "../../../store/core/operations.ts";
-import { checkHeader, decodeEntry, encodeEntry, manifestHeader } from "./manifest.ts";
+import { manifestName } from "./file-path.ts";
+import {
+  checkHeader,
+  decodeEntry,
+  encodeEntry,
+  manifestHeader,
+  ManifestWriter,
+  readManifest,
+} from "./manifest.ts";
 
 const record: fc.Arbitrary<Required<ObjectRecord>> = fc.record({
   key: fc.string({ unit: "grapheme", minLength: 1 }),
@@ -57,5 +68,33 @@ describe("checkHeader()", () => {
     expect(() => checkHeader('{"format":"ledge store export","version":2}')).toThrow(
       "Ledge does not know",
     );
+  });
+});
+
+describe("ManifestWriter", () => {
+  it("accepts many entries at once, and lets them wait for one event of the stream", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "ledge-unit-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
+    const writer = new ManifestWriter(join(folder, "partial"));
+    const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [Required<ObjectRecord>];
+    const keys = Array.from({ length: 100 }, (_, index) => `${index}-${"x".repeat(10_000)}`);
+    await Promise.all(keys.map((key) => writer.add({ ...sample, key }, key)));
+    await writer.end(join(folder, manifestName));
+    const written = [];
+    for await (const { key } of readManifest(folder)) written.push(key);
+    expect(written).toEqual(keys);
+    expect(warnings).toEqual([]);
+  });
+
+  it("reports a file that cannot be written, with the next entry and at the end", async () => {
+    const writer = new ManifestWriter("/none/partial");
+    const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [Required<ObjectRecord>];
+    const add = (): Promise<void> => writer.add({ ...sample, key: "x".repeat(100_000) }, "x");
+    await expect(add()).rejects.toThrow("ENOENT");
+    await expect(writer.end("/none/manifest")).rejects.toThrow("ENOENT");
   });
 });

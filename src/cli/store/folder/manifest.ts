@@ -7,6 +7,7 @@ import { createReadStream, createWriteStream, existsSync, type WriteStream } fro
 import { rename } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline";
+import { finished } from "node:stream/promises";
 import { UserError } from "../../../base/user-error.ts";
 import { checksumAlgorithms } from "../../../store/core/checksum.ts";
 import { httpMetadataFields } from "../../../store/core/http-metadata.ts";
@@ -39,20 +40,31 @@ export async function* readManifest(folder: string): AsyncGenerator<ManifestEntr
 export class ManifestWriter {
   readonly #partialPath: string;
   readonly #stream: WriteStream;
+  /** Rejects when the file cannot be written. */
+  readonly #finished: Promise<void>;
+  /** Pending while the stream is full: all writers wait for the same event. */
+  #drained: Promise<unknown> | undefined;
 
   constructor(partialPath: string) {
     this.#partialPath = partialPath;
     this.#stream = createWriteStream(partialPath);
+    this.#finished = finished(this.#stream);
+    // The next call reports the failure.
+    this.#finished.catch(() => {});
     this.#stream.write(`${manifestHeader}\n`);
   }
 
   async add(record: ObjectRecord, path: string): Promise<void> {
-    if (!this.#stream.write(`${encodeEntry(record, path)}\n`)) await once(this.#stream, "drain");
+    if (this.#stream.write(`${encodeEntry(record, path)}\n`)) return;
+    this.#drained ??= Promise.race([once(this.#stream, "drain"), this.#finished]).finally(
+      () => (this.#drained = undefined),
+    );
+    await this.#drained;
   }
 
   async end(path: string): Promise<void> {
     this.#stream.end();
-    await once(this.#stream, "finish");
+    await this.#finished;
     await rename(this.#partialPath, path);
   }
 }

@@ -8,6 +8,8 @@
 import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { UserError } from "../../../base/user-error.ts";
+import { formatVersion, newerFormatText } from "../../core/database-format.ts";
 import { bucketFolder, databaseMark, isAbandoned, isDatabaseMark } from "../../core/blob-name.ts";
 import { BucketRows, type CheckedRow } from "./bucket-rows.ts";
 import { ContentCheck } from "./content-check.ts";
@@ -42,6 +44,7 @@ interface CheckedBucket {
 /** How often an object that is replaced all the time is looked at. */
 const attemptsMax = 20;
 
+/** @throws UserError for a database of a newer format */
 export async function checkBucket(checked: CheckedBucket): Promise<BucketReport> {
   const { storeFolder, bucketName } = checked;
   const path = databasePath(storeFolder, bucketName);
@@ -71,6 +74,9 @@ export async function checkBucket(checked: CheckedBucket): Promise<BucketReport>
       ...problems.map((problem) => ({ problem: `The database is damaged: ${problem}` })),
     );
     rows = new BucketRows(database);
+    if (rows.version > formatVersion) {
+      throw new UserError(newerFormatText(bucketName, rows.version));
+    }
     if (rows.version === 1) {
       report.remarks.push("The database has format 1. Use the bucket once, and check it again.");
       return report;
@@ -80,6 +86,7 @@ export async function checkBucket(checked: CheckedBucket): Promise<BucketReport>
     checkReferences(rows, report);
     await checkFiles(rows, { blobs, files, ended }, report);
   } catch (error) {
+    if (error instanceof UserError) throw error;
     report.damages.push({ problem: `The database cannot be read: ${(error as Error).message}.` });
   } finally {
     rows?.close();

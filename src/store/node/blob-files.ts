@@ -1,0 +1,131 @@
+/**
+ * The content of an object, read by a process of the same user from the files of the store.
+ *
+ * The bucket says which files hold the content. The file of a committed object never changes, and a
+ * removed file stays readable through an open handle. So all files are opened before the first byte
+ * is read, and a reader gets the version that it has opened, even when the object is replaced or
+ * deleted meanwhile. Files beyond `handlesMax` are opened when the reader reaches them. If such a
+ * file was removed meanwhile, the read fails: a reader never gets bytes of two versions.
+ */
+import { open, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { BlobDamagedError } from "../core/blob-damage.ts";
+import { bucketFolder } from "../core/blob-name.ts";
+import type { ContentSlice } from "../core/operations.ts";
+
+type BlobSlice = Extract<ContentSlice, { blob: string }>;
+
+/** Large reads: each costs a turn of the event loop and a message to the thread that reads. */
+const readBytes = 1024 * 1024;
+/** Many systems allow a process 1024 open files. */
+const handlesMax = 512;
+/** Of all readers in this process. */
+let handlesOpen = 0;
+
+export class BlobFiles {
+  readonly #folder: string;
+  readonly #slices: readonly ContentSlice[];
+  /** By the index of the slice. */
+  readonly #handles = new Map<number, FileHandle>();
+
+  /** @param storeFolder the folder of the store, with the folder `blobs` */
+  constructor(storeFolder: string, bucketName: string, slices: readonly ContentSlice[]) {
+    this.#folder = join(storeFolder, "blobs", bucketFolder(bucketName));
+    this.#slices = slices;
+  }
+
+  /** @throws BlobDamagedError when a file is missing or has another size; then no file stays open */
+  async open(): Promise<void> {
+    try {
+      for (const [index, slice] of this.#slices.entries()) {
+        if (!("blob" in slice)) continue;
+        if (handlesOpen >= handlesMax) return;
+        this.#handles.set(index, await this.#open(slice));
+      }
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /**
+   * The content. A chunk is valid until the next one is requested, because its memory is used again.
+   * Each file is closed when it has been read.
+   */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    const memory = [Buffer.allocUnsafe(readBytes), Buffer.allocUnsafe(readBytes)] as const;
+    for (const [index, slice] of this.#slices.entries()) {
+      if ("blob" in slice) yield* this.#read(slice, index, memory);
+      // A frame decodes bytes to `Uint8Array`.
+      else yield slice.bytes as Uint8Array;
+    }
+  }
+
+  async close(): Promise<void> {
+    const handles = [...this.#handles.values()];
+    this.#handles.clear();
+    await Promise.all(handles.map(closeHandle));
+  }
+
+  /** Reads ahead: the file is read while the caller works on the chunk before. */
+  async *#read(
+    slice: BlobSlice,
+    index: number,
+    [first, second]: readonly [Buffer, Buffer],
+  ): AsyncGenerator<Uint8Array> {
+    const handle = this.#handles.get(index) ?? (await this.#open(slice));
+    this.#handles.delete(index);
+    const end = slice.offset + slice.length;
+    let position = slice.offset;
+    let [memory, spare] = [first, second];
+    const read = async (): Promise<Uint8Array> => {
+      const { bytesRead } = await handle.read(
+        memory,
+        0,
+        Math.min(readBytes, end - position),
+        position,
+      );
+      if (bytesRead === 0) throw damaged(slice, position);
+      position += bytesRead;
+      return memory.subarray(0, bytesRead);
+    };
+    let next = read();
+    try {
+      for (;;) {
+        const chunk = await next;
+        if (position === end) return yield chunk;
+        [memory, spare] = [spare, memory];
+        next = read();
+        yield chunk;
+      }
+    } finally {
+      // A caller that ends early leaves a read that no one waits for. `close()` waits for it.
+      next.catch(() => {});
+      await closeHandle(handle);
+    }
+  }
+
+  async #open(slice: BlobSlice): Promise<FileHandle> {
+    let handle;
+    try {
+      handle = await open(join(this.#folder, slice.blob));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      throw damaged(slice, null);
+    }
+    handlesOpen++;
+    const { size } = await handle.stat();
+    if (size === slice.blobSize) return handle;
+    await closeHandle(handle);
+    throw damaged(slice, size);
+  }
+}
+
+async function closeHandle(handle: FileHandle): Promise<void> {
+  handlesOpen--;
+  await handle.close();
+}
+
+function damaged({ blob, blobSize }: BlobSlice, actualBytes: number | null): BlobDamagedError {
+  return new BlobDamagedError({ blob, expectedBytes: blobSize, actualBytes });
+}

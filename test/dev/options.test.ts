@@ -1,0 +1,123 @@
+/** Options of `ledge dev` that wrangler's dev server has, too. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  createProject,
+  DevProcess,
+  ledge,
+  ledgeDev,
+  waitForAnswer,
+  write,
+} from "../support/dev-process.ts";
+
+const configuration = {
+  name: "options",
+  main: "index.js",
+  compatibility_date: "2026-08-01",
+  define: { KEPT: '"configured"', REPLACED: '"configured"' },
+  vars: { COLOUR: "configured", SIZE: "configured" },
+};
+
+const script = `
+  let scheduled = null;
+  export default {
+    async fetch(request, env) {
+      const { hostname, pathname } = new URL(request.url);
+      if (pathname === "/page") {
+        return new Response("<html><body>page</body></html>", { headers: { "content-type": "text/html" } });
+      }
+      return Response.json({
+        hostname,
+        scheduled,
+        define: [KEPT, REPLACED],
+        vars: [env.COLOUR, env.SIZE, env.SECRET, env.IGNORED ?? null],
+        // Since 2022-03-21.
+        hasNavigator: typeof navigator === "object",
+      });
+    },
+    async scheduled({ cron }) { scheduled = cron; },
+  };`;
+
+describe("ledge dev", () => {
+  it("has --host, --live-reload, --test-scheduled, --env-file, --compatibility-date, --var and --define", async () => {
+    const folder = createProject({
+      "wrangler.json": configuration,
+      "index.js": script,
+      ".dev.vars": "IGNORED=yes\nSECRET=ignored",
+      "secrets/first.env": "SECRET=first\nSIZE=first",
+      "secrets/second.env": "SECRET=second",
+    });
+    const envFiles = ["--env-file", "secrets/first.env", "--env-file=secrets/second.env"];
+    const words =
+      "--no-dns --host shop.example.com --live-reload --test-scheduled --var COLOUR:red";
+    const build = ["--define", 'REPLACED:"replaced"', "--compatibility-date", "2021-11-02"];
+    const dev = ledgeDev(folder, ...words.split(" "), ...envFiles, ...build);
+    const url = await dev.url();
+    const answer = {
+      hostname: "shop.example.com",
+      scheduled: null as string | null,
+      define: ["configured", "replaced"],
+      vars: ["red", "first", "second", null],
+      hasNavigator: false,
+    };
+    await waitForAnswer(url, answer);
+    const page = await fetch(`${url}/page`);
+    expect(await page.text()).toContain('<script defer type="application/javascript">');
+
+    expect((await fetch(`${url}/__scheduled?cron=5+*+*+*+*`)).status).toBe(200);
+    await waitForAnswer(url, { ...answer, scheduled: "5 * * * *" });
+
+    write(join(folder, "secrets/second.env"), "SECRET=changed");
+    await waitForAnswer(url, { ...answer, vars: ["red", "first", "changed", null] });
+    expect(await dev.end()).toBe(0);
+  });
+
+  it("says which file of --env-file is missing, before Node does", async () => {
+    const folder = createProject({ "wrangler.json": configuration, "index.js": script });
+    // The program itself: its first line keeps Node from the options of the program.
+    const child = spawn(ledge, ["dev", "--no-dns", "--env-file", "none.env"], { cwd: folder });
+    let errors = "";
+    child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+    const [code] = (await once(child, "close")) as [number];
+    expect({ code, errors }).toEqual({ code: 3, errors: "There is no file none.env.\n" });
+  });
+
+  it.each([
+    [["--compatibility-date", "soon"], 1, 'The compatibility date "soon" is not a date'],
+    [["--define", "X"], 2, '--define must be NAME:VALUE, not "X".'],
+    [["none.js"], 3, "There is no file none.js."],
+    [["--config", "none.json"], 3, "No configuration file exists at"],
+    [["--config", "empty.json"], 1, "empty.json names no script: add main"],
+  ])("refuses %j with exit code %i", async (words, code, message) => {
+    const folder = createProject({
+      "wrangler.json": configuration,
+      "empty.json": { name: "empty", compatibility_date: "2026-08-01" },
+      "index.js": script,
+    });
+    const dev = ledgeDev(folder, "--no-dns", ...words);
+    expect(await dev.exited).toBe(code);
+    expect(dev.output).toContain(message);
+    expect(dev.output).not.toMatch(/wrangler dev|^ +at /m);
+  });
+
+  it("shows a failed build without colours in a pipe", async () => {
+    const folder = createProject({ "wrangler.json": configuration, "index.js": script });
+    const dev = new DevProcess(
+      process.execPath,
+      [ledge, "dev", "--port", "0", "--no-dns"],
+      folder,
+      {
+        NO_COLOR: "",
+      },
+    );
+    let raw = "";
+    dev.child.stderr?.on("data", (chunk: Buffer) => (raw += chunk.toString()));
+    await dev.url();
+    write(join(folder, "index.js"), "const x = ;");
+    await dev.waitForOutput(/Unexpected ";"/);
+    expect(raw).toContain('Unexpected ";"');
+    expect(raw).not.toContain("\u001b");
+  });
+});
