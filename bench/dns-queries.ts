@@ -15,7 +15,7 @@ import { isInstalled, type RunningPeer } from "../test/peers/servers/peer.ts";
 import { queries, zoneName } from "./dns/bench-zone.ts";
 import { echo, startOurs } from "./dns/contestants.ts";
 import { runDnsperf, type LoadResult } from "./dns/dnsperf.ts";
-import { processorSeconds } from "./dns/processor-time.ts";
+import { processorSeconds } from "./process-tree.ts";
 import { median } from "./store/measure.ts";
 
 const { values: options } = parseArgs({

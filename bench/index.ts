@@ -14,6 +14,7 @@ const benchmarks: Record<string, string> = {
   "dns-api": "./dns-api.ts",
   pool: "./pool.ts",
   cli: "./cli.ts",
+  dev: "./dev.ts",
 };
 
 const nodeFlags = [

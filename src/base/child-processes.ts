@@ -123,13 +123,27 @@ export function watchCrashes(onCrash: (signal: string) => void): () => void {
   let watching = true;
   const end = watchChildren((child) =>
     child.once("exit", (_, signal) => {
-      if (watching && signal !== null && !child.killed && isRuntime(child)) onCrash(signal);
+      if (!watching || !isRuntime(child)) return;
+      followOutput(child);
+      if (signal !== null && !child.killed) onCrash(signal);
     }),
   );
   return () => {
     watching = false;
     end();
   };
+}
+
+const endingOutputs = new Set<Promise<unknown>>();
+
+function followOutput(child: ChildProcess): void {
+  const ending = once(child, "close").finally(() => endingOutputs.delete(ending));
+  endingOutputs.add(ending);
+}
+
+/** Resolves when this process has read all that the runtimes wrote which have ended, while watched. */
+export async function endedRuntimesOutput(): Promise<void> {
+  await Promise.all(endingOutputs);
 }
 
 /** The child processes that start from now on. None is left when the program ends. */

@@ -47,6 +47,8 @@ export interface OwnerOptions<Details extends object> {
   readonly isBrief: boolean;
   /** Called when a client asks for the folder. Only for a brief owner. */
   readonly onHandover?: () => void;
+  /** Called when a client needs the service of the owner, which may not have started it yet. */
+  readonly onServiceRequest?: () => void;
   /** Called when a client has ended or has disconnected. */
   readonly onClientEnd?: () => void;
   /** What the record tells other processes beside the processes. */
@@ -56,6 +58,8 @@ export interface OwnerOptions<Details extends object> {
 export const controlSocket = "control";
 /** The line by which a client asks a brief owner for the folder. */
 export const handoverLine = "handover";
+/** The line by which a client asks an owner to start its service. */
+export const serviceLine = "serve";
 const lockName = "lock";
 const recordName = "owner.json";
 
@@ -175,7 +179,7 @@ export class FolderOwner<Details extends object = object> {
   }
 
   #accept(connection: Socket): void {
-    const { isBrief, onHandover, onClientEnd } = this.#options;
+    const { isBrief, onHandover, onServiceRequest, onClientEnd } = this.#options;
     this.#connections.add(connection);
     connection.unref();
     connection.on("error", () => {});
@@ -185,6 +189,7 @@ export class FolderOwner<Details extends object = object> {
     });
     createInterface(connection).on("line", (line) => {
       if (line === handoverLine && isBrief) onHandover?.();
+      if (line === serviceLine) onServiceRequest?.();
     });
   }
 }

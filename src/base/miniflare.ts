@@ -12,6 +12,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import * as util from "node:util";
 import type * as Miniflare from "miniflare";
+import { codeCache } from "./code-cache.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { UserError } from "./user-error.ts";
 
@@ -70,6 +71,7 @@ export function loadMiniflare(): MiniflareModule {
   if (lastCaller !== undefined) return lastCaller;
   const file = resolveMiniflare();
   checkCopy(file);
+  codeCache.load(file);
   return require(file) as MiniflareModule;
 }
 

@@ -1,7 +1,7 @@
 /** The connection of a client to the owner of a folder (`folder-owner.ts`). */
 import { existsSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { controlSocket, handoverLine } from "./folder-owner.ts";
+import { controlSocket, handoverLine, serviceLine } from "./folder-owner.ts";
 import { socketPath } from "./folder-sockets.ts";
 
 export class OwnerLink {
@@ -31,6 +31,11 @@ export class OwnerLink {
   /** Asks a brief owner for the folder. `ended` tells when the owner has given the folder up. */
   requestHandover(): void {
     this.#connection.write(`${handoverLine}\n`);
+  }
+
+  /** Asks an owner that starts its service on demand to start it now. */
+  requestService(): void {
+    this.#connection.write(`${serviceLine}\n`);
   }
 
   close(): void {

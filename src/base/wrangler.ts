@@ -7,6 +7,7 @@
  */
 import { createRequire } from "node:module";
 import type * as Wrangler from "wrangler";
+import { codeCache } from "./code-cache.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
 import { testedVersions } from "./tested-versions.ts";
 import { UserError } from "./user-error.ts";
@@ -40,6 +41,8 @@ export function loadWrangler(): UsedExports {
   }
   const { version = "", folder = file } = packageOfModule(file) ?? {};
   checkVersion("wrangler", version, folder);
+  codeCache.load(createRequire(file).resolve("miniflare"));
+  codeCache.load(file);
   return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));
 }
 
@@ -78,8 +81,17 @@ interface DevServerParts {
   };
   readonly config?: {
     set?(input: WorkerInput, throwErrors: boolean): Promise<unknown>;
-    readonly latestConfig?: { readonly build?: { readonly format?: string } };
+    readonly latestConfig?: {
+      readonly build?: { readonly format?: string };
+      readonly bindings?: Readonly<Record<string, unknown>>;
+    };
   };
+}
+
+interface EventObserver {
+  /** Whether wrangler handles the event. */
+  accepts(event: WranglerEvent): boolean;
+  afterwards(event: WranglerEvent): void;
 }
 
 /** wrangler's dev server for one script. */
@@ -87,8 +99,7 @@ export class WranglerDevServer {
   readonly #server: Wrangler.unstable_DevEnv;
   readonly #parts: DevServerParts;
 
-  /** @param filter gets each event, and returns whether wrangler handles the event */
-  constructor(filter: (event: WranglerEvent) => boolean) {
+  constructor(observer: EventObserver) {
     const { unstable_DevEnv: DevEnvironment } = loadWrangler();
     this.#server = new DevEnvironment();
     this.#parts = this.#server;
@@ -96,7 +107,9 @@ export class WranglerDevServer {
       this.#server,
     );
     this.#server.dispatch = (event) => {
-      if (filter(event)) dispatch(event);
+      if (!observer.accepts(event)) return;
+      dispatch(event);
+      observer.afterwards(event);
     };
     // Without a listener, an error event ends the process.
     this.#server.on("error", () => {});
@@ -118,6 +131,11 @@ export class WranglerDevServer {
     if (config?.set === undefined) return false;
     await config.set(input, true);
     return true;
+  }
+
+  /** The bindings of the script, with variables from files; `undefined` before the first start. */
+  get bindings(): Readonly<Record<string, unknown>> | undefined {
+    return this.#parts.config?.latestConfig?.bindings;
   }
 
   get isServiceWorker(): boolean {

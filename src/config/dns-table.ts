@@ -192,8 +192,8 @@ const answerFields = ["id", "meta", "proxiable", "locked", "created_on", "modifi
 
 /** Unknown fields that are close to a field of a record, each with that field. */
 function misspeltFields(record: object): [field: string, guess: string][] {
-  const known = [...recordFields, ...answerFields];
-  const unknown = Object.keys(record).filter((field) => !known.includes(field));
+  const known = new Set<string>([...recordFields, ...answerFields]);
+  const unknown = Object.keys(record).filter((field) => !known.has(field));
   return unknown.flatMap((field) => {
     const guess = nearest(field, recordFields);
     return guess === null ? [] : [[field, guess]];

@@ -1,18 +1,30 @@
 /**
  * DNS beside a script: the companion worker in a runtime of its own, and the name server. DNS
- * restarts when its part of the configuration changes.
+ * restarts when its part of the configuration changes, at the same ports.
+ *
+ * A project without `[dns]` and without zones rarely needs DNS, which takes a runtime and a thread. So
+ * there DNS starts on demand: with the first connection to the port of the record API, or when a
+ * command or a tool asks for the zones.
  *
  * If another process owns the zones of the folder, this process waits for the end of that process,
  * and then serves DNS itself. The script does not notice: its binding leads to the folder's socket
  * (`worker/api-proxy.ts`).
  */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { readOwnerRecord } from "../base/folder-owner.ts";
 import type { OwnerLink } from "../base/owner-link.ts";
+import { findFreePort } from "../base/ports.ts";
 import { pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { Succession } from "../base/succession.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
-import { startServer, type RunningDns } from "../dns/server/start-dns.ts";
+import {
+  apiHost,
+  describeCredentials,
+  startServer,
+  type RunningServer,
+} from "../dns/server/start-dns.ts";
 import {
   claimZones,
   describeOtherTable,
@@ -22,7 +34,15 @@ import {
   type Zones,
   type ZonesOwner,
 } from "../dns/server/zones-owner.ts";
+import { DemandPort } from "./demand-port.ts";
 import type { StartDevOptions } from "./dev-options.ts";
+import type { DnsSummary } from "./summary.ts";
+
+/** The ports in use. A restart keeps them, also those that are not the wanted ports. */
+interface Ports {
+  readonly api: number;
+  readonly dns: number;
+}
 
 export class CompanionDns {
   readonly #options: StartDevOptions;
@@ -30,33 +50,43 @@ export class CompanionDns {
   #config: ProjectConfig;
   /** `null` while another process owns the zones. */
   #owner: ZonesOwner | null = null;
-  #server: RunningDns | null = null;
+  #server: RunningServer | null = null;
+  /** The port of the record API, where DNS starts on demand. */
+  #demandPort: DemandPort | null = null;
   #succession: Succession<ZonesOwner> | null = null;
-  #lines: string[] = [];
+  #lastPorts: { readonly wanted: Ports; readonly used: Ports } | null = null;
+  /** Warnings of the last start. */
+  #notes: string[] = [];
   #changes: Promise<void> = Promise.resolve();
+  readonly #onChange: (news: string) => void;
+  readonly #launched = Promise.withResolvers<void>();
 
-  constructor(config: ProjectConfig, options: StartDevOptions) {
+  /** @param onChange called when DNS starts or moves while the dev server runs */
+  constructor(config: ProjectConfig, options: StartDevOptions, onChange: (news: string) => void) {
     this.#config = config;
     this.#options = options;
+    this.#onChange = onChange;
     this.#folder = pluginFolder(stateFolder(config.folder, options.persistTo), "dns");
   }
 
-  /** The lines that DNS printed at its start. */
-  get lines(): readonly string[] {
-    return this.#lines;
+  /** Resolves when the process of the runtime exists: then DNS starts beside other work. */
+  get launched(): Promise<void> {
+    return this.#launched.promise;
   }
 
-  async start(): Promise<void> {
-    this.#lines = [];
-    const owner = await claimZones(this.#zones, this.#takeOptions);
-    if (owner === null) return this.#share();
-    this.#owner = owner;
-    try {
-      await this.#serve(owner);
-    } catch (error) {
-      owner.release();
-      throw error;
-    }
+  start(): Promise<void> {
+    return this.#enqueue(async () => {
+      const owner = await claimZones(this.#zones, this.#takeOptions);
+      if (owner === null) return this.#share();
+      this.#owner = owner;
+      try {
+        await this.#begin(owner);
+      } catch (error) {
+        this.#owner = null;
+        owner.release();
+        throw error;
+      }
+    });
   }
 
   /** Restarts DNS if the new configuration differs in `[dns]`. */
@@ -64,7 +94,8 @@ export class CompanionDns {
     return this.#enqueue(async () => {
       const previous = this.#config;
       this.#config = config;
-      if (isDeepStrictEqual(config.dns, previous.dns)) return;
+      const isSame = isDnsDeclared(config) === isDnsDeclared(previous);
+      if (isSame && isDeepStrictEqual(config.dns, previous.dns)) return;
       if (this.#owner === null) return this.#share();
       try {
         await this.#restart(this.#owner);
@@ -79,9 +110,31 @@ export class CompanionDns {
   async stop(): Promise<void> {
     if (this.#succession !== null) return this.#succession.stop();
     await this.#enqueue(async () => {
-      await this.#server?.stop();
+      await this.#end();
       this.#owner?.release();
     });
+  }
+
+  /** What the summary of the dev server says of DNS now. */
+  async describe(): Promise<DnsSummary> {
+    const notes = this.#notes;
+    const isDeclared = isDnsDeclared(this.#config);
+    const server = this.#server;
+    if (server === null) {
+      const port = this.#demandPort?.port;
+      if (port !== undefined) return { state: "on demand", url: apiUrl(port), notes };
+      const { addresses, processId } = (await findZonesOwner(this.#folder)) ?? {};
+      return { state: "shared", url: addresses?.url ?? null, processId: processId ?? null, notes };
+    }
+    return {
+      state: "running",
+      isDeclared,
+      url: this.#demandPort === null ? server.url : apiUrl(this.#demandPort.port),
+      addresses: server.addresses,
+      credentials: describeCredentials(this.#config.dns.variables),
+      zones: await server.listZones(),
+      notes,
+    };
   }
 
   get #zones(): Zones {
@@ -89,60 +142,106 @@ export class CompanionDns {
   }
 
   get #takeOptions(): TakeOptions {
-    return { isBrief: false, log: (text) => this.#log(text) };
+    return {
+      isBrief: false,
+      onServiceRequest: () => void this.#demand().catch(() => {}),
+      log: (text) => this.#log(text),
+    };
+  }
+
+  get #isNeeded(): boolean {
+    return isDnsDeclared(this.#config) || hasZones(this.#folder);
+  }
+
+  async #begin(owner: ZonesOwner): Promise<void> {
+    this.#notes = [];
+    if (this.#isNeeded) return this.#serve(owner);
+    const wanted = this.#options.dnsApiPort ?? this.#config.dns.apiPort;
+    const port = await findFreePort(wanted, apiHost);
+    this.#demandPort = await DemandPort.open({
+      host: apiHost,
+      port,
+      start: async () => Number(new URL((await this.#demand()).url).port),
+    });
+  }
+
+  /** Serves DNS now, if it does not run. */
+  async #demand(): Promise<RunningServer> {
+    await this.#enqueue(async () => {
+      if (this.#server !== null || this.#owner === null) return;
+      try {
+        await this.#serve(this.#owner);
+        this.#onChange("DNS has started.");
+      } catch (error) {
+        this.#log(`DNS does not start: ${(error as Error).message}`);
+        throw error;
+      }
+    });
+    if (this.#server === null) throw new Error("another process has the zones");
+    return this.#server;
   }
 
   async #restart(owner: ZonesOwner): Promise<void> {
+    await this.#end();
+    await this.#begin(owner);
+  }
+
+  async #end(): Promise<void> {
+    await this.#demandPort?.close();
+    this.#demandPort = null;
     await this.#server?.stop();
-    this.#lines = [];
-    await this.#serve(owner);
+    this.#server = null;
   }
 
   async #serve(owner: ZonesOwner): Promise<void> {
     const { dnsApiPort, dnsPort } = this.#options;
+    const { apiPort, port: dnsPortDefault } = this.#config.dns;
+    const wanted = {
+      // The port on demand is the port for clients, and passes connections on.
+      api: this.#demandPort === null ? (dnsApiPort ?? apiPort) : 0,
+      dns: dnsPort ?? dnsPortDefault,
+    };
+    const last = isDeepStrictEqual(wanted, this.#lastPorts?.wanted) ? this.#lastPorts : null;
+    const { api, dns } = last?.used ?? wanted;
     this.#server = await startServer(owner, this.#config.dns, {
-      ...(dnsApiPort !== undefined && { port: dnsApiPort }),
-      ...(dnsPort !== undefined && { dnsPort }),
-      log: (line: string) => void this.#lines.push(line),
+      port: api,
+      dnsPort: dns,
+      onLaunch: () => this.#launched.resolve(),
+      log: (line: string) => void this.#notes.push(line),
     });
+    const used = { api: Number(new URL(this.#server.url).port), dns: this.#server.dnsPort ?? 0 };
+    this.#lastPorts = { wanted, used };
   }
 
   /** Uses the DNS of another process, until that process ends. */
-  async #share(): Promise<void> {
-    const record = await findZonesOwner(this.#folder);
-    const { addresses, processId } = record ?? {};
+  #share(): void {
     const warning = describeOtherTable(this.#zones);
-    this.#lines = [
-      `DNS API    ${addresses?.url ?? "starts"} (of process ${processId}, while that process runs)`,
-      ...(warning === null ? [] : [warning]),
-    ];
+    this.#notes = warning === null ? [] : [warning];
     this.#succession ??= new Succession<ZonesOwner>({
       folder: this.#folder,
       take: () => takeZones(this.#zones, this.#takeOptions),
       start: (owner) => this.#succeed(owner),
-      onOwner: (link) => this.#claim(link),
+      onOwner: (link) => this.#onOwner(link),
     });
   }
 
-  /** A brief owner may have been faster when the last owner ended. */
-  #claim(link: OwnerLink): void {
+  #onOwner(link: OwnerLink): void {
+    // A brief owner may have been faster when the last owner ended.
     if (readOwnerRecord(this.#folder)?.isBrief === true) link.requestHandover();
+    else if (this.#isNeeded) link.requestService();
   }
 
   async #succeed(owner: ZonesOwner): Promise<{ stop(): Promise<void> }> {
     await this.#enqueue(async () => {
-      this.#lines = [];
-      await this.#serve(owner);
+      await this.#begin(owner);
       this.#owner = owner;
-      this.#log(
-        ["The process that had the zones has ended. DNS runs here now.", ...this.#lines].join("\n"),
-      );
     });
+    this.#onChange("The process that had the zones has ended. DNS runs here now.");
     return {
       stop: () =>
         this.#enqueue(async () => {
           this.#owner = null;
-          await this.#server?.stop();
+          await this.#end();
         }),
     };
   }
@@ -155,5 +254,24 @@ export class CompanionDns {
 
   #log(text: string): void {
     (this.#options.log ?? console.log)(text);
+  }
+}
+
+const apiUrl = (port: number): string => `http://${apiHost}:${port}/client/v4`;
+
+function isDnsDeclared({ table, dns }: ProjectConfig): boolean {
+  return table["dns"] !== undefined || Object.keys(dns.table).length > 0;
+}
+
+/** The database of a Durable Object. */
+const objectDatabase = /^[0-9a-f]{64}\.sqlite$/;
+
+/** Whether the companion worker has ever had a zone in this folder. */
+function hasZones(folder: string): boolean {
+  try {
+    const files = readdirSync(join(folder, "do", "dns-ZoneObject"));
+    return files.some((name) => objectDatabase.test(name));
+  } catch {
+    return false;
   }
 }

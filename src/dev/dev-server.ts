@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
+import { codeCache } from "../base/code-cache.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { persistPath, pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { requireUsableFolder, requireWritableFolder, storeNeeds } from "../base/usable-folder.ts";
@@ -17,10 +18,17 @@ import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
+import { explorerUrlOf, networkUrlsOf, urlOf } from "./script-urls.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor } from "./script-supervisor.ts";
-import { renderSummary } from "./summary.ts";
-import { inspectorHost, readProject, workerInput, type Project } from "./worker-input.ts";
+import { renderDns, renderSummary } from "./summary.ts";
+import {
+  hiddenBindings,
+  inspectorHost,
+  readProject,
+  workerInput,
+  type Project,
+} from "./worker-input.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 export interface RunningDev {
@@ -31,6 +39,8 @@ export interface RunningDev {
   readonly persistFolder: string;
   /** Settles when the script answers, also after failed builds and starts. */
   readonly ready: Promise<void>;
+  /** The text that the command prints at the start: addresses, zones and bindings, as they are now. */
+  summary(): Promise<string>;
   /** Restarts the runtime of the script. */
   restart(): Promise<void>;
   /** Stops the script and DNS. A second call returns the same promise. */
@@ -38,8 +48,14 @@ export interface RunningDev {
 }
 
 const portDefault = 8787;
+/** The first requests come before the code of wrangler is saved, which blocks the process. */
+const codeSaveMilliseconds = 1000;
 
 export async function startDev(options: StartDevOptions = {}): Promise<RunningDev> {
+  return startDevServer(options);
+}
+
+export async function startDevServer(options: StartDevOptions): Promise<DevServer> {
   checkOptions(options);
   // wrangler's own watch of the file would reload the script with the old configuration.
   process.env["WRANGLER_CI_DISABLE_CONFIG_WATCHING"] ??= "true";
@@ -52,17 +68,21 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   if (config.buckets.length > 0) {
     requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
   } else requireWritableFolder(persistPath(state));
-  const dns = options.dns === false ? null : new CompanionDns(config, options);
-  // wrangler takes time to load, so it loads while DNS starts.
-  const starting = dns?.start();
-  loadWrangler();
-  await starting;
   let server: DevServer | undefined;
+  const dns =
+    options.dns === false
+      ? null
+      : new CompanionDns(config, options, (news) => server?.reportDns(news));
+  const startingDns = dns?.start() ?? Promise.resolve();
   try {
-    server = new DevServer(options, dns);
-    await server.start();
+    // wrangler blocks the process while it loads. The runtime of DNS starts meanwhile.
+    await Promise.race([startingDns, dns?.launched]);
+    loadWrangler();
+    server = new DevServer(options, dns, startingDns);
+    await Promise.all([startingDns, server.start()]);
     return server;
   } catch (error) {
+    startingDns.catch(() => {});
     await (server?.stop() ?? dns?.stop());
     throw error instanceof UserError
       ? error
@@ -70,11 +90,12 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
   }
 }
 
-class DevServer implements RunningDev {
+export class DevServer implements RunningDev {
   readonly #options: StartDevOptions;
   readonly #console: ScriptConsole;
   readonly #ready = Promise.withResolvers<void>();
   readonly #dns: CompanionDns | null;
+  readonly #startingDns: Promise<void>;
   #project: Project;
   #supervisor: ScriptSupervisor | null = null;
   #hostname = "localhost";
@@ -83,22 +104,36 @@ class DevServer implements RunningDev {
   #inspectorPort: number | null = null;
   #endWatch: () => void = () => {};
   /** The message for the next time that the script answers. */
-  #readyMessage: () => string = () => this.#summary();
+  #readyMessage: () => string | Promise<string> = () => this.summary();
   #changes: Promise<void> = Promise.resolve();
+  #reports: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
-  constructor(options: StartDevOptions, dns: CompanionDns | null) {
+  constructor(options: StartDevOptions, dns: CompanionDns | null, startingDns: Promise<void>) {
     this.#options = options;
     this.#dns = dns;
+    this.#startingDns = startingDns;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
   }
 
   get url(): string {
-    const protocol = this.#options.localProtocol ?? this.#project.wrangler.dev.local_protocol;
-    const isAnyAddress = ["*", "0.0.0.0", "::"].includes(this.#hostname);
-    const shown = isAnyAddress ? "localhost" : this.#hostname;
-    return `${protocol}://${shown.includes(":") ? `[${shown}]` : shown}:${this.#port}`;
+    return urlOf(this.#address);
+  }
+
+  /** `null` if the environment turns wrangler's explorer off. */
+  get explorerUrl(): string | null {
+    return explorerUrlOf(this.url);
+  }
+
+  /** The address of the inspector; `null` without an inspector. */
+  get inspector(): string | null {
+    return this.#inspectorPort === null ? null : `${inspectorHost}:${this.#inspectorPort}`;
+  }
+
+  /** The name of the script in tools that show several. */
+  get scriptName(): string | undefined {
+    return this.#project.wrangler.name;
   }
 
   get buckets(): readonly BucketBinding[] {
@@ -128,8 +163,8 @@ class DevServer implements RunningDev {
       input: this.#input(),
       script: resolve(this.#options.script ?? wrangler.main ?? config.folder),
       console: this.#console,
-      onReady: () => this.#onReady(),
-      onFailure: (problem) => this.#onFailure(problem),
+      onReady: () => this.#report(() => this.#onReady()),
+      onFailure: (problem) => this.#report(() => this.#onFailure(problem)),
       onCrash: (signal) => this.#onCrash(signal),
     });
     await this.#supervisor.start();
@@ -148,6 +183,32 @@ class DevServer implements RunningDev {
     await this.#supervisor?.restart();
   }
 
+  async summary(): Promise<string> {
+    const dns = await this.#dns?.describe();
+    return renderSummary(
+      {
+        url: this.url,
+        networkUrls: networkUrlsOf(this.#address),
+        explorerUrl: this.explorerUrl,
+        inspector: this.inspector,
+        stateFolder: this.persistFolder,
+        dns: dns ?? null,
+        bindings: this.#supervisor?.bindings ?? {},
+        hidden: hiddenBindings,
+        storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
+      },
+      process.cwd(),
+    );
+  }
+
+  /** Tells the user of a change of DNS that no change of the configuration has caused. */
+  reportDns(news: string): void {
+    this.#report(async () => {
+      const dns = await this.#dns?.describe();
+      if (dns !== undefined) this.#log([news, ...renderDns(dns)].join("\n"));
+    });
+  }
+
   stop(): Promise<void> {
     return (this.#stopping ??= this.#stop());
   }
@@ -157,6 +218,11 @@ class DevServer implements RunningDev {
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
     if (this.#dns !== null) await within(stopMilliseconds, this.#dns.stop());
+  }
+
+  get #address() {
+    const protocol = this.#options.localProtocol ?? this.#project.wrangler.dev.local_protocol;
+    return { protocol, hostname: this.#hostname, port: this.#port };
   }
 
   async #choosePort(wanted: number): Promise<number> {
@@ -181,7 +247,7 @@ class DevServer implements RunningDev {
       this.#project = readProject(this.#options);
       this.#warn();
       await this.#dns?.update(this.#project.config);
-      this.#readyMessage = () => `The configuration has changed.\n${this.#summary()}`;
+      this.#readyMessage = async () => `The configuration has changed.\n${await this.summary()}`;
       await this.#supervisor?.update(this.#input());
     } catch (error) {
       this.#project = previous;
@@ -189,15 +255,17 @@ class DevServer implements RunningDev {
     }
   }
 
-  #onReady(): void {
-    if (this.#stopping !== undefined) return;
-    this.#log(this.#readyMessage());
+  async #onReady(): Promise<void> {
+    // The summary has the addresses of DNS. If DNS fails, the start fails.
+    await this.#startingDns;
+    const message = this.#readyMessage;
     this.#readyMessage = () => "Reloaded.";
+    this.#log(await message());
     this.#ready.resolve();
+    setTimeout(() => codeCache.save(), codeSaveMilliseconds).unref();
   }
 
   #onFailure(problem: string | null): void {
-    if (this.#stopping !== undefined) return;
     this.#log([...(problem === null ? [] : [problem]), "Waiting for a change."].join("\n"));
   }
 
@@ -211,18 +279,13 @@ class DevServer implements RunningDev {
     for (const warning of [...config.warnings, ...wranglerWarnings(config)]) this.#log(warning);
   }
 
-  #summary(): string {
-    return renderSummary(
-      {
-        url: this.url,
-        inspector: this.#inspectorPort === null ? null : `${inspectorHost}:${this.#inspectorPort}`,
-        buckets: this.buckets,
-        storeFolder: pluginFolder(this.persistFolder, "store"),
-        storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
-        dns: this.#dns?.lines ?? [],
-      },
-      process.cwd(),
-    );
+  /** Reports to the user, in the order of the calls. The end of the server needs no reports. */
+  #report(act: () => void | Promise<void>): void {
+    this.#reports = this.#reports
+      .then(() => (this.#stopping === undefined ? act() : undefined))
+      .catch((error: Error) => {
+        if (this.#stopping === undefined) this.#log(error.message);
+      });
   }
 
   #log(text: string): void {

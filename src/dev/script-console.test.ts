@@ -41,5 +41,7 @@ describe("ScriptConsole.mapStack()", () => {
     const stack =
       "Error: x\n    at f (index.js:3:9)\n    at g (/n/wrangler/templates/middleware/common.ts:5:3)";
     expect(console.mapStack(stack)).not.toContain("wrangler");
+    const withCause = `${stack} {\n  [cause]: [Error: y]\n}`;
+    expect(console.mapStack(withCause)).toMatch(/:8:2\) \{\n {2}\[cause\]: \[Error: y\]\n\}$/);
   });
 });

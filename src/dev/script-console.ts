@@ -16,9 +16,11 @@ interface BundleFiles {
 /** A position in a stack: file, line and column. */
 const framePattern = /(?:file:\/\/)?((?:[^\s():]|:(?!\d))+):(\d+):(\d+)/g;
 
-/** Frames of the code that wrangler adds to a script. */
+/** Frames of the code that wrangler adds to a script. The properties of an error begin after a brace. */
 const wranglerFramePattern =
-  /\n\s+at [^\n]*(?:wrangler[\\/]templates|\.wrangler[\\/]tmp)[\\/][^\n]*/g;
+  /\n\s+at [^\n]*(?:wrangler[\\/]templates|\.wrangler[\\/]tmp)[\\/][^\n]*?(?<brace> \{)?(?=\n|$)/g;
+/** A remark of workerd to its authors, about an exception that is printed anyway. */
+const runtimeRemarkPattern = /^NOSENTRY reporting trace with exceptions/;
 
 export class ScriptConsole {
   readonly #level: LogLevel;
@@ -38,6 +40,7 @@ export class ScriptConsole {
   write({ level, message }: { level: string; message: string }): void {
     const known = level === "error" || level === "warn" ? level : "info";
     if (logLevels.indexOf(known) > logLevels.indexOf(this.#level)) return;
+    if (runtimeRemarkPattern.test(message)) return;
     const stream = known === "info" ? process.stdout : process.stderr;
     stream.write(`${this.mapStack(message)}\n`);
   }
@@ -53,7 +56,7 @@ export class ScriptConsole {
         return this.#sourcePosition(Number(line), Number(column)) ?? whole;
       },
     );
-    return mapped.replace(wranglerFramePattern, "");
+    return mapped.replace(wranglerFramePattern, "$<brace>");
   }
 
   #sourcePosition(line: number, column: number): string | null {

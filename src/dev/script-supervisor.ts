@@ -8,7 +8,7 @@
  * source is saved, and after a crash of either runtime both start again. Starts, updates and
  * restarts run one after the other.
  */
-import { watchCrashes } from "../base/child-processes.ts";
+import { endedRuntimesOutput, watchCrashes } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import {
   WranglerDevServer,
@@ -16,11 +16,14 @@ import {
   type WranglerErrorEvent,
   type WranglerEvent,
 } from "../base/wrangler.ts";
+import type { ScriptBinding } from "./binding-table.ts";
 import { watchSourcesOnce } from "./file-watch.ts";
 import type { ScriptConsole } from "./script-console.ts";
 
 /** The time between the first and the last process that a terminal's interrupt reaches. */
 const interruptMilliseconds = 100;
+/** The output of a runtime that has ended arrives within this time, as a rule at once. */
+const outputMilliseconds = 1000;
 
 interface SupervisorOptions {
   readonly input: WorkerInput;
@@ -51,6 +54,11 @@ export class ScriptSupervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#input = options.input;
+  }
+
+  /** The bindings of the script, with variables from files; empty before the first start. */
+  get bindings(): Readonly<Record<string, ScriptBinding>> {
+    return (this.#environment?.bindings ?? {}) as Record<string, ScriptBinding>;
   }
 
   /** @throws wrangler's error about the configuration */
@@ -88,7 +96,10 @@ export class ScriptSupervisor {
   }
 
   async #start(): Promise<void> {
-    const environment = new WranglerDevServer((event) => this.#onEvent(environment, event));
+    const environment: WranglerDevServer = new WranglerDevServer({
+      accepts: (event) => this.#accepts(environment, event),
+      afterwards: (event) => this.#onEvent(environment, event),
+    });
     this.#environment = environment;
     this.#endWatch = watchCrashes((signal) => {
       // An interrupt from the terminal can end the runtimes before it reaches this process.
@@ -130,16 +141,20 @@ export class ScriptSupervisor {
     return change;
   }
 
-  /** @returns whether wrangler handles the event */
-  #onEvent(environment: WranglerDevServer, event: WranglerEvent): boolean {
+  /** Whether wrangler handles the event. */
+  #accepts(environment: WranglerDevServer, event: WranglerEvent): boolean {
     if (environment !== this.#environment) return true;
-    if (event.type === "bundleStart") {
-      // wrangler does not restart a runtime whose first start failed.
-      if (!this.#failed.has(environment) || this.#started.has(environment)) return true;
-      this.#retry();
-      return false;
-    }
     if (event.type === "bundleComplete") this.#options.console.useBundle(event.bundle);
+    if (event.type !== "bundleStart") return true;
+    // wrangler does not restart a runtime whose first start failed.
+    if (!this.#failed.has(environment) || this.#started.has(environment)) return true;
+    this.#retry();
+    return false;
+  }
+
+  /** Called when wrangler has handled the event, and has printed what it prints of it. */
+  #onEvent(environment: WranglerDevServer, event: WranglerEvent): void {
+    if (environment !== this.#environment) return;
     if (event.type === "reloadComplete") {
       this.#started.add(environment);
       // The proxy passes requests on after a message that wrangler sends after this event.
@@ -149,9 +164,14 @@ export class ScriptSupervisor {
       if (event.source === "LocalRuntimeController") this.#failed.add(environment);
       // wrangler prints the errors of its bundler.
       const isPrinted = event.source === "BundlerController";
-      this.#options.onFailure(isPrinted ? null : problemOf(event, environment));
+      void this.#reportFailure(isPrinted ? null : problemOf(event, environment));
     }
-    return true;
+  }
+
+  /** What a runtime writes before its end can come later than the event of its end. */
+  async #reportFailure(problem: string | null): Promise<void> {
+    await within(outputMilliseconds, endedRuntimesOutput());
+    this.#options.onFailure(problem);
   }
 
   async #reportReady(environment: WranglerDevServer): Promise<void> {

@@ -1,50 +1,92 @@
 import { describe, expect, it } from "vitest";
-import { renderSummary } from "./summary.ts";
+import { renderDns, renderSummary, type DevSummary, type DnsSummary } from "./summary.ts";
 
 const url = "http://localhost:8787";
-const nothing = {
+const nothing: DevSummary = {
   url,
+  networkUrls: [],
+  explorerUrl: null,
   inspector: null,
-  buckets: [],
-  storeFolder: "/p/s",
+  stateFolder: "/p/.wrangler/state",
+  bindings: {},
+  hidden: new Set(),
   storeLatencyMilliseconds: 0,
-  dns: [],
+  dns: null,
+};
+const api = "http://127.0.0.1:8788/client/v4";
+const running: DnsSummary = {
+  state: "running",
+  isDeclared: true,
+  url: api,
+  addresses: ["127.0.0.1:8053", "[::1]:8053"],
+  credentials: ["  e-mail   dev@ledge.local", "  key      k"],
+  zones: ["example.org"],
+  notes: [],
 };
 
 describe("renderSummary()", () => {
-  it("is one line for a script without buckets and DNS", () => {
-    expect(renderSummary(nothing, "/p")).toBe("Ready      http://localhost:8787");
-  });
-
-  it("lists the folder, the buckets by the name that is used locally, and DNS", () => {
-    const summary = {
-      ...nothing,
-      buckets: [
-        { binding: "A", bucketName: "photos" },
-        { binding: "LONGER", bucketName: "videos", previewBucketName: "videos-preview" },
-      ],
-      storeLatencyMilliseconds: 80,
-      dns: ["DNS API    http://127.0.0.1:8788\n  key      k", "DNS        8053"],
-    };
-    expect(renderSummary(summary, "/p").split("\n")).toEqual([
-      "Ready      http://localhost:8787",
-      "Buckets    s, each operation 80 ms late",
-      "  env.A       photos",
-      "  env.LONGER  videos-preview",
-      "DNS API    http://127.0.0.1:8788",
-      "  key      k",
-      "DNS        8053",
-    ]);
-  });
-
-  it("shows the address of an inspector that was asked for", () => {
-    expect(renderSummary({ ...nothing, inspector: "127.0.0.1:9229" }, "/p")).toBe(
-      "Ready      http://localhost:8787\nInspector  127.0.0.1:9229",
+  it("is two lines for a script without bindings and DNS", () => {
+    expect(renderSummary(nothing, "/p")).toBe(
+      "Ready      http://localhost:8787\nState      .wrangler/state",
     );
   });
 
-  it("shows the full path of a folder outside the working folder", () => {
-    const summary = { ...nothing, buckets: [{ binding: "A", bucketName: "photos" }] };
-    expect(renderSummary(summary, "/elsewhere")).toContain("Buckets    /p/s\n");
+  it("lists every address, and the bindings in a table", () => {
+    const summary: DevSummary = {
+      ...nothing,
+      networkUrls: ["http://192.0.2.7:8787"],
+      explorerUrl: `${url}/explorer`,
+      inspector: "127.0.0.1:9229",
+      bindings: { PHOTOS: { type: "unsafe_store_bucket", dev: { options: { bucket_name: "p" } } } },
+      dns: running,
+    };
+    expect(renderSummary(summary, "/elsewhere").split("\n")).toEqual([
+      "Ready      http://localhost:8787",
+      "Network    http://192.0.2.7:8787",
+      "Explorer   http://localhost:8787/explorer",
+      "Inspector  127.0.0.1:9229",
+      "State      /p/.wrangler/state",
+      "DNS API    http://127.0.0.1:8788/client/v4",
+      "  e-mail   dev@ledge.local",
+      "  key      k",
+      "  zones    example.org",
+      "DNS        127.0.0.1:8053, [::1]:8053 (UDP and TCP)",
+      "",
+      "Binding         Resource      Mode",
+      "env.PHOTOS (p)  Store Bucket  local",
+    ]);
+  });
+});
+
+describe("renderDns()", () => {
+  it("is one line without [dns]", () => {
+    expect(renderDns({ state: "on demand", url: api, notes: [] })).toEqual([
+      "DNS API    http://127.0.0.1:8788/client/v4 (starts with the first request)",
+    ]);
+  });
+
+  it("leaves the credentials out without [dns], when zones exist", () => {
+    expect(renderDns({ ...running, isDeclared: false })).toEqual([
+      "DNS API    http://127.0.0.1:8788/client/v4",
+      "  zones    example.org",
+      "DNS        127.0.0.1:8053, [::1]:8053 (UDP and TCP)",
+    ]);
+  });
+
+  it("names the process whose DNS is used, after the warnings", () => {
+    const shared = { state: "shared", url: null, processId: 7, notes: ["Mind this."] } as const;
+    expect(renderDns(shared)).toEqual([
+      "Mind this.",
+      "DNS API    starts (of process 7, while that process runs)",
+    ]);
+  });
+
+  it.each([
+    [0, "none"],
+    [2, "z0, z1"],
+    [10, "z0, z1, z2, z3, z4, z5, z6, z7 and 2 more"],
+  ])("shows %d zones as: %s", (count, text) => {
+    const zones = Array.from({ length: count }, (_, index) => `z${index}`);
+    expect(renderDns({ ...running, zones })).toContain(`  zones    ${text}`);
   });
 });

@@ -1,33 +1,84 @@
-/** The lines that a dev server prints when it is ready. */
+/** The lines that a dev server prints when it is ready: addresses, DNS and bindings. */
 import { shownPath } from "../config/config-file.ts";
-import type { BucketBinding } from "../config/read-config.ts";
+import { renderBindings, type BindingTableOptions, type ScriptBinding } from "./binding-table.ts";
 
-export interface DevSummary {
+export interface DevSummary extends BindingTableOptions {
   readonly url: string;
+  /** The URLs of the script at the addresses of other interfaces, if it listens at all of them. */
+  readonly networkUrls: readonly string[];
+  /** The page of wrangler that shows the state of KV, D1 and others; `null` if it is turned off. */
+  readonly explorerUrl: string | null;
   /** The address of the inspector; `null` without an inspector. */
   readonly inspector: string | null;
-  readonly buckets: readonly BucketBinding[];
-  /** The folder of the buckets. */
-  readonly storeFolder: string;
-  readonly storeLatencyMilliseconds: number;
-  /** The lines of DNS. */
-  readonly dns: readonly string[];
+  readonly stateFolder: string;
+  readonly bindings: Readonly<Record<string, ScriptBinding>>;
+  /** `null` with `--no-dns`. */
+  readonly dns: DnsSummary | null;
 }
 
+export type DnsSummary = { readonly notes: readonly string[] } & (
+  | { readonly state: "on demand"; readonly url: string }
+  | {
+      readonly state: "shared";
+      /** `null` while the other process starts DNS. */
+      readonly url: string | null;
+      readonly processId: number | null;
+    }
+  | {
+      readonly state: "running";
+      /** Whether the configuration has `[dns]`. */
+      readonly isDeclared: boolean;
+      readonly url: string;
+      /** Of UDP and TCP. */
+      readonly addresses: readonly string[];
+      /** Indented lines. */
+      readonly credentials: readonly string[];
+      /** All zones that exist. */
+      readonly zones: readonly string[];
+    }
+);
+
+const zonesShownMax = 8;
+
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
-  const { url, inspector, buckets, storeFolder, storeLatencyMilliseconds: latency, dns } = summary;
-  const width = Math.max(0, ...buckets.map(({ binding }) => binding.length));
-  const delay = latency === 0 ? "" : `, each operation ${latency} ms late`;
+  const { url, networkUrls, explorerUrl, inspector, stateFolder, dns, bindings } = summary;
+  const table = renderBindings(bindings, summary);
   return [
     `Ready      ${url}`,
+    ...networkUrls.map((each) => `Network    ${each}`),
+    ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
     ...(inspector === null ? [] : [`Inspector  ${inspector}`]),
-    ...(buckets.length === 0
-      ? []
-      : [`Buckets    ${shownPath(storeFolder, workingFolder)}${delay}`]),
-    ...buckets.map(
-      ({ binding, bucketName, previewBucketName }) =>
-        `  env.${binding.padEnd(width)}  ${previewBucketName ?? bucketName}`,
-    ),
-    ...dns.flatMap((text) => text.split("\n")),
+    `State      ${shownPath(stateFolder, workingFolder)}`,
+    ...(dns === null ? [] : renderDns(dns)),
+    ...(table.length === 0 ? [] : ["", ...table]),
   ].join("\n");
+}
+
+export function renderDns(dns: DnsSummary): string[] {
+  return [...dns.notes, ...describeDns(dns)];
+}
+
+function describeDns(dns: DnsSummary): string[] {
+  if (dns.state === "on demand") {
+    return [`DNS API    ${dns.url} (starts with the first request)`];
+  }
+  if (dns.state === "shared") {
+    return [
+      `DNS API    ${dns.url ?? "starts"} (of process ${dns.processId ?? "?"}, while that process runs)`,
+    ];
+  }
+  const { isDeclared, url, addresses, credentials, zones } = dns;
+  return [
+    `DNS API    ${url}`,
+    ...(isDeclared ? credentials : []),
+    `  zones    ${describeZones(zones)}`,
+    ...(addresses.length === 0 ? [] : [`DNS        ${addresses.join(", ")} (UDP and TCP)`]),
+  ];
+}
+
+function describeZones(zones: readonly string[]): string {
+  if (zones.length === 0) return "none";
+  const more = zones.length - zonesShownMax;
+  const shown = zones.slice(0, zonesShownMax).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }

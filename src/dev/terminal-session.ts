@@ -2,19 +2,13 @@
 import { emitKeypressEvents, type Key } from "node:readline";
 import { ChildProcesses } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
-import { startDev, type RunningDev } from "./dev-server.ts";
+import { startDevServer, type DevServer } from "./dev-server.ts";
+import { devKeys, pressKey, renderKeys, type KeyBinding } from "./dev-keys.ts";
 import type { StartDevOptions } from "./dev-options.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 
 /** The exit status of a process that SIGINT ended: 128 + 2. */
 const interruptedStatus = 130;
-
-interface KeyBinding {
-  /** `q`, `ctrl-c`; the first key is shown. */
-  readonly keys: readonly string[];
-  readonly label: string;
-  act(): void;
-}
 
 /** Settles when the session has ended. */
 export async function runTerminalSession(
@@ -32,14 +26,14 @@ export async function runTerminalSession(
   const releaseSignals = ownSignals(end);
   const releaseShell = watchShell(end);
   const children = new ChildProcesses();
-  let dev: RunningDev | undefined;
+  let dev: DevServer | undefined;
   let releaseKeys: (() => void) | undefined;
   try {
-    dev = await startDev(options);
+    dev = await startDevServer(options);
     if (interactive) {
-      const keys = keyBindings(dev, end);
+      const keys = keysOf(dev, end);
       releaseKeys = listenForKeys(keys);
-      void dev.ready.then(() => console.log(renderKeys(keys)));
+      void dev.ready.then(() => printKeys(keys));
     }
     await ended.promise;
   } finally {
@@ -51,22 +45,27 @@ export async function runTerminalSession(
   }
 }
 
-function keyBindings(dev: RunningDev, end: () => void): KeyBinding[] {
-  return [
-    { keys: ["o", "b"], label: "open in a browser", act: () => void openBrowser(dev.url) },
-    {
-      keys: ["r"],
-      label: "restart",
-      act: () => void dev.restart().catch((error: Error) => console.error(error.message)),
-    },
-    { keys: ["c"], label: "clear", act: () => console.clear() },
-    { keys: ["q", "x", "ctrl-c", "ctrl-d"], label: "quit", act: end },
-  ];
+function keysOf(dev: DevServer, end: () => void): KeyBinding[] {
+  const keys = devKeys(dev, {
+    openBrowser: (url) => void openBrowser(url),
+    restart: () => void dev.restart().catch((error: Error) => console.error(error.message)),
+    redraw: () => void redraw(dev, keys),
+    end,
+    print: (text) => console.log(text),
+  });
+  return keys;
 }
 
-/** One line that lists the keys. */
-function renderKeys(bindings: readonly KeyBinding[]): string {
-  return bindings.map(({ keys, label }) => `[${keys[0] as string}] ${label}`).join("  ");
+async function redraw(dev: DevServer, keys: readonly KeyBinding[]): Promise<void> {
+  const summary = await dev.summary();
+  console.clear();
+  console.log(summary);
+  printKeys(keys);
+}
+
+function printKeys(keys: readonly KeyBinding[]): void {
+  // A terminal of unknown width has 0 columns.
+  console.log(`\n${renderKeys(keys, process.stdout.columns || Infinity)}`);
 }
 
 /** @returns a function that ends the listening and resets the terminal */
@@ -75,7 +74,7 @@ function listenForKeys(bindings: readonly KeyBinding[]): () => void {
   const onKey = (_: string | undefined, { name, ctrl, meta }: Key): void => {
     if (name === undefined || meta) return;
     const pressed = ctrl ? `ctrl-${name}` : name.toLowerCase();
-    bindings.find(({ keys }) => keys.includes(pressed))?.act();
+    pressKey(pressed, bindings, (text) => console.log(text));
   };
   emitKeypressEvents(stdin);
   stdin.setRawMode(true);

@@ -124,6 +124,7 @@ export function workerInput(
 
 /** The exceptions that wrangler would get from the inspector. The script does not see this binding. */
 const exceptionsName = "LEDGE_EXCEPTIONS";
+export const hiddenBindings: ReadonlySet<string> = new Set([exceptionsName]);
 const exceptionsEntry = {
   type: "unsafe_exceptions" as const,
   dev: { plugin: { package: pluginPath, name: "exceptions" }, options: {} },

@@ -81,7 +81,7 @@ describe("ledge dev with every kind of binding", { timeout: 180_000 }, () => {
       expect(await (await fetch(`${url}/hello.txt`)).text()).toBe("hello from the folder");
       expect(await (await fetch(`${url}/worker`)).json()).toEqual(expected(place, secret, 1));
       expect(await (await fetch(`${url}/worker`)).json()).toEqual(expected(place, secret, 2));
-      expect(dev.output).toContain(`env.PHOTOS  photos-${place}`);
+      expect(dev.output).toContain(`env.PHOTOS (photos-${place})`);
       expect(dev.output).not.toMatch(/warning|unsafe|unexpected/i);
       expect(await dev.end()).toBe(0);
     }
@@ -160,12 +160,17 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
     const folder = createProject({ "wrangler.json": configuration, "src/index.js": dnsScript });
     const dev = ledgeDev(folder);
     const url = await dev.url();
+    const ports = () => dev.output.match(/(?<=^DNS.*127\.0\.0\.1:)\d+/gm);
+    const before = ports();
     const since = dev.output.length;
     const zones = [{ name: "example.com" }, { name: "example.org" }];
     write(join(folder, "wrangler.json"), { ...configuration, dns: { binding: "DNS", zones } });
     await dev.waitForOutput(/The configuration has changed\.\nReady/, since);
     const { result } = (await (await fetch(`${url}/zones`)).json()) as Answer;
     expect(result.map(({ name }) => name).sort()).toEqual(["example.com", "example.org"]);
+    // The ports of the record API and of DNS stay.
+    expect(before).toHaveLength(2);
+    expect(ports()).toEqual([...(before ?? []), ...(before ?? [])]);
   });
 
   it("is left out with --no-dns, with its binding", async () => {

@@ -13,7 +13,14 @@ const script = `export default {
   },
 };`;
 
-function projectWithScript(): DnsProject {
+const apiHeaders = {
+  "x-auth-email": "dev@ledge.local",
+  "x-auth-key": "0123456789abcdef0123456789abcdef01234",
+};
+
+function projectWithScript(
+  config: object = { dns: { binding: "DNS", zones: [{ name: "example.org" }] } },
+): DnsProject {
   const project = new DnsProject();
   onTestFinished(() => project.remove());
   writeFileSync(join(project.folder, "index.mjs"), script);
@@ -23,7 +30,7 @@ function projectWithScript(): DnsProject {
       name: "project",
       main: "index.mjs",
       compatibility_date: "2026-08-01",
-      dns: { binding: "DNS", zones: [{ name: "example.org" }] },
+      ...config,
     }),
   );
   return project;
@@ -104,4 +111,29 @@ test("a dev server with another [dns] table says whose table counts", async () =
   await expect
     .poll(() => zonesOf(second.url), { timeout: 60_000 })
     .toEqual(["example.org", "other.example"]);
+});
+
+test("without [dns], DNS starts with the first request and with the first command", async () => {
+  const project = projectWithScript({});
+  const first = await start(project.folder);
+  const [, api] = /^DNS API {4}(\S+) \(starts with the first request\)$/m.exec(
+    first.lines.join("\n"),
+  ) as RegExpExecArray;
+  const zones = await fetch(`${api}/zones`, { headers: apiHeaders });
+  expect(await zones.json()).toMatchObject({ success: true, result: [] });
+  await expect
+    .poll(() => first.lines.join("\n"))
+    .toMatch(/^DNS has started\.\nDNS API {4}\S+\n {2}zones {4}none\nDNS {8}127\.0\.0\.1:\d+/m);
+  await first.dev.stop();
+
+  const second = await start(project.folder);
+  await project.ok("zones", "--create", "made.example");
+  await expect.poll(() => second.lines.join("\n")).toContain("DNS has started.");
+  expect(await second.dev.summary()).toMatch(/^ {2}zones {4}made\.example$/m);
+  expect(await project.ok("dig", "made.example", "SOA")).toContain("made.example");
+  await second.dev.stop();
+
+  // Zones exist now, so DNS starts with the dev server.
+  const third = await start(project.folder);
+  expect(third.lines.join("\n")).toMatch(/^ {2}zones {4}made\.example\nDNS {8}127\.0\.0\.1:\d+/m);
 });

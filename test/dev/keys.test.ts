@@ -2,31 +2,75 @@
  * The keys of `ledge dev`, on a terminal that the command `script` of util-linux makes.
  * `vitest.config.ts` leaves this file out on machines without that command.
  */
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DevProcess, ledge, createProject } from "../support/dev-process.ts";
+import { DevProcess, ledge, createProject, write } from "../support/dev-process.ts";
 
 const terminal = "/usr/bin/script";
+const hello = 'export default { fetch: () => new Response("hello") };';
+
+function startOnTerminal(script = hello): { dev: DevProcess; path: string } {
+  const folder = createProject({
+    "wrangler.json": {
+      name: "greeter",
+      main: "index.js",
+      compatibility_date: "2026-08-01",
+      vars: { GREETING: "hello" },
+    },
+    "index.js": script,
+  });
+  const command = `"${process.execPath}" "${ledge}" dev --port 0 --no-dns`;
+  const dev = new DevProcess(terminal, ["-qefc", command, "/dev/null"], folder);
+  return { dev, path: join(folder, "index.js") };
+}
+
+const keysLine =
+  /^\[b\] open a browser\s+\[e\] open local explorer\s+\[r\] restart\s+\[c\] clear console\s+\[x\] to exit$/m;
 
 describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
-  it.each(["q", "\u0003"])("restarts on r, clears on c, and ends on %j", async (quit) => {
-    const folder = createProject({
-      "wrangler.json": { name: "greeter", main: "index.js", compatibility_date: "2026-08-01" },
-      "index.js": 'export default { fetch: () => new Response("hello") };',
-    });
-    const command = `"${process.execPath}" "${ledge}" dev --port 0 --no-dns`;
-    const dev = new DevProcess(terminal, ["-qefc", command, "/dev/null"], folder);
+  it.each(["x", "\u0003"])("has wrangler's keys and its own, and ends on %j", async (quit) => {
+    const { dev } = startOnTerminal();
     const url = await dev.url();
-    await dev.waitForOutput(
-      /\[o\] open in a browser {2}\[r\] restart {2}\[c\] clear {2}\[q\] quit/,
-    );
+    await dev.waitForOutput(keysLine);
 
     dev.child.stdin?.write("r");
     await dev.waitForOutput(/^Restarted\.$/m);
     expect(await (await fetch(url)).text()).toBe("hello");
 
+    const since = dev.output.length;
     dev.child.stdin?.write("c");
+    await dev.waitForOutput(keysLine, since);
+    const redrawn = dev.output.slice(since);
+    expect(redrawn).toContain(`Ready      ${url}\n`);
+    expect(redrawn).toMatch(/^env\.GREETING \("hello"\) {2}Environment Variable {2}local$/m);
+
+    for (const [key, answer] of [
+      ["t", /^`ledge dev` has no tunnel/m],
+      ["d", /^There is no inspector/m],
+      ["z", /^\[z\] has no meaning here\./m],
+    ] as const) {
+      dev.child.stdin?.write(key);
+      await dev.waitForOutput(answer);
+    }
+
     dev.child.stdin?.write(quit);
     expect(await dev.exited).toBe(0);
     await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
+  it("waits for a change after it has shown the error", async () => {
+    const { dev, path } = startOnTerminal("this is no script");
+    await dev.waitForOutput(/Expected ";"[^]*^Waiting for a change\.$/m);
+    write(path, hello);
+    await dev.url();
+
+    let since = dev.output.length;
+    write(path, "this is no script either");
+    await dev.waitForOutput(/Expected ";"[^]*^Waiting for a change\.$/m, since);
+    expect(dev.output.slice(since).match(/^Waiting for a change\.$/gm)).toHaveLength(1);
+
+    since = dev.output.length;
+    write(path, `throw new Error("at the start");\n${hello}`);
+    await dev.waitForOutput(/at the start[^]*^Waiting for a change\.$/m, since);
   });
 });

@@ -19,6 +19,8 @@ export interface CompanionOptions {
   readonly port: { readonly host: string; readonly port: number } | null;
   /** Where the worker publishes each change of a zone; `null` without listeners. */
   readonly listeners: { readonly address: string; readonly secret: string } | null;
+  /** Called when the process of the worker exists. */
+  readonly onLaunch?: (() => void) | undefined;
 }
 
 /** The worker's Durable Object classes, by binding. wrangler.toml declares the same. */
@@ -49,7 +51,10 @@ export class Companion {
     const socket = socketPath(folder, runId);
     const miniflare = observeRuntimesOf(
       {
-        onStart: (runtime) => owner.recordRuntime(runtime),
+        onStart(runtime) {
+          owner.recordRuntime(runtime);
+          options.onLaunch?.();
+        },
         onListen: (name) => {
           // Miniflare appends the port to every host. Here the port is a part of the socket's name.
           if (name.endsWith(endpoint)) publishSocket(`${socket}:0`, apiSocketPath(folder));

@@ -12,7 +12,8 @@ import {
   type DnsConfig,
   type DnsVariables,
 } from "../../config/dns-config.ts";
-import { Companion } from "./companion.ts";
+import { ApiClient } from "../client/api-client.ts";
+import { Companion, type CompanionOptions } from "./companion.ts";
 import type { ListenConfig, ProjectDns } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
 import {
@@ -42,6 +43,9 @@ export interface StartDnsOptions {
   log?: (text: string) => void;
 }
 
+type ServerOptions = Pick<StartDnsOptions, "port" | "dnsPort" | "listen" | "log"> &
+  Pick<CompanionOptions, "onLaunch">;
+
 export interface RunningDns {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
@@ -51,7 +55,15 @@ export interface RunningDns {
   stop(): Promise<void>;
 }
 
-const host = "127.0.0.1";
+/** DNS of a process that owns the zones. */
+export interface RunningServer extends RunningDns {
+  /** Of UDP and TCP, such as `127.0.0.1:8053` and `[::1]:8053`; empty without listeners. */
+  readonly addresses: readonly string[];
+  /** The names of all zones, also of those that the configuration does not declare. */
+  listZones(): Promise<string[]>;
+}
+
+export const apiHost = "127.0.0.1";
 
 /** @throws ZonesTakenError when another process owns the zones until its end */
 export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
@@ -63,7 +75,7 @@ export async function startDns(options: StartDnsOptions = {}): Promise<RunningDn
   const log = options.log ?? console.log;
   for (;;) {
     const owner = await claimZones(zones, { isBrief: false, log });
-    if (owner !== null) return startOwned(owner, () => startServer(owner, dns, options));
+    if (owner !== null) return startOwned(owner, () => startAlone(owner, dns, options));
     const record = await findZonesOwner(zones.folder);
     if (record !== null) throw new ZonesTakenError(zones.folder, record);
   }
@@ -102,12 +114,32 @@ async function startOwned(
   }
 }
 
+async function startAlone(
+  owner: ZonesOwner,
+  dns: ProjectDns,
+  options: StartDnsOptions,
+): Promise<RunningDns> {
+  const server = await startServer(owner, dns, options);
+  const { url, dnsPort, addresses } = server;
+  const log = options.log ?? console.log;
+  const zones = readDnsConfig(dns.variables).zones.map(({ name }) => name);
+  log(
+    [
+      `DNS API    ${url}`,
+      ...describeCredentials(dns.variables),
+      `  zones    ${zones.join(", ") || "none declared"}`,
+    ].join("\n"),
+  );
+  if (addresses.length > 0) log(`DNS        ${addresses.join(", ")} (UDP and TCP)`);
+  return { url, dnsPort, stop: () => server.stop() };
+}
+
 /** The part of DNS that runs while this process owns the zones. `stop()` keeps the zones owned. */
 export async function startServer(
   owner: ZonesOwner,
   { variables, listen, transfers, apiPort, port: dnsPortDefault }: ProjectDns,
-  options: Pick<StartDnsOptions, "port" | "dnsPort" | "listen" | "log">,
-): Promise<RunningDns> {
+  options: ServerOptions,
+): Promise<RunningServer> {
   const log = options.log ?? console.log;
   const config = readDnsConfig(variables);
   const table = tableId(variables);
@@ -117,35 +149,38 @@ export async function startServer(
   // The worker stops first: the listeners must receive what it still commits.
   const stop = (): Promise<void> => (stopped ??= stopAll(parts.toReversed()));
   try {
-    const port = (await isPortFree(wanted, host).catch(() => false)) ? wanted : 0;
+    const port = (await isPortFree(wanted, apiHost).catch(() => false)) ? wanted : 0;
     const listeners =
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
-    const companion = await Companion.start(owner, variables, { port: { host, port }, listeners });
+    const companion = await Companion.start(owner, variables, {
+      port: { host: apiHost, port },
+      listeners,
+      onLaunch: options.onLaunch,
+    });
     parts.push(() => companion.stop());
     const origin = await companion.origin();
     const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
-    log(describeApi(url, config, variables));
+    const listZones = (): Promise<string[]> => zoneNames(url, config);
     if (listeners === null) {
       owner.amend({ table, addresses: { url, dns: null } });
-      return { url, dnsPort: null, stop };
+      return { url, dnsPort: null, addresses: [], listZones, stop };
     }
     const dnsPort = options.dnsPort ?? dnsPortDefault;
     const ports = await openPorts(listeners, origin, { ...listen, port: dnsPort });
     if (dnsPort !== 0 && ports.port !== dnsPort) {
       log(`Port ${dnsPort} is taken: DNS uses another port.`);
     }
-    log(`DNS        ${describePorts(ports)} (UDP and TCP)`);
     owner.amend({ table, addresses: { url, dns: reachable(ports) } });
-    return { url, dnsPort: ports.port, stop };
+    return { url, dnsPort: ports.port, addresses: describePorts(ports), listZones, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-const briefListen = { hosts: [host], hostsOptional: false, threads: 1 };
+const briefListen = { hosts: [apiHost], hostsOptional: false, threads: 1 };
 
 /** Stops the parts one after the other, the later parts also when an earlier part fails. */
 async function stopAll(parts: readonly (() => Promise<unknown>)[]): Promise<void> {
@@ -160,7 +195,7 @@ async function stopAll(parts: readonly (() => Promise<unknown>)[]): Promise<void
 
 /** An address that clients can connect to: a listener on all addresses has none of its own. */
 function reachable({ hosts, port }: OpenPorts): { host: string; port: number } {
-  const [first = host] = hosts;
+  const [first = apiHost] = hosts;
   const anywhere: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
   return { host: anywhere[first] ?? first, port };
 }
@@ -184,15 +219,20 @@ async function openPorts(
   }
 }
 
-function describeApi(url: string, config: DnsConfig, variables: DnsVariables): string {
-  const { email, tokens, zones } = config;
+/** Indented lines: how to use the record API. */
+export function describeCredentials(variables: DnsVariables): string[] {
+  const config = readDnsConfig(variables);
+  const { email, tokens } = config;
   return [
-    `DNS API    ${url}`,
     `  e-mail   ${email}`,
     `  key      ${describeKey(config, variables)}`,
     ...(tokens.length === 0 ? [] : [`  tokens   ${tokens.length}`]),
-    `  zones    ${zones.map(({ name }) => name).join(", ") || "none declared"}`,
-  ].join("\n");
+  ];
+}
+
+async function zoneNames(url: string, { email, key }: DnsConfig): Promise<string[]> {
+  const zones = await new ApiClient(url, { email, key }).zones();
+  return zones.map(({ name }) => name);
 }
 
 /** Terminals and logs keep what is printed, so only the key that everyone knows is. */
@@ -201,6 +241,6 @@ function describeKey({ key }: DnsConfig, { DNS_KEY: secret = "" }: DnsVariables)
   return secret === "" ? "the key of [dns] in the configuration" : "DNS_KEY of .dev.vars";
 }
 
-function describePorts({ hosts, port }: OpenPorts): string {
-  return hosts.map((address) => `${isIPv6(address) ? `[${address}]` : address}:${port}`).join(", ");
+function describePorts({ hosts, port }: OpenPorts): string[] {
+  return hosts.map((address) => `${isIPv6(address) ? `[${address}]` : address}:${port}`);
 }

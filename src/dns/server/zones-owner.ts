@@ -51,6 +51,8 @@ export interface TakeOptions {
   /** Whether this process gives the zones up when another process asks. */
   readonly isBrief: boolean;
   readonly onHandover?: () => void;
+  /** Called when a client needs the zones, for an owner that serves them on demand. */
+  readonly onServiceRequest?: () => void;
   /** Receives messages about zones of an earlier version. Default: `console.warn`. */
   readonly log?: (text: string) => void;
 }
@@ -138,11 +140,17 @@ export async function findZonesOwner(folder: string): Promise<ZonesOwnerRecord |
 export async function waitForAddresses(folder: string): Promise<DnsAddresses | null> {
   const deadline = Date.now() + startMilliseconds;
   for (;;) {
-    const owner = await findZonesOwner(folder);
-    if (owner === null || owner.isBrief) return null;
-    if (owner.addresses !== undefined) return owner.addresses;
-    if (Date.now() > deadline) throw new ZonesTakenError(folder, owner);
-    await delay(pollMilliseconds);
+    const link = await OwnerLink.connect(folder);
+    const owner = link === null ? null : readOwnerRecord<ZonesDetails>(folder);
+    try {
+      if (owner === null || owner.isBrief) return null;
+      if (owner.addresses !== undefined) return owner.addresses;
+      if (Date.now() > deadline) throw new ZonesTakenError(folder, owner);
+      link?.requestService();
+      await delay(pollMilliseconds);
+    } finally {
+      link?.close();
+    }
   }
 }
 

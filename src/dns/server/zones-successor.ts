@@ -17,7 +17,8 @@ export function succeedZonesOwner(
     folder: zones.folder,
     take: (onHandover) => takeZones(zones, { isBrief: true, onHandover }),
     start: (owner) => Companion.start(owner, zones.variables, { port: null, listeners: null }),
-    onOwner: () => {
+    onOwner: (link) => {
+      link.requestService();
       const warning = describeOtherTable(zones);
       if (warning !== null && warning !== lastWarning) warn(warning);
       lastWarning = warning;

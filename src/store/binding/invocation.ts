@@ -3,6 +3,7 @@
  * it reports a bad argument.
  */
 import type { BucketSettings } from "../core/bucket-settings.ts";
+import { hideOwnFrames } from "./own-frames.ts";
 
 /**
  * Throws the platform's error for a method that is called without its object. The platform throws
@@ -16,6 +17,15 @@ export function requireOwner(owned: boolean): asserts owned {
   );
 }
 
+/** Rejects with the error of a write, whose stack begins in the script. */
+export async function inScript<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    throw hideOwnFrames(error);
+  }
+}
+
 /**
  * A bad argument rejects the promise of a method. In scripts with a compatibility date before
  * 2022-10-31, the method throws (the platform's flag `capture_async_api_throws`).
@@ -26,7 +36,8 @@ export function invoke<T>(
 ): Promise<T> {
   try {
     return method();
-  } catch (error) {
+  } catch (thrown) {
+    const error = hideOwnFrames(thrown);
     if (!rejectBadArguments) throw error;
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the error of the method
     return Promise.reject(error);

@@ -22,7 +22,7 @@ import {
   toText,
 } from "./arguments.ts";
 import type { BucketSettings } from "../core/bucket-settings.ts";
-import { invoke, requireOwner } from "./invocation.ts";
+import { inScript, invoke, requireOwner } from "./invocation.ts";
 import {
   checkEncryptionKey,
   checksumOption,
@@ -185,7 +185,7 @@ export class StoreBucket implements types.StoreBucket {
   }
 
   async #store(request: PutRequest): Promise<StoreObject | null> {
-    const record = await this.#bucket.put(request);
+    const record = await inScript(this.#bucket.put(request));
     return record === null ? null : new StoreObject(record);
   }
 

@@ -15,7 +15,7 @@ import {
 import { checkEncryptionKey } from "./options.ts";
 import { StoreObject } from "./store-object.ts";
 import type { BucketSettings } from "../core/bucket-settings.ts";
-import { invoke, requireOwner } from "./invocation.ts";
+import { inScript, invoke, requireOwner } from "./invocation.ts";
 import { toValue, valueTypes } from "./value.ts";
 
 export class StoreMultipartUpload implements types.StoreMultipartUpload {
@@ -43,11 +43,8 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
       const number = toInteger(partNumber);
       validatePartNumber(number);
       checkEncryptionKey(toOptions(options, method, 3, "UploadPartOptions"));
-      return this.#bucket.uploadPart({
-        ...this.#reference(),
-        partNumber: number,
-        value: toValue(value, method, this.#settings),
-      });
+      const part = { partNumber: number, value: toValue(value, method, this.#settings) };
+      return inScript(this.#bucket.uploadPart({ ...this.#reference(), ...part }));
     });
   }
 

@@ -47,7 +47,7 @@ export class StoreObject implements types.StoreObject {
     if (record.http !== undefined) this.httpMetadata = presentHttpMetadata(record.http);
     if (record.custom !== undefined) this.customMetadata = { ...record.custom };
     if (range !== undefined) this.range = { offset: range.offset, length: range.length };
-    this.checksums = new StoreChecksums(record.checksums) as types.StoreChecksums;
+    this.checksums = new StoreChecksums(record.checksums);
     this.storageClass = record.storageClass;
     this.#http = record.http;
   }
@@ -149,7 +149,7 @@ class StoreChecksums {
 
   /** Without this method a log would show `[Getter]`. */
   [Symbol.for("nodejs.util.inspect.custom")](): object {
-    return { ...this };
+    return Object.fromEntries(Object.entries(this));
   }
 
   #buffer(algorithm: ChecksumAlgorithm): ArrayBuffer {

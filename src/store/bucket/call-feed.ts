@@ -10,13 +10,13 @@ import type { Call } from "../core/recorded-call.ts";
 /** The runtime would end a question that waits for nothing but another request. */
 const questionMilliseconds = 10_000;
 /** After this time the test is taken to have ended: a call never waits longer. */
-const confirmationMilliseconds = 1_000;
+const confirmationMilliseconds = 30_000;
 
 export class CallFeed {
   #waiting: Call[] = [];
   /** Ends the wait of the question. */
   #wake: (() => void) | undefined;
-  /** Of the calls that are on their way to the test, and of the calls that wait for a question */
+  /** End the waits of the answers: of calls on their way to the test, and of waiting calls */
   #sent: (() => void)[] = [];
   #unsent: (() => void)[] = [];
   /** Whether a test has asked for calls. */

@@ -24,6 +24,28 @@ const batchBytesMax = 16 * 1024 * 1024;
 /** Cheaper than `queueMicrotask`, which is a call into the runtime. */
 const endOfTurn = Promise.resolve();
 
+/**
+ * Rejects with an error whose stack names the caller. An answer arrives outside of the promises of the
+ * caller, so an error that is made there has no frames of the script. V8 finds the frames of async
+ * functions from a reaction that leads to their promise, which needs two turns to be linked.
+ */
+function throwToCaller(reason: unknown): Promise<never> {
+  return endOfTurn
+    .then(() => {})
+    .then(function rethrow() {
+      if (reason instanceof Error) {
+        const { stack } = reason;
+        (Error as V8Error).captureStackTrace?.(reason, rethrow);
+        // The caller does not await the promise in an async function.
+        if (stack !== undefined && !reason.stack?.includes("\n    at ")) reason.stack = stack;
+      }
+      throw reason;
+    });
+}
+
+/** The types of plain JavaScript do not have this method. */
+type V8Error = { captureStackTrace?(error: Error, above: () => void): void };
+
 interface PendingCall {
   readonly message: OperationMessage;
   readonly resolve: (answer: OutcomeMessage) => void;
@@ -54,7 +76,7 @@ export class Batch {
         try {
           settle(make(answer as OutcomeMessage<M>));
         } catch (error) {
-          reject(error);
+          settle(throwToCaller(error));
         }
       };
       const bytes = bytesCarried(operation);

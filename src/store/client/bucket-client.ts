@@ -62,17 +62,17 @@ export class BucketClient implements BucketCalls {
     request: Request<M>,
     make: (result: Result<M>) => Made,
   ): Promise<Made> {
-    const { method } = request;
     return this.#send(request, (answer) => {
-      if (!("fault" in answer)) return make(settle(method, answer));
-      return applyFault(answer.fault).then(() => make(settle(method, answer.outcome)));
+      if (!("fault" in answer)) return make(settle(request, answer));
+      return applyFault(answer.fault).then(() => make(settle(request, answer.outcome)));
     });
   }
 
   get<Made>(request: GetRequest, make: (opened: OpenedObject | null) => Made): Promise<Made> {
-    return this.#send({ method: "get", ...request }, (answer) => {
+    const operation = { method: "get" as const, ...request };
+    return this.#send(operation, (answer) => {
       if (!("fault" in answer)) {
-        const opened = openAtOnce(request.key, settle("get", answer));
+        const opened = openAtOnce(request.key, settle(operation, answer));
         if (opened !== undefined) return make(opened);
       }
       return this.#open(request, answer).then(make);
@@ -89,7 +89,7 @@ export class BucketClient implements BucketCalls {
     for (let attempt = 1; ; attempt++) {
       const fault = faultOf(answer);
       if (fault !== undefined) await applyFault(fault);
-      const found = settle("get", outcomeIn(answer));
+      const found = settle({ method: "get", ...request }, outcomeIn(answer));
       const opened = openAtOnce(request.key, found);
       if (opened === null || opened?.status === "condition failed") return opened;
       if (opened !== undefined && fault === undefined) return opened;

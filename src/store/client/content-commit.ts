@@ -18,7 +18,7 @@ import type { Content, Request, Result } from "../core/operations.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault } from "./apply-fault.ts";
 import { observation } from "./call-observer.ts";
-import { internalError, refusal, settle } from "./failure.ts";
+import { internalError, reasonOf, refusal, settle } from "./failure.ts";
 
 /** The operations that store content, without the content. */
 interface WriteOperations {
@@ -66,13 +66,14 @@ export class ContentCommitter {
     } catch (error) {
       await cancelValue(value, error);
       if (error instanceof BlobNotWrittenError) throw await this.#notWritten(method, error);
-      throw error instanceof StoreError ? refusal(method, error) : error;
+      if (!(error instanceof StoreError)) throw error;
+      throw refusal(method, error, reasonOf(operation, error.code));
     }
     const answer = await this.#send({ ...operation, content } as unknown as Request<M>, layer);
     const outcome = outcomeIn(answer);
     const fault = faultOf(answer);
     if (fault !== undefined) await applyFault(fault);
-    return settle(method, outcome);
+    return settle({ ...operation, method }, outcome);
   }
 
   /** The error of a value that the disk has not taken: the bucket says why. */

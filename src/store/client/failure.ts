@@ -1,12 +1,26 @@
 /** The errors that callers of the binding receive. */
-import { bindingMessage, StoreError } from "../core/errors.ts";
+import { bindingMessage, StoreError, type StoreErrorCode } from "../core/errors.ts";
+import { explainRefusal, type RefusedOperation } from "../core/explain-refusal.ts";
 import type { Method } from "../core/methods.ts";
 import type { Outcome, Result } from "../core/operations.ts";
 
 /** @throws Error when the bucket has refused the operation */
-export function settle<M extends Method>(method: M, outcome: Outcome<M>): Result<M> {
+export function settle<M extends Method>(
+  request: { readonly method: M } & RefusedOperation,
+  outcome: Outcome<M>,
+): Result<M> {
   if (outcome.ok) return outcome.value;
-  throw new Error(bindingMessage(method, outcome));
+  const { code, text } = outcome;
+  throw new Error(bindingMessage(request.method, { code, text }), reasonOf(request, code));
+}
+
+/** The reason as the cause of an error. The cause has no stack of its own. */
+export function reasonOf(request: RefusedOperation, code: StoreErrorCode): ErrorOptions {
+  const reason = explainRefusal(request, code);
+  if (reason === null) return {};
+  const cause = new Error(reason);
+  cause.stack = String(cause);
+  return { cause };
 }
 
 /** The error of a rule that was broken before the bucket was called. */

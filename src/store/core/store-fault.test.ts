@@ -80,8 +80,10 @@ describe("failEffect()", () => {
 describe("describeFaults()", () => {
   it("names what faults did, and faults that did nothing", () => {
     const call = { bucket: "photos", method: "put", keys: ["a.png"] } as const;
-    const arm = (target: FaultTarget) => new ArmedFault(makeStoreFault(target, failEffect()));
-    const [never, third, used] = [arm({ key: /^b/i }), arm({ method: "put", nth: 3 }), arm({})];
+    const targets: FaultTarget[] = [{ key: /^b/i }, { method: "put", nth: 3 }, {}];
+    const [never, third, used] = targets.map(
+      (target) => new ArmedFault(makeStoreFault(target, failEffect())),
+    ) as [ArmedFault, ArmedFault, ArmedFault];
     for (const armed of [never, third, used, third]) armed.hits(call);
     const injected = { bucket: "photos", method: "put", key: "a.png", nth: 1 } as const;
     expect(
