@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { BlobDamagedError } from "../core/blob-damage.ts";
+import type { ContentSlice } from "../core/operations.ts";
+import { BlobFiles } from "./blob-files.ts";
+
+/** The folder of a store with one bucket, "Photos", and these files. */
+function storeFolder(files: Record<string, Uint8Array>): string {
+  const folder = mkdtempSync(join(tmpdir(), "ledge-unit-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "blobs/+photos"), { recursive: true });
+  for (const [name, bytes] of Object.entries(files)) {
+    writeFileSync(join(folder, "blobs/+photos", name), bytes);
+  }
+  return folder;
+}
+
+function slice(
+  blob: string,
+  blobSize: number,
+  offset = 0,
+  length = blobSize - offset,
+): ContentSlice {
+  return { blob, blobSize, offset, length };
+}
+
+async function readAll(files: BlobFiles): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  // The memory of a chunk is used again.
+  for await (const chunk of files.chunks()) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+describe("BlobFiles", () => {
+  const first = randomBytes(3 * 1024 * 1024 + 5);
+  const second = randomBytes(700);
+
+  it("reads files, parts of files and bytes in their order", async () => {
+    const folder = storeFolder({ first, second });
+    const bytes = new Uint8Array([1, 2, 3]);
+    const slices = [slice("first", first.length), { bytes }, slice("second", 700, 100, 200)];
+    const files = new BlobFiles(folder, "Photos", slices);
+    await files.open();
+    const expected = Buffer.concat([first, bytes, second.subarray(100, 300)]);
+    expect((await readAll(files)).equals(expected)).toBe(true);
+  });
+
+  it("reads the files that it has opened, even if they are removed", async () => {
+    const folder = storeFolder({ first, second });
+    const files = new BlobFiles(folder, "Photos", [
+      slice("first", first.length),
+      slice("second", 700),
+    ]);
+    await files.open();
+    rmSync(join(folder, "blobs"), { recursive: true });
+    expect((await readAll(files)).equals(Buffer.concat([first, second]))).toBe(true);
+  });
+
+  it.each([
+    ["is missing", "none", 700],
+    ["has another size", "second", 701],
+  ])("refuses a file that %s", async (_, name, size) => {
+    const files = new BlobFiles(storeFolder({ second }), "Photos", [slice(name, size)]);
+    await expect(files.open()).rejects.toThrow(BlobDamagedError);
+  });
+
+  it("reports a file that becomes shorter while it is read, and can be left early", async () => {
+    const folder = storeFolder({ first });
+    const files = new BlobFiles(folder, "Photos", [slice("first", first.length)]);
+    await files.open();
+    const chunks = files.chunks();
+    await chunks.next();
+    writeFileSync(join(folder, "blobs/+photos/first"), "short");
+    await expect(chunks.next().then(() => chunks.next())).rejects.toThrow(BlobDamagedError);
+
+    const left = new BlobFiles(storeFolder({ first }), "Photos", [slice("first", first.length)]);
+    await left.open();
+    for await (const chunk of left.chunks()) {
+      expect(chunk.length).toBeGreaterThan(0);
+      break;
+    }
+    await left.close();
+  });
+});
