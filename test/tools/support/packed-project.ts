@@ -51,9 +51,10 @@ export function makeProject(
   return { folder, write };
 }
 
+/** Without the link to this package, which the build makes (`examples/link.ts`). */
 function packageNames(): string[] {
   return readdirSync(modules)
-    .filter((name) => !name.startsWith("."))
+    .filter((name) => !name.startsWith(".") && name !== "ledge")
     .flatMap((name) =>
       name.startsWith("@")
         ? readdirSync(join(modules, name)).map((scoped) => `${name}/${scoped}`)
