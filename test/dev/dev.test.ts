@@ -256,14 +256,15 @@ describe("ledge dev with a mistake", { timeout: 180_000 }, () => {
     [
       { store_buckets: [{ binding: "PHOTOS" }] },
       [],
+      1,
       /wrangler\.jsonc:\d+:\d+: .*bucket_name.* is missing/,
     ],
-    [{ main: "src/other.ts" }, [], /entry-point file at "src\/other\.ts" was not found/],
-    [{}, ["--env", "staging"], /no environment "staging"/],
-    [{}, ["--config", "none.toml"], /No configuration file exists at .*none\.toml/],
-  ])("exits with a message: %j %j", async (more, args, message) => {
+    [{ main: "src/other.ts" }, [], 3, /no file \S*src\/other\.ts, the main of \S*wrangler\.jsonc/],
+    [{}, ["--env", "staging"], 1, /no environment "staging"/],
+    [{}, ["--config", "none.toml"], 3, /No configuration file exists at .*none\.toml/],
+  ])("exits with a message: %j %j", async (more, args, code, message) => {
     const dev = ledgeDev(photos(more), "--no-dns", ...args);
-    expect(await dev.exited).toBe(1);
+    expect(await dev.exited).toBe(code);
     expect(dev.output).toMatch(message);
     expect(dev.hasProcesses()).toBe(false);
   });
