@@ -32,7 +32,7 @@ import {
   rangeOption,
 } from "./options.ts";
 import { StoreMultipartUpload } from "./store-multipart-upload.ts";
-import { StoreObject, StoreObjectBody } from "./store-object.ts";
+import { ListedChecksums, StoreObject, StoreObjectBody } from "./store-object.ts";
 import { toValue, valueTypes } from "./value.ts";
 
 export class StoreBucket implements types.StoreBucket {
@@ -213,7 +213,7 @@ export class StoreBucket implements types.StoreBucket {
       ({ objectsJson, prefixes, cursor }) => {
         const include = { http: request.includeHttp, custom: request.includeCustom };
         const page = {
-          objects: decodeObjects(objectsJson, include).map((record) => new StoreObject(record)),
+          objects: decodeObjects(objectsJson, include).map(listedObject),
           delimitedPrefixes: prefixes.map((prefix) =>
             presentPrefix(prefix, request.delimiter, this.#settings.trailingDelimiter),
           ),
@@ -244,4 +244,12 @@ function includeOption({ include }: Record<string, unknown>): Set<string> {
 
 function wholeRange({ size }: ObjectRecord): ByteRange {
   return { offset: 0, length: size };
+}
+
+function listedObject(record: ObjectRecord): StoreObject {
+  return new StoreObject(
+    record,
+    undefined,
+    new ListedChecksums(record.checksums) as types.StoreChecksums,
+  );
 }

@@ -71,6 +71,18 @@ export const cases = {
     const { md5, sha1, sha256 } = { ...(await head(bucket)).checksums };
     return [md5?.byteLength, sha1?.byteLength, sha256 === undefined];
   },
+  "checksums in a list can be spread": async (bucket) => {
+    await head(bucket);
+    const { objects } = await bucket.list({ prefix: key });
+    const { md5 } = { ...objects[0]!.checksums };
+    return md5?.byteLength ?? null;
+  },
+  "checksums in a list can be logged": async (bucket) => {
+    await head(bucket);
+    const { inspect } = await import("node:util");
+    const { objects } = await bucket.list({ prefix: key });
+    return inspect(objects[0], { depth: 5 }).includes("<5d 41 40 2a bc 4b 2a 76 b9");
+  },
   "checksums can be logged": async (bucket) => {
     const { inspect } = await import("node:util");
     return inspect(await head(bucket), { depth: 5 }).includes("<5d 41 40 2a bc 4b 2a 76 b9");
