@@ -29,8 +29,6 @@ export default defineConfig({
           name: subject,
           include: [`test/${subject}/*.test.ts`],
           exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
-          // Loading Miniflare and the built modules takes a second, and these files share no state.
-          isolate: subject !== "store" && subject !== "dns",
           // Runtimes start and stop slowly on a busy machine, and some tests start many.
           testTimeout: 180_000,
           hookTimeout: 120_000,
