@@ -68,10 +68,14 @@ export function removeSocket(path: string): void {
 /**
  * Gives the socket of a server that listens another name, at which clients connect. The name leads
  * to the last server until this moment: workerd logs a stack when it connects to a name that does
- * not exist, and nothing when no server accepts.
+ * not exist, and nothing when no server accepts. A folder that was removed meanwhile has no clients.
  */
 export function publishSocket(path: string, publicPath: string): void {
-  renameSync(path, publicPath);
+  try {
+    renameSync(path, publicPath);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
 }
 
 /**

@@ -31,7 +31,7 @@ async function startExample(name: string, state = temporaryFolder()): Promise<st
     dev: { plugin, options },
   }));
   // In the folder of the original, because the paths in the file are relative.
-  const configPath = join(examples, name, `wrangler.${process.pid}.json`);
+  const configPath = join(examples, name, `.ledge-${process.pid}.wrangler.json`);
   writeFileSync(configPath, JSON.stringify({ ...config, unsafe: { bindings } }));
   onTestFinished(() => rmSync(configPath, { force: true }));
   const running = await startWorker({
