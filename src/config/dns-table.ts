@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { isPort } from "../base/ports.ts";
 import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
-import { acceptRecord } from "../dns/rules/accept-record.ts";
+import { acceptRecord, recordFields } from "../dns/rules/accept-record.ts";
 import { identifierSchema, type BindingNames } from "./binding-names.ts";
 import {
   DnsConfigError,
@@ -173,19 +173,6 @@ function checkRecords(config: DnsConfig, report: ReportMistake): void {
     }
   }
 }
-
-const recordFields = [
-  "type",
-  "name",
-  "content",
-  "data",
-  "priority",
-  "ttl",
-  "proxied",
-  "comment",
-  "tags",
-  "settings",
-];
 
 /** Fields of a record in an answer of the record API, which a user may paste. They have no effect. */
 const answerFields = ["id", "meta", "proxiable", "locked", "created_on", "modified_on"];

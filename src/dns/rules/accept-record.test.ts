@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { rdataOf, recordArbitrary } from "../../../test/dns/support/record-arbitrary.ts";
 import { propertyRuns } from "../../../test/support/property-runs.ts";
 import { recordRules } from "../../../test/dns/support/accept.ts";
-import { acceptRecord } from "./accept-record.ts";
+import { acceptRecord, recordFields } from "./accept-record.ts";
 import type { Problem } from "../record/problem.ts";
 import { recordType } from "../record/registry.ts";
 
@@ -18,22 +18,7 @@ const damaged = fc.constantFrom(...Object.keys(rdataOf)).chain((type) =>
   fc
     .tuple(
       recordArbitrary(type),
-      fc.dictionary(
-        fc.constantFrom(
-          "name",
-          "type",
-          "content",
-          "data",
-          "priority",
-          "ttl",
-          "proxied",
-          "comment",
-          "tags",
-          "settings",
-        ),
-        fc.jsonValue(),
-        { maxKeys: 2 },
-      ),
+      fc.dictionary(fc.constantFrom(...recordFields), fc.jsonValue(), { maxKeys: 2 }),
       fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }),
       fc.nat(),
       fc.jsonValue(),

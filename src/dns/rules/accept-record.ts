@@ -21,6 +21,20 @@ export interface RecordRules {
   readonly tagsMax: number;
 }
 
+/** The fields that a request can set. */
+export const recordFields = [
+  "type",
+  "name",
+  "content",
+  "data",
+  "priority",
+  "ttl",
+  "proxied",
+  "comment",
+  "tags",
+  "settings",
+];
+
 /** The JSON object of a request, not validated. */
 export type RecordRequest = Readonly<Record<string, unknown>>;
 

@@ -99,7 +99,7 @@ export class BlobFiles {
         yield chunk;
       }
     } finally {
-      // A caller that ends early leaves a read that no one waits for. `close()` waits for it.
+      // The caller may have ended before this read. `closeHandle()` waits for the read.
       next.catch(() => {});
       await closeHandle(handle);
     }
