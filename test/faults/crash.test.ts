@@ -3,6 +3,7 @@
  * agree, SQLite finds no damage, and no process of the killed tool is alive.
  */
 import { describe, expect, it } from "vitest";
+import { fixedPort } from "../support/fixed-port.ts";
 import { DnsWriters } from "./support/dns-writer.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
 import { killModes, runKills, type CrashSubject, type KillMode } from "./support/kill-modes.ts";
@@ -122,12 +123,15 @@ describe("a crash", { timeout: isLong ? longMilliseconds : 180_000 }, () => {
     const random = new SeededRandom("crash: ledge dev");
     const project = new FaultProject({ dns: true });
     const monitor = new OwnerMonitor(project.persistPath);
-    let ports: DevPorts | undefined;
+    const ports: DevPorts = {
+      script: await fixedPort(),
+      api: await fixedPort(),
+      dns: await fixedPort(),
+    };
     const subject = storeSubject("ledge dev", project, random, () => ({
       // A killed dev server leaves no process that has its ports.
       async start() {
-        const tool = await startLedgeDev(project, ports ?? { script: "0", api: "0", dns: "0" });
-        ports ??= await tool.ports();
+        const tool = await startLedgeDev(project, ports);
         expect.soft(await tool.ports()).toEqual(ports);
         return tool;
       },

@@ -19,7 +19,8 @@ export class TerminalCommand {
       cwd: folder,
       // A process group, so that the end of the test ends the command, too.
       detached: true,
-      env: { ...withoutColourSettings(process.env), TERM: "xterm", ...environment },
+      // Not the variables of the tests: Node reads CI, NO_COLOR and others before it colours.
+      env: { PATH: process.env["PATH"], HOME: process.env["HOME"], TERM: "xterm", ...environment },
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on("data", (chunk: Buffer) => (this.#output += chunk.toString()));
@@ -52,10 +53,4 @@ export class TerminalCommand {
       { timeout: 60_000, interval: 20 },
     );
   }
-}
-
-/** The tests may run with colours, without them, or on a terminal. */
-function withoutColourSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { NO_COLOR: _, FORCE_COLOR: __, NODE_DISABLE_COLORS: ___, ...rest } = environment;
-  return rest;
 }

@@ -1,0 +1,24 @@
+/** Ports that a test names and that no other process gets by asking for port 0. */
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { randomInt } from "node:crypto";
+
+/** Systems give ports from 32768 or 49152 on to those who ask for any port. */
+const firstPort = 20_000;
+const endPort = 32_768;
+
+/** A port that stays free while the test starts a server there, ends it and starts it again. */
+export async function fixedPort(): Promise<string> {
+  for (;;) {
+    const port = randomInt(firstPort, endPort);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return String(port);
+  }
+}
