@@ -1,0 +1,61 @@
+/** How AWS's signature encodes paths and queries: RFC 3986, with `/` kept in a path. */
+import { S3Error } from "../s3-error.ts";
+
+/** Encodes everything but unreserved characters. `encodeURIComponent` leaves `!'()*`. */
+export function encodeComponent(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** @throws S3Error InvalidURI for text that is not UTF-8 in percent-encoding */
+export function decodeComponent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new S3Error("InvalidURI");
+  }
+}
+
+/**
+ * The path of a request as the signature has it. Clients leave some characters in their path that
+ * they encode in what they sign, such as `+` and `(`. A `%2F` stays, because it belongs to a segment.
+ */
+export function canonicalPath(path: string): string {
+  return path
+    .split("/")
+    .map((segment) => encodeComponent(decodeComponent(segment)))
+    .join("/");
+}
+
+/** The parameters of a query in the order of the query, decoded. `+` is a space, as in a form. */
+export function parseQuery(query: string): [name: string, value: string][] {
+  return query
+    .split("&")
+    .filter((pair) => pair !== "")
+    .map((pair) => {
+      const separator = pair.indexOf("=");
+      const name = separator === -1 ? pair : pair.slice(0, separator);
+      const value = separator === -1 ? "" : pair.slice(separator + 1);
+      const decode = (text: string): string => decodeComponent(text.replaceAll("+", " "));
+      return [decode(name), decode(value)];
+    });
+}
+
+/** The parameters as the signature has them: encoded, and sorted by their encoded form. */
+export function canonicalQuery(parameters: readonly (readonly [string, string])[]): string {
+  return parameters
+    .map(([name, value]): [string, string] => [encodeComponent(name), encodeComponent(value)])
+    .toSorted(([name1, value1], [name2, value2]) =>
+      name1 === name2 ? compare(value1, value2) : compare(name1, name2),
+    )
+    .map(([name, value]) => `${name}=${value}`)
+    .join("&");
+}
+
+/** By code unit: encoded text is ASCII. */
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
