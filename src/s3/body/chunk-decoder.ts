@@ -13,7 +13,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { S3Error } from "../s3-error.ts";
 import {
-  isSameSignature,
+  isSameText,
   sha256,
   sign,
   type SigningContext,
@@ -169,7 +169,7 @@ export class ChunkDecoder {
     const { key, dateText, scopeText } = this.#options.signing as SigningContext;
     const text = [kind, dateText, scopeText, this.#lastSignature, ...hashes].join("\n");
     this.#lastSignature = sign(key, text);
-    if (!isSameSignature(this.#lastSignature, actual)) throw new S3Error("SignatureDoesNotMatch");
+    if (!isSameText(this.#lastSignature, actual)) throw new S3Error("SignatureDoesNotMatch");
   }
 }
 

@@ -1,14 +1,21 @@
 /**
  * What a request says about its signature: in the `Authorization` header, or in the query of a
- * presigned URL.
+ * presigned URL. The order of the checks and the texts are those of the deployed service.
  */
 import { S3Error } from "../s3-error.ts";
-import { headerOf, type SignedRequest } from "./signed-request.ts";
-import { parseQuery } from "./uri-encoding.ts";
+import type { SignedRequest } from "./signed-request.ts";
+import { parseQuery } from "../uri-encoding.ts";
 
 export const algorithm = "AWS4-HMAC-SHA256";
 /** The deployed service's limit of a presigned URL: seven days. */
 const expiresSecondsMax = 7 * 24 * 60 * 60;
+/** The deployed service's limit for the clock of a client. */
+const skewMillisecondsMax = 15 * 60 * 1000;
+/**
+ * `us-east-1` and the empty region stand for `auto`. The others are hints of locations, which
+ * clients have in their configuration.
+ */
+const regions = ["auto", "us-east-1", "", "wnam", "enam", "weur", "eeur", "apac", "oc"];
 
 export interface Scope {
   /** `yyyymmdd` */
@@ -22,93 +29,127 @@ export interface Authorization {
   readonly scope: Scope;
   /** `yyyymmddThhmmssZ`, as the client has signed it. */
   readonly dateText: string;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
   /** In lower case, in the order of the request. */
   readonly signedHeaders: readonly string[];
   readonly signature: string;
   /** What the client has signed as the hash of the body, or a word for another way. */
   readonly payload: string;
-  /** Of a presigned URL: how long the signature is valid. */
-  readonly expiresSeconds?: number;
+  readonly isPresigned: boolean;
 }
 
 /**
+ * @param now milliseconds since the epoch
  * @returns `null` for an anonymous request
- * @throws S3Error for an authorization that is incomplete or not valid
+ * @throws S3Error for an authorization that is incomplete, not valid, or not valid now
  */
-export function parseAuthorization(request: SignedRequest): Authorization | null {
-  const header = headerOf(request, "authorization");
-  if (header !== null) return parseHeader(request, header);
+export function parseAuthorization(request: SignedRequest, now: number): Authorization | null {
+  const header = request.headers.get("authorization");
+  if (header !== undefined) return parseHeader(request, header, now);
+  // Most requests have no such text, and then the query is not parsed.
+  if (!request.query.includes("X-Amz-Credential")) return null;
   const parameters = new Map(parseQuery(request.query));
-  return parameters.has("X-Amz-Algorithm") || parameters.has("X-Amz-Signature")
-    ? parseParameters(request, parameters)
-    : null;
+  return parameters.has("X-Amz-Credential") ? parseParameters(request, parameters, now) : null;
 }
 
-function parseHeader(request: SignedRequest, header: string): Authorization {
+function parseHeader({ headers }: SignedRequest, header: string, now: number): Authorization {
+  const payload = headers.get("x-amz-content-sha256");
+  if (payload === undefined) throw new S3Error("InvalidRequest", "Missing x-amz-content-sha256");
+  const dateHeader = headers.has("x-amz-date") ? "x-amz-date" : "date";
+  const dateText = headers.get(dateHeader);
+  if (dateText === undefined) {
+    throw invalidArgument("No date provided in x-amz-date nor date header");
+  }
+  const time = parseDate(dateText, `'${dateHeader}' header`);
+  if (Math.abs(now - time) > skewMillisecondsMax) throw new S3Error("RequestTimeTooSkewed");
   if (!header.startsWith(`${algorithm} `)) throw unsupportedAlgorithm();
-  const payload = headerOf(request, "x-amz-content-sha256");
-  if (payload === null) throw new S3Error("InvalidRequest", "Missing x-amz-content-sha256");
-  const fields = new Map(
-    header
-      .slice(algorithm.length)
-      .split(",")
-      .map((field): [string, string] => {
-        const separator = field.indexOf("=");
-        return [field.slice(0, separator).trim(), field.slice(separator + 1).trim()];
-      }),
-  );
-  const dateHeader = headerOf(request, "x-amz-date") === null ? "date" : "x-amz-date";
-  const dateText = headerOf(request, dateHeader);
-  if (dateText === null) {
-    throw new S3Error("InvalidArgument", "No date provided in x-amz-date nor date header");
+  const fields = parseFields(header.slice(algorithm.length));
+  const credential = fields.get("Credential");
+  const signedHeaders = fields.get("SignedHeaders");
+  const signature = fields.get("Signature");
+  if (credential === undefined || signedHeaders === undefined || signature === undefined) {
+    throw unsupportedAlgorithm();
   }
   return {
-    ...parseCredential(fields.get("Credential") ?? "", dateText),
-    ...parseDate(dateText, `'${dateHeader}' header`),
-    signedHeaders: parseSignedHeaders(fields.get("SignedHeaders") ?? ""),
-    signature: fields.get("Signature") ?? "",
+    ...parseCredential(credential, dateText),
+    dateText,
+    signedHeaders: parseSignedHeaders(signedHeaders),
+    signature,
     payload,
+    isPresigned: false,
   };
 }
+
+/** `Name=value, Name=value` */
+function parseFields(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text
+      .split(",")
+      .map((field) => field.trim())
+      .filter((field) => field.includes("="))
+      .map((field): [string, string] => {
+        const separator = field.indexOf("=");
+        return [field.slice(0, separator), field.slice(separator + 1)];
+      }),
+  );
+}
+
+const requiredParameters = [
+  "X-Amz-Algorithm",
+  "X-Amz-Signature",
+  "X-Amz-Date",
+  "X-Amz-SignedHeaders",
+  "X-Amz-Expires",
+];
 
 function parseParameters(
   request: SignedRequest,
   parameters: ReadonlyMap<string, string>,
+  now: number,
 ): Authorization {
-  if (parameters.get("X-Amz-Algorithm") !== algorithm) throw unsupportedAlgorithm();
-  const dateText = requiredParameter(parameters, "X-Amz-Date");
-  const expiresText = requiredParameter(parameters, "X-Amz-Expires");
-  const expiresSeconds = Number(expiresText);
-  const isWhole = /^\d+$/.test(expiresText);
-  if (!isWhole || expiresSeconds < 1 || expiresSeconds > expiresSecondsMax) {
-    throw new S3Error(
-      "InvalidArgument",
-      `X-Amz-Expires must be a number of seconds between 1 and ${expiresSecondsMax}`,
-    );
+  const missing = requiredParameters.filter((name) => !parameters.has(name));
+  if (missing.length > 0) {
+    // Two spaces: the text of the deployed service.
+    const names = `${missing.length === 1 ? "" : "s"} ${missing.join(",  ")}`;
+    throw invalidArgument(`Required search parameter${names} missing`);
   }
+  const parameter = (name: string): string => parameters.get(name) as string;
+  if (parameter("X-Amz-Algorithm") !== algorithm) throw unsupportedAlgorithm();
+  const dateText = parameter("X-Amz-Date");
+  const time = parseDate(dateText, "X-Amz-Date");
+  const credential = parseCredential(parameter("X-Amz-Credential"), dateText);
+  validateExpiry(parameter("X-Amz-Expires"), time, now);
   return {
-    ...parseCredential(requiredParameter(parameters, "X-Amz-Credential"), dateText),
-    ...parseDate(dateText, "'X-Amz-Date' parameter"),
-    signedHeaders: parseSignedHeaders(requiredParameter(parameters, "X-Amz-SignedHeaders")),
-    signature: requiredParameter(parameters, "X-Amz-Signature"),
+    ...credential,
+    dateText,
+    signedHeaders: parseSignedHeaders(parameter("X-Amz-SignedHeaders")),
+    signature: parameter("X-Amz-Signature"),
     payload:
       parameters.get("X-Amz-Content-Sha256") ??
-      headerOf(request, "x-amz-content-sha256") ??
+      request.headers.get("x-amz-content-sha256") ??
       "UNSIGNED-PAYLOAD",
-    expiresSeconds,
+    isPresigned: true,
   };
 }
 
-function requiredParameter(parameters: ReadonlyMap<string, string>, name: string): string {
-  const value = parameters.get(name);
-  if (value === undefined) throw new S3Error("InvalidArgument", `Missing ${name}`);
-  return value;
+function validateExpiry(text: string, time: number, now: number): void {
+  const seconds = text.trim() === "" ? NaN : Number(text);
+  if (Number.isNaN(seconds)) throw invalidArgument("X-Amz-Expires should be a number");
+  if (seconds > expiresSecondsMax) {
+    throw invalidArgument(
+      "X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires " +
+        `must be less than ${expiresSecondsMax} seconds`,
+    );
+  }
+  if (seconds < 1 || now > time + seconds * 1000) throw new S3Error("ExpiredRequest");
+  if (time - now > skewMillisecondsMax) throw new S3Error("RequestTimeTooSkewed");
 }
 
 function unsupportedAlgorithm(): S3Error {
   return new S3Error("InvalidRequest", `Please use ${algorithm}`);
+}
+
+function invalidArgument(text: string): S3Error {
+  return new S3Error("InvalidArgument", text);
 }
 
 /** `access-key-id/yyyymmdd/region/s3/aws4_request`. An access key can contain slashes. */
@@ -119,35 +160,36 @@ function parseCredential(
   const words = credential.split("/");
   if (words.length < 5) {
     const text = "Credential sigv4 header should have at least 5 slash-separated parts, not ";
-    throw new S3Error("InvalidArgument", `${text}${words.length}`);
+    throw invalidArgument(`${text}${words.length}`);
   }
   const [date, region, service, end] = words.slice(-4) as [string, string, string, string];
-  if (service !== "s3") {
-    throw new S3Error("InvalidArgument", `Credential service should be s3, not ${service}`);
-  }
+  if (service !== "s3") throw invalidArgument(`Credential service should be s3, not ${service}`);
   if (end !== "aws4_request") {
-    const text = "Credential termination string should be aws4_request, not ";
-    throw new S3Error("InvalidArgument", `${text}${end}`);
+    throw invalidArgument(`Credential termination string should be aws4_request, not ${end}`);
   }
-  if (dateText.slice(0, 8) !== date) {
+  const day = dateText.slice(0, 8);
+  if (day !== date) {
+    // The deployed service names the header for presigned URLs too.
+    throw invalidArgument(
+      `Credential signed date ${date} does not match ${day} from 'x-amz-date' header`,
+    );
+  }
+  if (!regions.includes(region)) {
+    const names = regions.slice(3).join(", ");
     throw new S3Error(
-      "InvalidArgument",
-      `Credential signed date ${date} does not match ${dateText.slice(0, 8)} from 'x-amz-date' header`,
+      "InvalidRegionName",
+      `The region name '${region}' is not valid. Must be one of: ${names}, auto`,
     );
   }
   return { accessKeyId: words.slice(0, -4).join("/"), scope: { date, region, service } };
 }
 
-function parseDate(text: string, source: string): Pick<Authorization, "dateText" | "time"> {
+/** Milliseconds since the epoch. */
+function parseDate(text: string, source: string): number {
   const iso = text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z");
   const time = iso === text ? NaN : Date.parse(iso);
-  if (Number.isNaN(time)) {
-    throw new S3Error(
-      "InvalidArgument",
-      `Date provided in ${source} (${text}) didn't parse successfully`,
-    );
-  }
-  return { dateText: text, time };
+  if (!Number.isNaN(time)) return time;
+  throw invalidArgument(`Date provided in ${source} (${text}) didn't parse successfully`);
 }
 
 function parseSignedHeaders(text: string): string[] {

@@ -5,14 +5,6 @@ export interface SignedRequest {
   readonly path: string;
   /** Without the question mark. */
   readonly query: string;
-  /** In the order of the request. A name can occur more than once. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-}
-
-/** All values of a header, joined as the signature joins them; `null` when there is none. */
-export function headerOf({ headers }: SignedRequest, name: string): string | null {
-  const values = headers
-    .filter(([each]) => each.toLowerCase() === name)
-    .map(([, value]) => value.trim().replace(/ +/g, " "));
-  return values.length === 0 ? null : values.join(",");
+  /** By their names in lower case. The values of a name that occurs twice are joined with a comma. */
+  readonly headers: ReadonlyMap<string, string>;
 }

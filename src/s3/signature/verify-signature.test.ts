@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseAuthorization } from "./authorization.ts";
 import type { SignedRequest } from "./signed-request.ts";
 import { canonicalRequest, sha256, sign, signingKey, verifySignature } from "./verify-signature.ts";
-import { encodeComponent } from "./uri-encoding.ts";
+import { encodeComponent } from "../uri-encoding.ts";
 
 const credentials = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",

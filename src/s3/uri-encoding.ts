@@ -1,5 +1,5 @@
-/** How AWS's signature encodes paths and queries: RFC 3986, with `/` kept in a path. */
-import { S3Error } from "../s3-error.ts";
+/** How AWS encodes paths and queries, in signatures and in lists: RFC 3986. */
+import { S3Error } from "./s3-error.ts";
 
 /** Encodes everything but unreserved characters. `encodeURIComponent` leaves `!'()*`. */
 export function encodeComponent(text: string): string {
@@ -23,6 +23,7 @@ export function decodeComponent(text: string): string {
  * they encode in what they sign, such as `+` and `(`. A `%2F` stays, because it belongs to a segment.
  */
 export function canonicalPath(path: string): string {
+  if (/^[\w./~-]*$/.test(path)) return path;
   return path
     .split("/")
     .map((segment) => encodeComponent(decodeComponent(segment)))
