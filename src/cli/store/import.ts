@@ -9,9 +9,9 @@ import { join, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
-import type { ChecksumAlgorithm, Checksums, ExpectedChecksum } from "../../store/core/checksum.ts";
+import type { ExpectedChecksum, HashAlgorithm, Hashes } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
-import type { ObjectDescription, ObjectRecord } from "../../store/core/operations.ts";
+import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { FileContent, partBytes } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
@@ -108,7 +108,7 @@ async function importFile(
   bucket: EndpointBucket,
   object: ObjectDescription & { readonly key: string },
   path: string,
-  checksums: Checksums = {},
+  checksums: Hashes = {},
 ): Promise<TransferOutcome> {
   checkKey(object.key);
   const content = FileContent.of(path);
@@ -122,19 +122,19 @@ async function importFile(
 /** The checksum of the exported object other than md5; none if the file has changed since. */
 async function expectedChecksum(
   content: FileContent,
-  checksums: Checksums,
-): Promise<ExpectedChecksum | undefined> {
+  checksums: Hashes,
+): Promise<ExpectedChecksum<HashAlgorithm> | undefined> {
   const found = Object.entries(checksums).find(([name]) => name !== "md5");
   if (found === undefined) return undefined;
-  const [algorithm, hex] = found as [ChecksumAlgorithm, string];
+  const [algorithm, hex] = found as [HashAlgorithm, string];
   return (await content.hash(algorithm)) === hex ? { algorithm, hex } : undefined;
 }
 
 async function isSame(
-  current: Required<ObjectRecord>,
+  current: DescribedObject,
   content: FileContent,
   { http, custom, storageClass }: ObjectDescription,
-  checksum: ExpectedChecksum | undefined,
+  checksum: ExpectedChecksum<HashAlgorithm> | undefined,
 ): Promise<boolean> {
   const { md5 } = current.checksums;
   return (

@@ -1,9 +1,9 @@
 /** The options of the binding's methods: from the script's objects to the bucket's requests. */
 import { validateRange, type RangeRequest } from "../core/byte-range.ts";
 import {
-  checksumAlgorithms,
+  hashAlgorithms,
   parseChecksum,
-  type ChecksumAlgorithm,
+  type HashAlgorithm,
   type ExpectedChecksum,
 } from "../core/checksum.ts";
 import { parseEtag, parseEtagHeader, type Conditional } from "../core/conditional.ts";
@@ -92,9 +92,9 @@ function numberField(value: unknown): number | undefined {
   return value === undefined || value === null ? undefined : toNumber(value);
 }
 
-export function checksumOption(options: Options): ExpectedChecksum | undefined {
-  let expected: ExpectedChecksum | undefined;
-  for (const algorithm of Object.keys(checksumAlgorithms) as ChecksumAlgorithm[]) {
+export function checksumOption(options: Options): ExpectedChecksum<HashAlgorithm> | undefined {
+  let expected: ExpectedChecksum<HashAlgorithm> | undefined;
+  for (const algorithm of Object.keys(hashAlgorithms) as HashAlgorithm[]) {
     const value = options[algorithm];
     if (value === undefined) continue;
     if (expected !== undefined) {
@@ -108,7 +108,7 @@ export function checksumOption(options: Options): ExpectedChecksum | undefined {
   return expected;
 }
 
-function bytesOf(value: unknown, field: ChecksumAlgorithm): Uint8Array {
+function bytesOf(value: unknown, field: HashAlgorithm): Uint8Array {
   if (value instanceof ArrayBuffer) {
     return value.detached ? new Uint8Array() : new Uint8Array(value);
   }

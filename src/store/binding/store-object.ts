@@ -1,6 +1,6 @@
 /** The classes of objects that scripts see. */
 import { decodeHex } from "../../base/hex.ts";
-import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
+import type { HashAlgorithm, Hashes } from "../core/checksum.ts";
 import {
   httpMetadataFields,
   httpMetadataHeaders,
@@ -114,9 +114,9 @@ export class StoreObjectBody extends StoreObject implements types.StoreObjectBod
 /** The hashes of an object, as own properties: a script can spread and log them. */
 class StoreChecksums {
   declare readonly md5?: ArrayBuffer;
-  readonly #hex: Checksums;
+  readonly #hex: Hashes;
 
-  constructor(hex: Checksums) {
+  constructor(hex: Hashes) {
     this.#hex = hex;
     for (const [algorithm, digits] of Object.entries(hex)) {
       Object.defineProperty(this, algorithm, {
@@ -138,10 +138,10 @@ class StoreChecksums {
  * again, or three times as long if they made their buffers later.
  */
 export class ListedChecksums {
-  readonly #hex: Checksums;
-  #buffers: Partial<Record<ChecksumAlgorithm, ArrayBuffer>> | undefined;
+  readonly #hex: Hashes;
+  #buffers: Partial<Record<HashAlgorithm, ArrayBuffer>> | undefined;
 
-  constructor(hex: Checksums) {
+  constructor(hex: Hashes) {
     this.#hex = hex;
   }
 
@@ -173,7 +173,7 @@ export class ListedChecksums {
     return new StoreChecksums(this.#hex);
   }
 
-  #buffer(algorithm: ChecksumAlgorithm): ArrayBuffer | undefined {
+  #buffer(algorithm: HashAlgorithm): ArrayBuffer | undefined {
     const hex = this.#hex[algorithm];
     if (hex === undefined) return undefined;
     const buffers = (this.#buffers ??= {});

@@ -232,6 +232,11 @@ export class Bucket {
       case "listParts":
         validateLimit(operation.limit);
         return this.#uploads.listParts(operation);
+      case "getSettings":
+      case "putSettings":
+      case "createBucket":
+      case "deleteBucket":
+        throw new Error(`Cannot execute ${operation.method}: not implemented`);
       case "stats":
         return { ...this.#table.stats(), uploads: this.#uploads.countInProgress() };
       case "checkDisk":

@@ -102,22 +102,32 @@ export class MultipartUploads {
       this.#table.inProgress({
         prefix,
         end: prefixEnd(prefix),
-        ...(after !== undefined && { after }),
+        ...(after?.uploadId !== undefined && { after: after as UploadReference }),
         now: this.#platform.now(),
       }),
     )
       .take(limit + 1)
       .toArray();
-    return { uploads: uploads.slice(0, limit), truncated: uploads.length > limit };
+    return { uploads: uploads.slice(0, limit), prefixes: [], truncated: uploads.length > limit };
   }
 
   listParts({ afterPartNumber, limit, ...upload }: Request<"listParts">): Result<"listParts"> {
-    this.#requireInProgress(upload);
+    const { description, since } = this.#requireInProgress(upload);
     const parts = Iterator.from(this.#table.parts(upload.uploadId, afterPartNumber))
-      .map(({ partNumber, size, etag }) => ({ partNumber, size, etag }))
+      .map(({ partNumber, size, etag }) => ({
+        partNumber,
+        size,
+        etag,
+        uploaded: since,
+        checksums: { md5: etag },
+      }))
       .take(limit + 1)
       .toArray();
-    return { parts: parts.slice(0, limit), truncated: parts.length > limit };
+    return {
+      parts: parts.slice(0, limit),
+      truncated: parts.length > limit,
+      upload: { ...upload, created: since, storageClass: description.storageClass },
+    };
   }
 
   countInProgress(): number {

@@ -16,8 +16,13 @@
 import { ownBuffer } from "../content/content-reader.ts";
 import { fitBodyToPage } from "../core/page-fit.ts";
 import type { ByteRange } from "../core/byte-range.ts";
-import { encodeFields, encodeMetadata, joinEncoded } from "../core/object-encoding.ts";
-import type { ContentSlice, ObjectRecord, EncodedObject } from "../core/operations.ts";
+import {
+  encodeFields,
+  encodeMetadata,
+  joinEncoded,
+  type NewObject,
+} from "../core/object-encoding.ts";
+import type { ContentSlice, EncodedObject } from "../core/operations.ts";
 import { GenerationalCache } from "../core/generational-cache.ts";
 import { sliceSegments, type Segment } from "../core/content-segment.ts";
 import type { CheckedContent, ContentTable } from "./content-table.ts";
@@ -72,18 +77,18 @@ export class ObjectRepository {
   }
 
   /** Stores an object, in place of an object with the same key. */
-  put(record: Required<ObjectRecord>, checked: CheckedContent): EncodedObject {
+  put(record: NewObject, checked: CheckedContent): EncodedObject {
     return "bytes" in checked.content
       ? this.#putBody(record, checked.content.bytes)
       : this.putSegments(record, [this.#contents.add(checked)]);
   }
 
   /** `put`, with content that is stored already. */
-  putSegments(record: Required<ObjectRecord>, segments: readonly Segment[]): EncodedObject {
+  putSegments(record: NewObject, segments: readonly Segment[]): EncodedObject {
     return this.#putRow(objectRow(record, segments), null);
   }
 
-  #putBody(record: Required<ObjectRecord>, bytes: Uint8Array): EncodedObject {
+  #putBody(record: NewObject, bytes: Uint8Array): EncodedObject {
     const bodyLength = fitBodyToPage(bytes.length);
     const body = bytes.subarray(0, bodyLength);
     const tail = bodyLength < bytes.length ? bytes.subarray(bodyLength) : null;
@@ -155,7 +160,7 @@ export class ObjectRepository {
 }
 
 function objectRow(
-  record: Required<ObjectRecord>,
+  record: NewObject,
   location: ContentLocation,
   tail: Uint8Array | null = null,
   bytes: Uint8Array | null = null,

@@ -6,13 +6,17 @@
  * know.
  */
 import type { Value } from "../content/content-value.ts";
+import type { ExpectedChecksum, HashAlgorithm } from "../core/checksum.ts";
 import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import type { ObjectRecord, Request, Result, UploadReference } from "../core/operations.ts";
 import type { OpenedObject } from "./opened-object.ts";
 
 export type GetRequest = Omit<Request<"get">, "method">;
-export type PutRequest = Omit<Request<"put">, "method" | "content"> & { readonly value: Value };
+export type PutRequest = Omit<Request<"put">, "method" | "content" | "checksum"> & {
+  readonly value: Value;
+  readonly checksum?: ExpectedChecksum<HashAlgorithm>;
+};
 export type PartRequest = UploadReference & { readonly partNumber: number; readonly value: Value };
 
 /**

@@ -9,7 +9,7 @@
 import { BlobNotWrittenError, type BlobDirectory } from "../content/blob-directory.ts";
 import type { Value } from "../content/content-value.ts";
 import { ContentWriter } from "../content/content-writer.ts";
-import { requiredAlgorithms } from "../core/checksum.ts";
+import { requiredAlgorithms, type ExpectedChecksum, type HashAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
@@ -22,8 +22,10 @@ import { internalError, reasonOf, refusal, settle } from "./failure.ts";
 
 /** The operations that store content, without the content. */
 interface WriteOperations {
-  put: Omit<Request<"put">, "content">;
-  uploadPart: Omit<Request<"uploadPart">, "content">;
+  put: Omit<Request<"put">, "content" | "checksum"> & {
+    readonly checksum?: ExpectedChecksum<HashAlgorithm>;
+  };
+  uploadPart: Omit<Request<"uploadPart">, "content" | "checksum">;
 }
 type WriteMethod = keyof WriteOperations;
 

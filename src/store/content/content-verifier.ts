@@ -1,6 +1,6 @@
 /** Verifies files by the hash that was computed when they were written, before they are delivered. */
 import { encodeHex } from "../../base/hex.ts";
-import { checksumAlgorithms } from "../core/checksum.ts";
+import { hashAlgorithms } from "../core/checksum.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import type { BlobDirectory } from "./blob-directory.ts";
 import { BlobDamagedError } from "../core/blob-damage.ts";
@@ -34,7 +34,7 @@ export async function verifyContent(
 
 async function hashOf(file: ReadableStream): Promise<string> {
   const source = new StreamSource(file);
-  const digest = new crypto.DigestStream(checksumAlgorithms.md5.name);
+  const digest = new crypto.DigestStream(hashAlgorithms.md5.name);
   const writer = digest.getWriter();
   let bytes = await source.read(new ArrayBuffer(readBytes));
   while (bytes.length > 0) {

@@ -7,7 +7,7 @@
  */
 import { BlobNotWrittenError, type BlobDirectory } from "./blob-directory.ts";
 import { makeBlobName } from "../core/blob-name.ts";
-import { checksumAlgorithms, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
+import { hashAlgorithms, type HashAlgorithm, type Checksums } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import { encodeHex } from "../../base/hex.ts";
 import { inlineBytesMax } from "../core/limits.ts";
@@ -34,7 +34,7 @@ export class ContentWriter {
    * @throws StoreError 100100 for a value that is too large, BlobNotWrittenError when the disk
    *   fails, or the error of the stream
    */
-  async write(value: Value, algorithms: ChecksumAlgorithm[]): Promise<Content> {
+  async write(value: Value, algorithms: HashAlgorithm[]): Promise<Content> {
     if ("stream" in value) return this.#writeStream(value, algorithms);
     const { bytes } = value;
     validateUploadSize(bytes.length);
@@ -51,7 +51,7 @@ export class ContentWriter {
 
   async #writeStream(
     { stream, length, marked }: StreamValue,
-    algorithms: ChecksumAlgorithm[],
+    algorithms: HashAlgorithm[],
   ): Promise<Content> {
     // A stream whose length is too large is refused before a byte is read.
     if (length !== null) validateUploadSize(length);
@@ -111,7 +111,7 @@ export class ContentWriter {
   }
 }
 
-async function inline(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Content> {
+async function inline(bytes: Uint8Array, algorithms: HashAlgorithm[]): Promise<Content> {
   return { bytes: ownBytes(bytes), checksums: await hash(bytes, algorithms) };
 }
 
@@ -121,10 +121,10 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
 }
 
 /** Hashes of bytes. One digest after the other: each keeps the isolate busy. */
-async function hash(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise<Checksums> {
-  const checksums: Partial<Record<ChecksumAlgorithm, string>> = {};
+async function hash(bytes: Uint8Array, algorithms: HashAlgorithm[]): Promise<Checksums> {
+  const checksums: Partial<Record<HashAlgorithm, string>> = {};
   for (const algorithm of algorithms) {
-    const digest = await crypto.subtle.digest(checksumAlgorithms[algorithm].name, bytes);
+    const digest = await crypto.subtle.digest(hashAlgorithms[algorithm].name, bytes);
     checksums[algorithm] = encodeHex(new Uint8Array(digest));
   }
   return checksums;
@@ -132,13 +132,13 @@ async function hash(bytes: Uint8Array, algorithms: ChecksumAlgorithm[]): Promise
 
 /** A hash of content that arrives in chunks. */
 class RunningHash {
-  readonly algorithm: ChecksumAlgorithm;
+  readonly algorithm: HashAlgorithm;
   readonly #stream: DigestStream;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
 
-  constructor(algorithm: ChecksumAlgorithm) {
+  constructor(algorithm: HashAlgorithm) {
     this.algorithm = algorithm;
-    this.#stream = new crypto.DigestStream(checksumAlgorithms[algorithm].name);
+    this.#stream = new crypto.DigestStream(hashAlgorithms[algorithm].name);
     // The digest of a failed upload is not awaited.
     this.#stream.digest.catch(() => {});
     this.#writer = this.#stream.getWriter();

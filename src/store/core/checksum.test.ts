@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
-  checksumAlgorithms,
+  hashAlgorithms,
   parseChecksum,
   requiredAlgorithms,
   verifyChecksum,
-  type ChecksumAlgorithm,
+  type HashAlgorithm,
 } from "./checksum.ts";
 import { StoreError } from "./errors.ts";
 
@@ -16,10 +16,8 @@ const algorithms = [
   { algorithm: "sha512", name: "SHA-512", bytes: 64 },
 ] as const;
 
-it("checksumAlgorithms are those of the specification, in its order", () => {
-  expect(Object.keys(checksumAlgorithms)).toStrictEqual(
-    algorithms.map(({ algorithm }) => algorithm),
-  );
+it("hashAlgorithms are those of the specification, in its order", () => {
+  expect(Object.keys(hashAlgorithms)).toStrictEqual(algorithms.map(({ algorithm }) => algorithm));
 });
 
 describe.for(algorithms)("parseChecksum() of $name", ({ algorithm, name, bytes }) => {
@@ -89,7 +87,7 @@ it("verifyChecksum() fails for an expected hash that was not computed", () => {
   );
 });
 
-it.each<[ChecksumAlgorithm | undefined, ChecksumAlgorithm[]]>([
+it.each<[HashAlgorithm | undefined, HashAlgorithm[]]>([
   [undefined, ["md5"]],
   ["md5", ["md5"]],
   ["sha1", ["md5", "sha1"]],

@@ -16,6 +16,21 @@ export const storeErrorTable = {
     status: 500,
     text: "We encountered an internal error. Please try again.",
   },
+  10005: {
+    name: "InvalidBucketName",
+    status: 400,
+    text: "The specified bucket name is not valid.",
+  },
+  10006: {
+    name: "NoSuchBucket",
+    status: 404,
+    text: "The specified bucket does not exist.",
+  },
+  10008: {
+    name: "BucketNotEmpty",
+    status: 409,
+    text: "The bucket you tried to delete is not empty.",
+  },
   10011: {
     name: "EntityTooSmall",
     status: 400,
@@ -51,6 +66,11 @@ export const storeErrorTable = {
     status: 400,
     text: "The number of keys in the request must be between 1 and 1000 inclusive.",
   },
+  10031: {
+    name: "PreconditionFailed",
+    status: 412,
+    text: "At least one of the pre-conditions you specified did not hold.",
+  },
   10037: {
     name: "BadDigest",
     status: 400,
@@ -62,6 +82,23 @@ export const storeErrorTable = {
     name: "EntityTooLarge",
     status: 400,
     text: "Your proposed upload exceeds the maximum allowed object size.",
+  },
+  // The numbers below are ours: only the S3-compatible interface raises these errors, and shows no
+  // number.
+  200001: {
+    name: "InvalidPartNumber",
+    status: 416,
+    text: "The requested partnumber is not satisfiable",
+  },
+  200002: {
+    name: "InvalidRequest",
+    status: 400,
+    text: "The request is not valid.",
+  },
+  200003: {
+    name: "OperationAborted",
+    status: 409,
+    text: "The bucket cannot be changed by this request.",
   },
 } as const satisfies Record<number, { name: string; status: number; text: string }>;
 

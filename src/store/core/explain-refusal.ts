@@ -54,6 +54,13 @@ export function explainRefusal(operation: RefusedOperation, code: StoreErrorCode
     case 10037:
       return key === undefined ? null : `The value${of(key)} was not stored.`;
     case 10001:
+    case 10005:
+    case 10006:
+    case 10008:
+    case 10031:
+    case 200001:
+    case 200002:
+    case 200003:
       return null;
   }
 }

@@ -11,6 +11,10 @@ export const methodNames = {
   abortUpload: "abortMultipartUpload",
   listUploads: "listMultipartUploads",
   listParts: "listParts",
+  getSettings: "getSettings",
+  putSettings: "putSettings",
+  createBucket: "createBucket",
+  deleteBucket: "deleteBucket",
   stats: "stats",
   checkDisk: "checkDisk",
 } as const;

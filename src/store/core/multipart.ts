@@ -6,6 +6,7 @@
  * finished upload for seven more days, so that a second abort is no error.
  */
 import { decodeHex } from "../../base/hex.ts";
+import type { Checksums } from "./checksum.ts";
 import { StoreError } from "./errors.ts";
 import {
   objectBytesMax,
@@ -24,9 +25,28 @@ export interface PartReference {
   readonly etag: string;
 }
 
+/** A part as the S3-compatible interface names it, with the checksums that the part must have. */
+export interface CompletedPart extends PartReference {
+  readonly checksums?: Checksums;
+}
+
 /** An uploaded part. Deviation: its entity tag is the MD5 of its content. */
 export interface StoredPart extends PartReference {
   readonly size: number;
+}
+
+/** A part in a listing. */
+export interface ListedPart extends StoredPart {
+  /** Milliseconds since the epoch */
+  readonly uploaded: number;
+  /** MD5, and those that were given with the part */
+  readonly checksums: Checksums;
+}
+
+/** Uploads of keys that begin with `prefix` are aborted so many days after their creation. */
+export interface AbortRule {
+  readonly prefix: string;
+  readonly days: number;
 }
 
 /** When an upload created at `time` expires, and when the row of an upload finished at `time` is deleted. */

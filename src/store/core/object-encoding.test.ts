@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { ObjectRecord } from "./operations.ts";
+import type { DescribedObject } from "./operations.ts";
 import {
   decodeObject,
   decodeObjects,
@@ -9,7 +9,7 @@ import {
   joinEncoded,
 } from "./object-encoding.ts";
 
-const plain: Required<ObjectRecord> = {
+const plain: DescribedObject = {
   key: "k",
   version: "v1",
   size: 5,
@@ -22,10 +22,10 @@ const plain: Required<ObjectRecord> = {
 };
 const nothing = { http: false, custom: false };
 
-const encode = (record: Required<ObjectRecord>) =>
+const encode = (record: DescribedObject) =>
   joinEncoded(encodeFields(record), encodeMetadata(record.http, record.custom));
 
-const encodeRow = (record: Required<ObjectRecord>, metadata: unknown = null) =>
+const encodeRow = (record: DescribedObject, metadata: unknown = null) =>
   `[${JSON.stringify(record.key)},${encodeFields(record)},${JSON.stringify(metadata)}]`;
 
 it('encodeFields() leaves out the class "Standard" and an MD5 that is the entity tag', () => {

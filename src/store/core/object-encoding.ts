@@ -4,16 +4,16 @@
  * The text is written once, when the object is stored, and parsed only by the caller. The bucket
  * and the calls between pass it on unparsed: parsing would be most of the cost of a small read.
  *
- *     fields    [version, size, etag, uploaded, storageClass?, checksums?]
+ *     fields    [version, size, etag, uploaded, storageClass?, checksums?, s3Checksums?]
  *     metadata  [http, custom], or null when both are empty
  *
  * Fields and metadata are two columns, because a listing may leave out the metadata. The fields
  * leave out what most objects have in common: the class "Standard", and an MD5, equal to the
  * entity tag, as the only checksum.
  */
-import type { Checksums } from "./checksum.ts";
+import { isComposite, hashAlgorithms, type Checksums, type Hashes } from "./checksum.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
-import type { EncodedObject, ObjectRecord, StorageClass } from "./operations.ts";
+import type { DescribedObject, EncodedObject, ObjectRecord, StorageClass } from "./operations.ts";
 
 type Fields = [
   version: string,
@@ -21,7 +21,8 @@ type Fields = [
   etag: string,
   uploaded: number,
   storageClass?: StorageClass,
-  checksums?: Checksums,
+  checksums?: Hashes,
+  s3Checksums?: Checksums,
 ];
 
 type Metadata = [http: HttpMetadata | null, custom: CustomMetadata | null];
@@ -34,13 +35,27 @@ export interface Include {
 const all: Include = { http: true, custom: true };
 const none: HttpMetadata & CustomMetadata = Object.freeze({});
 
-export function encodeFields(record: ObjectRecord): string {
+/** An object to store: all its checksums are together. */
+export type NewObject = Omit<DescribedObject, "checksums" | "s3Checksums"> & {
+  readonly checksums: Checksums;
+};
+
+export function encodeFields(record: NewObject): string {
   const { version, size, etag, uploaded, storageClass, checksums } = record;
   const fields: Fields = [version, size, etag, uploaded];
   const isUsual = checksums.md5 === etag && Object.keys(checksums).length === 1;
-  if (!isUsual) fields.push(storageClass, checksums);
+  if (!isUsual) fields.push(storageClass, ...separateChecksums(checksums));
   else if (storageClass !== "Standard") fields.push(storageClass);
   return JSON.stringify(fields);
+}
+
+/** The checksums that the binding shows; and the others, if there are any. */
+function separateChecksums(checksums: Checksums): [Hashes, Checksums?] {
+  const entries = Object.entries(checksums);
+  const isHash = ([name, hex]: [string, string]) => name in hashAlgorithms && !isComposite(hex);
+  const hashes: Hashes = Object.fromEntries(entries.filter(isHash));
+  const others = entries.filter((entry) => !isHash(entry));
+  return others.length === 0 ? [hashes] : [hashes, Object.fromEntries(others)];
 }
 
 export function encodeMetadata(http: HttpMetadata, custom: CustomMetadata): string | null {
@@ -52,9 +67,9 @@ export function joinEncoded(fields: string, metadata: string | null): EncodedObj
   return `[${fields},${metadata}]`;
 }
 
-export function decodeObject(key: string, encoded: EncodedObject): Required<ObjectRecord> {
+export function decodeObject(key: string, encoded: EncodedObject): DescribedObject {
   const [fields, metadata] = JSON.parse(encoded) as [Fields, Metadata | null];
-  return objectRecord(key, fields, metadata, all) as Required<ObjectRecord>;
+  return objectRecord(key, fields, metadata, all) as DescribedObject;
 }
 
 /** Objects of a listing: `[[key, fields, metadata], …]`, with the requested metadata. */
@@ -65,12 +80,21 @@ export function decodeObjects(json: string, include: Include): ObjectRecord[] {
 
 function objectRecord(
   key: string,
-  [version, size, etag, uploaded, storageClass = "Standard", checksums = { md5: etag }]: Fields,
+  [
+    version,
+    size,
+    etag,
+    uploaded,
+    storageClass = "Standard",
+    checksums = { md5: etag },
+    s3Checksums,
+  ]: Fields,
   metadata: Metadata | null,
   include: Include,
 ): ObjectRecord {
   const fields = { key, version, size, etag, uploaded, checksums, storageClass };
   const record: { -readonly [Field in keyof ObjectRecord]: ObjectRecord[Field] } = fields;
+  if (s3Checksums !== undefined) record.s3Checksums = s3Checksums;
   if (include.http) record.http = metadata?.[0] ?? none;
   if (include.custom) record.custom = metadata?.[1] ?? none;
   return record;

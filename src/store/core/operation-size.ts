@@ -27,6 +27,10 @@ export function bytesCarried(operation: Operation): number {
     case "head":
     case "createUpload":
     case "abortUpload":
+    case "getSettings":
+    case "putSettings":
+    case "createBucket":
+    case "deleteBucket":
     case "stats":
     case "checkDisk":
       return recordBytes;

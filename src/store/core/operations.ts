@@ -5,12 +5,18 @@
  * travel over RPC in batches, so requests and results hold only what structured cloning carries.
  */
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
-import type { Checksums, ExpectedChecksum } from "./checksum.ts";
+import type {
+  Checksums,
+  ChecksumType,
+  ExpectedChecksum,
+  Hashes,
+  S3ChecksumAlgorithm,
+} from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
 import type { StoreErrorCode } from "./errors.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
 import type { Method } from "./methods.ts";
-import type { PartReference, StoredPart } from "./multipart.ts";
+import type { AbortRule, CompletedPart, ListedPart, PartReference } from "./multipart.ts";
 
 export type StorageClass = "Standard" | "InfrequentAccess";
 
@@ -22,13 +28,19 @@ export interface ObjectRecord {
   readonly etag: string;
   /** Milliseconds since the epoch */
   readonly uploaded: number;
-  readonly checksums: Checksums;
+  /** Of the whole content, as the binding shows them. */
+  readonly checksums: Hashes;
+  /** The checksums that only the S3-compatible interface shows: CRCs, and composite ones. */
+  readonly s3Checksums?: Checksums;
   readonly storageClass: StorageClass;
   /** Absent in a listing whose request excludes HTTP metadata. */
   readonly http?: HttpMetadata;
   /** Absent in a listing whose request excludes custom metadata. */
   readonly custom?: CustomMetadata;
 }
+
+/** An `ObjectRecord` with all metadata. */
+export type DescribedObject = ObjectRecord & Required<Pick<ObjectRecord, "http" | "custom">>;
 
 /** An `ObjectRecord` without its key, as text: `[fields, metadata]` (`object-encoding.ts`). */
 export type EncodedObject = string;
@@ -62,6 +74,8 @@ type Retrieved =
       readonly object: EncodedObject;
       readonly range: ByteRange;
       readonly content: ContentSlice[];
+      /** The number of parts of a multipart upload; only if the request has a part number. */
+      readonly partsCount?: number;
     }
   | { readonly status: "condition failed"; readonly object: EncodedObject };
 
@@ -88,17 +102,40 @@ export interface UploadReference {
   readonly uploadId: string;
 }
 
+/** A position in a listing of uploads. */
+export interface UploadPosition {
+  readonly key: string;
+  readonly uploadId?: string;
+}
+
 export interface UploadRecord extends UploadReference {
   /** Milliseconds since the epoch */
   readonly created: number;
   readonly storageClass: StorageClass;
+  readonly checksumAlgorithm?: S3ChecksumAlgorithm;
+  readonly checksumType?: ChecksumType;
+}
+
+/** The checksum that an upload is created with: its object gets a checksum of this kind. */
+export type UploadChecksum = Pick<UploadRecord, "checksumAlgorithm" | "checksumType">;
+
+/** Settings of a bucket. The bucket stores texts, and follows `abortRules`. */
+export interface StoredSettings {
+  readonly cors?: string;
+  readonly lifecycle?: { readonly text: string; readonly abortRules: readonly AbortRule[] };
 }
 
 /** The request and the result of each operation. */
 interface Operations {
   head: { request: { key: string }; result: EncodedObject | null };
   get: {
-    request: { key: string; range?: RangeRequest; onlyIf?: Conditional };
+    request: {
+      key: string;
+      range?: RangeRequest;
+      onlyIf?: Conditional;
+      /** Reads one part of a multipart upload, counted from 1. Excludes `range`. */
+      partNumber?: number;
+    };
     result: Retrieved | null;
   };
   put: {
@@ -111,26 +148,59 @@ interface Operations {
     /** `null`: the condition does not hold, and nothing is stored */
     result: EncodedObject | null;
   };
-  delete: { request: { keys: string[] }; result: null };
+  /**
+   * With `onlyIf`, one key: 10031 for an object for which the condition does not hold. A key without
+   * an object is no error.
+   */
+  delete: { request: { keys: string[]; onlyIf?: Conditional }; result: null };
   list: { request: ListRequest; result: ListResult };
-  createUpload: { request: ObjectDescription & { key: string }; result: { uploadId: string } };
+  createUpload: {
+    request: ObjectDescription & UploadChecksum & { key: string };
+    result: { uploadId: string };
+  };
   uploadPart: {
-    request: UploadReference & { partNumber: number; content: Content };
+    request: UploadReference & {
+      partNumber: number;
+      content: Content;
+      checksum?: ExpectedChecksum;
+    };
     result: PartReference;
   };
   completeUpload: {
-    request: UploadReference & { parts: readonly PartReference[] };
+    request: UploadReference & {
+      parts: readonly CompletedPart[];
+      /** 10031 when the condition does not hold: the upload stays in progress */
+      onlyIf?: Conditional;
+      /** 200002 when the object has another size */
+      objectSize?: number;
+      /** Of the whole object, full or composite. */
+      checksum?: ExpectedChecksum;
+    };
     result: EncodedObject;
   };
   abortUpload: { request: UploadReference; result: null };
   /** Uploads in progress, in order of key and then of age. */
   listUploads: {
-    request: { prefix: string; after?: UploadReference; limit: number };
-    result: { uploads: UploadRecord[]; truncated: boolean };
+    request: {
+      prefix: string;
+      /** Rolls keys up into prefixes, as in a listing of objects. */
+      delimiter?: string;
+      /** Without an upload: after all uploads of the key, or with the prefix. */
+      after?: UploadPosition;
+      limit: number;
+    };
+    result: {
+      uploads: UploadRecord[];
+      /** Rolled-up prefixes, each ending in the delimiter. */
+      prefixes: string[];
+      truncated: boolean;
+      /** The `after` of the next page. Absent on the last page. */
+      next?: UploadPosition;
+    };
   };
   listParts: {
     request: UploadReference & { afterPartNumber: number; limit: number };
-    result: { parts: StoredPart[]; truncated: boolean };
+    result: { parts: ListedPart[]; truncated: boolean; upload: UploadRecord };
   };
   /**
    * Finds out whether the disk is the reason why a batch failed. `bytes` is the size of what the
@@ -141,6 +211,19 @@ interface Operations {
     /** What to tell callers; `null` when the disk accepts writes */
     result: { problem: string | null };
   };
+  getSettings: { request: object; result: StoredSettings };
+  /** A setting that the request does not name stays; `null` removes a setting. */
+  putSettings: {
+    request: { [Name in keyof StoredSettings]?: StoredSettings[Name] | null };
+    result: null;
+  };
+  /**
+   * Makes a bucket that was deleted usable again. Only buckets that a request has created are
+   * deleted: their operations carry `mustExist`.
+   */
+  createBucket: { request: object; result: null };
+  /** 10008 while the bucket has objects or uploads in progress. */
+  deleteBucket: { request: object; result: null };
   stats: { request: object; result: { objects: number; bytes: number; uploads: number } };
 }
 
@@ -150,7 +233,11 @@ export interface DiskQuestion {
   readonly bytes: number;
 }
 
-export type Request<M extends Method> = { readonly method: M } & Operations[M]["request"];
+export type Request<M extends Method> = {
+  readonly method: M;
+  /** The operation is refused with 10006 after `deleteBucket`. */
+  readonly mustExist?: true;
+} & Operations[M]["request"];
 export type Result<M extends Method> = Operations[M]["result"];
 export type Operation = { [M in Method]: Request<M> }[Method];
 

@@ -20,14 +20,24 @@ export interface Call {
 
 /** The names of the methods in the interface of buckets. */
 export type CallMethod = Exclude<(typeof methodNames)[keyof typeof methodNames], InternalMethod>;
-type InternalMethod = "stats" | "checkDisk";
+type InternalMethod = (typeof internalMethods)[number];
+
+/** The operations that scripts cannot call. */
+const internalMethods = [
+  "getSettings",
+  "putSettings",
+  "createBucket",
+  "deleteBucket",
+  "stats",
+  "checkDisk",
+] as const;
 
 export const callMethods: ReadonlySet<string> = new Set<CallMethod>(
   Object.values(methodNames).filter(isCallMethod),
 );
 
 function isCallMethod(name: CallMethod | InternalMethod): name is CallMethod {
-  return name !== "stats" && name !== "checkDisk";
+  return !(internalMethods as readonly string[]).includes(name);
 }
 
 /** `null` for an operation that scripts cannot call. */

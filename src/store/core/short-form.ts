@@ -32,9 +32,11 @@ export function shortCall(operation: Operation): ShortCall | null {
   const { method } = operation;
   if (method === "head") return [method, operation.key];
   if (method === "put") return shortPut(operation);
-  return method === "get" && operation.range === undefined && operation.onlyIf === undefined
-    ? [method, operation.key]
-    : null;
+  return method === "get" && isPlainGet(operation) ? [method, operation.key] : null;
+}
+
+function isPlainGet({ range, onlyIf, partNumber }: Request<"get">): boolean {
+  return range === undefined && onlyIf === undefined && partNumber === undefined;
 }
 
 function shortPut(operation: Request<"put">): ShortCall | null {

@@ -11,6 +11,7 @@ import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import type {
   ContentSlice,
   ObjectDescription,
+  DescribedObject,
   ObjectRecord,
   Request,
   Result,
@@ -22,13 +23,13 @@ import { OperationQueue } from "./operation-queue.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
 
 export interface ListPage {
-  readonly objects: readonly Required<ObjectRecord>[];
+  readonly objects: readonly DescribedObject[];
   readonly prefixes: readonly string[];
 }
 
 /** An object and its content. A chunk of the content is valid until the next one is requested. */
 export interface FetchedObject {
-  readonly object: Required<ObjectRecord>;
+  readonly object: DescribedObject;
   readonly content: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -56,7 +57,7 @@ export class EndpointBucket {
     return this.#queue.call(request);
   }
 
-  async head(key: string): Promise<Required<ObjectRecord> | null> {
+  async head(key: string): Promise<DescribedObject | null> {
     const text = await this.call({ method: "head", key });
     return text === null ? null : decodeObject(key, text);
   }
@@ -76,7 +77,7 @@ export class EndpointBucket {
       });
       cursor = page.cursor;
       const objects = decodeObjects(page.objectsJson, { http: true, custom: true });
-      yield { objects: objects as Required<ObjectRecord>[], prefixes: page.prefixes };
+      yield { objects: objects as DescribedObject[], prefixes: page.prefixes };
     } while (cursor !== undefined);
   }
 

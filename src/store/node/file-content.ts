@@ -6,7 +6,7 @@ import { createHash, hash } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { pipeline, Readable, Transform } from "node:stream";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
-import type { ChecksumAlgorithm } from "../core/checksum.ts";
+import type { HashAlgorithm } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { multipartEtag } from "../core/multipart.ts";
 
@@ -78,7 +78,7 @@ export class FileContent {
   }
 
   /** The hash in hexadecimal. */
-  async hash(algorithm: ChecksumAlgorithm): Promise<string> {
+  async hash(algorithm: HashAlgorithm): Promise<string> {
     return this.size <= inlineBytesMax
       ? hash(algorithm, this.bytes())
       : this.#hashPart(algorithm, 0, this.size);
@@ -94,7 +94,7 @@ export class FileContent {
     return multipartEtag(parts);
   }
 
-  async #hashPart(algorithm: ChecksumAlgorithm, start: number, length: number): Promise<string> {
+  async #hashPart(algorithm: HashAlgorithm, start: number, length: number): Promise<string> {
     const running = createHash(algorithm);
     for await (const chunk of this.stream(start, length)) running.update(chunk as Buffer);
     return running.digest("hex");

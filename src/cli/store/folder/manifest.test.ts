@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { ObjectRecord } from "../../../store/core/operations.ts";
+import type { DescribedObject } from "../../../store/core/operations.ts";
 import { manifestName } from "./file-path.ts";
 import {
   checkHeader,
@@ -14,7 +14,7 @@ import {
   readManifest,
 } from "./manifest.ts";
 
-const record: fc.Arbitrary<Required<ObjectRecord>> = fc.record({
+const record: fc.Arbitrary<DescribedObject> = fc.record({
   key: fc.string({ unit: "grapheme", minLength: 1 }),
   version: fc.string(),
   size: fc.nat(),
@@ -80,7 +80,7 @@ describe("ManifestWriter", () => {
     process.on("warning", onWarning);
     onTestFinished(() => void process.off("warning", onWarning));
     const writer = new ManifestWriter(join(folder, "partial"));
-    const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [Required<ObjectRecord>];
+    const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [DescribedObject];
     const keys = Array.from({ length: 100 }, (_, index) => `${index}-${"x".repeat(10_000)}`);
     await Promise.all(keys.map((key) => writer.add({ ...sample, key }, key)));
     await writer.end(join(folder, manifestName));
@@ -92,7 +92,7 @@ describe("ManifestWriter", () => {
 
   it("reports a file that cannot be written, with the next entry and at the end", async () => {
     const writer = new ManifestWriter("/none/partial");
-    const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [Required<ObjectRecord>];
+    const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [DescribedObject];
     const add = (): Promise<void> => writer.add({ ...sample, key: "x".repeat(100_000) }, "x");
     await expect(add()).rejects.toThrow("ENOENT");
     await expect(writer.end("/none/manifest")).rejects.toThrow("ENOENT");

@@ -9,14 +9,17 @@ import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 import { UserError } from "../../../base/user-error.ts";
-import { checksumAlgorithms } from "../../../store/core/checksum.ts";
+import { hashAlgorithms } from "../../../store/core/checksum.ts";
 import { httpMetadataFields } from "../../../store/core/http-metadata.ts";
-import type { ObjectRecord } from "../../../store/core/operations.ts";
+import type { DescribedObject, ObjectRecord } from "../../../store/core/operations.ts";
 import { fromHttpJson, toObjectJson, type HttpMetadataJson } from "../object-json.ts";
 import { manifestName } from "./file-path.ts";
 
 /** The description of one object. The manifest keeps neither the version nor the time of the upload. */
-export interface ManifestEntry extends Required<Omit<ObjectRecord, "version" | "uploaded">> {
+export interface ManifestEntry extends Omit<
+  DescribedObject,
+  "version" | "uploaded" | "s3Checksums"
+> {
   /** The file, relative to the folder of the manifest, with slashes. */
   readonly path: string;
 }
@@ -95,7 +98,7 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
     (storageClass === "Standard" || storageClass === "InfrequentAccess") &&
     isTextTable(http, [...httpMetadataFields, "cacheExpiry"]) &&
     isTextTable(custom) &&
-    isTextTable(checksums, Object.keys(checksumAlgorithms)) &&
+    isTextTable(checksums, Object.keys(hashAlgorithms)) &&
     !Number.isNaN(Date.parse((http as HttpMetadataJson).cacheExpiry ?? "1970-01-01"));
   if (!isComplete) throw manifestError(number, "is not a complete entry");
   // An import must not read files outside the folder, whatever the manifest says.
