@@ -1,17 +1,16 @@
 /**
  * The errors of the S3-compatible API: one table of codes, with the status and the text of each.
  *
- * Codes and texts are those of the deployed service. `docs/deviations.md` lists where they differ
- * from the codes that AWS documents.
+ * Codes and texts are those of the deployed service. The errors of the store, which the binding has
+ * too, are in a table of their own (`store/core/errors.ts`).
  */
+import { StoreError } from "../store/core/errors.ts";
+import { xmlHeaders, type S3Response } from "./s3-request.ts";
+import { writeXml } from "./xml/xml-writer.ts";
 
 const errors = {
   AccessDenied: [403, "Access Denied"],
-  BadDigest: [400, "The Content-MD5 you specified did not match what we received."],
-  BucketAlreadyOwnedByYou: [409, "The bucket you tried to create already exists, and you own it."],
-  BucketNotEmpty: [409, "The bucket you tried to delete is not empty."],
-  EntityTooLarge: [400, "Your proposed upload exceeds the maximum allowed object size."],
-  EntityTooSmall: [400, "Your proposed upload is smaller than the minimum allowed object size."],
+  AccessForbidden: [403, "CORSResponse: This CORS request is not allowed."],
   ExpiredRequest: [403, "Request has expired"],
   IncompleteBody: [
     400,
@@ -19,51 +18,60 @@ const errors = {
   ],
   InternalError: [500, "We encountered an internal error. Please try again."],
   InvalidArgument: [400, "Invalid Argument"],
-  InvalidBucketName: [400, "The specified bucket name is not valid."],
-  InvalidDigest: [400, "The Content-MD5 you specified is not valid."],
-  InvalidObjectName: [400, "The specified object name is not valid."],
-  InvalidPart: [
+  InvalidDigest: [400, "The checksum or Content-MD5 you specified is not valid."],
+  InvalidEncryptionAlgorithmError: [
     400,
-    "One or more of the specified parts could not be found. The part may not have been uploaded, " +
-      "or the specified entity tag may not match the part's entity tag.",
+    "The encryption request that you specified is not valid. The valid value is AES256.",
   ],
-  InvalidPartNumber: [416, "The requested partnumber is not satisfiable"],
-  InvalidPartOrder: [
-    400,
-    "The list of parts was not in ascending order. Parts must be ordered by part number.",
-  ],
+  InvalidMaxKeys: [400, "MaxKeys params must be positive integer <= 1000."],
+  InvalidPart: [400, "One or more of the specified parts could not be found."],
   InvalidRange: [416, "The requested range is not satisfiable"],
+  InvalidRegionName: [400, "The region name is not valid."],
   InvalidRequest: [400, "Invalid Request"],
+  InvalidStorageClass: [400, "The storage class specified is not valid."],
   InvalidURI: [400, "Couldn't parse the specified URI."],
-  KeyTooLongError: [400, "Your key is too long"],
+  MalformedTrailerError: [
+    400,
+    "The request contained trailing data that was not well-formed or did not conform to our " +
+      "published schema.",
+  ],
   MalformedXML: [
     400,
     "The XML you provided was not well formed or did not validate against our published schema.",
   ],
-  MetadataTooLarge: [400, "Your metadata headers exceed the maximum allowed metadata size."],
-  MethodNotAllowed: [405, "The specified method is not allowed against this resource."],
+  MaxMessageLengthExceeded: [400, "Your request was too big."],
   MissingContentLength: [411, "You must provide the Content-Length HTTP header."],
   NoSuchBucket: [404, "The specified bucket does not exist."],
-  NoSuchCORSConfiguration: [404, "The CORS configuration does not exist."],
+  NoSuchCORSConfiguration: [404, "The CORS configuration does not exist"],
   NoSuchKey: [404, "The specified key does not exist."],
-  NoSuchLifecycleConfiguration: [404, "The lifecycle configuration does not exist."],
-  NoSuchUpload: [404, "The specified multipart upload does not exist."],
+  NoSuchLifecycleConfiguration: [404, "The lifecycle configuration does not exist"],
+  NoSuchTagSet: [404, "The TagSet does not exist."],
+  NoSuchVersion: [404, "The specified version does not exist."],
   NotImplemented: [
     501,
     "A header or query you provided requested a function that is not implemented.",
   ],
+  ObjectLockConfigurationNotFoundError: [
+    404,
+    "Object Lock configuration does not exist for this bucket.",
+  ],
   PreconditionFailed: [412, "At least one of the pre-conditions you specified did not hold."],
+  ReplicationConfigurationNotFoundError: [404, "The replication configuration was not found."],
   RequestTimeTooSkewed: [
     403,
     "The difference between the request time and the server's time is too large.",
   ],
+  RouteNotFound: [404, "No route matches this url."],
   SignatureDoesNotMatch: [
     403,
     "The request signature we calculated does not match the signature you provided. Check your " +
       "secret access key and signing method.",
   ],
-  SlowDown: [503, "Reduce your request rate."],
   Unauthorized: [401, "Unauthorized"],
+  XAmzContentSHA256Mismatch: [
+    400,
+    "The provided 'x-amz-content-sha256' header does not match what was computed.",
+  ],
 } as const satisfies Record<string, readonly [status: number, text: string]>;
 
 export type S3ErrorCode = keyof typeof errors;
@@ -87,4 +95,28 @@ export class S3Error extends Error {
   get status(): number {
     return errors[this.code][0];
   }
+}
+
+/** What an error document says. */
+export interface ErrorContent {
+  readonly code: string;
+  readonly text: string;
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+/** The response to a request that failed. */
+export function errorResponse(error: unknown): S3Response {
+  if (error instanceof S3Error) return errorDocument(error.status, { ...error, text: error.message });
+  if (error instanceof StoreError) {
+    // The deployed service answers with this code for every problem with the parts of an upload.
+    const code = error.code === 10048 ? "InvalidPart" : error.s3Name;
+    return errorDocument(error.status, { code, text: error.message });
+  }
+  const text = error instanceof Error ? error.message : errors.InternalError[1];
+  return errorDocument(500, { code: "InternalError", text });
+}
+
+function errorDocument(status: number, { code, text, details }: ErrorContent): S3Response {
+  const content = { Code: code, Message: text, ...details };
+  return { status, headers: xmlHeaders, body: writeXml("Error", content, { hasNamespace: false }) };
 }

@@ -1,5 +1,5 @@
 /** A request and a response of the S3-compatible API, without HTTP: verbs receive one and return the other. */
-import type { Checksums, ChecksumAlgorithm } from "../store/core/checksum.ts";
+import type { Checksums, ChecksumAlgorithm, S3ChecksumAlgorithm } from "../store/core/checksum.ts";
 
 export interface S3Request {
   readonly method: string;
@@ -41,7 +41,7 @@ export interface S3Body {
   /** `null`: not announced */
   readonly length: number | null;
   /** The algorithm whose checksum the client sends before the body or after it. */
-  readonly checksumAlgorithm: ChecksumAlgorithm | null;
+  readonly checksumAlgorithm: S3ChecksumAlgorithm | null;
   chunks(): AsyncIterable<Uint8Array>;
   /** The hashes that `verify()` needs. */
   readonly requiredAlgorithms: readonly ChecksumAlgorithm[];

@@ -43,6 +43,15 @@ function decode(
   };
 }
 
+function isAccepted(body: Buffer, length: number): boolean {
+  try {
+    decode(body, { signed: true, length });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A body as a client with the key writes it. */
 function encode(chunks: readonly string[], trailer?: Record<string, string>): Buffer {
   let last = signing.signature;
@@ -72,25 +81,28 @@ describe("ChunkDecoder", () => {
     const body = Buffer.from(example);
     const length = 66_560;
     expect(decode(body, { signed: true, length }).text).toBe("a".repeat(length));
-    for (let at = 0; at < body.length - 2; at += at > 100 && at < 65_000 ? 4999 : 1) {
-      const altered = Buffer.from(body);
+    const accepted: number[] = [];
+    // The data of the first chunk is all alike: some of its octets stand for all.
+    for (let at = 0; at < body.length - 2; at += at > 100 && at < 65_500 ? 13_000 : 1) {
       // Not the case of a letter in hexadecimal text, which means the same.
-      altered[at] = (altered[at] as number) ^ 0x01;
-      expect(() => decode(altered, { signed: true, length }), `octet ${at}`).toThrow();
+      body[at] = (body[at] as number) ^ 0x01;
+      if (isAccepted(body, length)) accepted.push(at);
+      body[at] = (body[at] as number) ^ 0x01;
     }
+    expect(accepted).toEqual([]);
   });
 
   it("decodes a body with a trailer at every cut", () => {
     const body = encode(["hello ", "world"], { "x-amz-checksum-crc32": "DUoRhQ==" });
     const expected = { text: "hello world", trailer: { "x-amz-checksum-crc32": "DUoRhQ==" } };
+    const results = new Set<string>();
     for (let first = 0; first <= body.length; first++) {
-      for (const second of [first, first + 1, body.length - 1]) {
-        if (second > body.length || second < first) continue;
-        expect(
-          decode(body, { signed: true, hasTrailer: true, length: 11 }, [first, second]),
-        ).toEqual(expected);
+      for (let second = first; second <= body.length; second++) {
+        const options = { signed: true, hasTrailer: true, length: 11 };
+        results.add(JSON.stringify(decode(body, options, [first, second])));
       }
     }
+    expect(Array.from(results, (text) => JSON.parse(text))).toEqual([expected]);
   });
 
   it("refuses a trailer with another signature, and a trailer that was not announced", () => {
@@ -130,8 +142,9 @@ describe("ChunkDecoder", () => {
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.boolean(), (bytes, hasTrailer) => {
         try {
           decode(Buffer.from(bytes), { hasTrailer, length: 4 });
+          return true;
         } catch (error) {
-          expect((error as Error).name).toBe("S3Error");
+          return (error as Error).name === "S3Error";
         }
       }),
     );

@@ -17,7 +17,11 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /** @param name of the root element */
-export function writeXml(name: string, content: XmlContent, hasNamespace = true): string {
+export function writeXml(
+  name: string,
+  content: XmlContent,
+  { hasNamespace = true }: { readonly hasNamespace?: boolean } = {},
+): string {
   const start = hasNamespace ? `<${name} xmlns="${namespace}">` : `<${name}>`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n${start}${writeContent(content)}</${name}>`;
 }

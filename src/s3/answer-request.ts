@@ -1,0 +1,117 @@
+/**
+ * From a request to a response: the verb, its bucket, the CORS rules of the bucket, errors.
+ *
+ * The signature has been verified before; the body has not been read. A verb reads the body only
+ * after everything else has been checked, so that a refused request is refused before its upload.
+ */
+import { StoreError } from "../store/core/errors.ts";
+import { preflightResponse, corsResponseHeaders } from "./cors-rules.ts";
+import { routeRequest, type Verb } from "./route.ts";
+import type { S3Bucket, S3Buckets } from "./s3-bucket.ts";
+import { errorResponse, S3Error } from "./s3-error.ts";
+import type { S3Request, S3Response } from "./s3-request.ts";
+import { screenHeaders } from "./screened-headers.ts";
+import { readCorsRules } from "./verb/bucket-cors.ts";
+import { accountVerbs, bucketVerbs, isOneOf, newBucketVerbs, objectVerbs } from "./verb/index.ts";
+import type { AccountCall } from "./verb/verb-call.ts";
+
+export interface S3Service {
+  readonly buckets: S3Buckets;
+  /** Milliseconds since the epoch */
+  readonly now: () => number;
+  /** Called with errors that no client has caused. The client gets an internal error. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Never throws: a failure is a response. */
+export async function answerRequest(request: S3Request, service: S3Service): Promise<S3Response> {
+  const response = await execute(request, service).catch((error: unknown) => {
+    const isExpected = error instanceof S3Error || error instanceof StoreError;
+    if (!isExpected) service.onError?.(error);
+    return errorResponse(error);
+  });
+  const headers = await corsHeadersOf(request, service);
+  return { ...response, headers: { ...response.headers, ...headers } };
+}
+
+async function execute(request: S3Request, { buckets, now }: S3Service): Promise<S3Response> {
+  const { bucketName } = request;
+  if (request.method === "OPTIONS") return answerPreflight(request, buckets);
+  if (request.isAnonymous) refuseForm(request);
+  const verb = routeRequest(request);
+  if (request.isAnonymous) await requirePublic(verb, bucketName, buckets);
+  screenHeaders(verb, request.headers);
+  const call: AccountCall = { request, buckets, now };
+  if (isOneOf(accountVerbs, verb)) return accountVerbs[verb](call);
+  // A route other than that of an account has a bucket.
+  const named = { ...call, bucketName: bucketName as string };
+  if (isOneOf(newBucketVerbs, verb)) return newBucketVerbs[verb](named);
+  const bucket = await findBucket(request, buckets, verb);
+  if (isOneOf(bucketVerbs, verb)) return bucketVerbs[verb]({ ...named, bucket });
+  return objectVerbs[verb]({ ...named, bucket, key: request.key as string });
+}
+
+async function findBucket(request: S3Request, buckets: S3Buckets, verb: Verb): Promise<S3Bucket> {
+  const name = request.bucketName as string;
+  const found = await buckets.find(name);
+  if (found !== null) return found;
+  // An extension of the deployed service.
+  const mayCreate = verb === "PutObject" || verb === "CreateMultipartUpload";
+  if (!mayCreate || request.headers.get("cf-create-bucket-if-missing") !== "true") {
+    throw new S3Error("NoSuchBucket");
+  }
+  await buckets.create(name);
+  const created = await buckets.find(name);
+  if (created === null) throw new S3Error("NoSuchBucket");
+  return created;
+}
+
+/**
+ * The form of a browser, with a signature in its fields, is not implemented, as on the deployed
+ * service: what works only here would fail after the deployment.
+ */
+function refuseForm({ method, bucketName, key, parameters }: S3Request): void {
+  const isForm = method === "POST" && bucketName !== null && key === null;
+  if (!isForm || parameters.has("delete")) return;
+  // The doubled words are the deployed service's.
+  throw new S3Error(
+    "NotImplemented",
+    "Presigned post requests are not yet implemented not implemented",
+  );
+}
+
+/** A request without a signature may read the objects of a public bucket, and nothing else. */
+async function requirePublic(
+  verb: Verb,
+  bucketName: string | null,
+  buckets: S3Buckets,
+): Promise<void> {
+  const isRead = verb === "GetObject" || verb === "HeadObject";
+  const bucket = isRead && bucketName !== null ? await buckets.find(bucketName) : null;
+  if (bucket?.isPublic !== true) throw new S3Error("InvalidArgument", "Authorization");
+}
+
+/** A browser asks without a signature. */
+async function answerPreflight(
+  { bucketName, headers }: S3Request,
+  buckets: S3Buckets,
+): Promise<S3Response> {
+  const bucket = bucketName === null ? null : await buckets.find(bucketName);
+  if (bucket === null) throw new S3Error("NoSuchBucket");
+  return preflightResponse(await readCorsRules(bucket), headers);
+}
+
+async function corsHeadersOf(
+  { method, bucketName, headers }: S3Request,
+  { buckets }: S3Service,
+): Promise<Record<string, string>> {
+  const origin = headers.get("origin");
+  if (origin === null || bucketName === null || method === "OPTIONS") return {};
+  try {
+    const bucket = await buckets.find(bucketName);
+    return bucket === null ? {} : corsResponseHeaders(await readCorsRules(bucket), { origin, method });
+  } catch {
+    // The response is known; a page that may not read it loses less than the client does.
+    return {};
+  }
+}

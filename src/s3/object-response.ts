@@ -1,0 +1,70 @@
+/** The responses of GET and HEAD: an object, one range of it, or one part of it. */
+import type { ByteRange } from "../store/core/byte-range.ts";
+import type { DescribedObject } from "../store/core/operations.ts";
+import { allChecksums } from "../store/core/s3-checksums.ts";
+import { partNumberMax } from "../store/core/limits.ts";
+import { checksumHeaders } from "./checksum-headers.ts";
+import { objectHeaders, overriddenHeaders } from "./metadata-headers.ts";
+import { contentRange } from "./range-header.ts";
+import { S3Error } from "./s3-error.ts";
+import type { S3Parameters, S3Request, S3Response } from "./s3-request.ts";
+
+export interface FoundObject {
+  readonly object: DescribedObject;
+  readonly range: ByteRange;
+  readonly partsCount?: number;
+}
+
+/** The status and the headers, without the body. */
+export function objectResponse(
+  { headers, parameters }: Pick<S3Request, "headers" | "parameters">,
+  { object, range, partsCount }: FoundObject,
+): S3Response {
+  const isPartial = headers.get("range") !== null || parameters.has("partNumber");
+  // Of an empty object there is no range.
+  const hasRange = isPartial && range.length > 0;
+  // Clients verify the body of the response with these checksums, which are those of the object.
+  const isWhole = range.length === object.size;
+  const showsChecksums = headers.get("x-amz-checksum-mode")?.toUpperCase() === "ENABLED" && isWhole;
+  return {
+    status: hasRange ? 206 : 200,
+    headers: {
+      ...objectHeaders(object),
+      ...overriddenHeaders(parameters),
+      ...(showsChecksums && checksumHeaders(allChecksums(object))),
+      ...(hasRange && { "content-range": contentRange(range, object.size) }),
+      ...(partsCount !== undefined && { "x-amz-mp-parts-count": String(partsCount) }),
+      "content-length": String(range.length),
+    },
+  };
+}
+
+export function notModified(object: DescribedObject): S3Response {
+  const { "content-type": _type, ...headers } = objectHeaders(object);
+  return { status: 304, headers };
+}
+
+/** @throws S3Error for a number that no part can have, and for a number beside a range */
+export function parsePartNumber({
+  headers,
+  parameters,
+}: Pick<S3Request, "headers" | "parameters">): number | undefined {
+  if (!parameters.has("partNumber")) return undefined;
+  if (headers.get("range") !== null) {
+    throw new S3Error(
+      "InvalidRequest",
+      "Cannot specify both Range header and partNumber query parameter",
+    );
+  }
+  return requirePartNumber(parameters);
+}
+
+export function requirePartNumber(parameters: S3Parameters): number {
+  const text = parameters.get("partNumber")?.trim() ?? "";
+  const number = text === "" ? NaN : Number(text);
+  if (Number.isInteger(number) && number >= 1 && number <= partNumberMax) return number;
+  throw new S3Error(
+    "InvalidArgument",
+    `Part number must be an integer between 1 and ${partNumberMax}, inclusive.`,
+  );
+}

@@ -1,0 +1,132 @@
+/**
+ * The HTTP server of the S3-compatible API.
+ *
+ * Node passes on request targets as they are, and lets the server answer `Expect: 100-continue`. The
+ * answer is sent when a verb begins to read the body: a request that is refused does not upload.
+ */
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answerRequest } from "../answer-request.ts";
+import type { S3Buckets } from "../s3-bucket.ts";
+import { errorResponse } from "../s3-error.ts";
+import type { S3Request, S3Response } from "../s3-request.ts";
+import type { Scope } from "../signature/authorization.ts";
+import { signingKey } from "../signature/verify-signature.ts";
+import { continueOnce, readRequest, type RequestRules } from "./incoming-request.ts";
+import { sendResponse } from "./send-response.ts";
+
+/** 8 KiB of metadata in percent-encoding, and a presigned URL. */
+const headerBytesMax = 64 * 1024;
+/** A client that sends nothing for so long in the middle of a request is gone. */
+const idleMilliseconds = 5 * 60_000;
+/** AWS SDKs keep connections for less. A connection that the server closes first fails a request. */
+const keepAliveMilliseconds = 65_000;
+
+export interface S3ServerOptions extends Omit<RequestRules, "deriveKey" | "now"> {
+  readonly buckets: S3Buckets;
+  /** For tests: milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** Called with errors that no client has caused. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export class S3Server {
+  readonly #options: S3ServerOptions;
+  readonly #rules: RequestRules;
+  readonly #server: Server;
+
+  constructor(options: S3ServerOptions) {
+    this.#options = options;
+    this.#rules = { ...options, now: options.now ?? Date.now, deriveKey: lastKey() };
+    this.#server = createServer({
+      maxHeaderSize: headerBytesMax,
+      keepAliveTimeout: keepAliveMilliseconds,
+      // A large upload takes longer than any limit. `idleMilliseconds` ends one that stands still.
+      requestTimeout: 0,
+      noDelay: true,
+    });
+    this.#server.timeout = idleMilliseconds;
+    this.#server.on("request", (message, response) => {
+      void this.#handle(message, response, () => {});
+    });
+    this.#server.on("checkContinue", (message: IncomingMessage, response: ServerResponse) => {
+      void this.#handle(message, response, continueOnce(response));
+    });
+  }
+
+  /** @returns the port */
+  async listen(port: number, host: string): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off("error", reject);
+        resolve();
+      });
+    });
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Ends connections at once; the content of an upload in flight is removed. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #handle(
+    message: IncomingMessage,
+    response: ServerResponse,
+    onBody: () => void,
+  ): Promise<void> {
+    // The client may go away at any time.
+    message.on("error", () => {});
+    response.on("error", () => {});
+    let isBodyRead = false;
+    const answer = await this.#answer(message, () => {
+      isBodyRead = true;
+      onBody();
+    });
+    const expectsContinue = message.headers.expect !== undefined && !isBodyRead;
+    try {
+      await sendResponse(
+        response,
+        {
+          ...answer,
+          headers: {
+            ...answer.headers,
+            "x-amz-request-id": randomUUID(),
+            // The client does not send its body, which would be taken for the next request.
+            ...(expectsContinue && { connection: "close" }),
+          },
+        },
+        message.method === "HEAD",
+      );
+    } catch (error) {
+      this.#options.onError?.(error);
+      response.destroy();
+    }
+  }
+
+  async #answer(message: IncomingMessage, onBody: () => void): Promise<S3Response> {
+    let request: S3Request;
+    try {
+      request = readRequest(message, this.#rules, onBody);
+    } catch (error) {
+      return errorResponse(error);
+    }
+    const { buckets, onError } = this.#options;
+    return answerRequest(request, { buckets, now: this.#rules.now, ...(onError && { onError }) });
+  }
+}
+
+/** Derives signing keys, and keeps the last one: it is the same for all requests of a day. */
+function lastKey(): typeof signingKey {
+  let last: { readonly text: string; readonly key: Buffer } | undefined;
+  return (secretAccessKey: string, scope: Scope) => {
+    const text = `${scope.date}/${scope.region}/${secretAccessKey}`;
+    if (last?.text !== text) last = { text, key: signingKey(secretAccessKey, scope) };
+    return last.key;
+  };
+}

@@ -1,0 +1,53 @@
+/** Writes a response to Node's HTTP server, no faster than the client reads. */
+import type { ServerResponse } from "node:http";
+import type { S3Content, S3Response } from "../s3-request.ts";
+
+/** Resolves when the response has been sent, or when the client has gone away. */
+export async function sendResponse(
+  response: ServerResponse,
+  { status, headers, body }: S3Response,
+  isHead: boolean,
+): Promise<void> {
+  const isContent = typeof body === "object" && !(body instanceof Uint8Array);
+  try {
+    response.writeHead(status, headers);
+    if (body === undefined || isHead || status === 304) response.end();
+    else if (isContent) await sendContent(response, body);
+    else response.end(body);
+  } finally {
+    if (isContent) await body.close();
+  }
+}
+
+async function sendContent(response: ServerResponse, content: S3Content): Promise<void> {
+  try {
+    for await (const chunk of content.chunks()) {
+      // The memory of a chunk is used again, so the system must have the bytes first.
+      await writeChunk(response, chunk);
+    }
+    response.end();
+  } catch (error) {
+    // The client sees a response that is too short, and takes nothing for the whole object.
+    response.destroy();
+    if (!isGone(error)) throw error;
+  }
+}
+
+function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (response.destroyed) {
+      reject(new ClientGoneError());
+      return;
+    }
+    response.write(chunk, (error) => {
+      if (error == null) resolve();
+      else reject(new ClientGoneError());
+    });
+  });
+}
+
+class ClientGoneError extends Error {}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ClientGoneError;
+}

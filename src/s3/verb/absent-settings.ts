@@ -1,0 +1,16 @@
+/** Settings that no bucket has, and whose absence clients ask for. */
+import { S3Error } from "../s3-error.ts";
+import type { S3Response } from "../s3-request.ts";
+import type { BucketCall } from "./verb-call.ts";
+
+export async function getBucketTagging(_: BucketCall): Promise<S3Response> {
+  throw new S3Error("NoSuchTagSet");
+}
+
+export async function getObjectLockConfiguration(_: BucketCall): Promise<S3Response> {
+  throw new S3Error("ObjectLockConfigurationNotFoundError");
+}
+
+export async function getBucketReplication(_: BucketCall): Promise<S3Response> {
+  throw new S3Error("ReplicationConfigurationNotFoundError");
+}

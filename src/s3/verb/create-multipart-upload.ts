@@ -1,0 +1,30 @@
+import { checksumTypeName, parseUploadChecksum } from "../checksum-headers.ts";
+import { parseDescription } from "../metadata-headers.ts";
+import { xmlResponse, type S3Response } from "../s3-request.ts";
+import { writeXml } from "../xml/xml-writer.ts";
+import type { ObjectCall } from "./verb-call.ts";
+
+export async function createMultipartUpload(call: ObjectCall): Promise<S3Response> {
+  const { request, bucket, bucketName, key } = call;
+  const checksum = parseUploadChecksum(request.headers);
+  const { uploadId } = await bucket.call({
+    method: "createUpload",
+    key,
+    ...parseDescription(request.headers),
+    ...checksum,
+  });
+  const { checksumAlgorithm, checksumType } = checksum;
+  return xmlResponse(
+    writeXml("InitiateMultipartUploadResult", {
+      Bucket: bucketName,
+      Key: key,
+      UploadId: uploadId,
+    }),
+    {
+      ...(checksumAlgorithm !== undefined && {
+        "x-amz-checksum-algorithm": checksumAlgorithm.toUpperCase(),
+      }),
+      ...(checksumType !== undefined && { "x-amz-checksum-type": checksumTypeName(checksumType) }),
+    },
+  );
+}

@@ -1,0 +1,8 @@
+import { xmlResponse, type S3Response } from "../s3-request.ts";
+import { writeXml } from "../xml/xml-writer.ts";
+import type { BucketCall } from "./verb-call.ts";
+
+/** No bucket has versions: the configuration has no status. */
+export async function getBucketVersioning(_: BucketCall): Promise<S3Response> {
+  return xmlResponse(writeXml("VersioningConfiguration", {}));
+}

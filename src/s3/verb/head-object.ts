@@ -1,0 +1,37 @@
+import { resolveRange } from "../../store/core/byte-range.ts";
+import { conditionHolds } from "../../store/core/conditional.ts";
+import { decodeObject } from "../../store/core/object-encoding.ts";
+import { failedStatus, parseConditions } from "../condition-headers.ts";
+import { notModified, objectResponse, parsePartNumber, type FoundObject } from "../object-response.ts";
+import { parseRange } from "../range-header.ts";
+import { S3Error } from "../s3-error.ts";
+import type { S3Response } from "../s3-request.ts";
+import { requireOnlyVersion, type ObjectCall } from "./verb-call.ts";
+
+export async function headObject(call: ObjectCall): Promise<S3Response> {
+  const { request } = call;
+  requireOnlyVersion(request.parameters.get("versionId"));
+  const found = await findObject(call);
+  if (found === null) throw new S3Error("NoSuchKey");
+  const onlyIf = parseConditions(request.headers);
+  if (onlyIf === undefined || conditionHolds(onlyIf, found.object)) {
+    return objectResponse(request, found);
+  }
+  if (failedStatus(onlyIf, found.object) === 412) throw new S3Error("PreconditionFailed");
+  return notModified(found.object);
+}
+
+async function findObject({ request, bucket, key }: ObjectCall): Promise<FoundObject | null> {
+  const partNumber = parsePartNumber(request);
+  if (partNumber !== undefined) {
+    const result = await bucket.call({ method: "get", key, partNumber });
+    if (result?.status !== "found") return null;
+    return { ...result, object: decodeObject(key, result.object) };
+  }
+  const header = request.headers.get("range");
+  const range = header === null ? undefined : parseRange(header);
+  const text = await bucket.call({ method: "head", key });
+  if (text === null) return null;
+  const object = decodeObject(key, text);
+  return { object, range: resolveRange(range, object.size) };
+}
