@@ -92,7 +92,7 @@ it("a database of a newer format: every command names the bucket and the formats
     expect([words, code]).toEqual([words, 1]);
     expect(errors).toContain(
       'Cannot open bucket "photos": its database has format 1000, and this version of Ledge knows ' +
-        "formats up to 3. Use the version of Ledge that wrote the database, or another state folder.",
+        "formats up to 4. Use the version of Ledge that wrote the database, or another state folder.",
     );
     expect(errors).not.toMatch(/^ +at /m);
   }

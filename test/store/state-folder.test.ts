@@ -202,7 +202,7 @@ describe("a database of a newer format", () => {
     await expect(later.bucket.get("key")).rejects.toThrow(/\(10001\)$/);
     await later.stop();
     const reopened = openDatabase(folder);
-    reopened.exec("UPDATE format SET version = 3");
+    reopened.exec("UPDATE format SET version = 4");
     reopened.close();
     const { bucket: last } = await startStore(folder);
     expect(await (await last.get("key"))?.text()).toBe("value");

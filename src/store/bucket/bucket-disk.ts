@@ -14,8 +14,9 @@ import { FilePresence, validMilliseconds } from "../../base/file-presence.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
-import { areReads, needsSpace, type RefusedWrites } from "./bucket.ts";
+import type { RefusedWrites } from "./bucket.ts";
 import { isNew } from "./migration.ts";
+import { areReads, needsSpace } from "./operation-kinds.ts";
 
 export interface DiskBindings {
   /** The folder of the databases. */

@@ -19,10 +19,11 @@ import {
   type OperationMessage,
   type OutcomeMessage,
 } from "../transport/message.ts";
-import { areReads, Bucket, type RefusedWrites } from "./bucket.ts";
+import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { storeClock } from "./clock.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
+import { areReads } from "./operation-kinds.ts";
 import { storeTestSession } from "./test-session.ts";
 
 interface BucketEnv extends DiskBindings {
@@ -165,16 +166,24 @@ export class BucketObject extends BucketService<BucketEnv> {
     // Most calls release no file, and return without a promise.
     const isConfirmed = this.#disk.confirmAtOnce(reads);
     const needsMark = !this.#collector.isMarked && operations.some(storesFile);
-    if (isConfirmed && !needsMark && expired.length + released.length === 0) return outcomes;
-    return this.#complete(outcomes, [...expired, ...released], { isConfirmed, needsMark });
+    const isDeleted = operations[0]?.method === "deleteBucket" && outcomes[0]?.ok === true;
+    const hasFiles = expired.length + released.length > 0;
+    if (isConfirmed && !needsMark && !isDeleted && !hasFiles) return outcomes;
+    const completion = { isConfirmed, needsMark, isDeleted };
+    return this.#complete(outcomes, [...expired, ...released], completion);
   }
 
   async #complete(
     outcomes: Outcome[],
     files: readonly string[],
-    { isConfirmed, needsMark }: { isConfirmed: boolean; needsMark: boolean },
+    {
+      isConfirmed,
+      needsMark,
+      isDeleted,
+    }: Record<"isConfirmed" | "needsMark" | "isDeleted", boolean>,
   ): Promise<Outcome[]> {
     if (needsMark) await this.#collector.mark();
+    if (isDeleted) await this.#collector.unmark();
     if (files.length > 0) await this.#remove(files);
     const problem = isConfirmed ? null : await this.#disk.confirm();
     return problem === null ? outcomes : outcomes.map(() => refusedOutcome(problem));

@@ -9,7 +9,7 @@
  * removed once the writes are durable.
  */
 import { resolveRange } from "../core/byte-range.ts";
-import { conditionHolds } from "../core/conditional.ts";
+import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { decodeCursor } from "../core/cursor.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
@@ -22,11 +22,13 @@ import type { Operation, Outcome, Request, Result } from "../core/operations.ts"
 import { checkContent, ContentTable } from "./content-table.ts";
 import { openTables } from "./migration.ts";
 import { MultipartUploads } from "./multipart-uploads.ts";
+import { areReads, isRead, isStored, needTransaction } from "./operation-kinds.ts";
 import { ObjectRepository } from "./object-repository.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
 import { RequestTable } from "./request-table.ts";
 import { isEmpty } from "./schema.ts";
+import { SettingsTable } from "./settings-table.ts";
 
 export class Bucket {
   /** Names the database in the folder of the files. */
@@ -37,6 +39,7 @@ export class Bucket {
   readonly #objects: ObjectRepository;
   readonly #uploads: MultipartUploads;
   readonly #requests: RequestTable;
+  readonly #settings: SettingsTable;
 
   constructor(platform: BucketPlatform) {
     const { storage, bucketName } = platform;
@@ -48,7 +51,8 @@ export class Bucket {
     this.#objects = new ObjectRepository(this.#table, this.#contents, (write) =>
       storage.transactionSync(write),
     );
-    this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects);
+    this.#settings = new SettingsTable(storage.sql);
+    this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects, this.#settings);
     this.#requests = new RequestTable(storage.sql);
   }
 
@@ -98,7 +102,7 @@ export class Bucket {
   ): Outcome[] {
     const outcomes = operations.map(attemptOne);
     const ofWrites = operations.map((operation, index) =>
-      readMethods.has(operation.method) ? null : (outcomes[index] as Outcome),
+      isRead(operation) ? null : (outcomes[index] as Outcome),
     );
     this.#requests.add(requestId, ofWrites, Date.now());
     return outcomes;
@@ -142,19 +146,20 @@ export class Bucket {
     try {
       return write();
     } catch (error) {
-      this.#objects.rollBack();
+      this.reread();
       throw error;
     }
   }
 
   #attempt(operation: Operation): Outcome {
     try {
+      if (operation.mustExist && this.#settings.isDeleted) throw new StoreError(10006);
       return { ok: true, value: this.#perform(operation) };
     } catch (error) {
       if (error instanceof StoreError) {
         return { ok: false, code: error.code, text: error.message };
       }
-      if (!readMethods.has(operation.method)) throw error;
+      if (!isRead(operation)) throw error;
       // A read has nothing to undo, and other operations may read intact pages.
       console.error(`Cannot execute ${operation.method}:`, error);
       return this.#unexpected(error, "key" in operation ? operation.key : undefined);
@@ -173,6 +178,7 @@ export class Bucket {
   /** The tables have been restored to another state, so the state in memory is discarded. */
   reread(): void {
     this.#objects.rollBack();
+    this.#settings.forget();
     this.#uploads.forgetDeadline();
   }
 
@@ -233,10 +239,20 @@ export class Bucket {
         validateLimit(operation.limit);
         return this.#uploads.listParts(operation);
       case "getSettings":
+        return this.#settings.settings();
       case "putSettings":
+        this.#settings.put(operation);
+        if (operation.lifecycle !== undefined) this.#uploads.followRules();
+        return null;
       case "createBucket":
+        this.#settings.unmarkDeleted();
+        return null;
       case "deleteBucket":
-        throw new Error(`Cannot execute ${operation.method}: not implemented`);
+        if (this.#table.hasObjects() || this.#uploads.countInProgress() > 0) {
+          throw new StoreError(10008);
+        }
+        this.#settings.markDeleted();
+        return null;
       case "stats":
         return { ...this.#table.stats(), uploads: this.#uploads.countInProgress() };
       case "checkDisk":
@@ -250,12 +266,12 @@ export class Bucket {
     return this.#objects.text(key);
   }
 
-  #get({ key, range, onlyIf }: Request<"get">): Result<"get"> {
+  #get({ key, range, onlyIf, partNumber }: Request<"get">): Result<"get"> {
     validateKey(key);
     const found = this.#objects.find(key);
     if (found === null) return null;
     const { text, bytes } = found;
-    if (range === undefined && onlyIf === undefined && bytes !== null) {
+    if (range === undefined && onlyIf === undefined && partNumber === undefined && bytes !== null) {
       const whole = { offset: 0, length: bytes.byteLength };
       return { status: "found", object: text, range: whole, content: [{ bytes }] };
     }
@@ -263,9 +279,17 @@ export class Bucket {
     if (onlyIf !== undefined && !conditionHolds(onlyIf, record)) {
       return { status: "condition failed", object: text };
     }
-    const resolved = resolveRange(range, record.size);
+    const part = partNumber === undefined ? null : this.#objects.part(found, record, partNumber);
+    const resolved = part?.range ?? resolveRange(range, record.size);
     const content = this.#objects.read(key, found, resolved, record.checksums.md5);
-    return { status: "found", object: text, range: resolved, content };
+    const { partsCount } = part ?? {};
+    return {
+      status: "found",
+      object: text,
+      range: resolved,
+      content,
+      ...(partsCount !== undefined && { partsCount }),
+    };
   }
 
   #put(request: Request<"put">): Result<"put"> {
@@ -284,11 +308,19 @@ export class Bucket {
     return this.#objects.put(record, checked);
   }
 
-  #delete({ keys }: Request<"delete">): Result<"delete"> {
+  #delete({ keys, onlyIf }: Request<"delete">): Result<"delete"> {
     if (keys.length < 1 || keys.length > deleteKeysMax) throw new StoreError(10027);
     for (const key of keys) validateKey(key);
+    if (onlyIf !== undefined) this.#requireCondition(keys[0] as string, onlyIf);
     this.#objects.remove(keys);
     return null;
+  }
+
+  /** @throws StoreError 10031 for an object for which the condition does not hold */
+  #requireCondition(key: string, condition: Conditional): void {
+    const text = this.#objects.text(key);
+    if (text === null || conditionHolds(condition, decodeObject(key, text))) return;
+    throw new StoreError(10031);
   }
 
   #list(request: Request<"list">): Result<"list"> {
@@ -320,42 +352,11 @@ function isDatabaseDamage(message: string): boolean {
   return /SQLITE_(CORRUPT|NOTADB)/.test(message);
 }
 
-/** Reads need none, and the order of its writes makes a put safe (`object-repository.ts`). */
-function needTransaction(operations: readonly Operation[]): boolean {
-  const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
-  return !isSinglePut && !areReads(operations);
-}
-
-/** A refused write, or a conditional write whose condition does not hold, stores nothing. */
-function isStored(outcome: Outcome): boolean {
-  return outcome.ok && outcome.value !== null;
-}
-
-/** Whether no operation writes. */
-export function areReads(operations: readonly Operation[]): boolean {
-  return operations.every(({ method }) => readMethods.has(method));
-}
-
-const readMethods: ReadonlySet<Method> = new Set([
-  "head",
-  "get",
-  "list",
-  "listUploads",
-  "listParts",
-  "stats",
-  "checkDisk",
-]);
-
 /** The writes of a batch that are refused before they are executed. */
 export interface RefusedWrites {
   outcomeOf(operation: Operation): Outcome | null;
   /** Whether no write is left, so that the batch only reads. */
   readonly areAll: boolean;
-}
-
-/** Whether an operation needs more space than it frees. */
-export function needsSpace({ method }: Operation): boolean {
-  return !readMethods.has(method) && method !== "delete" && method !== "abortUpload";
 }
 
 /** @throws StoreError 10022 */

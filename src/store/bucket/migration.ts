@@ -1,6 +1,6 @@
 /** Opens the database of a bucket, and migrates a database of an older format. */
 import { formatVersion, newerFormatText } from "../core/database-format.ts";
-import { createTables, newDatabaseId, requestStatements } from "./schema.ts";
+import { createTables, newDatabaseId, requestStatements, settingsStatements } from "./schema.ts";
 import { onlyRow } from "./rows.ts";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
@@ -22,7 +22,11 @@ export function openTables(storage: Storage, bucketName: string): OpenedDatabase
     storage.transactionSync(() => {
       if (version === 0) createTables(sql);
       else if (version === 1) migrateFirst(sql);
-      else migrateSecond(sql);
+      else {
+        dropUndoJournal(sql);
+        if (version === 2) migrateSecond(sql);
+        migrateThird(sql);
+      }
     });
   }
   const [databaseId, hasUnsealedRows] = onlyRow<[string, number]>(
@@ -84,15 +88,28 @@ function migrateFirst(sql: SqlStorage): void {
  * checksums of all contents would take minutes, and would declare damaged content intact.
  */
 function migrateSecond(sql: SqlStorage): void {
-  dropUndoJournal(sql);
-  for (const [table, column] of addedColumns) {
-    sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column}`);
-  }
+  addColumns(sql, sealColumns);
   for (const statement of requestStatements) sql.exec(statement);
   sql.exec(`UPDATE format SET version = 3, database_id = ${newDatabaseId}, has_unsealed_rows = 1`);
 }
 
-const addedColumns = [
+/**
+ * Format 4 has the checksums of the S3-compatible interface, the times of parts, and settings. The
+ * checksum of a row that is there already does not cover the new columns (`upload-table.ts`).
+ */
+function migrateThird(sql: SqlStorage): void {
+  addColumns(sql, s3Columns);
+  for (const statement of settingsStatements) sql.exec(statement);
+  sql.exec("UPDATE format SET version = 4");
+}
+
+type AddedColumns = readonly (readonly [table: string, column: string])[];
+
+function addColumns(sql: SqlStorage, columns: AddedColumns): void {
+  for (const [table, column] of columns) sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column}`);
+}
+
+const sealColumns: AddedColumns = [
   ["format", "database_id TEXT"],
   ["format", "has_unsealed_rows INTEGER"],
   ["objects", "item_checksum INTEGER"],
@@ -101,7 +118,15 @@ const addedColumns = [
   ["uploads", "checksum INTEGER"],
   ["parts", "checksum INTEGER"],
   ["parts", "content_checksum INTEGER"],
-] as const;
+];
+
+const s3Columns: AddedColumns = [
+  ["uploads", "created INTEGER"],
+  ["uploads", "checksum_algorithm TEXT"],
+  ["uploads", "checksum_type TEXT"],
+  ["parts", "uploaded INTEGER"],
+  ["parts", "checksums TEXT"],
+];
 
 /** The journal's copies have the columns of the earlier format. The journal is created again. */
 function dropUndoJournal(sql: SqlStorage): void {

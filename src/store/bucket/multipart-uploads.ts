@@ -6,19 +6,25 @@
  * works in steps of a bounded number of rows. Between the steps the time decides what an upload
  * is, and not the row. To abort an upload is to move its deadline to now: the steps do the rest.
  */
+import { conditionHolds } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
-import { prefixEnd, validateKey } from "../core/key.ts";
+import { validateKey } from "../core/key.ts";
 import {
+  earlierExpiry,
   multipartEtag,
   selectParts,
   uploadStateAt,
   validatePartNumber,
 } from "../core/multipart.ts";
+import { decodeObject } from "../core/object-encoding.ts";
 import type { Request, Result, UploadReference } from "../core/operations.ts";
+import { checksumsOfUpload, resolveUploadChecksum } from "../core/upload-checksum.ts";
+import { uploadPage } from "../core/upload-page.ts";
 import { checkContent, type ContentTable } from "./content-table.ts";
 import type { ObjectRepository } from "./object-repository.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
+import type { SettingsTable } from "./settings-table.ts";
 import { UploadTable, type StoredUpload } from "./upload-table.ts";
 
 /** The rows that one step of the expiry changes: a step takes some milliseconds. */
@@ -29,105 +35,159 @@ export class MultipartUploads {
   readonly #table: UploadTable;
   readonly #contents: ContentTable;
   readonly #objects: ObjectRepository;
+  readonly #settings: SettingsTable;
   /** Every call needs the deadline, so it is read again only after the uploads have changed. */
   #deadline: { readonly time: number | null } | undefined;
 
-  constructor(platform: BucketPlatform, contents: ContentTable, objects: ObjectRepository) {
+  constructor(
+    platform: BucketPlatform,
+    contents: ContentTable,
+    objects: ObjectRepository,
+    settings: SettingsTable,
+  ) {
     this.#platform = platform;
+    this.#settings = settings;
     this.#table = new UploadTable(platform.storage.sql);
     this.#contents = contents;
     this.#objects = objects;
   }
 
-  create({ key, ...description }: Request<"createUpload">): Result<"createUpload"> {
+  create({
+    key,
+    storageClass,
+    http,
+    custom,
+    ...requested
+  }: Request<"createUpload">): Result<"createUpload"> {
     validateKey(key);
-    validateMetadata(description.http, description.custom);
+    validateMetadata(http, custom);
+    const checksum = resolveUploadChecksum(requested);
     const uploadId = this.#platform.randomHex(64);
-    this.#table.add({ key, uploadId }, this.#platform.now(), description);
+    const created = this.#platform.now();
+    const since = created - earlierExpiry(key, this.#settings.abortRules);
+    const description = { storageClass, http, custom };
+    this.#table.put({ key, uploadId, since, created, description, checksum });
     this.forgetDeadline();
     return { uploadId };
   }
 
-  uploadPart({ partNumber, content, ...upload }: Request<"uploadPart">): Result<"uploadPart"> {
-    validateKey(upload.key);
+  uploadPart(request: Request<"uploadPart">): Result<"uploadPart"> {
+    const { key, uploadId, partNumber, content, checksum: expected } = request;
+    const upload = { key, uploadId };
+    validateKey(key);
     validatePartNumber(partNumber);
     this.#requireInProgress(upload);
-    const checked = checkContent(content);
-    const etag = checked.checksums.md5 as string;
+    const checked = checkContent(content, expected);
+    const { checksums } = checked;
+    const etag = checksums.md5 as string;
     const { size, place, checksum } = this.#contents.add(checked);
-    const part = { partNumber, size, etag, place, ...(checksum !== undefined && { checksum }) };
+    const part = {
+      partNumber,
+      size,
+      etag,
+      place,
+      uploaded: this.#platform.now(),
+      checksums,
+      ...(checksum !== undefined && { checksum }),
+    };
     const replaced = this.#table.putPart(upload.uploadId, part);
     if (replaced !== null) this.#objects.release([[replaced]]);
     return { partNumber, etag };
   }
 
-  complete({ parts, ...upload }: Request<"completeUpload">): Result<"completeUpload"> {
-    validateKey(upload.key);
+  complete(request: Request<"completeUpload">): Result<"completeUpload"> {
+    const { key, uploadId, parts, onlyIf, objectSize, checksum: expected } = request;
+    const upload = { key, uploadId };
+    validateKey(key);
     for (const { partNumber } of parts) validatePartNumber(partNumber);
-    const { description } = this.#requireInProgress(upload);
+    const { description, checksum } = this.#requireInProgress(upload);
     const stored = new Map(
       Iterator.from(this.#table.parts(upload.uploadId)).map((part) => [part.partNumber, part]),
     );
     const selected = selectParts(parts, stored);
+    const size = selected.reduce((sum, part) => sum + part.size, 0);
+    if (objectSize !== undefined && objectSize !== size) {
+      throw new StoreError(
+        200002,
+        `The provided 'x-amz-mp-object-size' header value ${objectSize} does not match what was ` +
+          `computed: ${size}`,
+      );
+    }
+    const checksums = checksumsOfUpload(checksum, selected, expected);
+    if (onlyIf !== undefined) {
+      const text = this.#objects.text(key);
+      const object = text === null ? null : decodeObject(key, text);
+      if (!conditionHolds(onlyIf, object)) throw new StoreError(10031);
+    }
     this.#table.complete(upload.uploadId, this.#platform.now());
     this.forgetDeadline();
     for (const { partNumber } of selected) stored.delete(partNumber);
     this.#objects.release([[...stored.values()]]);
     const record = {
-      ...newVersion(this.#platform, upload.key),
-      size: selected.reduce((sum, part) => sum + part.size, 0),
+      ...newVersion(this.#platform, key),
+      size,
       etag: multipartEtag(selected),
-      checksums: {},
+      checksums,
       ...description,
     };
-    const segments = selected.map((part) => ({ ...part, md5: part.etag }));
+    const segments = selected.map(({ uploaded: _, checksums: __, ...part }) => ({
+      ...part,
+      md5: part.etag,
+    }));
     return this.#objects.putSegments(record, segments);
   }
 
-  abort(upload: Request<"abortUpload">): Result<"abortUpload"> {
-    validateKey(upload.key);
+  abort({ key, uploadId }: Request<"abortUpload">): Result<"abortUpload"> {
+    validateKey(key);
     const now = this.#platform.now();
-    const found = this.#table.state(upload);
+    const found = this.#table.state({ key, uploadId });
     const state = found === null ? null : uploadStateAt(found, now);
     if (state === null) throw new StoreError(10024);
     if (state === "in progress") {
-      this.#table.abortAt(upload.uploadId, now);
+      this.#table.abortAt(uploadId, now);
       this.forgetDeadline();
     }
     return null;
   }
 
-  list({ prefix, after, limit }: Request<"listUploads">): Result<"listUploads"> {
-    const uploads = Iterator.from(
-      this.#table.inProgress({
-        prefix,
-        end: prefixEnd(prefix),
-        ...(after?.uploadId !== undefined && { after: after as UploadReference }),
-        now: this.#platform.now(),
-      }),
-    )
-      .take(limit + 1)
-      .toArray();
-    return { uploads: uploads.slice(0, limit), prefixes: [], truncated: uploads.length > limit };
+  list(request: Request<"listUploads">): Result<"listUploads"> {
+    const now = this.#platform.now();
+    return uploadPage(request, (bounds) => this.#table.inProgress(bounds, now));
   }
 
-  listParts({ afterPartNumber, limit, ...upload }: Request<"listParts">): Result<"listParts"> {
-    const { description, since } = this.#requireInProgress(upload);
-    const parts = Iterator.from(this.#table.parts(upload.uploadId, afterPartNumber))
-      .map(({ partNumber, size, etag }) => ({
+  listParts(request: Request<"listParts">): Result<"listParts"> {
+    const { key, uploadId, afterPartNumber, limit } = request;
+    const { created, description, checksum } = this.#requireInProgress({ key, uploadId });
+    const parts = Iterator.from(this.#table.parts(uploadId, afterPartNumber))
+      .map(({ partNumber, size, etag, uploaded, checksums }) => ({
         partNumber,
         size,
         etag,
-        uploaded: since,
-        checksums: { md5: etag },
+        uploaded: uploaded ?? created,
+        checksums,
       }))
       .take(limit + 1)
       .toArray();
+    const { storageClass } = description;
     return {
       parts: parts.slice(0, limit),
       truncated: parts.length > limit,
-      upload: { ...upload, created: since, storageClass: description.storageClass },
+      upload: { key, uploadId, created, storageClass, ...checksum },
     };
+  }
+
+  /** Moves the deadlines of the uploads in progress: the rules of the bucket have changed. */
+  followRules(): void {
+    const now = this.#platform.now();
+    const rules = this.#settings.abortRules;
+    const everyKey = { from: { key: "", inclusive: true }, end: null };
+    // A query that is not read to its end must not see the rows that change.
+    for (const { key, uploadId } of Array.from(this.#table.inProgress(everyKey, now))) {
+      const upload = this.#table.find({ key, uploadId }) as StoredUpload;
+      const since = upload.created - earlierExpiry(key, rules);
+      if (since !== upload.since) this.#table.put({ ...upload, key, uploadId, since });
+    }
+    this.forgetDeadline();
   }
 
   countInProgress(): number {

@@ -22,9 +22,10 @@ import {
   joinEncoded,
   type NewObject,
 } from "../core/object-encoding.ts";
-import type { ContentSlice, EncodedObject } from "../core/operations.ts";
+import { StoreError } from "../core/errors.ts";
+import type { ContentSlice, EncodedObject, ObjectRecord } from "../core/operations.ts";
 import { GenerationalCache } from "../core/generational-cache.ts";
-import { sliceSegments, type Segment } from "../core/content-segment.ts";
+import { segmentRange, sliceSegments, type Segment } from "../core/content-segment.ts";
 import type { CheckedContent, ContentTable } from "./content-table.ts";
 import type { ContentLocation, ObjectRow, ObjectTable, StoredObject } from "./object-table.ts";
 
@@ -143,6 +144,24 @@ export class ObjectRepository {
       return [{ ...first, md5 }];
     }
     return slices;
+  }
+
+  /**
+   * One part of an object, counted from 1: each part of an upload is a segment. An object that was
+   * stored by one put has one part.
+   *
+   * @throws StoreError 200001 for a part that does not exist
+   */
+  part(
+    { location }: StoredObject,
+    { size, checksums }: ObjectRecord,
+    partNumber: number,
+  ): { readonly range: ByteRange; readonly partsCount?: number } {
+    // The entity tag of an upload is not an MD5.
+    const isUpload = checksums.md5 === undefined && typeof location !== "number";
+    const range = isUpload ? segmentRange(location, partNumber) : { offset: 0, length: size };
+    if (range === null || (!isUpload && partNumber !== 1)) throw new StoreError(200001);
+    return isUpload ? { range, partsCount: location.length } : { range };
   }
 
   remove(keys: readonly string[]): void {

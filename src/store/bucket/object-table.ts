@@ -229,6 +229,10 @@ export class ObjectTable {
     });
   }
 
+  hasObjects(): boolean {
+    return firstRow(this.#sql.exec("SELECT 1 FROM objects LIMIT 1")) !== undefined;
+  }
+
   stats(): { objects: number; bytes: number } {
     const [objects, bytes] = onlyRow<[number, number]>(
       this.#sql.exec("SELECT count(*), coalesce(sum(fields ->> '$[1]'), 0) FROM objects"),

@@ -15,6 +15,10 @@
  * is damaged may seem to end early, and then it must not lose the checksum alone. A database of an
  * earlier format has rows without checksums, and says so in `has_unsealed_rows`.
  *
+ * `since` of an upload in progress is the time from which its deadline counts: the time of its
+ * creation, or an earlier time if a rule of the bucket says so. Rows of an earlier format have no
+ * `created` and no `uploaded`.
+ *
  * `database_id` names the database in the folder of the files (`garbage-collector.ts`).
  *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
@@ -29,6 +33,15 @@ export const requestStatements = [
     outcomes TEXT NOT NULL,
     time INTEGER NOT NULL
   ) STRICT`,
+];
+
+/** Since format 4 (`settings-table.ts`). */
+export const settingsStatements = [
+  `CREATE TABLE settings (
+    name TEXT NOT NULL PRIMARY KEY,
+    checksum INTEGER NOT NULL,
+    value TEXT NOT NULL
+  ) WITHOUT ROWID, STRICT`,
 ];
 
 const statements = [
@@ -58,7 +71,10 @@ const statements = [
     since INTEGER NOT NULL,
     storage_class TEXT NOT NULL,
     http TEXT NOT NULL,
-    custom TEXT NOT NULL
+    custom TEXT NOT NULL,
+    created INTEGER,
+    checksum_algorithm TEXT,
+    checksum_type TEXT
   ) WITHOUT ROWID, STRICT`,
   // For the next deadline, and for those that have passed.
   `CREATE INDEX uploads_by_since ON uploads (since)`,
@@ -73,13 +89,16 @@ const statements = [
     size INTEGER NOT NULL,
     etag TEXT NOT NULL,
     place ANY NOT NULL,
+    uploaded INTEGER,
+    checksums TEXT,
     PRIMARY KEY (upload_id, part_number)
   ) WITHOUT ROWID, STRICT`,
   ...requestStatements,
+  ...settingsStatements,
 ];
 
-/** The tables of objects and uploads. */
-const names = ["objects", "bodies", "blobs", "uploads", "parts"];
+/** The tables whose rows a new database does not have. */
+const names = ["objects", "bodies", "blobs", "uploads", "parts", "settings"];
 
 /** @param sql a database without any of the tables */
 export function createTables(sql: Pick<SqlStorage, "exec">): void {
@@ -94,7 +113,7 @@ export function createTables(sql: Pick<SqlStorage, "exec">): void {
 export const newDatabaseId = "lower(hex(randomblob(8)))";
 
 /**
- * Whether the bucket has no object and no upload, and there are no other tables (those of the undo
+ * Whether the bucket has no object, no upload and no setting, and there are no other tables (those of the undo
  * journal).
  */
 export function isEmpty(sql: SqlStorage): boolean {

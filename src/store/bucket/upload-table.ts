@@ -1,22 +1,27 @@
 /**
  * The tables of multipart uploads and of their parts.
  *
- * `since` is the time at which an upload entered its state. The deadline is a fixed time after it:
- * then an upload in progress counts as aborted, and the row of a finished one as deleted, even
- * before the row says so (`core/multipart.ts`).
+ * `since` is the time at which an upload entered its state, or an earlier time for an upload that a
+ * rule of the bucket lets expire earlier. The deadline is a fixed time after it: then an upload in
+ * progress counts as aborted, and the row of a finished one as deleted, even before the row says so
+ * (`core/multipart.ts`).
  *
  * A checksum covers the other columns of its row (`core/row-seal.ts`). A row without a checksum is
- * a row of an earlier version, or the row of an upload that is finished or aborted. A damaged part is read as missing:
- * the place that it names may be that of an object, and the uploader can upload the part again.
+ * a row of an earlier version, or the row of an upload that is finished or aborted. A damaged part
+ * is read as missing: the place that it names may be that of an object, and the uploader can upload
+ * the part again.
  */
-import { uploadDeadline, type StoredPart, type UploadState } from "../core/multipart.ts";
+import type { Checksums, ChecksumType, S3ChecksumAlgorithm } from "../core/checksum.ts";
+import { uploadDeadline, type ListedPart, type UploadState } from "../core/multipart.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
 import type {
   ObjectDescription,
   StorageClass,
+  UploadChecksum,
   UploadRecord,
   UploadReference,
 } from "../core/operations.ts";
+import type { UploadBound } from "../core/upload-page.ts";
 import type { Segment } from "../core/content-segment.ts";
 import { StoreError } from "../core/errors.ts";
 import { firstRow, onlyRow, seals } from "./rows.ts";
@@ -24,11 +29,20 @@ import { firstRow, onlyRow, seals } from "./rows.ts";
 export interface StoredUpload {
   readonly state: UploadState;
   readonly since: number;
+  readonly created: number;
   readonly description: ObjectDescription;
+  /** The checksum that the object gets. */
+  readonly checksum: UploadChecksum;
 }
 
 /** A part, and where its content is. */
-export interface UploadedPart extends StoredPart, Omit<Segment, "md5"> {}
+export interface UploadedPart extends Omit<ListedPart, "uploaded">, Omit<Segment, "md5"> {
+  /** `null` for a part that an earlier version stored */
+  readonly uploaded: number | null;
+}
+
+/** A new upload. */
+interface NewUpload extends UploadReference, Omit<StoredUpload, "state"> {}
 
 export class UploadTable {
   readonly #sql: SqlStorage;
@@ -37,43 +51,51 @@ export class UploadTable {
     this.#sql = sql;
   }
 
-  add({ key, uploadId }: UploadReference, created: number, description: ObjectDescription): void {
+  /** Stores an upload in progress, in place of its row. */
+  put({ key, uploadId, since, created, description, checksum }: NewUpload): void {
+    const { storageClass, http, custom } = description;
+    const { checksumAlgorithm = null, checksumType = null } = checksum;
     const columns = [
       uploadId,
       key,
-      created,
-      description.storageClass,
-      JSON.stringify(description.http),
-      JSON.stringify(description.custom),
+      since,
+      storageClass,
+      JSON.stringify(http),
+      JSON.stringify(custom),
     ];
+    const added = [created, checksumAlgorithm, checksumType] as const;
     this.#sql.exec(
-      "INSERT INTO uploads (upload_id, key, state, since, storage_class, http, custom, checksum) " +
-        "VALUES (?, ?, 'in progress', ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO uploads (upload_id, key, since, storage_class, http, custom, " +
+        "created, checksum_algorithm, checksum_type, checksum, state) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'in progress')",
       ...columns,
-      seals.sealColumns(columns),
+      ...added,
+      seals.sealColumns(columns, added),
     );
   }
 
   /** @throws StoreError 10001 for a damaged row */
   find({ key, uploadId }: UploadReference): StoredUpload | null {
-    const row = firstRow<[UploadState, number | null, number, StorageClass, string, string]>(
+    const row = firstRow<[...UploadRow, ...ChecksumColumns]>(
       this.#sql.exec(
-        "SELECT state, checksum, since, storage_class, http, custom FROM uploads " +
-          "WHERE upload_id = ? AND key = ?",
+        "SELECT state, checksum, since, storage_class, http, custom, " +
+          `${checksumColumns} FROM uploads WHERE upload_id = ? AND key = ?`,
         uploadId,
         key,
       ),
     );
     if (row === undefined) return null;
-    const [state, checksum, ...columns] = row;
-    if (checksum !== null && seals.sealColumns([uploadId, key, ...columns]) !== checksum) {
+    const [state, checksum, since, storageClass, http, custom, ...added] = row;
+    const columns = [uploadId, key, since, storageClass, http, custom];
+    if (checksum !== null && seals.sealColumns(columns, added) !== checksum) {
       throw damagedUpload(key);
     }
-    const [since, storageClass, http, custom] = columns;
     return {
       state,
       since,
+      created: added[0] ?? since,
       description: { storageClass, http: JSON.parse(http), custom: JSON.parse(custom) },
+      checksum: uploadChecksum(added),
     };
   }
 
@@ -162,14 +184,17 @@ export class UploadTable {
   /** Stores a part. Returns the part that it replaces. */
   putPart(uploadId: string, part: UploadedPart): UploadedPart | null {
     const replaced = this.part(uploadId, part.partNumber);
-    const { partNumber, size, etag, place, checksum = null } = part;
+    const { partNumber, size, etag, place, checksum = null, uploaded } = part;
     const columns = [uploadId, partNumber, size, etag, place, checksum];
+    const { md5: _, ...others } = part.checksums;
+    const hasOthers = Object.keys(others).length > 0;
+    const added = [uploaded, hasOthers ? JSON.stringify(others) : null] as const;
     this.#sql.exec(
-      "INSERT OR REPLACE INTO parts " +
-        "(upload_id, part_number, size, etag, place, content_checksum, checksum) " +
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO parts (upload_id, part_number, size, etag, place, " +
+        "content_checksum, uploaded, checksums, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       ...columns,
-      seals.sealColumns(columns),
+      ...added,
+      seals.sealColumns(columns, added),
     );
     return replaced;
   }
@@ -189,35 +214,31 @@ export class UploadTable {
   }
 
   /** Uploads in progress at `now` in order of key and age, read as the caller iterates. */
-  *inProgress({
-    prefix,
-    end,
-    after,
-    now,
-  }: {
-    prefix: string;
-    end: string | null;
-    after?: UploadReference;
-    now: number;
-  }): Generator<UploadRecord> {
-    const start = after === undefined ? null : (this.find(after)?.since ?? -1);
+  *inProgress(
+    { from, end }: { from: UploadBound; end: string | null },
+    now: number,
+  ): Generator<UploadRecord> {
     const rows = this.#sql
       .exec(
-        "SELECT upload_id, key, since, storage_class FROM uploads WHERE state = 'in progress' " +
-          "AND key >= ? AND (?2 IS NULL OR key < ?2) " +
-          "AND (?3 IS NULL OR (key, since, upload_id) > (?3, ?4, ?5)) AND since > ?6 " +
-          "ORDER BY key, since, upload_id",
-        prefix,
+        `SELECT upload_id, key, since, storage_class, ${checksumColumns} FROM uploads ` +
+          "WHERE state = 'in progress' AND (key, since, upload_id) > (?, ?, ?) " +
+          "AND (?4 IS NULL OR key < ?4) AND since > ?5 ORDER BY key, since, upload_id",
+        ...this.#lowerBound(from),
         end,
-        after?.key ?? null,
-        start,
-        after?.uploadId ?? null,
         now - uploadLifetimeMilliseconds,
       )
-      .raw<[string, string, number, StorageClass]>();
-    for (const [uploadId, key, created, storageClass] of rows) {
-      yield { uploadId, key, created, storageClass };
+      .raw<[string, string, number, StorageClass, ...ChecksumColumns]>();
+    for (const [uploadId, key, since, storageClass, ...added] of rows) {
+      const created = added[0] ?? since;
+      yield { uploadId, key, created, storageClass, ...uploadChecksum(added) };
     }
+  }
+
+  /** Without the upload, before or after all uploads of the key. */
+  #lowerBound({ key, uploadId, inclusive }: UploadBound): [string, number, string] {
+    const [first, last] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+    if (uploadId === undefined) return [key, inclusive ? first : last, ""];
+    return [key, this.find({ key, uploadId })?.since ?? first, uploadId];
   }
 
   countInProgress(now: number): number {
@@ -241,17 +262,47 @@ export class UploadTable {
   }
 }
 
-const partColumns = "checksum, part_number, size, etag, place, content_checksum";
-type PartRow = [number | null, number, number, string, number | string, number | null];
+type UploadRow = [UploadState, number | null, number, StorageClass, string, string];
+
+/** The columns that an upload has since format 4. */
+const checksumColumns = "created, checksum_algorithm, checksum_type";
+type ChecksumColumns = [
+  created: number | null,
+  algorithm: S3ChecksumAlgorithm | null,
+  type: ChecksumType | null,
+];
+
+function uploadChecksum([, checksumAlgorithm, checksumType]: ChecksumColumns): UploadChecksum {
+  return checksumAlgorithm === null || checksumType === null
+    ? {}
+    : { checksumAlgorithm, checksumType };
+}
+
+const partColumns =
+  "checksum, part_number, size, etag, place, content_checksum, uploaded, checksums";
+type PartRow = [
+  sealed: number | null,
+  partNumber: number,
+  size: number,
+  etag: string,
+  place: number | string,
+  contentChecksum: number | null,
+  uploaded: number | null,
+  checksums: string | null,
+];
 
 /** The part of a row; `null` when the row does not match its checksum. */
-function intactPart(uploadId: string, [sealed, ...columns]: PartRow): UploadedPart | null {
-  const [partNumber, size, etag, place, checksum] = columns;
-  if (sealed !== null && seals.sealColumns([uploadId, ...columns]) !== sealed) {
+function intactPart(uploadId: string, row: PartRow): UploadedPart | null {
+  const [sealed, partNumber, size, etag, place, checksum, ...added] = row;
+  const columns = [uploadId, partNumber, size, etag, place, checksum];
+  if (sealed !== null && seals.sealColumns(columns, added) !== sealed) {
     console.warn(`Part ${partNumber} of upload "${uploadId}" is damaged: upload it again.`);
     return null;
   }
-  return { partNumber, size, etag, place, ...(checksum !== null && { checksum }) };
+  const [uploaded, others] = added;
+  const checksums: Checksums = { md5: etag, ...(others !== null && JSON.parse(others)) };
+  const part = { partNumber, size, etag, place, uploaded, checksums };
+  return checksum === null ? part : { ...part, checksum };
 }
 
 /** The error of an upload whose row is damaged. */

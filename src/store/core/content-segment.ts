@@ -35,6 +35,14 @@ export function sliceSegments(segments: readonly Segment[], range: ByteRange): S
   return slices;
 }
 
+/** The range of a segment, counted from 1; `null` when there is no such segment. */
+export function segmentRange(segments: readonly Segment[], number: number): ByteRange | null {
+  const segment = segments[number - 1];
+  if (segment === undefined) return null;
+  const before = segments.slice(0, number - 1);
+  return { offset: before.reduce((sum, { size }) => sum + size, 0), length: segment.size };
+}
+
 /** The segments as the text of a database column: `[[size, place, md5, checksum], …]`. */
 export function encodeSegments(segments: readonly Segment[]): string {
   return JSON.stringify(

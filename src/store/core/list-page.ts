@@ -139,7 +139,7 @@ export function presentPrefix(
 }
 
 /** The part of `key` up to and with the first delimiter after the prefix, or `null`. */
-function rollUp(key: string, prefix: string, delimiter: string): string | null {
+export function rollUp(key: string, prefix: string, delimiter: string): string | null {
   if (delimiter === "") return null;
   const index = key.indexOf(delimiter, prefix.length);
   return index === -1 ? null : key.slice(0, index + delimiter.length);

@@ -1,9 +1,10 @@
 /**
  * Multipart uploads.
  *
- * An upload is in progress until it is completed or aborted. Seven days after its creation it
- * counts as aborted, even before a row of the database says so. The bucket keeps the row of a
- * finished upload for seven more days, so that a second abort is no error.
+ * An upload is in progress until it is completed or aborted. Seven days after its creation, or
+ * earlier by a rule of its bucket, it counts as aborted, even before a row of the database says so.
+ * The bucket keeps the row of a finished upload for seven more days, so that a second abort is no
+ * error.
  */
 import { decodeHex } from "../../base/hex.ts";
 import type { Checksums } from "./checksum.ts";
@@ -49,6 +50,19 @@ export interface AbortRule {
   readonly days: number;
 }
 
+/**
+ * How much earlier than other uploads an upload expires, by the rules of its bucket. A rule for more
+ * than seven days has no effect.
+ */
+export function earlierExpiry(key: string, rules: readonly AbortRule[]): number {
+  const lifetimes = rules
+    .filter(({ prefix }) => key.startsWith(prefix))
+    .map(({ days }) => days * dayMilliseconds);
+  return uploadLifetimeMilliseconds - Math.min(uploadLifetimeMilliseconds, ...lifetimes);
+}
+
+const dayMilliseconds = 24 * 60 * 60 * 1000;
+
 /** When an upload created at `time` expires, and when the row of an upload finished at `time` is deleted. */
 export function uploadDeadline(time: number): number {
   return time + uploadLifetimeMilliseconds;
@@ -87,20 +101,21 @@ export function validateUploadSize(size: number): void {
  * The parts of the object, in the order of their numbers. The caller may name them in any order,
  * and the numbers may have gaps.
  *
- * @throws StoreError 10025 for a part that does not exist or has another entity tag, 10011 for a
- *   part that is too small and not the last, 10048 for parts of unequal size, a last part larger
+ * @throws StoreError 10025 for a part that does not exist or has another entity tag or another
+ *   checksum, 10011 for a part that is too small and not the last, 10048 for parts of unequal size, a last part larger
  *   than the others, a part named twice, or an empty list
  */
-export function selectParts<Part extends StoredPart>(
-  named: readonly PartReference[],
+export function selectParts<Part extends StoredPart & Pick<CompletedPart, "checksums">>(
+  named: readonly CompletedPart[],
   stored: ReadonlyMap<number, Part>,
 ): Part[] {
   if (new Set(named.map((part) => part.partNumber)).size !== named.length) {
     throw new StoreError(10048);
   }
-  const parts = named.map(({ partNumber, etag }) => {
+  const parts = named.map(({ partNumber, etag, checksums }) => {
     const part = stored.get(partNumber);
     if (part === undefined || part.etag !== etag) throw new StoreError(10025);
+    if (checksums !== undefined && !hasChecksums(part, checksums)) throw new StoreError(10025);
     return part;
   });
   parts.sort((a, b) => a.partNumber - b.partNumber);
@@ -112,6 +127,12 @@ export function selectParts<Part extends StoredPart>(
   if (last.size > size || parts.some((part) => part.size !== size)) throw new StoreError(10048);
   if (size * parts.length + last.size > objectBytesMax) throw new StoreError(100100);
   return [...parts, last];
+}
+
+function hasChecksums({ checksums: stored }: Pick<CompletedPart, "checksums">, named: Checksums) {
+  return Object.entries(named).every(
+    ([algorithm, hex]) => stored?.[algorithm as keyof Checksums] === hex,
+  );
 }
 
 /** The entity tag of the object: the MD5 of the parts' MD5s, and the number of parts. */

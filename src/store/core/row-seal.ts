@@ -22,6 +22,8 @@ interface SealedObject {
   readonly content: string | Uint8Array;
 }
 
+type Column = string | number | null;
+
 export interface ObjectSeal {
   readonly itemChecksum: number;
   readonly checksum: number;
@@ -62,9 +64,14 @@ export class RowSeals extends TextChecksums {
     return isSameChecksum(this.#ofContent(content) + (body ?? 0), contentChecksum);
   }
 
-  /** The checksum of a row all of whose columns are read together: an upload, or a part. */
-  sealColumns(columns: readonly (string | number | null)[]): number {
-    return storedChecksum(this.of(JSON.stringify(columns)));
+  /**
+   * The checksum of a row all of whose columns are read together: an upload, or a part.
+   *
+   * @param added the columns that rows of an earlier format do not have: there the first is `null`
+   */
+  sealColumns(columns: readonly Column[], added: readonly [Column, ...Column[]] = [null]): number {
+    const covered = added[0] === null ? columns : [...columns, ...added];
+    return storedChecksum(this.of(JSON.stringify(covered)));
   }
 
   #ofContent(content: string | ArrayBuffer | Uint8Array): number {

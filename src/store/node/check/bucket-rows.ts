@@ -28,6 +28,9 @@ export interface CheckedUpload {
   readonly http: string;
   readonly custom: string;
   readonly checksum: number | null;
+  readonly created: number | null;
+  readonly checksumAlgorithm: string | null;
+  readonly checksumType: string | null;
 }
 
 export interface CheckedPart {
@@ -37,6 +40,14 @@ export interface CheckedPart {
   readonly place: number | string;
   readonly contentChecksum: number | null;
   readonly checksum: number | null;
+  readonly uploaded: number | null;
+  readonly checksums: string | null;
+}
+
+export interface CheckedSetting {
+  readonly name: string;
+  readonly value: string;
+  readonly checksum: number;
 }
 
 /** A body has at most 128 KiB, so a page of rows has at most 8 MiB. */
@@ -90,10 +101,14 @@ export class BucketRows {
   uploads(after: string): CheckedUpload[] {
     const query =
       "SELECT upload_id AS uploadId, key, CAST(since AS TEXT) AS since, " +
-      `storage_class AS storageClass, http, custom, ${this.#integer("checksum")} AS checksum ` +
+      `storage_class AS storageClass, http, custom, ${this.#integer("checksum")} AS checksum, ` +
+      `${this.#integer("created", 4)} AS created, ` +
+      `${this.#column("checksum_algorithm", 4)} AS checksumAlgorithm, ` +
+      `${this.#column("checksum_type", 4)} AS checksumType ` +
       `FROM uploads WHERE state = 'in progress' AND upload_id > ? ORDER BY upload_id LIMIT ${rowsMax}`;
     return this.#all(query, after).map(
-      (row) => ({ ...row, ...numbers(row, ["since", "checksum"]) }) as unknown as CheckedUpload,
+      (row) =>
+        ({ ...row, ...numbers(row, ["since", "checksum", "created"]) }) as unknown as CheckedUpload,
     );
   }
 
@@ -101,14 +116,23 @@ export class BucketRows {
     const query =
       "SELECT part_number AS partNumber, CAST(size AS TEXT) AS size, etag, place, " +
       `${this.#integer("content_checksum")} AS contentChecksum, ` +
-      `${this.#integer("checksum")} AS checksum FROM parts ` +
+      `${this.#integer("checksum")} AS checksum, ${this.#integer("uploaded", 4)} AS uploaded, ` +
+      `${this.#column("checksums", 4)} AS checksums FROM parts ` +
       `WHERE upload_id = ? AND part_number > ? ORDER BY part_number LIMIT ${rowsMax}`;
     return this.#all(query, uploadId, after).map(
       (row) =>
         ({
           ...row,
-          ...numbers(row, ["size", "contentChecksum", "checksum"]),
+          ...numbers(row, ["size", "contentChecksum", "checksum", "uploaded"]),
         }) as unknown as CheckedPart,
+    );
+  }
+
+  settings(): CheckedSetting[] {
+    if (this.version < 4) return [];
+    const query = "SELECT name, value, CAST(checksum AS TEXT) AS checksum FROM settings";
+    return this.#all(query).map(
+      (row) => ({ ...row, ...numbers(row, ["checksum"]) }) as unknown as CheckedSetting,
     );
   }
 
@@ -161,8 +185,13 @@ export class BucketRows {
     );
   }
 
-  #integer(column: string): string {
-    return this.version < 3 ? "NULL" : `CAST(${column} AS TEXT)`;
+  /** @param version the first format that has the column */
+  #integer(column: string, version = 3): string {
+    return this.#column(`CAST(${column} AS TEXT)`, version);
+  }
+
+  #column(expression: string, version: number): string {
+    return this.version < version ? "NULL" : expression;
   }
 
   #all(query: string, ...values: (string | number)[]): Record<string, SQLOutputValue>[] {

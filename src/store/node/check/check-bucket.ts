@@ -83,6 +83,7 @@ export async function checkBucket(checked: CheckedBucket): Promise<BucketReport>
     }
     await checkObjects(rows, new ContentCheck(rows, blobs), checked, report);
     await checkUploads(rows, new ContentCheck(rows, blobs), report);
+    checkSettings(rows, new ContentCheck(rows, blobs), report);
     checkReferences(rows, report);
     await checkFiles(rows, { blobs, files, ended }, report);
   } catch (error) {
@@ -216,6 +217,14 @@ async function checkParts(
       });
     }
     if (parts.length === 0) return;
+  }
+}
+
+function checkSettings(rows: BucketRows, check: ContentCheck, report: BucketReport): void {
+  for (const setting of rows.settings()) {
+    const problem = check.settingProblem(setting);
+    if (problem === null) continue;
+    report.damages.push({ problem: `The setting "${setting.name}" is damaged: ${problem}.` });
   }
 }
 

@@ -9,7 +9,13 @@ import { multipartEtag } from "../../core/multipart.ts";
 import { decodeObject, joinEncoded } from "../../core/object-encoding.ts";
 import type { ObjectRecord } from "../../core/operations.ts";
 import { bodyDamage, bodyMissing, itemText, rowDamage, RowSeals } from "../../core/row-seal.ts";
-import type { BucketRows, CheckedPart, CheckedRow, CheckedUpload } from "./bucket-rows.ts";
+import type {
+  BucketRows,
+  CheckedPart,
+  CheckedRow,
+  CheckedSetting,
+  CheckedUpload,
+} from "./bucket-rows.ts";
 
 /** What is wrong, as the end of a sentence about the object. */
 class Problem extends Error {}
@@ -46,15 +52,23 @@ export class ContentCheck {
 
   uploadProblem(upload: CheckedUpload): string | null {
     const { uploadId, key, since, storageClass, http, custom, checksum } = upload;
-    const sealed = this.#seals.sealColumns([uploadId, key, since, storageClass, http, custom]);
+    const sealed = this.#seals.sealColumns(
+      [uploadId, key, since, storageClass, http, custom],
+      [upload.created, upload.checksumAlgorithm, upload.checksumType],
+    );
     return checksum === null || checksum === sealed ? null : rowDamage;
+  }
+
+  settingProblem({ name, value, checksum }: CheckedSetting): string | null {
+    return this.#seals.sealColumns([name, value]) === checksum ? null : rowDamage;
   }
 
   partProblem(uploadId: string, part: CheckedPart): Promise<string | null> {
     return problemOf(async () => {
       const { partNumber, size, etag, place, contentChecksum, checksum } = part;
       const columns = [uploadId, partNumber, size, etag, place, contentChecksum];
-      this.#verifySeal(checksum, (stored) => this.#seals.sealColumns(columns) === stored);
+      const added = [part.uploaded, part.checksums] as const;
+      this.#verifySeal(checksum, (stored) => this.#seals.sealColumns(columns, added) === stored);
       const segment = { size, place, md5: etag };
       const actual = await this.#segmentHash(
         contentChecksum === null ? segment : { ...segment, checksum: contentChecksum },
