@@ -12,11 +12,11 @@ import {
   type S3ChecksumAlgorithm,
 } from "../store/core/checksum.ts";
 import type { UploadChecksum } from "../store/core/operations.ts";
+import { resolveUploadChecksum } from "../store/core/upload-checksum.ts";
 import { base64ToHex, hexToBase64 } from "./hex-base64.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Headers } from "./s3-request.ts";
-import type { XmlElement } from "./xml/xml-reader.ts";
-import { childText } from "./xml/xml-reader.ts";
+import { childText, type XmlElement } from "./xml/xml-reader.ts";
 
 export const s3Algorithms: readonly S3ChecksumAlgorithm[] = [
   "crc32",
@@ -25,6 +25,7 @@ export const s3Algorithms: readonly S3ChecksumAlgorithm[] = [
   "sha1",
   "sha256",
 ];
+const checksumTypes: readonly ChecksumType[] = ["composite", "full object"];
 const headerPrefix = "x-amz-checksum-";
 
 /** What a client says about the checksums of a body. */
@@ -42,8 +43,8 @@ export function parseAnnouncedChecksums(headers: S3Headers): AnnouncedChecksums 
   if (md5Text !== null && md5 === null) throw new S3Error("InvalidDigest");
   const given = parseChecksumHeader(headers);
   if (given !== undefined) return { md5, checksum: given };
-  const trailer = headers.get("x-amz-trailer")?.toLowerCase() ?? "";
-  const algorithm = s3Algorithms.find((each) => trailer === headerPrefix + each);
+  const trailer = (headers.get("x-amz-trailer") ?? "").toLowerCase().split(/\s*,\s*/);
+  const algorithm = s3Algorithms.find((each) => trailer.includes(headerPrefix + each));
   return { md5, checksum: algorithm === undefined ? null : { algorithm, hex: null } };
 }
 
@@ -123,7 +124,6 @@ function elementName(algorithm: S3ChecksumAlgorithm): string {
   return `Checksum${algorithm.toUpperCase()}`;
 }
 
-/** `undefined` without checksums of this API. */
 export function typeOf(checksums: Checksums): ChecksumType {
   return s3Algorithms.some((algorithm) => isComposite(checksums[algorithm] ?? ""))
     ? "composite"
@@ -137,47 +137,25 @@ export function checksumTypeName(type: ChecksumType): string {
 /**
  * The kind of checksum that an upload is created with.
  *
- * @throws S3Error for a type that the algorithm does not have
+ * @throws S3Error, or StoreError for a type that the algorithm does not have
  */
 export function parseUploadChecksum(headers: S3Headers): UploadChecksum {
   const name = headers.get("x-amz-checksum-algorithm");
-  const typeText = headers.get("x-amz-checksum-type");
-  if (name === null) {
-    if (typeText === null) return {};
-    throw new S3Error(
-      "InvalidRequest",
-      "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.",
-    );
-  }
-  const checksumAlgorithm = s3Algorithms.find((each) => each === name.toLowerCase());
-  if (checksumAlgorithm === undefined) {
+  const checksumAlgorithm = s3Algorithms.find((each) => each === name?.toLowerCase());
+  if (name !== null && checksumAlgorithm === undefined) {
     throw new S3Error(
       "InvalidRequest",
       "Checksum algorithm provided is unsupported. Please try again with any of the valid types: " +
         "[CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
     );
   }
-  return { checksumAlgorithm, checksumType: parseType(checksumAlgorithm, typeText) };
-}
-
-function parseType(algorithm: S3ChecksumAlgorithm, text: string | null): ChecksumType {
-  if (text !== null && text !== "COMPOSITE" && text !== "FULL_OBJECT") {
-    throw new S3Error("InvalidRequest", `Value for x-amz-checksum-type header is invalid.`);
+  const typeName = headers.get("x-amz-checksum-type");
+  const checksumType = checksumTypes.find((type) => checksumTypeName(type) === typeName);
+  if (typeName !== null && checksumType === undefined) {
+    throw new S3Error("InvalidRequest", "Value for x-amz-checksum-type header is invalid.");
   }
-  // A CRC of the object can be combined from those of its parts; other hashes cannot.
-  const types = {
-    crc32: ["COMPOSITE", "FULL_OBJECT"],
-    crc32c: ["COMPOSITE", "FULL_OBJECT"],
-    crc64nvme: ["FULL_OBJECT"],
-    sha1: ["COMPOSITE"],
-    sha256: ["COMPOSITE"],
-  }[algorithm];
-  const type = text ?? (types[0] as string);
-  if (!types.includes(type)) {
-    throw new S3Error(
-      "InvalidRequest",
-      `The ${type} checksum type cannot be used with the ${algorithm} checksum algorithm.`,
-    );
-  }
-  return type === "COMPOSITE" ? "composite" : "full object";
+  return resolveUploadChecksum({
+    ...(checksumAlgorithm !== undefined && { checksumAlgorithm }),
+    ...(checksumType !== undefined && { checksumType }),
+  });
 }

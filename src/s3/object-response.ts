@@ -1,24 +1,21 @@
 /** The responses of GET and HEAD: an object, one range of it, or one part of it. */
-import type { ByteRange } from "../store/core/byte-range.ts";
 import type { DescribedObject } from "../store/core/operations.ts";
 import { allChecksums } from "../store/core/s3-checksums.ts";
 import { partNumberMax } from "../store/core/limits.ts";
 import { checksumHeaders } from "./checksum-headers.ts";
 import { objectHeaders, overriddenHeaders } from "./metadata-headers.ts";
 import { contentRange } from "./range-header.ts";
+import type { FoundObject } from "./s3-bucket.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Parameters, S3Request, S3Response } from "./s3-request.ts";
 
-export interface FoundObject {
-  readonly object: DescribedObject;
-  readonly range: ByteRange;
-  readonly partsCount?: number;
-}
+/** An object, and the part of it that a response is about. */
+export type ShownObject = Pick<FoundObject, "object" | "range" | "partsCount">;
 
 /** The status and the headers, without the body. */
 export function objectResponse(
   { headers, parameters }: Pick<S3Request, "headers" | "parameters">,
-  { object, range, partsCount }: FoundObject,
+  { object, range, partsCount }: ShownObject,
 ): S3Response {
   const isPartial = headers.get("range") !== null || parameters.has("partNumber");
   // Of an empty object there is no range.

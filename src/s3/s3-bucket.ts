@@ -23,6 +23,13 @@ export interface S3Bucket {
    * throws, nor when the operation is refused.
    */
   write(body: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<Content>;
+  /** `write`, with the content of an object that is open. The source stays open. */
+  copy(source: CopiedObject, algorithms: readonly ChecksumAlgorithm[]): Promise<Content>;
+}
+
+export interface CopiedObject {
+  readonly bucket: S3Bucket;
+  readonly opened: FoundObject;
 }
 
 export interface WriteOptions {
@@ -31,16 +38,18 @@ export interface WriteOptions {
   verify?(checksums: Checksums): void;
 }
 
+export interface FoundObject {
+  readonly status: "found";
+  readonly object: DescribedObject;
+  readonly range: ByteRange;
+  /** As in the operation. */
+  readonly partsCount?: number;
+  /** Small content, or content that is open. */
+  readonly content: Uint8Array | S3Content;
+}
+
 export type OpenedObject =
-  | {
-      readonly status: "found";
-      readonly object: DescribedObject;
-      readonly range: ByteRange;
-      /** As in the operation. */
-      readonly partsCount?: number;
-      /** Small content, or content that is open. */
-      readonly content: Uint8Array | S3Content;
-    }
+  | FoundObject
   | { readonly status: "condition failed"; readonly object: DescribedObject };
 
 /** The buckets of a store. */

@@ -28,7 +28,7 @@ export async function copyObject(call: ObjectCall): Promise<S3Response> {
   const stored = await bucket.call({
     method: "put",
     key,
-    ...describeCopy(directive, source.object, given),
+    ...describeCopy(directive, source.opened.object, given),
     content,
     ...(onlyIf !== undefined && { onlyIf }),
   });

@@ -2,7 +2,7 @@ import { resolveRange } from "../../store/core/byte-range.ts";
 import { conditionHolds } from "../../store/core/conditional.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
 import { failedStatus, parseConditions } from "../condition-headers.ts";
-import { notModified, objectResponse, parsePartNumber, type FoundObject } from "../object-response.ts";
+import { notModified, objectResponse, parsePartNumber, type ShownObject } from "../object-response.ts";
 import { parseRange } from "../range-header.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Response } from "../s3-request.ts";
@@ -21,7 +21,7 @@ export async function headObject(call: ObjectCall): Promise<S3Response> {
   return notModified(found.object);
 }
 
-async function findObject({ request, bucket, key }: ObjectCall): Promise<FoundObject | null> {
+async function findObject({ request, bucket, key }: ObjectCall): Promise<ShownObject | null> {
   const partNumber = parsePartNumber(request);
   if (partNumber !== undefined) {
     const result = await bucket.call({ method: "get", key, partNumber });
