@@ -1,7 +1,5 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bucketFolder } from "../../store/core/blob-name.ts";
-import { bucketOfFolder, findBucket, mergeBuckets } from "./known-buckets.ts";
+import { findBucket, mergeBuckets } from "./known-buckets.ts";
 
 const buckets = mergeBuckets(
   [
@@ -36,15 +34,5 @@ describe("findBucket()", () => {
   it("suggests a bucket for a misspelt name", () => {
     expect(() => findBucket(buckets, "PHOTO")).toThrow('Did you mean "photos"?');
     expect(() => findBucket([], "photos")).toThrow("The project has no buckets");
-  });
-});
-
-describe("bucketOfFolder()", () => {
-  it("is the inverse of bucketFolder()", () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^[A-Za-z0-9._-]+$/), (name) => {
-        expect(bucketOfFolder(bucketFolder(name))).toBe(name);
-      }),
-    );
   });
 });

@@ -60,8 +60,3 @@ export function findBucket(buckets: readonly KnownBucket[], word: string): Known
           : ` The buckets are ${known}.`),
   );
 }
-
-/** The name of the bucket whose blobs this folder holds: the inverse of `bucketFolder()`. */
-export function bucketOfFolder(folder: string): string {
-  return folder.replace(/\+([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}

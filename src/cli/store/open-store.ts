@@ -10,12 +10,12 @@ import { explain } from "../../base/usable-folder.ts";
 import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
-import { bucketFolder } from "../../store/core/blob-name.ts";
+import { bucketFolder, bucketOfFolder } from "../../store/core/blob-name.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { withCleanup } from "../cleanup.ts";
 import type { Invocation } from "../command.ts";
 import { configSelection, textOption } from "../options.ts";
-import { bucketOfFolder, findBucket, mergeBuckets, type KnownBucket } from "./known-buckets.ts";
+import { findBucket, mergeBuckets, type KnownBucket } from "./known-buckets.ts";
 
 export interface StoreProject {
   /** Miniflare's persistence folder. */

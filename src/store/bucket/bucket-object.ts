@@ -8,7 +8,6 @@
  */
 import { BlobDirectory } from "../content/blob-directory.ts";
 import { bucketFolder } from "../core/blob-name.ts";
-import { encodeHex } from "../../base/hex.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
@@ -24,6 +23,7 @@ import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-di
 import { storeClock } from "./clock.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import { areReads } from "./operation-kinds.ts";
+import { randomHex } from "./random-hex.ts";
 import { storeTestSession } from "./test-session.ts";
 
 interface BucketEnv extends DiskBindings {
@@ -183,10 +183,18 @@ export class BucketObject extends BucketService<BucketEnv> {
     }: Record<"isConfirmed" | "needsMark" | "isDeleted", boolean>,
   ): Promise<Outcome[]> {
     if (needsMark) await this.#collector.mark();
-    if (isDeleted) await this.#collector.unmark();
+    if (isDeleted) await this.#forget();
     if (files.length > 0) await this.#remove(files);
     const problem = isConfirmed ? null : await this.#disk.confirm();
     return problem === null ? outcomes : outcomes.map(() => refusedOutcome(problem));
+  }
+
+  /** A deleted bucket has no mark, and does not wake: an alarm would make its database again. */
+  async #forget(): Promise<void> {
+    await this.#collector.unmark();
+    await this.ctx.storage.deleteAlarm();
+    this.#alarmTime = Infinity;
+    this.#usedSinceAlarm = false;
   }
 
   /** `execute`, with the faults of the test session, and with recorded calls. */
@@ -377,17 +385,4 @@ function asksForDisk(
 
 function isDelete({ method }: Operation): boolean {
   return method === "delete";
-}
-
-/** Random bytes that no call has used yet, from `randomUsed` on. */
-const randomPool = new Uint8Array(4096);
-let randomUsed = randomPool.length;
-
-/** A call into the runtime for each put would take longer than the rest of its id. */
-function randomHex(bytes: number): string {
-  if (randomUsed + bytes > randomPool.length) {
-    crypto.getRandomValues(randomPool);
-    randomUsed = 0;
-  }
-  return encodeHex(randomPool.subarray(randomUsed, (randomUsed += bytes)));
 }

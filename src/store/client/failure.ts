@@ -46,8 +46,13 @@ const globalScopeText = "Disallowed operation called within global scope.";
 
 /** The error of an object whose file is missing or has another size. */
 export function damagedError(key: string, cause: Error | undefined): Error {
-  const text =
-    `Cannot read the content of "${key}": ${cause?.message}. ` +
-    `The object is damaged; put it again or delete it.`;
+  const text = damagedText(key, cause);
   return new Error(bindingMessage("get", { code: 10001, text }), { cause });
+}
+
+export function damagedText(key: string, cause: Error | undefined): string {
+  return (
+    `Cannot read the content of "${key}": ${cause?.message}. ` +
+    `The object is damaged; put it again or delete it.`
+  );
 }

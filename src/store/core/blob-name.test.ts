@@ -1,5 +1,6 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bucketFolder, isAbandoned, makeBlobName } from "./blob-name.ts";
+import { bucketFolder, bucketOfFolder, isAbandoned, makeBlobName } from "./blob-name.ts";
 
 const random = "0123456789abcdef0123456789abcdef";
 const ended = "00000000000000aa";
@@ -40,4 +41,13 @@ describe("bucketFolder()", () => {
     const folders = ["photos", "Photos", "PHOTOS", "phOtos"].map(bucketFolder);
     expect(new Set(folders.map((folder) => folder.toLowerCase())).size).toBe(4);
   });
+});
+
+it("bucketOfFolder() is the inverse of bucketFolder()", () => {
+  fc.assert(
+    fc.property(
+      fc.stringMatching(/^[A-Za-z0-9._-]+$/),
+      (name) => bucketOfFolder(bucketFolder(name)) === name,
+    ),
+  );
 });

@@ -52,3 +52,8 @@ export function isDatabaseMark(fileName: string): boolean {
 export function bucketFolder(bucketName: string): string {
   return bucketName.replace(/[A-Z]/g, (letter) => `+${letter.toLowerCase()}`);
 }
+
+/** The name of the bucket whose blobs a folder holds: the inverse of `bucketFolder()`. */
+export function bucketOfFolder(folder: string): string {
+  return folder.replace(/\+([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

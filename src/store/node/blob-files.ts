@@ -34,6 +34,13 @@ export class BlobFiles {
     this.#slices = slices;
   }
 
+  /** The name of the file, if the content is one whole file. */
+  get wholeBlob(): string | null {
+    const [first, second] = this.#slices;
+    if (first === undefined || second !== undefined || !("blob" in first)) return null;
+    return first.length === first.blobSize ? first.blob : null;
+  }
+
   /** @throws BlobDamagedError when a file is missing or has another size; then no file stays open */
   async open(): Promise<void> {
     try {
@@ -119,6 +126,14 @@ export class BlobFiles {
     await closeHandle(handle);
     throw damaged(slice, size);
   }
+}
+
+/** The bytes of content that came with the answer; `null` when some of it is in files. */
+export function joinBytes(content: readonly ContentSlice[]): Uint8Array | null {
+  const slices = content.filter((slice) => "bytes" in slice);
+  if (slices.length < content.length) return null;
+  // A frame decodes bytes to `Uint8Array`.
+  return Buffer.concat(slices.map(({ bytes }) => bytes as Uint8Array));
 }
 
 async function closeHandle(handle: FileHandle): Promise<void> {

@@ -9,7 +9,6 @@ import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import type {
-  ContentSlice,
   ObjectDescription,
   DescribedObject,
   ObjectRecord,
@@ -17,7 +16,7 @@ import type {
   Result,
 } from "../core/operations.ts";
 import { requestHeader, type CopyRequest } from "../endpoint/protocol.ts";
-import { BlobFiles } from "./blob-files.ts";
+import { BlobFiles, joinBytes } from "./blob-files.ts";
 import { partBytes, type FileContent } from "./file-content.ts";
 import { OperationQueue } from "./operation-queue.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
@@ -53,8 +52,11 @@ export class EndpointBucket {
     this.#queue = new OperationQueue(owner, name);
   }
 
-  call<M extends Method>(request: Request<M>): Promise<Result<M>> {
-    return this.#queue.call(request);
+  /** @throws UserError with the reason of the bucket when the bucket refuses the operation */
+  async call<M extends Method>(request: Request<M>): Promise<Result<M>> {
+    const outcome = await this.#queue.execute(request);
+    if (outcome.ok) return outcome.value;
+    throw new UserError(`${outcome.text} (${outcome.code})`);
   }
 
   async head(key: string): Promise<DescribedObject | null> {
@@ -193,12 +195,4 @@ export class EndpointBucket {
       }),
     );
   }
-}
-
-/** The bytes of content that came with the answer; `null` when some of it is in files. */
-function joinBytes(content: readonly ContentSlice[]): Uint8Array | null {
-  const slices = content.filter((slice) => "bytes" in slice);
-  if (slices.length < content.length) return null;
-  // A frame decodes bytes to `Uint8Array`.
-  return Buffer.concat(slices.map(({ bytes }) => bytes as Uint8Array));
 }

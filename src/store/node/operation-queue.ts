@@ -8,9 +8,8 @@
 import { randomUUID } from "node:crypto";
 import type { Method } from "../core/methods.ts";
 import { bytesCarried } from "../core/operation-size.ts";
-import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
+import type { Operation, Outcome, Request } from "../core/operations.ts";
 import { decodeFrame } from "../transport/frame.ts";
-import { UserError } from "../../base/user-error.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
 
 const requestsMax = 2;
@@ -35,11 +34,8 @@ export class OperationQueue {
     this.#bucketName = bucketName;
   }
 
-  /** @throws UserError with the reason of the bucket when the bucket refuses the operation */
-  async call<M extends Method>(request: Request<M>): Promise<Result<M>> {
-    const outcome = (await this.#add(request as Operation)) as Outcome<M>;
-    if (outcome.ok) return outcome.value;
-    throw new UserError(`${outcome.text} (${outcome.code})`);
+  execute<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
+    return this.#add(request as Operation) as Promise<Outcome<M>>;
   }
 
   #add(operation: Operation): Promise<Outcome> {

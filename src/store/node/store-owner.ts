@@ -11,6 +11,7 @@ import { claimFolder } from "../../base/folder-claim.ts";
 import { FolderOwner, readOwnerRecord } from "../../base/folder-owner.ts";
 import { hasRuntimeSockets, socketPath } from "../../base/folder-sockets.ts";
 import { RunRecords } from "../../base/run-records.ts";
+import { removeDeletedBuckets } from "./bucket-folders.ts";
 import { requireUsableFolder, storeNeeds } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 
@@ -40,6 +41,7 @@ export async function takeStore(
   if (owner === null) return null;
   try {
     await runs.endAbandoned();
+    removeDeletedBuckets(folder);
     return owner;
   } catch (error) {
     owner.release();

@@ -1,0 +1,237 @@
+/**
+ * Writes the content of objects and parts from Node: large content goes to a file of the bucket, and
+ * the operation that stores it names the file.
+ *
+ * The process has a run of its own, with a record (`base/run-records.ts`), and its id is in the names
+ * of its files (`core/blob-name.ts`). While the process lives, the garbage collector leaves these
+ * files alone, although no row names them yet. If the process is killed, the owner removes the
+ * record, and the files that no row names are garbage.
+ */
+import { randomBytes } from "node:crypto";
+import { constants, copyFile, open, rm, stat, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { newRunId, type RunRecords } from "../../base/run-records.ts";
+import { bucketFolder, makeBlobName } from "../core/blob-name.ts";
+import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
+import { inlineBytesMax } from "../core/limits.ts";
+import { validateUploadSize } from "../core/multipart.ts";
+import type { Content } from "../core/operations.ts";
+import { RunningChecksums } from "./running-checksums.ts";
+import { storeRuns } from "./store-owner.ts";
+
+export interface WriteOptions {
+  /** MD5 is always computed. */
+  readonly algorithms?: readonly ChecksumAlgorithm[];
+  /** Called with the checksums after the last chunk. If it throws, nothing is left. */
+  readonly verify?: (checksums: Checksums) => void;
+}
+
+/** A whole file of a bucket. */
+export interface ContentFile {
+  readonly bucketName: string;
+  readonly blob: string;
+  readonly size: number;
+}
+
+/** The file system has not taken the content. */
+export class ContentNotWrittenError extends Error {
+  override readonly name = "ContentNotWrittenError";
+  readonly code: string | undefined;
+  readonly bytes: number;
+
+  constructor(bytes: number, cause: NodeJS.ErrnoException) {
+    super(`Cannot write content: ${cause.message}`, { cause });
+    this.bytes = bytes;
+    this.code = cause.code;
+  }
+}
+
+/** Of one write. Large: each costs a turn of the event loop and a message to the thread that writes. */
+const bufferBytes = 256 * 1024;
+
+export class ContentFiles {
+  readonly #storeFolder: string;
+  readonly #runs: RunRecords;
+  readonly #runId = newRunId();
+  #hasRecord = false;
+
+  constructor(storeFolder: string) {
+    this.#storeFolder = storeFolder;
+    this.#runs = storeRuns(storeFolder);
+  }
+
+  /**
+   * Writes content. The caller may reuse the memory of a chunk when it is asked for the next. On
+   * failure no file is left.
+   *
+   * @throws StoreError 100100 for content that is too large, ContentNotWrittenError, or the error of
+   *   the body or of `verify`
+   */
+  async write(
+    bucketName: string,
+    body: AsyncIterable<Uint8Array>,
+    { algorithms = [], verify }: WriteOptions = {},
+  ): Promise<Content> {
+    const running = new RunningChecksums(["md5", ...algorithms]);
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    let file: NewFile | undefined;
+    try {
+      for await (const chunk of body) {
+        size += chunk.length;
+        validateUploadSize(size);
+        running.update(chunk);
+        if (file === undefined && size <= inlineBytesMax) pieces.push(new Uint8Array(chunk));
+        else {
+          if (file === undefined) {
+            file = await NewFile.create(this.#folder(bucketName), this.#newName());
+            for (const piece of pieces.splice(0)) await file.write(piece);
+          }
+          await file.write(chunk);
+        }
+      }
+      await file?.end();
+      const checksums = running.end();
+      verify?.(checksums);
+      return file === undefined
+        ? { bytes: joined(pieces), checksums }
+        : { blob: file.name, size, checksums };
+    } catch (error) {
+      await file?.discard();
+      throw error;
+    }
+  }
+
+  /**
+   * Copies a whole file into a bucket, without a read where the file system shares blocks. Returns
+   * the name of the copy; `null` if the file does not exist any more.
+   *
+   * @throws ContentNotWrittenError
+   */
+  async copy(source: ContentFile, bucketName: string): Promise<string | null> {
+    const name = this.#newName();
+    const path = join(this.#folder(bucketName), name);
+    try {
+      const from = join(this.#folder(source.bucketName), source.blob);
+      await copyFile(from, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      if ((await stat(path)).size === source.size) return name;
+      await rm(path, { force: true });
+      return null;
+    } catch (error) {
+      await rm(path, { force: true });
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw new ContentNotWrittenError(source.size, error as NodeJS.ErrnoException);
+    }
+  }
+
+  /** Removes the file of content that no operation was sent for. */
+  async discard(bucketName: string, content: Content): Promise<void> {
+    if ("blob" in content) await rm(join(this.#folder(bucketName), content.blob), { force: true });
+  }
+
+  /** Ends the run. Files that no row names are garbage from now on. */
+  close(): void {
+    if (this.#hasRecord) this.#runs.remove(this.#runId);
+    this.#hasRecord = false;
+  }
+
+  #folder(bucketName: string): string {
+    return join(this.#storeFolder, "blobs", bucketFolder(bucketName));
+  }
+
+  /** The record is written before the first file: see `core/blob-name.ts`. */
+  #newName(): string {
+    if (!this.#hasRecord) this.#runs.write(this.#runId);
+    this.#hasRecord = true;
+    return makeBlobName(this.#runId, randomBytes(16).toString("hex"));
+  }
+}
+
+/** A file that is being written: chunks are collected in one buffer while the other is written. */
+class NewFile {
+  readonly name: string;
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  #buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  #spare: Buffer<ArrayBuffer> | undefined;
+  #filled = 0;
+  #written = 0;
+  /** The write in progress. */
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, name: string, handle: FileHandle) {
+    this.#path = path;
+    this.name = name;
+    this.#handle = handle;
+  }
+
+  static async create(folder: string, name: string): Promise<NewFile> {
+    const path = join(folder, name);
+    try {
+      return new NewFile(path, name, await open(path, "wx", 0o600));
+    } catch (error) {
+      throw new ContentNotWrittenError(0, error as NodeJS.ErrnoException);
+    }
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    for (let start = 0; start < chunk.length;) {
+      const some = chunk.subarray(start, start + bufferBytes - this.#filled);
+      this.#buffer.set(some, this.#filled);
+      this.#filled += some.length;
+      start += some.length;
+      if (this.#filled === bufferBytes) await this.#flush();
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#flush();
+    await this.#writing;
+    await this.#handle.close();
+  }
+
+  /** Closes and removes the file. */
+  async discard(): Promise<void> {
+    await this.#writing.catch(() => {});
+    await this.#handle.close().catch(() => {});
+    await rm(this.#path, { force: true });
+  }
+
+  /** Waits for the write before, and starts the next. */
+  async #flush(): Promise<void> {
+    await this.#writing;
+    const full = this.#buffer;
+    const length = this.#filled;
+    this.#buffer = this.#spare ?? Buffer.allocUnsafeSlow(bufferBytes);
+    this.#spare = full;
+    this.#filled = 0;
+    this.#writing = this.#append(full, length);
+    // The next call awaits the write, and receives its error.
+    this.#writing.catch(() => {});
+  }
+
+  async #append(buffer: Buffer, length: number): Promise<void> {
+    for (let start = 0; start < length;) {
+      const { bytesWritten } = await this.#handle
+        .write(buffer, start, length - start)
+        .catch((error: NodeJS.ErrnoException) => {
+          throw new ContentNotWrittenError(this.#written + length - start, error);
+        });
+      start += bytesWritten;
+      this.#written += bytesWritten;
+    }
+  }
+}
+
+/** In a buffer of its own: the whole buffer of a view would travel. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first, second] = pieces;
+  if (first !== undefined && second === undefined) return first;
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let offset = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, offset);
+    offset += piece.length;
+  }
+  return bytes;
+}

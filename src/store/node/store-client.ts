@@ -1,0 +1,134 @@
+/**
+ * The buckets of a store for a process that serves other programs: the configured buckets, and those
+ * that requests create and delete.
+ *
+ * A configured bucket always exists. Another bucket exists from `create` to `delete`, across
+ * restarts. The database of a deleted bucket says that the bucket was deleted, and refuses every
+ * operation of a process that does not know it yet: a put is stored before the bucket is deleted,
+ * and then the bucket is not deleted; or the put fails.
+ */
+import { join } from "node:path";
+import { FileLock } from "../../base/file-lock.ts";
+import { validateBucketName } from "../core/bucket-name.ts";
+import { StoreError } from "../core/errors.ts";
+import { BucketFolders, type BucketRecord } from "./bucket-folders.ts";
+import { ClientBucket } from "./client-bucket.ts";
+import { ContentFiles } from "./content-files.ts";
+import { OwnerConnection } from "./owner-connection.ts";
+import type { StoreFolder } from "./store-successor.ts";
+
+export interface ConfiguredBuckets {
+  readonly names: readonly string[];
+  /** The path of the configuration, for messages. */
+  readonly file: string;
+}
+
+export class StoreClient {
+  readonly #owner: OwnerConnection;
+  readonly #contents: ContentFiles;
+  readonly #folders: BucketFolders;
+  readonly #configured: () => ConfiguredBuckets;
+  readonly #buckets = new Map<string, ClientBucket>();
+  readonly #lockPath: string;
+  /** When the store was opened: the creation of configured buckets that have no folder yet. */
+  readonly #opened = Date.now();
+
+  /** @param configured is called for each request, because the configuration may change */
+  constructor(store: StoreFolder, configured: () => ConfiguredBuckets) {
+    this.#owner = new OwnerConnection(store);
+    this.#contents = new ContentFiles(store.folder);
+    this.#folders = new BucketFolders(store.folder);
+    this.#configured = configured;
+    this.#lockPath = join(store.folder, "buckets.lock");
+  }
+
+  /** In the order of the names. */
+  async list(): Promise<BucketRecord[]> {
+    const found = await this.#folders.list();
+    const names = new Set(found.map(({ name }) => name));
+    const others = this.#configured()
+      .names.filter((name) => !names.has(name))
+      .map((name) => ({ name, created: this.#opened }));
+    return [...found, ...others].sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** @returns `null` when the bucket does not exist */
+  async find(name: string): Promise<ClientBucket | null> {
+    const exists = this.#isConfigured(name) || (await this.#folders.find(name)) !== null;
+    return exists ? this.#bucket(name) : null;
+  }
+
+  /**
+   * Does nothing when the bucket exists.
+   *
+   * @throws StoreError 10005 for a name that is not valid
+   */
+  async create(name: string): Promise<void> {
+    if ((await this.find(name)) !== null) return;
+    validateBucketName(name);
+    await this.#exclusively(async () => {
+      await this.#execute(name, "createBucket");
+      await this.#folders.create(name);
+    });
+  }
+
+  /**
+   * @throws StoreError 10006 when the bucket does not exist, 10008 when it has objects or uploads in
+   *   progress, 200003 for a configured bucket
+   */
+  async delete(name: string): Promise<void> {
+    if (this.#isConfigured(name)) {
+      throw new StoreError(
+        200003,
+        `The bucket "${name}" is a bucket of the configuration. Remove the bucket from ` +
+          `${this.#configured().file} first.`,
+      );
+    }
+    await this.#exclusively(async () => {
+      if ((await this.#folders.find(name)) === null) throw new StoreError(10006);
+      await this.#execute(name, "deleteBucket");
+      this.#folders.delete(name);
+      this.#buckets.delete(name);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#owner.close();
+    this.#contents.close();
+  }
+
+  #isConfigured(name: string): boolean {
+    return this.#configured().names.includes(name);
+  }
+
+  #bucket(name: string): ClientBucket {
+    const isDeletable = !this.#isConfigured(name);
+    let bucket = this.#buckets.get(name);
+    if (bucket === undefined || bucket.isDeletable !== isDeletable) {
+      bucket = new ClientBucket({
+        owner: this.#owner,
+        contents: this.#contents,
+        name,
+        isDeletable,
+      });
+      this.#buckets.set(name, bucket);
+    }
+    return bucket;
+  }
+
+  /** In a request of its own, by a bucket that sends no `mustExist`. */
+  async #execute(name: string, method: "createBucket" | "deleteBucket"): Promise<void> {
+    const options = { owner: this.#owner, contents: this.#contents, name, isDeletable: false };
+    await new ClientBucket(options).call({ method });
+  }
+
+  /** No other process creates or deletes a bucket meanwhile. */
+  async #exclusively(change: () => Promise<void>): Promise<void> {
+    const lock = await FileLock.take(this.#lockPath);
+    try {
+      await change();
+    } finally {
+      lock.release();
+    }
+  }
+}
