@@ -13,6 +13,12 @@ export { startDev, type RunningDev } from "./dev/dev-server.ts";
 export type { StartDevOptions } from "./dev/dev-options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
+export {
+  startS3,
+  type RunningS3,
+  type S3BucketOptions,
+  type StartS3Options,
+} from "./s3/server/start-s3.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";
 export { callMatchers, type CallMatchers } from "./testing/call-matchers.ts";
 export type * from "./types/store.ts";

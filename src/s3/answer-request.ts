@@ -109,7 +109,9 @@ async function corsHeadersOf(
   if (origin === null || bucketName === null || method === "OPTIONS") return {};
   try {
     const bucket = await buckets.find(bucketName);
-    return bucket === null ? {} : corsResponseHeaders(await readCorsRules(bucket), { origin, method });
+    return bucket === null
+      ? {}
+      : corsResponseHeaders(await readCorsRules(bucket), { origin, method });
   } catch {
     // The response is known; a page that may not read it loses less than the client does.
     return {};

@@ -33,7 +33,10 @@ export interface AnnouncedChecksums {
   /** `Content-MD5` in hexadecimal */
   readonly md5: string | null;
   /** `hex` is `null` when the value follows in the trailer. */
-  readonly checksum: { readonly algorithm: S3ChecksumAlgorithm; readonly hex: string | null } | null;
+  readonly checksum: {
+    readonly algorithm: S3ChecksumAlgorithm;
+    readonly hex: string | null;
+  } | null;
 }
 
 /** @throws S3Error for a checksum that is not valid, and for more than one */

@@ -1,5 +1,10 @@
 /** The conditions of a request: `If-Match` and its relatives, of an object or of the source of a copy. */
-import { conditionHolds, parseEtagHeader, type Conditional, type EtagPattern } from "../store/core/conditional.ts";
+import {
+  conditionHolds,
+  parseEtagHeader,
+  type Conditional,
+  type EtagPattern,
+} from "../store/core/conditional.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Headers } from "./s3-request.ts";
 

@@ -35,7 +35,8 @@ export function parseCorsDocument(document: string): CorsRule[] {
 }
 
 function parseRule(element: XmlElement): CorsRule {
-  const texts = (name: string): string[] => childrenOf(element, name).map(({ text }) => text.trim());
+  const texts = (name: string): string[] =>
+    childrenOf(element, name).map(({ text }) => text.trim());
   const id = childText(element, "ID");
   const age = childText(element, "MaxAgeSeconds")?.trim();
   const rule = {
@@ -103,7 +104,8 @@ export function preflightResponse(rules: readonly CorsRule[], headers: S3Headers
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== "");
   const rule = rules.find(
-    (each) => isAllowed(each, origin, method) && requested.every((name) => allowsHeader(each, name)),
+    (each) =>
+      isAllowed(each, origin, method) && requested.every((name) => allowsHeader(each, name)),
   );
   if (rule === undefined) {
     throw new S3Error(

@@ -23,11 +23,15 @@ const idCharactersMax = 255;
 export function parseLifecycleDocument(document: string): LifecycleDocument {
   const root = readXml(document);
   const rules = childrenOf(root, "Rule");
-  const isValid = root.name === "LifecycleConfiguration" && rules.length > 0 && rules.length <= rulesMax;
+  const isValid =
+    root.name === "LifecycleConfiguration" && rules.length > 0 && rules.length <= rulesMax;
   if (!isValid) throw new S3Error("MalformedXML");
   const ids = rules.map((rule) => childText(rule, "ID") ?? "").filter((id) => id !== "");
   if (new Set(ids).size < ids.length) {
-    throw new S3Error("InvalidArgument", "Rule ID must be unique. Found same ID for more than one rule");
+    throw new S3Error(
+      "InvalidArgument",
+      "Rule ID must be unique. Found same ID for more than one rule",
+    );
   }
   return {
     text: writeXml("LifecycleConfiguration", { Rule: rules.map(ruleElements) }),

@@ -97,7 +97,9 @@ function customHeaders(custom: CustomMetadata): Record<string, string> {
 
 /** The octets of UTF-8 as characters, as HTTP carries them. */
 function headerText(value: string): string {
-  const octets = new TextEncoder().encode(value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, " "));
+  const octets = new TextEncoder().encode(
+    value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, " "),
+  );
   return Array.from(octets, (octet) => String.fromCharCode(octet)).join("");
 }
 

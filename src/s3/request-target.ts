@@ -93,7 +93,10 @@ export function wholeParameter(
   const text = parameters.get(name);
   if (text === null || text === "") return fallback;
   if (!/^\d{1,10}$/.test(text)) {
-    throw new S3Error("InvalidArgument", `Argument ${name} must be an integer between 0 and ${max}`);
+    throw new S3Error(
+      "InvalidArgument",
+      `Argument ${name} must be an integer between 0 and ${max}`,
+    );
   }
   return Math.min(Number(text), max);
 }

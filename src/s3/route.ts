@@ -64,7 +64,9 @@ function routeAccount({ method, parameters }: RoutedRequest): Verb {
 
 type Subresources = Readonly<Record<string, Verb | { readonly refused: string }>>;
 
-function refuse(...names: readonly (readonly [parameter: string, operation: string])[]): Subresources {
+function refuse(
+  ...names: readonly (readonly [parameter: string, operation: string])[]
+): Subresources {
   return Object.fromEntries(names.map(([name, refused]) => [name, { refused }]));
 }
 
@@ -146,7 +148,9 @@ function routeBucket({ method, parameters }: RoutedRequest): Verb {
     case "HEAD":
       return "HeadBucket";
     case "GET":
-      return findSubresource(names, bucketGet) ?? routeList({ names, type: parameters.get("list-type") });
+      return (
+        findSubresource(names, bucketGet) ?? routeList({ names, type: parameters.get("list-type") })
+      );
     case "PUT":
       return routeMutation(names, bucketPut, "PUT", "CreateBucket");
     case "DELETE":
@@ -211,7 +215,11 @@ function routeList({ names, type }: { names: readonly string[]; type: string | n
   return "ListObjects";
 }
 
-function refuseParameters(names: readonly string[], known: ReadonlySet<string>, verb: string): void {
+function refuseParameters(
+  names: readonly string[],
+  known: ReadonlySet<string>,
+  verb: string,
+): void {
   const unknown = names.find((name) => !known.has(name) && !isGeneralParameter(name));
   if (unknown !== undefined) throw notImplemented(`${verb} search parameter ${unknown}`);
 }

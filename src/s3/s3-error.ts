@@ -106,7 +106,8 @@ export interface ErrorContent {
 
 /** The response to a request that failed. */
 export function errorResponse(error: unknown): S3Response {
-  if (error instanceof S3Error) return errorDocument(error.status, { ...error, text: error.message });
+  if (error instanceof S3Error)
+    return errorDocument(error.status, { ...error, text: error.message });
   if (error instanceof StoreError) {
     // The deployed service answers with this code for every problem with the parts of an upload.
     const code = error.code === 10048 ? "InvalidPart" : error.s3Name;

@@ -79,6 +79,9 @@ export function emptyResponse(
   return { status, headers };
 }
 
-export function xmlResponse(body: string, headers: Readonly<Record<string, string>> = {}): S3Response {
+export function xmlResponse(
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): S3Response {
   return { status: 200, headers: { ...xmlHeaders, ...headers }, body };
 }

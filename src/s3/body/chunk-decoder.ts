@@ -12,12 +12,7 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { S3Error } from "../s3-error.ts";
-import {
-  isSameText,
-  sha256,
-  sign,
-  type SigningContext,
-} from "../signature/verify-signature.ts";
+import { isSameText, sha256, sign, type SigningContext } from "../signature/verify-signature.ts";
 
 /** Longer than any size with a signature, and than any trailer of checksums. */
 const lineBytesMax = 1024;

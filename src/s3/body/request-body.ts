@@ -19,7 +19,11 @@ import {
   type Checksums,
   type S3ChecksumAlgorithm,
 } from "../../store/core/checksum.ts";
-import { parseAnnouncedChecksums, parseTrailer, type AnnouncedChecksums } from "../checksum-headers.ts";
+import {
+  parseAnnouncedChecksums,
+  parseTrailer,
+  type AnnouncedChecksums,
+} from "../checksum-headers.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Body, S3Headers } from "../s3-request.ts";
 import type { SigningContext } from "../signature/verify-signature.ts";

@@ -8,7 +8,11 @@ import { S3Error } from "../s3-error.ts";
 import type { S3Headers, S3Parameters, S3Request } from "../s3-request.ts";
 import { parseAuthorization } from "../signature/authorization.ts";
 import type { SignedRequest } from "../signature/signed-request.ts";
-import { verifySignature, type Credentials, type DeriveKey } from "../signature/verify-signature.ts";
+import {
+  verifySignature,
+  type Credentials,
+  type DeriveKey,
+} from "../signature/verify-signature.ts";
 
 export interface RequestRules {
   readonly credentials: Credentials;

@@ -8,15 +8,15 @@ export async function sendResponse(
   { status, headers, body }: S3Response,
   isHead: boolean,
 ): Promise<void> {
-  const isContent = typeof body === "object" && !(body instanceof Uint8Array);
-  try {
-    response.writeHead(status, headers);
-    if (body === undefined || isHead || status === 304) response.end();
-    else if (isContent) await sendContent(response, body);
-    else response.end(body);
-  } finally {
-    if (isContent) await body.close();
+  if (typeof body === "object" && !(body instanceof Uint8Array)) {
+    await sendContent(response.writeHead(status, headers), body);
+    return;
   }
+  const bytes = isHead || body === undefined ? null : bytesOf(body);
+  // Without a length, Node would send the body in chunks.
+  const length = bytes === null ? undefined : { "content-length": String(bytes.length) };
+  response.writeHead(status, { ...headers, ...length });
+  response.end(bytes);
 }
 
 async function sendContent(response: ServerResponse, content: S3Content): Promise<void> {
@@ -29,7 +29,9 @@ async function sendContent(response: ServerResponse, content: S3Content): Promis
   } catch (error) {
     // The client sees a response that is too short, and takes nothing for the whole object.
     response.destroy();
-    if (!isGone(error)) throw error;
+    if (!(error instanceof ClientGoneError)) throw error;
+  } finally {
+    await content.close();
   }
 }
 
@@ -46,8 +48,10 @@ function writeChunk(response: ServerResponse, chunk: Uint8Array): Promise<void> 
   });
 }
 
-class ClientGoneError extends Error {}
+class ClientGoneError extends Error {
+  override readonly name = "ClientGoneError";
+}
 
-function isGone(error: unknown): boolean {
-  return error instanceof ClientGoneError;
+function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === "string" ? Buffer.from(body) : body;
 }

@@ -54,9 +54,11 @@ export interface RunningS3 {
 export async function startS3(options: StartS3Options): Promise<RunningS3> {
   const { stateFolder, host = defaultHost, buckets = [] } = options;
   const configured = typeof buckets === "function" ? buckets : () => buckets;
-  const credentials =
-    options.credentials ?? readOrMakeCredentials(pluginFolder(stateFolder, "s3"));
-  const store = { persistPath: persistPath(stateFolder), folder: pluginFolder(stateFolder, "store") };
+  const credentials = options.credentials ?? readOrMakeCredentials(pluginFolder(stateFolder, "s3"));
+  const store = {
+    persistPath: persistPath(stateFolder),
+    folder: pluginFolder(stateFolder, "store"),
+  };
   const client = new StoreClient(store, () => ({
     names: configured().map(({ name }) => name),
     file: options.configFile ?? "the configuration",
@@ -96,12 +98,14 @@ export async function startS3(options: StartS3Options): Promise<RunningS3> {
 
 function requireHost(text: string): string {
   const name = hostName(text);
-  if (name === null) throw new UserError(`${JSON.stringify(text)} is not a host name or an address.`);
+  if (name === null)
+    throw new UserError(`${JSON.stringify(text)} is not a host name or an address.`);
   return name;
 }
 
 /** The name that a client on this machine uses. Names below `localhost` are buckets. */
 function urlHost(host: string): string {
-  if (host === "127.0.0.1" || host === "0.0.0.0" || host === "::" || host === "*") return "localhost";
+  if (host === "127.0.0.1" || host === "0.0.0.0" || host === "::" || host === "*")
+    return "localhost";
   return host.includes(":") ? `[${host}]` : host;
 }

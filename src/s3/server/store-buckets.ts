@@ -1,7 +1,7 @@
 /** The buckets of a store, for the verbs: each with its settings of the configuration. */
 import type { ChecksumAlgorithm } from "../../store/core/checksum.ts";
 import type { Content } from "../../store/core/operations.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { ClientBucket, FoundObject as StoredObject } from "../../store/node/client-bucket.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";
 import type { CorsRule } from "../cors-rules.ts";
 import type { BucketRecord, CopiedObject, S3Bucket, S3Buckets } from "../s3-bucket.ts";
@@ -59,9 +59,12 @@ class ServedBucket implements S3Bucket {
     this.write = (body, options) => stored.write(body, options);
   }
 
-  copy({ bucket, opened }: CopiedObject, algorithms: readonly ChecksumAlgorithm[]): Promise<Content> {
+  copy(
+    { bucket, opened }: CopiedObject,
+    algorithms: readonly ChecksumAlgorithm[],
+  ): Promise<Content> {
     // Both buckets are of one store: a verb finds them in the same way.
     const source = (bucket as ServedBucket).#stored;
-    return this.#stored.copy({ bucket: source, opened }, algorithms);
+    return this.#stored.copy({ bucket: source, opened: opened as StoredObject }, algorithms);
   }
 }

@@ -194,7 +194,9 @@ describe("verifySignature()", () => {
 
 describe("parseAuthorization()", () => {
   it("returns null for an anonymous request", () => {
-    expect(parseAuthorization({ method: "GET", path: "/", query: "", headers: new Map() }, now)).toBeNull();
+    expect(
+      parseAuthorization({ method: "GET", path: "/", query: "", headers: new Map() }, now),
+    ).toBeNull();
   });
 
   it.each([

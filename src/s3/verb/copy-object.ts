@@ -20,10 +20,7 @@ export async function copyObject(call: ObjectCall): Promise<S3Response> {
   const onlyIf = parseConditions(headers, "cf-copy-destination-") ?? parseConditions(headers);
   validateKey(key);
   const sourceOnlyIf = parseConditions(headers, "x-amz-copy-source-");
-  const source = await openSource(
-    call,
-    sourceOnlyIf === undefined ? {} : { onlyIf: sourceOnlyIf },
-  );
+  const source = await openSource(call, sourceOnlyIf === undefined ? {} : { onlyIf: sourceOnlyIf });
   const content = await copyContent(source, bucket);
   const stored = await bucket.call({
     method: "put",

@@ -18,7 +18,8 @@ export async function getObject(call: ObjectCall): Promise<S3Response> {
     ...(rangeHeader !== null && { range: parseRange(rangeHeader) }),
   });
   if (opened === null) throw new S3Error("NoSuchKey");
-  if (opened.status === "found") return { ...objectResponse(request, opened), body: opened.content };
+  if (opened.status === "found")
+    return { ...objectResponse(request, opened), body: opened.content };
   // Only a read with conditions fails in this way.
   if (failedStatus(onlyIf ?? {}, opened.object) === 412) throw new S3Error("PreconditionFailed");
   return notModified(opened.object);

@@ -2,7 +2,12 @@ import { resolveRange } from "../../store/core/byte-range.ts";
 import { conditionHolds } from "../../store/core/conditional.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
 import { failedStatus, parseConditions } from "../condition-headers.ts";
-import { notModified, objectResponse, parsePartNumber, type ShownObject } from "../object-response.ts";
+import {
+  notModified,
+  objectResponse,
+  parsePartNumber,
+  type ShownObject,
+} from "../object-response.ts";
 import { parseRange } from "../range-header.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Response } from "../s3-request.ts";

@@ -7,7 +7,11 @@ import {
   getObjectLockConfiguration,
 } from "./absent-settings.ts";
 import { deleteBucketCors, getBucketCors, putBucketCors } from "./bucket-cors.ts";
-import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./bucket-lifecycle.ts";
+import {
+  deleteBucketLifecycle,
+  getBucketLifecycle,
+  putBucketLifecycle,
+} from "./bucket-lifecycle.ts";
 import { completeMultipartUpload } from "./complete-multipart-upload.ts";
 import { copyObject } from "./copy-object.ts";
 import { createBucket } from "./create-bucket.ts";

@@ -10,7 +10,10 @@ export async function listBuckets({ request, buckets }: AccountCall): Promise<S3
   const { parameters } = request;
   const prefix = parameters.get("prefix") ?? "";
   const after = parameters.get("continuation-token") ?? "";
-  const limit = wholeParameter(parameters, "max-buckets", { max: bucketsMax, fallback: bucketsMax });
+  const limit = wholeParameter(parameters, "max-buckets", {
+    max: bucketsMax,
+    fallback: bucketsMax,
+  });
   const found = (await buckets.list())
     .filter(({ name }) => name.startsWith(prefix) && name > after)
     .toSorted((left, right) => (left.name < right.name ? -1 : 1));
