@@ -24,11 +24,13 @@ export default defineConfig({
       "./test/store/conformance/vitest.workerd.config.ts",
       // Each example is a separate project, like the project of a user.
       "./examples/*/vitest.config.ts",
-      ...["store", "dns", "dev", "cli", "tools", "faults", "docs"].map((subject) => ({
+      ...["store", "s3", "dns", "dev", "cli", "tools", "faults", "docs"].map((subject) => ({
         test: {
           name: subject,
           include: [`test/${subject}/*.test.ts`],
           exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
+          // The plugin, which Miniflare loads, shares modules with `startS3()`, as in a user's project.
+          ...(subject === "s3" && { server: { deps: { external: [/\/dist\//] } } }),
           // Runtimes start and stop slowly on a busy machine, and some tests start many.
           testTimeout: 180_000,
           hookTimeout: 120_000,

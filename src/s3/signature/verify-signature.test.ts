@@ -1,7 +1,7 @@
 /** The examples that AWS publishes with its description of the signature, and altered requests. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseAuthorization } from "./authorization.ts";
+import { parseAuthorization, type Scope } from "./authorization.ts";
 import { encodeComponent } from "../uri-encoding.ts";
 import type { SignedRequest } from "./signed-request.ts";
 import { canonicalRequest, sha256, sign, signingKey, verifySignature } from "./verify-signature.ts";
@@ -79,7 +79,17 @@ function requestOf({
 function verify(request: SignedRequest, time = now): string {
   const authorization = parseAuthorization(request, time);
   if (authorization === null) throw new Error("The request is anonymous");
-  return verifySignature(request, authorization, credentials).signature;
+  return verifySignature(request, authorization, credentials, deriveKey).signature;
+}
+
+const keys = new Map<string, Buffer>();
+
+/** As a server does: a key is derived once. */
+function deriveKey(secretAccessKey: string, scopeOfKey: Scope): Buffer {
+  const text = JSON.stringify(scopeOfKey);
+  const key = keys.get(text) ?? signingKey(secretAccessKey, scopeOfKey);
+  keys.set(text, key);
+  return key;
 }
 
 /** Without `expect`, which costs more than the verification. */

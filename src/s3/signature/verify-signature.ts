@@ -110,5 +110,7 @@ export function isSameText(expected: string, actual: string): boolean {
 
 /** The octets in hexadecimal, separated by spaces: they show white space that a text hides. */
 function octetsOf(text: string): string {
-  return Array.from(Buffer.from(text), (octet) => octet.toString(16).padStart(2, "0")).join(" ");
+  return Buffer.from(text)
+    .toString("hex")
+    .replace(/..(?=.)/g, "$& ");
 }

@@ -43,16 +43,17 @@ describe("readXml()", () => {
   });
 
   it("reads what writeXml() writes", () => {
+    // No document can contain U+0000.
+    const key = fc
+      .array(fc.integer({ min: 1, max: 0xd7ff }), { maxLength: 10 })
+      .map((points) => String.fromCodePoint(...points));
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: "binary" })), (keys) => {
-        const written = writeXml("List", { Key: keys, Count: keys.length });
-        const root = readXml(written);
-        const valid = keys.map((key) => key.replaceAll("\0", "�"));
-        if (valid.every((key, index) => key === keys[index])) {
-          expect(childrenOf(root, "Key").map(({ text }) => text)).toEqual(keys);
-        }
-        expect(childText(root, "Count")).toBe(String(keys.length));
+      fc.property(fc.array(key, { maxLength: 5 }), (keys) => {
+        const root = readXml(writeXml("List", { Key: keys, Count: keys.length }));
+        const read = childrenOf(root, "Key").map(({ text }) => text);
+        return read.join("|") === keys.join("|") && childText(root, "Count") === `${keys.length}`;
       }),
     );
+    expect.assertions(0);
   });
 });

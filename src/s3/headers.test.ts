@@ -1,0 +1,248 @@
+/** The rules of headers: metadata, conditions, ranges, checksums, headers that are refused. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  checksumElements,
+  checksumHeaders,
+  parseAnnouncedChecksums,
+  parseUploadChecksum,
+} from "./checksum-headers.ts";
+import { failedStatus, parseConditions } from "./condition-headers.ts";
+import { parseCopySource } from "./copy-source.ts";
+import { decodeWords, encodeWords } from "./encoded-words.ts";
+import { objectHeaders, overriddenHeaders, parseDescription } from "./metadata-headers.ts";
+import { contentRange, parseCopyRange, parseRange } from "./range-header.ts";
+import { parseParameters } from "./request-target.ts";
+import type { S3Headers } from "./s3-request.ts";
+import { screenHeaders } from "./screened-headers.ts";
+
+function headersOf(values: Record<string, string>): S3Headers {
+  return {
+    get: (name) => values[name] ?? null,
+    withPrefix: (prefix) => Object.entries(values).filter(([name]) => name.startsWith(prefix)),
+  };
+}
+
+describe("encoded words", () => {
+  it("decodes what RFC 2047 shows, and leaves the rest", () => {
+    expect(decodeWords("=?ISO-8859-1?Q?a_=E9?= =?utf-8?b?w6k=?= x")).toBe("a éé x");
+    expect(decodeWords("=?none?B?AA==?= plain")).toBe("=?none?B?AA==?= plain");
+  });
+
+  it("carries every text through a header", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(0x10ffff), { maxLength: 20 }), (points) => {
+        const text = String.fromCodePoint(...points);
+        const encoded = encodeWords(text);
+        if (encoded === null) return !text.isWellFormed();
+        // eslint-disable-next-line no-control-regex
+        return /^[\x20-\x7e]*$/.test(encoded) && decodeWords(encoded) === text;
+      }),
+    );
+    expect(encodeWords("\ud800")).toBeNull();
+  });
+});
+
+describe("metadata headers", () => {
+  it("describe an object as the binding does", () => {
+    const headers = headersOf({
+      "content-type": "text/plain",
+      "content-encoding": "aws-chunked, gzip",
+      expires: "Thu, 01 Jan 1970 00:00:01 GMT",
+      "x-amz-meta-name": "=?utf-8?B?w6k=?=",
+      "x-amz-storage-class": "STANDARD_IA",
+    });
+    expect(parseDescription(headers)).toEqual({
+      http: { contentType: "text/plain", contentEncoding: "gzip", cacheExpiry: 1000 },
+      custom: { name: "é" },
+      storageClass: "InfrequentAccess",
+    });
+    expect(parseDescription(headersOf({ "content-encoding": "aws-chunked" })).http).toEqual({});
+    expect(() => parseDescription(headersOf({ "x-amz-storage-class": "GLACIER" }))).toThrow(
+      "storage class specified is not valid",
+    );
+  });
+
+  it("are those of the object, and count what no header can carry", () => {
+    const headers = objectHeaders({
+      etag: "abc",
+      uploaded: 0,
+      storageClass: "InfrequentAccess",
+      http: { contentLanguage: "de", cacheExpiry: 0, cacheControl: "a\u0001é" },
+      custom: { a: "b", ü: "x", lone: "\ud800" },
+    });
+    expect(headers).toEqual({
+      "content-type": "application/octet-stream",
+      "accept-ranges": "bytes",
+      etag: '"abc"',
+      "last-modified": "Thu, 01 Jan 1970 00:00:00 GMT",
+      "content-language": "de",
+      "cache-control": "a Ã©",
+      expires: "Thu, 01 Jan 1970 00:00:00 GMT",
+      "x-amz-storage-class": "STANDARD_IA",
+      "x-amz-meta-a": "b",
+      "x-amz-missing-meta": "2",
+    });
+  });
+
+  it("are overridden by parameters", () => {
+    const parameters = parseParameters("response-content-type=a%0D%0Ab&response-other=x");
+    expect(overriddenHeaders(parameters)).toEqual({ "content-type": "a  b" });
+  });
+});
+
+describe("parseConditions()", () => {
+  it("accepts entity tags with quotes and without", () => {
+    expect(parseConditions(headersOf({ "if-match": '"a", W/"b"' }))).toEqual({
+      etagMatches: [
+        { kind: "strong", value: "a" },
+        { kind: "weak", value: "b" },
+      ],
+      secondsGranularity: true,
+    });
+    expect(parseConditions(headersOf({ "x-if-none-match": "abc" }), "x-")).toEqual({
+      etagDoesNotMatch: [{ kind: "strong", value: "abc" }],
+      secondsGranularity: true,
+    });
+    expect(parseConditions(headersOf({ "if-modified-since": "never" }))).toBeUndefined();
+    expect(() => parseConditions(headersOf({ "if-match": '"a' }))).toThrow("Unclosed");
+  });
+
+  it("tells a version that the client has from a version that it does not want", () => {
+    const object = { etag: "a", uploaded: 5500 };
+    const status = (values: Record<string, string>) =>
+      failedStatus(parseConditions(headersOf(values)) ?? {}, object);
+    expect(status({ "if-none-match": '"a"' })).toBe(304);
+    expect(status({ "if-match": '"b"' })).toBe(412);
+    expect(status({ "if-match": '"b"', "if-none-match": '"a"' })).toBe(412);
+    // The second of the upload is not after itself.
+    expect(status({ "if-unmodified-since": new Date(5000).toUTCString() })).toBe(304);
+    expect(status({ "if-unmodified-since": new Date(4000).toUTCString() })).toBe(412);
+  });
+});
+
+describe("parseRange()", () => {
+  it.each([
+    ["bytes=0-0", { offset: 0, length: 1 }],
+    ["bytes=5-", { offset: 5 }],
+    ["bytes=-3", { suffix: 3 }],
+  ])("reads %s", (header, range) => {
+    expect(parseRange(header)).toEqual(range);
+  });
+
+  it.each([
+    ["bytes=zzz", "'bytes=-suffix'.'"],
+    ["bytes=0-1,3-4", "'bytes=-suffix'.'"],
+    ["items=0-1", "'bytes=-suffix'.'"],
+    ["bytes=5-2", "range must be positive."],
+  ])("refuses %s", (header, text) => {
+    expect(() => parseRange(header)).toThrow(text);
+  });
+
+  it("of a copy has both ends", () => {
+    expect(parseCopyRange("bytes=1-2")).toEqual({ offset: 1, length: 2 });
+    expect(() => parseCopyRange("bytes=0-")).toThrow("Invalid x-amz-copy-source-range: bytes=0-");
+    expect(() => parseCopyRange("bytes=5-2")).toThrow("x-amz-copy-source-range must be positive.");
+    expect(contentRange({ offset: 1, length: 2 }, 10)).toBe("bytes 1-2/10");
+  });
+});
+
+describe("checksum headers", () => {
+  it("announce a checksum before the body or after it", () => {
+    expect(parseAnnouncedChecksums(headersOf({ "x-amz-checksum-crc32": "NhCmhg==" }))).toEqual({
+      md5: null,
+      checksum: { algorithm: "crc32", hex: "3610a686" },
+    });
+    expect(
+      parseAnnouncedChecksums(
+        headersOf({
+          "x-amz-trailer": "x-amz-checksum-crc64nvme",
+          "content-md5": "XUFAKrxLKna5cZ2REBfFkg==",
+        }),
+      ),
+    ).toEqual({
+      md5: "5d41402abc4b2a76b9719d911017c592",
+      checksum: { algorithm: "crc64nvme", hex: null },
+    });
+  });
+
+  it.each([
+    [{ "content-md5": "no" }, "checksum or Content-MD5 you specified is not valid"],
+    [{ "x-amz-checksum-crc32": "NhCm" }, "Value for x-amz-checksum-crc32 header is invalid."],
+    [{ "x-amz-checksum-crc32": "a", "x-amz-checksum-sha1": "b" }, "Expecting a single"],
+  ])("refuse %j", (values, text) => {
+    expect(() => parseAnnouncedChecksums(headersOf(values as Record<string, string>))).toThrow(
+      text,
+    );
+  });
+
+  it("show whole and composite checksums", () => {
+    const checksums = { md5: "00", crc32: "3610a686-3" };
+    expect(checksumHeaders(checksums)).toEqual({
+      "x-amz-checksum-crc32": "NhCmhg==-3",
+      "x-amz-checksum-type": "COMPOSITE",
+    });
+    expect(checksumElements(checksums)).toEqual({ ChecksumCRC32: "NhCmhg==-3" });
+    expect(checksumHeaders({ md5: "00" })).toEqual({});
+  });
+
+  it("choose the kind of an upload", () => {
+    const parse = (algorithm: string, type?: string) =>
+      parseUploadChecksum(
+        headersOf({
+          "x-amz-checksum-algorithm": algorithm,
+          ...(type !== undefined && { "x-amz-checksum-type": type }),
+        }),
+      );
+    expect(parse("CRC64NVME").checksumType).toBe("full object");
+    expect(parse("CRC32").checksumType).toBe("composite");
+    expect(() => parse("SHA256", "FULL_OBJECT")).toThrow("cannot be used with the sha256");
+    expect(() => parse("MD4")).toThrow("Checksum algorithm provided is unsupported");
+    expect(() => parse("CRC32", "HALF")).toThrow("x-amz-checksum-type header is invalid");
+  });
+});
+
+it("parseCopySource() reads a bucket, a key and a version", () => {
+  expect(parseCopySource("/b/a%20b/c?versionId=null")).toEqual({
+    bucketName: "b",
+    key: "a b/c",
+    versionId: "null",
+  });
+  expect(parseCopySource("b/a?b").key).toBe("a?b");
+  expect(() => parseCopySource("no-slash")).toThrow("copy source bucket name");
+});
+
+describe("screenHeaders()", () => {
+  it.each([
+    ["PutObject", { "x-amz-tagging": "a=b" }, "Header 'x-amz-tagging' with value 'a=b' not impl"],
+    ["PutObject", { "x-amz-acl": "other" }, "x-amz-acl"],
+    ["PutObject", { "x-amz-server-side-encryption": "aws:kms" }, "aws:kms"],
+    ["GetObject", { "x-amz-security-token": "x" }, "X-Amz-Security-Token"],
+    ["DeleteObject", { "x-amz-mfa": "1" }, "x-amz-mfa"],
+    ["HeadBucket", { "x-amz-expected-bucket-owner": "1" }, "expected-bucket-owner"],
+  ] as const)("refuses with %s %j", (verb, values, text) => {
+    expect(() => screenHeaders(verb, headersOf(values as Record<string, string>))).toThrow(text);
+  });
+
+  it("accepts what has no effect, and what other verbs refuse", () => {
+    const accepted = headersOf({
+      "x-amz-acl": "public-read",
+      "x-amz-server-side-encryption": "AES256",
+      "x-amz-mfa": "1",
+      "x-amz-foobar": "1",
+    });
+    expect(() => screenHeaders("PutObject", accepted)).not.toThrow();
+    expect(() => screenHeaders("GetObject", headersOf({ "x-amz-tagging": "a" }))).not.toThrow();
+  });
+
+  it("refuses keys of clients for the encryption of objects", () => {
+    const name = "x-amz-server-side-encryption-customer-";
+    const all = { [`${name}algorithm`]: "AES256", [`${name}key`]: "k", [`${name}key-md5`]: "m" };
+    expect(() => screenHeaders("GetObject", headersOf(all))).toThrow("not applicable");
+    expect(() => screenHeaders("PutObject", headersOf(all))).toThrow("not implemented");
+    const weak = { ...all, [`${name}algorithm`]: "AES128" };
+    expect(() => screenHeaders("GetObject", headersOf(weak))).toThrow("valid value is AES256");
+    const some = { [`${name}algorithm`]: "AES256" };
+    expect(() => screenHeaders("GetObject", headersOf(some))).toThrow("appropriate secret key");
+  });
+});
