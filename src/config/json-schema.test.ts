@@ -5,6 +5,7 @@ import { parse as parseToml } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { dnsKeys } from "./dns-config.ts";
 import { configSchema, ledgeProperties } from "./json-schema.ts";
+import { corsKeys, s3Keys } from "./s3-table.ts";
 import { bucketKeys } from "./store-buckets.ts";
 
 const wrangler = new URL("config-schema.json", import.meta.resolve("wrangler/package.json"));
@@ -30,9 +31,11 @@ const files = globSync("{examples,test/tools/fixtures}/**/wrangler.{json,jsonc,t
 
 describe("configSchema()", () => {
   it("has the keys of the schemas that check the file", () => {
-    const { store_buckets: buckets, dns } = ledgeProperties;
+    const { store_buckets: buckets, dns, s3 } = ledgeProperties;
     expect(Object.keys(buckets?.items?.properties ?? {})).toEqual(bucketKeys);
     expect(Object.keys(dns?.properties ?? {}).toSorted()).toEqual(dnsKeys.toSorted());
+    expect(Object.keys(s3?.properties ?? {})).toEqual(s3Keys);
+    expect(Object.keys(s3?.properties?.["cors"]?.items?.properties ?? {})).toEqual(corsKeys);
   });
 
   it("describes every key", () => {

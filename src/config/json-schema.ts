@@ -72,6 +72,7 @@ const storeBuckets = list(
       list_trailing_delimiter: flag(
         'Listed prefixes end with the delimiter, as in the deployed service: "trips/". The default is true for a binding that is also in r2_buckets.',
       ),
+      public: flag("Requests without a signature may read objects by the S3-compatible API."),
     },
     ["binding", "bucket_name"],
   ),
@@ -177,10 +178,43 @@ const dns: JsonSchema = {
   }),
 };
 
+const texts = (description: string): JsonSchema => list(description, { type: "string" });
+
+const s3: JsonSchema = {
+  description: "The S3-compatible API of the buckets.",
+  ...table({
+    port: port("The port; 0 is any free port.", 8789),
+    access_key_id: text("The id of the credentials. Default: a pair that is made for the state."),
+    secret_access_key: text("The secret of the credentials."),
+    hosts: texts("Names besides loopback under which the API may be called."),
+    cors: list(
+      "Rules for pages of other origins, until a request puts others.",
+      table(
+        {
+          bucket: text("The name of a bucket; without it, every bucket."),
+          allowed_origins: texts('Origins, with at most one "*" each.'),
+          allowed_methods: list("Methods.", {
+            type: "string",
+            enum: ["GET", "HEAD", "PUT", "POST", "DELETE"],
+          }),
+          allowed_headers: texts("Headers that a request may have."),
+          expose_headers: texts("Headers of the response that a page may read."),
+          max_age_seconds: integer("How long a browser keeps the answer to a preflight.", {
+            minimum: 0,
+            maximum: 86_400,
+          }),
+        },
+        ["allowed_origins", "allowed_methods"],
+      ),
+    ),
+  }),
+};
+
 /** The keys of Ledge. Each stands at the top level and in an environment. */
 export const ledgeProperties: Readonly<Record<string, JsonSchema>> = {
   store_buckets: storeBuckets,
   dns,
+  s3,
 };
 
 /** The part of wrangler's schema that is used. */

@@ -11,10 +11,12 @@ import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
 import { readDns, type ProjectDns } from "./dns-table.ts";
 import { effectiveTable } from "./environment.ts";
 import { describeMistake, type Mistake, type ReportMistake, type Table } from "./schema.ts";
+import { readS3, type ProjectS3 } from "./s3-table.ts";
 import { readBuckets, type BucketBinding } from "./store-buckets.ts";
 import { wranglerKeys } from "./wrangler-keys.ts";
 
 export type { ProjectDns } from "./dns-table.ts";
+export type { ProjectS3 } from "./s3-table.ts";
 export type { BucketBinding } from "./store-buckets.ts";
 
 export interface ProjectConfig {
@@ -29,6 +31,7 @@ export interface ProjectConfig {
   readonly table: Table;
   readonly buckets: readonly BucketBinding[];
   readonly dns: ProjectDns;
+  readonly s3: ProjectS3;
   readonly warnings: readonly string[];
 }
 
@@ -64,6 +67,7 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const own = readBuckets(table, names, deployed, report);
   const buckets = adopt ? [...own, ...adoptBuckets(table, own, report)] : own;
   const dns = readDns(table, secrets, names, report);
+  const s3 = readS3(table, secrets, report);
   if (mistakes.length > 0) throw mistakesError(file, mistakes);
 
   return {
@@ -74,6 +78,7 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
     table,
     buckets,
     dns,
+    s3,
     warnings:
       lacksBuckets && buckets.length === 0 ? [noBucketsWarning(file, environment as string)] : [],
   };
@@ -92,13 +97,15 @@ function readWithoutFile(
   }
   const table: Table = {};
   const secrets = readDevVariables(folder, undefined, envFiles);
-  const dns = readDns(table, secrets, new BindingNames(table), (_, problem) => {
+  const fail: ReportMistake = (_, problem) => {
     throw new UserError(problem);
-  });
-  return { path: null, folder, source: table, table, buckets: [], dns, warnings: [] };
+  };
+  const dns = readDns(table, secrets, new BindingNames(table), fail);
+  const s3 = readS3(table, secrets, fail);
+  return { path: null, folder, source: table, table, buckets: [], dns, s3, warnings: [] };
 }
 
-const ledgeKeys = ["store_buckets", "dns"];
+const ledgeKeys = ["store_buckets", "dns", "s3"];
 
 /** Reports keys that are similar to the keys of Ledge. wrangler warns of other unknown keys. */
 function reportMisspeltKeys(table: Table, report: ReportMistake): void {

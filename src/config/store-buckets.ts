@@ -31,6 +31,8 @@ export interface BucketBinding {
   readonly verifyReads?: boolean;
   /** Whether listed prefixes end with the delimiter. */
   readonly listTrailingDelimiter?: boolean;
+  /** Whether requests without a signature may read objects by the S3-compatible API. */
+  readonly public?: boolean;
 }
 
 export interface BucketOptions {
@@ -79,6 +81,7 @@ const bucketEntries = {
   storage_class: v.optional(storageClass),
   verify_reads: v.optional(booleanSchema),
   list_trailing_delimiter: v.optional(booleanSchema),
+  public: v.optional(booleanSchema),
 };
 
 export const bucketKeys: readonly string[] = Object.keys(bucketEntries);
@@ -130,6 +133,7 @@ export function readBuckets(
       ...(ownClass !== undefined && { storageClass: ownClass }),
       ...(verifyReads !== undefined && { verifyReads }),
       ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
+      ...(bucket.public !== undefined && { public: bucket.public }),
     };
   });
 }

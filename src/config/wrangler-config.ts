@@ -60,7 +60,7 @@ export function bucketOptions(bucket: BucketBinding) {
 }
 
 function withBindings(table: Table, bindings: readonly UnsafeBindingEntry[]): Table {
-  const { store_buckets: _buckets, dns: _dns, ...rest } = table;
+  const { store_buckets: _buckets, dns: _dns, s3: _s3, ...rest } = table;
   if (bindings.length === 0) return rest;
   const unsafe = isTable(rest["unsafe"]) ? rest["unsafe"] : {};
   const others: unknown[] = Array.isArray(unsafe["bindings"]) ? unsafe["bindings"] : [];

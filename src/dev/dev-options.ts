@@ -41,6 +41,10 @@ export interface StartDevOptions extends ReadConfigOptions {
   logLevel?: LogLevel;
   /** The delay of each operation of the store, to simulate a remote store. */
   storeLatencyMilliseconds?: number;
+  /** `false` serves no S3-compatible API. */
+  s3?: boolean;
+  /** The port of the S3-compatible API. Default: `s3.port` of the configuration, or 8789. */
+  s3Port?: number;
   /** `false` starts no DNS. */
   dns?: boolean;
   /** The port of DNS. Default: `dns.port` of the configuration, or 8053. */
@@ -53,7 +57,7 @@ export interface StartDevOptions extends ReadConfigOptions {
 
 /** @throws UserError for an invalid value */
 export function checkOptions(options: StartDevOptions): void {
-  for (const name of ["port", "inspectorPort", "dnsPort", "dnsApiPort"] as const) {
+  for (const name of ["port", "inspectorPort", "dnsPort", "dnsApiPort", "s3Port"] as const) {
     const port = options[name];
     if (port === undefined || isPort(port)) continue;
     throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);

@@ -16,6 +16,7 @@ import { requireUsableFolder, requireWritableFolder, storeNeeds } from "../base/
 import { UserError } from "../base/user-error.ts";
 import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
+import { CompanionS3 } from "./companion-s3.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import { explorerUrlOf, networkUrlsOf, urlOf } from "./script-urls.ts";
@@ -96,6 +97,7 @@ export class DevServer implements RunningDev {
   readonly #ready = Promise.withResolvers<void>();
   readonly #dns: CompanionDns | null;
   readonly #startingDns: Promise<void>;
+  readonly #s3: CompanionS3 | null;
   #project: Project;
   #supervisor: ScriptSupervisor | null = null;
   #hostname = "localhost";
@@ -115,6 +117,7 @@ export class DevServer implements RunningDev {
     this.#startingDns = startingDns;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
+    this.#s3 = options.s3 === false ? null : new CompanionS3(this.#project.config, options);
   }
 
   get url(): string {
@@ -167,7 +170,7 @@ export class DevServer implements RunningDev {
       onFailure: (problem) => this.#report(() => this.#onFailure(problem)),
       onCrash: (signal) => this.#onCrash(signal),
     });
-    await this.#supervisor.start();
+    await Promise.all([this.#supervisor.start(), this.#s3?.start()]);
     const { envFiles = [] } = this.#options;
     const watched = [...(config.path === null ? [] : [config.path]), ...envFiles];
     const watches = watched.map((path) =>
@@ -193,6 +196,7 @@ export class DevServer implements RunningDev {
         inspector: this.inspector,
         stateFolder: this.persistFolder,
         dns: dns ?? null,
+        s3: this.#s3?.describe() ?? null,
         bindings: this.#supervisor?.bindings ?? {},
         hidden: hiddenBindings,
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
@@ -215,6 +219,7 @@ export class DevServer implements RunningDev {
 
   async #stop(): Promise<void> {
     this.#endWatch();
+    await this.#s3?.stop();
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
     if (this.#dns !== null) await within(stopMilliseconds, this.#dns.stop());
@@ -247,6 +252,7 @@ export class DevServer implements RunningDev {
       this.#project = readProject(this.#options);
       this.#warn();
       await this.#dns?.update(this.#project.config);
+      await this.#s3?.update(this.#project.config);
       this.#readyMessage = async () => `The configuration has changed.\n${await this.summary()}`;
       await this.#supervisor?.update(this.#input());
     } catch (error) {

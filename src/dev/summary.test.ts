@@ -12,6 +12,7 @@ const nothing: DevSummary = {
   hidden: new Set(),
   storeLatencyMilliseconds: 0,
   dns: null,
+  s3: null,
 };
 const api = "http://127.0.0.1:8788/client/v4";
 const running: DnsSummary = {

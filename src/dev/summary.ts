@@ -14,6 +14,14 @@ export interface DevSummary extends BindingTableOptions {
   readonly bindings: Readonly<Record<string, ScriptBinding>>;
   /** `null` with `--no-dns`. */
   readonly dns: DnsSummary | null;
+  /** `null` with `--no-s3`, and without buckets. */
+  readonly s3: S3Summary | null;
+}
+
+export interface S3Summary {
+  readonly url: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
 }
 
 export type DnsSummary = { readonly notes: readonly string[] } & (
@@ -41,7 +49,7 @@ export type DnsSummary = { readonly notes: readonly string[] } & (
 const zonesShownMax = 8;
 
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
-  const { url, networkUrls, explorerUrl, inspector, stateFolder, dns, bindings } = summary;
+  const { url, networkUrls, explorerUrl, inspector, stateFolder, dns, s3, bindings } = summary;
   const table = renderBindings(bindings, summary);
   return [
     `Ready      ${url}`,
@@ -49,9 +57,14 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
     ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
     ...(inspector === null ? [] : [`Inspector  ${inspector}`]),
     `State      ${shownPath(stateFolder, workingFolder)}`,
+    ...(s3 === null ? [] : renderS3(s3)),
     ...(dns === null ? [] : renderDns(dns)),
     ...(table.length === 0 ? [] : ["", ...table]),
   ].join("\n");
+}
+
+export function renderS3({ url, accessKeyId, secretAccessKey }: S3Summary): string[] {
+  return [`S3 API     ${url}`, `  key id   ${accessKeyId}`, `  secret   ${secretAccessKey}`];
 }
 
 export function renderDns(dns: DnsSummary): string[] {

@@ -10,6 +10,7 @@ import { get } from "./get.ts";
 import { head } from "./head.ts";
 import { importObjects } from "./import.ts";
 import { listObjects } from "./list.ts";
+import { presign } from "./presign.ts";
 import { put } from "./put.ts";
 import { reset } from "./reset.ts";
 import { stats } from "./stats.ts";
@@ -22,6 +23,7 @@ export const storeCommands: readonly LeafCommand[] = [
   put,
   deleteObjects,
   copy,
+  presign,
   importObjects,
   exportObjects,
   stats,

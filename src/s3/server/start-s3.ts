@@ -9,9 +9,10 @@ import type { CorsRule } from "../cors-rules.ts";
 import type { Credentials } from "../signature/verify-signature.ts";
 import { readOrMakeCredentials } from "./credentials-file.ts";
 import { S3Server } from "./s3-server.ts";
+import { recordServer } from "./server-record.ts";
 import { StoreBuckets } from "./store-buckets.ts";
 
-const defaultPort = 8789;
+export const defaultPort = 8789;
 const defaultHost = "127.0.0.1";
 
 /** A bucket of the configuration: it exists from the start, and no request can delete it. */
@@ -81,11 +82,14 @@ export async function startS3(options: StartS3Options): Promise<RunningS3> {
   try {
     const wanted = await findFreePort(options.port ?? defaultPort, host);
     const port = await server.listen(wanted, host);
+    const url = `http://${urlHost(host)}:${port}`;
+    const removeRecord = recordServer(pluginFolder(stateFolder, "s3"), url);
     return {
-      url: `http://${urlHost(host)}:${port}`,
+      url,
       port,
       credentials,
       close: async () => {
+        removeRecord();
         await server.close();
         await client.close();
       },

@@ -8,7 +8,7 @@ import { parseQuery } from "../uri-encoding.ts";
 
 export const algorithm = "AWS4-HMAC-SHA256";
 /** The deployed service's limit of a presigned URL: seven days. */
-const expiresSecondsMax = 7 * 24 * 60 * 60;
+export const expiresSecondsMax = 7 * 24 * 60 * 60;
 /** The deployed service's limit for the clock of a client. */
 const skewMillisecondsMax = 15 * 60 * 1000;
 /**

@@ -69,9 +69,12 @@ function validateSignedHeaders({ headers }: SignedRequest, { signedHeaders }: Au
   );
 }
 
+/** What of an authorization says how a request is signed. */
+type SignedParts = Pick<Authorization, "signedHeaders" | "payload" | "isPresigned">;
+
 export function canonicalRequest(
   { method, path, query, headers }: SignedRequest,
-  { signedHeaders, payload, isPresigned }: Authorization,
+  { signedHeaders, payload, isPresigned }: SignedParts,
 ): string {
   const parameters = parseQuery(query);
   return [

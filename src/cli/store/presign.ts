@@ -1,0 +1,85 @@
+/** `ledge store presign` */
+import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
+import { choiceOption, configSelection, projectOptions, textOption } from "../options.ts";
+import { print } from "../output.ts";
+import { findBucket } from "./known-buckets.ts";
+import { parseAddress } from "./object-address.ts";
+import { findProject } from "./open-store.ts";
+import { objectArgument } from "./parameters.ts";
+
+const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+const secondsMax = 7 * 86_400;
+
+export const presign: LeafCommand = {
+  name: "presign",
+  summary: "Prints a URL with which anyone can read or write an object",
+  details:
+    "The URL belongs to the S3-compatible API, which ledge dev and ledge s3 serve. It is valid while\n" +
+    "the credentials stay the same, and until it expires.",
+  arguments: [objectArgument],
+  options: {
+    ...projectOptions,
+    method: {
+      value: "METHOD",
+      choices: methods,
+      summary: "What the URL is for: GET, HEAD, PUT or DELETE",
+      default: "GET",
+    },
+    expires: {
+      value: "TIME",
+      summary: "How long the URL is valid: 90s, 15m, 12h or 7d",
+      default: "1h",
+    },
+    endpoint: {
+      value: "URL",
+      summary: "The address of the server",
+      default: "the running server's, or http://localhost:8789",
+    },
+  },
+  examples: [
+    "ledge store presign photos/cat.png",
+    "ledge store presign photos/upload.png --method PUT --expires 15m",
+  ],
+
+  async run(invocation) {
+    const { bucket, key } = parseAddress(invocation.arguments[0] as string);
+    const expiresSeconds = parseTime(textOption(invocation, "expires") ?? "1h");
+    const method = choiceOption(invocation, "method", methods) ?? "GET";
+    const { bucketName } = findBucket((await findProject(invocation)).buckets, bucket);
+    const signer = await import("../../s3/signature/presign.ts");
+    const now = Date.now();
+    const server = await findSigner(invocation);
+    const url = signer.presign({ ...server, method, bucketName, key, expiresSeconds, now });
+    const expires = new Date(now + expiresSeconds * 1000).toISOString();
+    print(invocation, { url, method, expires }, url);
+  },
+};
+
+/** The address and the credentials of the project's server. */
+async function findSigner(invocation: Invocation) {
+  const { readConfig } = await import("../../config/read-config.ts");
+  const { readOrMakeCredentials } = await import("../../s3/server/credentials-file.ts");
+  const { defaultPort } = await import("../../s3/server/start-s3.ts");
+  const { findServer } = await import("../../s3/server/server-record.ts");
+  const { folder, s3 } = readConfig(configSelection(invocation));
+  const records = pluginFolder(stateFolder(folder, textOption(invocation, "persist-to")), "s3");
+  const endpoint =
+    textOption(invocation, "endpoint") ??
+    findServer(records) ??
+    `http://localhost:${s3.port ?? defaultPort}`;
+  if (!URL.canParse(endpoint)) {
+    throw new UsageError(
+      `--endpoint must be a URL such as http://localhost:8789, not "${endpoint}".`,
+    );
+  }
+  return { endpoint, credentials: s3.credentials ?? readOrMakeCredentials(records) };
+}
+
+function parseTime(text: string): number {
+  const [, count, unit = "s"] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
+  const seconds = Number(count) * (units[unit === "" ? "s" : unit] as number);
+  if (seconds >= 1 && seconds <= secondsMax) return seconds;
+  throw new UsageError(`--expires must be a time from 1s to 7d, such as 15m, not "${text}".`);
+}

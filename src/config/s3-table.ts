@@ -1,0 +1,139 @@
+/** `[s3]` of the configuration file: the server of the S3-compatible API. */
+import * as v from "valibot";
+import { hostName } from "../base/host-rule.ts";
+import { isPort } from "../base/ports.ts";
+import { UserError } from "../base/user-error.ts";
+import {
+  integerSchema,
+  listSchema,
+  oneOfSchema,
+  parseValue,
+  tableSchema,
+  textMatchingSchema,
+  textSchema,
+  valueSchema,
+  type ReportMistake,
+  type Table,
+} from "./schema.ts";
+
+export interface ProjectS3 {
+  /** `undefined`: 8789, or the next free port. */
+  readonly port?: number;
+  /** `undefined`: a pair that is made for the state folder. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** Names besides loopback under which the server may be called. */
+  readonly hosts: readonly string[];
+  readonly cors: readonly ProjectCorsRule[];
+}
+
+/** A rule for the pages of other origins, as the API's own CORS rules. */
+export interface ProjectCorsRule {
+  /** The bucket; `undefined`: every bucket. */
+  readonly bucket?: string;
+  readonly allowedOrigins: readonly string[];
+  readonly allowedMethods: readonly string[];
+  readonly allowedHeaders: readonly string[];
+  readonly exposeHeaders: readonly string[];
+  readonly maxAgeSeconds?: number;
+}
+
+/** A client sends the id in a header and in URLs. */
+const accessKeyId = textMatchingSchema(
+  /^[A-Za-z0-9_-]{3,128}$/,
+  "must be 3 to 128 letters, digits, _ and -",
+);
+const secretAccessKey = textMatchingSchema(
+  /^[\x21-\x7e]{8,256}$/,
+  "must be 8 to 256 characters of ASCII without spaces",
+);
+const host = textSchema(
+  (text) => (/:\d+$/.test(text) ? null : hostName(text)),
+  'must be a host name or an address without a port, such as "store.test" or "[2001:db8::1]"',
+);
+const texts = listSchema(v.string("must be text"));
+const daySeconds = 86_400;
+
+const corsEntries = {
+  bucket: v.optional(v.string("must be text")),
+  allowed_origins: listSchema(
+    textMatchingSchema(/^[^*]*\*?[^*]*$/, 'must be an origin with at most one "*"'),
+  ),
+  allowed_methods: listSchema(oneOfSchema(["GET", "HEAD", "PUT", "POST", "DELETE"])),
+  allowed_headers: v.optional(texts, []),
+  expose_headers: v.optional(texts, []),
+  max_age_seconds: v.optional(integerSchema(0, daySeconds)),
+};
+export const corsKeys: readonly string[] = Object.keys(corsEntries);
+
+const s3Entries = {
+  port: v.optional(
+    valueSchema(
+      (input) => (isPort(input) ? input : null),
+      "must be a port, 0 to 65535; 0 takes any free port",
+    ),
+  ),
+  access_key_id: v.optional(accessKeyId),
+  secret_access_key: v.optional(secretAccessKey),
+  hosts: v.optional(listSchema(host), []),
+  cors: v.optional(
+    listSchema(
+      tableSchema(corsEntries, {
+        allowed_origins: '["http://localhost:3000"]',
+        allowed_methods: '["GET"]',
+      }),
+      "must be a list: write [[s3.cors]], or a JSON array",
+    ),
+    [],
+  ),
+};
+export const s3Keys: readonly string[] = Object.keys(s3Entries);
+const s3Table = tableSchema(s3Entries);
+
+/**
+ * @param secrets `.dev.vars`: S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY replace the keys of the table,
+ *   which stands in a file that people share
+ */
+export function readS3(
+  { s3: given = {} }: Table,
+  secrets: Readonly<Record<string, string>>,
+  report: ReportMistake,
+): ProjectS3 {
+  const parsed = parseValue(s3Table, given, ["s3"], report);
+  if (parsed === null) return { hosts: [], cors: [] };
+  const { port, hosts, cors } = parsed;
+  const id = secret(secrets, "S3_ACCESS_KEY_ID", accessKeyId) ?? parsed.access_key_id;
+  const key = secret(secrets, "S3_SECRET_ACCESS_KEY", secretAccessKey) ?? parsed.secret_access_key;
+  if ((id === undefined) !== (key === undefined)) {
+    const missing = id === undefined ? "access_key_id" : "secret_access_key";
+    report(["s3"], `needs ${missing} too: credentials are a pair.`);
+  }
+  return {
+    ...(port !== undefined && { port }),
+    ...(id !== undefined &&
+      key !== undefined && {
+        credentials: { accessKeyId: id, secretAccessKey: key },
+      }),
+    hosts,
+    cors: cors.map((rule) => ({
+      ...(rule.bucket !== undefined && { bucket: rule.bucket }),
+      allowedOrigins: rule.allowed_origins,
+      allowedMethods: rule.allowed_methods,
+      allowedHeaders: rule.allowed_headers,
+      exposeHeaders: rule.expose_headers,
+      ...(rule.max_age_seconds !== undefined && { maxAgeSeconds: rule.max_age_seconds }),
+    })),
+  };
+}
+
+/** @throws UserError for a secret that cannot be one */
+function secret(
+  secrets: Readonly<Record<string, string>>,
+  name: string,
+  schema: v.GenericSchema<unknown, string>,
+): string | undefined {
+  if (secrets[name] === undefined) return undefined;
+  const value = parseValue(schema, secrets[name], [], (_, problem) => {
+    throw new UserError(`.dev.vars: ${name} ${problem}.`);
+  });
+  return value ?? undefined;
+}

@@ -1,0 +1,45 @@
+/** The options of the server for a project: its buckets, its credentials and its rules. */
+import { join } from "node:path";
+import { stateFolder } from "../../base/state-folder.ts";
+import type { ProjectConfig } from "../../config/read-config.ts";
+import type { CorsRule } from "../cors-rules.ts";
+import type { S3BucketOptions, StartS3Options } from "./start-s3.ts";
+
+export interface ProjectS3Options {
+  /** Replaces the port of the configuration. */
+  readonly port?: number;
+  /** Replaces the state folder beside the configuration file. */
+  readonly persistTo?: string;
+}
+
+/** @param config a function, because the configuration may change while the server runs */
+export function projectS3Options(
+  config: () => ProjectConfig,
+  options: ProjectS3Options,
+): StartS3Options {
+  const { folder, path, s3 } = config();
+  const port = options.port ?? s3.port;
+  return {
+    stateFolder: stateFolder(folder, options.persistTo),
+    buckets: () => bucketsOf(config()),
+    configFile: path ?? join(folder, "wrangler.jsonc"),
+    hosts: s3.hosts,
+    ...(port !== undefined && { port }),
+    ...(s3.credentials !== undefined && { credentials: s3.credentials }),
+  };
+}
+
+/** A bucket that several bindings name is public if one of them says so. */
+function bucketsOf({ buckets, s3 }: ProjectConfig): S3BucketOptions[] {
+  const byName = new Map<string, S3BucketOptions>();
+  for (const { bucketName, previewBucketName, public: isPublic } of buckets) {
+    const name = previewBucketName ?? bucketName;
+    const cors: CorsRule[] = s3.cors.filter(({ bucket = name }) => bucket === name);
+    byName.set(name, {
+      name,
+      public: isPublic === true || byName.get(name)?.public === true,
+      cors,
+    });
+  }
+  return [...byName.values()];
+}

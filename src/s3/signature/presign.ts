@@ -1,0 +1,53 @@
+/** Presigned URLs: a request that whoever has the URL may send until the URL expires. */
+import { algorithm, expiresSecondsMax } from "./authorization.ts";
+import { canonicalQuery, encodeComponent } from "../uri-encoding.ts";
+import {
+  canonicalRequest,
+  sha256,
+  sign,
+  signingKey,
+  type Credentials,
+} from "./verify-signature.ts";
+
+export interface PresignOptions {
+  /** Of the server: `http://localhost:8789` */
+  readonly endpoint: string;
+  readonly credentials: Credentials;
+  readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
+  readonly bucketName: string;
+  readonly key: string;
+  /** From 1 to seven days */
+  readonly expiresSeconds: number;
+  /** Milliseconds since the epoch */
+  readonly now: number;
+}
+
+const region = "auto";
+const payload = "UNSIGNED-PAYLOAD";
+
+export function presign(options: PresignOptions): string {
+  const { endpoint, credentials, method, bucketName, key, expiresSeconds, now } = options;
+  if (expiresSeconds < 1 || expiresSeconds > expiresSecondsMax) {
+    throw new RangeError(`A presigned URL is valid for 1 to ${expiresSecondsMax} seconds.`);
+  }
+  const { host, origin } = new URL(endpoint);
+  const dateText = new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, "");
+  const scope = { date: dateText.slice(0, 8), region, service: "s3" };
+  const scopeText = `${scope.date}/${region}/${scope.service}/aws4_request`;
+  const path = `/${[bucketName, ...key.split("/")].map(encodeComponent).join("/")}`;
+  const query = canonicalQuery([
+    ["X-Amz-Algorithm", algorithm],
+    ["X-Amz-Content-Sha256", payload],
+    ["X-Amz-Credential", `${credentials.accessKeyId}/${scopeText}`],
+    ["X-Amz-Date", dateText],
+    ["X-Amz-Expires", String(expiresSeconds)],
+    ["X-Amz-SignedHeaders", "host"],
+  ]);
+  const canonical = canonicalRequest(
+    { method, path, query, headers: new Map([["host", host]]) },
+    { signedHeaders: ["host"], payload, isPresigned: true },
+  );
+  const text = [algorithm, dateText, scopeText, sha256(canonical)].join("\n");
+  const signature = sign(signingKey(credentials.secretAccessKey, scope), text);
+  return `${origin}${path}?${query}&X-Amz-Signature=${signature}`;
+}
