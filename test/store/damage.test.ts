@@ -141,13 +141,13 @@ describe("a flipped bit in a row that the S3-compatible interface has written", 
     checkpoint(bucketDatabase(folder));
     flipIn(bucketDatabase(folder), "allowed origins");
     flipIn(bucketDatabase(folder), content.checksums.sha1 as string);
-    const { damages } = await checkBucket({
+    const report = await checkBucket({
       storeFolder: join(folder, "store"),
       bucketName: "photos",
       activeRuns: () => [],
       onObject() {},
     });
-    expect(damages).toEqual([
+    expect(report.damages).toEqual([
       {
         key: "k",
         problem: expect.stringMatching(/^part 1 of its upload is damaged: its row/) as string,

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Checksums, S3ChecksumAlgorithm } from "../../src/store/core/checksum.ts";
+import type { Conditional } from "../../src/store/core/conditional.ts";
 import { crcOf } from "../../src/store/core/crc.ts";
 import { StoreError } from "../../src/store/core/errors.ts";
 import { decodeObject } from "../../src/store/core/object-encoding.ts";
@@ -37,7 +38,7 @@ function digest(algorithm: S3ChecksumAlgorithm, bytes: Uint8Array): string {
 }
 
 /** Uploads two parts, whose checksums have the upload's algorithm. */
-async function upload(key: string, checksum: UploadChecksum = {}) {
+async function uploadParts(key: string, checksum: UploadChecksum = {}) {
   const { uploadId } = await photos.call({
     method: "createUpload",
     key,
@@ -88,8 +89,8 @@ describe("delete with a condition", () => {
   it("keeps an object for which the condition does not hold", async () => {
     const { bucket } = sharedStore();
     const { etag } = await bucket.put("key", "value");
-    const remove = (onlyIf: object) =>
-      photos.call({ method: "delete", keys: ["key"], onlyIf: onlyIf as never });
+    const request = { method: "delete" as const, keys: ["key"] };
+    const remove = (onlyIf: Conditional) => photos.call({ ...request, onlyIf });
     await expect(remove(etagOf("other"))).rejects.toThrow(new StoreError(10031));
     expect(await bucket.head("key")).not.toBeNull();
     await remove(etagOf(etag));
@@ -100,7 +101,7 @@ describe("delete with a condition", () => {
 
 describe("get with a part number", () => {
   it("reads one part of an upload", async () => {
-    const { parts, ...reference } = await upload("key");
+    const { parts, ...reference } = await uploadParts("key");
     await photos.call({ method: "completeUpload", ...reference, parts });
     for (const [index, bytes] of [first, last].entries()) {
       const part = (await photos.get({ key: "key", partNumber: index + 1 })) as FoundObject;
@@ -136,7 +137,7 @@ describe("completeUpload", () => {
     ["sha256", "composite"],
   ] as const)("stores the %s of the object: %s", async (algorithm, type) => {
     const checksum = { checksumAlgorithm: algorithm, ...(type && { checksumType: type }) };
-    const { parts, ...reference } = await upload("key", checksum);
+    const { parts, ...reference } = await uploadParts("key", checksum);
     const isFull = type === "full object" || algorithm === "crc64nvme";
     const digests = [first, last].map((bytes) => Buffer.from(digest(algorithm, bytes), "hex"));
     const hex = isFull
@@ -158,7 +159,7 @@ describe("completeUpload", () => {
   });
 
   it("refuses a part with another checksum, and another size of the object", async () => {
-    const { parts, ...reference } = await upload("key", { checksumAlgorithm: "sha256" });
+    const { parts, ...reference } = await uploadParts("key", { checksumAlgorithm: "sha256" });
     const request = { method: "completeUpload", ...reference, parts } as const;
     const wrong = parts.map((part) => ({ ...part, checksums: { sha256: "0".repeat(64) } }));
     await expect(photos.call({ ...request, parts: wrong })).rejects.toThrow(new StoreError(10025));
@@ -171,7 +172,7 @@ describe("completeUpload", () => {
   it("keeps the upload in progress while its condition does not hold", async () => {
     const { bucket } = sharedStore();
     const { etag } = await bucket.put("key", "value");
-    const { parts, ...reference } = await upload("key");
+    const { parts, ...reference } = await uploadParts("key");
     const request = { method: "completeUpload", ...reference, parts } as const;
     const onlyIf = { etagDoesNotMatch: [{ kind: "any" }] } as const;
     await expect(photos.call({ ...request, onlyIf })).rejects.toThrow(new StoreError(10031));
@@ -190,7 +191,7 @@ describe("completeUpload", () => {
     const end = await photos.call(request);
     expect((await begun.complete([part, end])).size).toBe(whole.length);
 
-    const { parts, uploadId } = await upload("mixed", { checksumAlgorithm: "crc32" });
+    const { parts, uploadId } = await uploadParts("mixed", { checksumAlgorithm: "crc32" });
     const resumed = bucket.resumeMultipartUpload("mixed", uploadId);
     const replaced = await resumed.uploadPart(2, last);
     const completed = await resumed.complete([parts[0] as typeof replaced, replaced]);
@@ -206,7 +207,7 @@ describe("listParts", () => {
   it("tells the times and the checksums of parts, and describes the upload", async () => {
     const before = Date.now();
     const checksum = { checksumAlgorithm: "crc32c", checksumType: "full object" } as const;
-    const { parts, ...reference } = await upload("key", checksum);
+    const { parts, ...reference } = await uploadParts("key", checksum);
     const listed = await photos.call({
       method: "listParts",
       ...reference,
@@ -233,16 +234,11 @@ describe("listUploads", () => {
       const created = await photos.call({ method: "createUpload", key, ...description });
       ids.set(key, created.uploadId);
     }
-    const list = (after?: object) =>
-      photos.call({
-        method: "listUploads",
-        prefix: "",
-        delimiter: "/",
-        limit: 1,
-        ...(after && { after: after as never }),
-      });
-    const pages = [await list()];
-    while (pages.at(-1)?.next !== undefined) pages.push(await list(pages.at(-1)?.next));
+    const request = { method: "listUploads", prefix: "", delimiter: "/", limit: 1 } as const;
+    const pages = [await photos.call(request)];
+    for (let after = pages[0]?.next; after !== undefined; after = pages.at(-1)?.next) {
+      pages.push(await photos.call({ ...request, after }));
+    }
     expect(pages.map(({ uploads, prefixes }) => [uploads.map(({ key }) => key), prefixes])).toEqual(
       [
         [[], ["a/"]],

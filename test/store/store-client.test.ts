@@ -90,10 +90,12 @@ describe("ClientBucket.write()", () => {
       throw new Error("the client went away");
     }
     await expect(photos.write(failing())).rejects.toThrow("the client went away");
-    const verify = (): never => {
-      throw new StoreError(10037);
+    const options = {
+      verify(): never {
+        throw new StoreError(10037);
+      },
     };
-    await expect(photos.write(chunksOf(large), { verify })).rejects.toThrow(new StoreError(10037));
+    await expect(photos.write(chunksOf(large), options)).rejects.toThrow(new StoreError(10037));
     expect(hasNoFiles()).toBe(true);
   });
 
@@ -276,11 +278,6 @@ describe("StoreClient", () => {
       await client.create("raced");
       const bucket = (await client.find("raced")) as ClientBucket;
       const content = await bucket.write(chunksOf(large.subarray(0, round % 2 ? 200_000 : 100)));
-      const codeOf = (promise: Promise<unknown>): Promise<number> =>
-        promise.then(
-          () => 0,
-          (error: StoreError) => error.code,
-        );
       const deleting = codeOf(other.delete("raced"));
       // Around the time that the deletion takes.
       await new Promise((resolve) => setTimeout(resolve, round / 4));
@@ -288,10 +285,8 @@ describe("StoreClient", () => {
       const [deleted, stored] = await Promise.all([deleting, storing]);
       expect(stored).toBe(deleted === 0 ? 10006 : 0);
       expect([0, 10008]).toContain(deleted);
-      if (deleted === 0) {
-        expect(await client.find("raced")).toBeNull();
-        await client.create("raced");
-      }
+      expect((await client.find("raced")) === null).toBe(deleted === 0);
+      await client.create("raced");
       const again = (await client.find("raced")) as ClientBucket;
       expect((await get(again, "key")) === null).toBe(deleted === 0);
       await again.call({ method: "delete", keys: ["key"] });
@@ -300,6 +295,14 @@ describe("StoreClient", () => {
     await vi.waitFor(() => expect(hasNoFiles()).toBe(true), waitOptions);
   });
 });
+
+/** The code of the error, or 0. */
+function codeOf(promise: Promise<unknown>): Promise<number> {
+  return promise.then(
+    () => 0,
+    (error: StoreError) => error.code,
+  );
+}
 
 /** The databases of buckets. */
 function databases(folder: string): string[] {

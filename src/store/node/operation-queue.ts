@@ -35,7 +35,7 @@ export class OperationQueue {
   }
 
   execute<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
-    return this.#add(request as Operation) as Promise<Outcome<M>>;
+    return this.#add(request as Operation);
   }
 
   #add(operation: Operation): Promise<Outcome> {
