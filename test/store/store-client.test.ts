@@ -9,11 +9,23 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import type { ChecksumAlgorithm } from "../../src/store/core/checksum.ts";
 import { crcOf } from "../../src/store/core/crc.ts";
 import { StoreError } from "../../src/store/core/errors.ts";
+import {
+  failEffect,
+  makeStoreFault,
+  type FaultEffect,
+  type StoreFault,
+} from "../../src/store/core/store-fault.ts";
 import type { ClientBucket, FoundObject } from "../../src/store/node/client-bucket.ts";
 import type { StoreClient } from "../../src/store/node/store-client.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { blobFiles, shareStore, startStore, temporaryFolder } from "../support/store.ts";
 import { chunksOf, description, openStoreClient, readAll } from "./support/store-client.ts";
+
+/** The methods of `store_control` for faults. */
+interface FaultControl {
+  armFault(fault: StoreFault): Promise<string | null>;
+  disarmFaults(): Promise<void>;
+}
 
 const large = bytesOf(3_000_000);
 const waitOptions = { timeout: 30_000 };
@@ -138,6 +150,22 @@ describe("ClientBucket.get()", () => {
   });
 });
 
+describe("a fault of a test", () => {
+  it("loses the answer of an operation, fails it, or delays it", async () => {
+    const { control } = sharedStore() as unknown as { control: FaultControl };
+    const arm = (effect: FaultEffect) =>
+      control.armFault(makeStoreFault({ method: "head", times: 1 }, effect));
+    const head = () => photos.call({ method: "head", key: "none" });
+    await arm({ kind: "drop", afterBytes: null });
+    await expect(head()).rejects.toThrow("Network connection lost.");
+    await arm(failEffect(10001));
+    await expect(head()).rejects.toThrow(new StoreError(10001));
+    await arm({ kind: "slow", milliseconds: 5 });
+    expect(await head()).toBeNull();
+    await control.disarmFaults();
+  });
+});
+
 describe("ClientBucket.copy()", () => {
   it.each([
     ["a file", 3_000_000],
@@ -259,6 +287,25 @@ describe("StoreClient", () => {
     const second = openClient(folder);
     await second.create("made");
     expect(await get((await second.find("made")) as ClientBucket, "key")).toBeNull();
+  });
+
+  it("makes or deletes a bucket whose deletion was cut short", async () => {
+    for (const [round, correct] of [
+      () => client.create("cut"),
+      () => client.delete("cut"),
+    ].entries()) {
+      await client.create("cut");
+      const cut = (await client.find("cut")) as ClientBucket;
+      // What a process has done that is killed before it removes the folder.
+      await cut.call({ method: "deleteBucket" });
+      await expect(put(cut, "key", large.slice(0, 10))).rejects.toThrow(new StoreError(10006));
+      await correct();
+      expect((await client.find("cut")) === null).toBe(round === 1);
+    }
+    await client.create("cut");
+    await put((await client.find("cut")) as ClientBucket, "key", large);
+    await ((await client.find("cut")) as ClientBucket).call({ method: "delete", keys: ["key"] });
+    await client.delete("cut");
   });
 
   it("refuses names that are not valid, and the deletion of a configured bucket", async () => {
