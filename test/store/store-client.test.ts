@@ -155,7 +155,8 @@ describe("a fault of a test", () => {
     const { control } = sharedStore() as unknown as { control: FaultControl };
     const arm = (effect: FaultEffect) =>
       control.armFault(makeStoreFault({ method: "head", times: 1 }, effect));
-    const head = () => photos.call({ method: "head", key: "none" });
+    const request = { method: "head", key: "none" } as const;
+    const head = () => photos.call(request);
     await arm({ kind: "drop", afterBytes: null });
     await expect(head()).rejects.toThrow("Network connection lost.");
     await arm(failEffect(10001));

@@ -39,7 +39,7 @@ export class OperationQueue {
   /** @throws Error when a fault of a test loses the answer */
   async execute<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
     const answer = (await this.#add(request as Operation)) as OutcomeMessage<M>;
-    const { delayMilliseconds, lost, late } = faultOf(answer as OutcomeMessage) ?? {};
+    const { delayMilliseconds, lost, late } = faultOf(answer) ?? {};
     if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
     // A body that a fault breaks off is lost as a whole here.
     if (lost !== undefined || late) throw new Error("Network connection lost.");
