@@ -133,7 +133,12 @@ function headersOf(headers: ReadonlyMap<string, string>, hoisted: S3Parameters |
 /** The connection stays open when a reader stops early, because the response is still to be sent. */
 async function* readBody(message: IncomingMessage, onBody: () => void): AsyncGenerator<Uint8Array> {
   onBody();
-  yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  try {
+    yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } catch {
+    // The client has gone away.
+    throw new S3Error("IncompleteBody");
+  }
 }
 
 /** Lets a client send the body that it has announced with `Expect: 100-continue`. */

@@ -103,6 +103,8 @@ export class S3Server {
         },
         message.method === "HEAD",
       );
+      // What the verb has not read of the body would be taken for the next request.
+      if (!message.complete) message.resume();
     } catch (error) {
       this.#options.onError?.(error);
       response.destroy();
