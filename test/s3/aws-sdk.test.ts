@@ -3,6 +3,7 @@
  *
  * The packages are development dependencies. Where they are not installed, the tests are skipped.
  */
+/* oxlint-disable typescript/no-explicit-any -- types come with the packages */
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
@@ -33,6 +34,8 @@ describe.skipIf(!isInstalled)("the AWS SDK", () => {
     const { Body } = await send("GetObject", { Key });
     return Buffer.from(await Body.transformToByteArray());
   };
+  const presign = (command: string, input: object): Promise<string> =>
+    presigner!["getSignedUrl"](client, new sdk![`${command}Command`]({ Bucket, ...input }));
   /** Three parts, the last of which is smaller. */
   const large = Buffer.alloc(11 * 1024 * 1024, "0123456789abcdef!");
 
@@ -65,8 +68,6 @@ describe.skipIf(!isInstalled)("the AWS SDK", () => {
 
   it("presigns reads and writes", async () => {
     await send("PutObject", { Key: "first", Body: "x" });
-    const presign = (command: string, input: object): Promise<string> =>
-      presigner!["getSignedUrl"](client, new sdk![`${command}Command`]({ Bucket, ...input }));
     const url = await presign("PutObject", { Key: "signed", Metadata: { a: "b" } });
     expect((await fetch(url, { method: "PUT", body: "by URL" })).status).toBe(200);
     const got = await fetch(

@@ -44,6 +44,11 @@ const unsignedTrailer: Sent = {
   chunks: () => unsignedBody,
 };
 
+/** The body of a request with some text replaced. */
+function alter(sent: Sent, from: string, to: string): NonNullable<Sent["chunks"]> {
+  return (signing) => String(sent.chunks?.(signing)).replace(from, to);
+}
+
 async function expectNothing(): Promise<void> {
   expect((await send({ method: "HEAD", target: "/photos/streamed" })).status).toBe(404);
   expect(s3.files("photos")).toEqual([]);
@@ -68,10 +73,6 @@ describe("a body", () => {
     await expectNothing();
   });
 
-  const alter =
-    (sent: Sent, from: string, to: string): NonNullable<Sent["chunks"]> =>
-    (signing) =>
-      (sent.chunks?.(signing) as string).replace(from, to);
   const plain: Sent = { method: "PUT", target: "/photos/streamed", body: content };
 
   it.each<[string, Sent, number, string]>([

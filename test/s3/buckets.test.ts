@@ -26,6 +26,24 @@ const s3 = useS3({
 const send = (...args: Parameters<typeof s3.client.send>) => s3.client.send(...args);
 const element = (text: string, name: string) => new RegExp(`<${name}>([^<]*)<`).exec(text)?.[1];
 
+const preflight = (origin: string) =>
+  send({
+    method: "OPTIONS",
+    target: "/site/x",
+    isAnonymous: true,
+    headers: { origin, "access-control-request-method": "PUT" },
+  });
+
+const statusOf = (host: string, path: string) =>
+  new Promise<number>((resolve, reject) => {
+    const { port } = s3.server;
+    const sent = request({ host: "127.0.0.1", port, path, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode as number);
+    });
+    sent.on("error", reject).end();
+  });
+
 describe("buckets", () => {
   it("are created, found and deleted by requests", async () => {
     expect((await send({ method: "HEAD", target: "/made" })).status).toBe(404);
@@ -159,14 +177,6 @@ describe("uploads in parts", () => {
 });
 
 describe("CORS", () => {
-  const preflight = (origin: string) =>
-    send({
-      method: "OPTIONS",
-      target: "/site/x",
-      isAnonymous: true,
-      headers: { origin, "access-control-request-method": "PUT" },
-    });
-
   it("follows the rules of the configuration until a request puts others", async () => {
     expect((await preflight("https://app.test")).headers).toMatchObject({
       "access-control-allow-origin": "https://app.test",
@@ -193,23 +203,13 @@ describe("CORS", () => {
 });
 
 describe("the server", () => {
-  const status = (host: string, path: string) =>
-    new Promise<number>((resolve, reject) => {
-      const { port } = s3.server;
-      const sent = request({ host: "127.0.0.1", port, path, headers: { host } }, (response) => {
-        response.resume();
-        resolve(response.statusCode as number);
-      });
-      sent.on("error", reject).end();
-    });
-
   it("answers loopback names, configured hosts, and buckets before them", async () => {
     await send({ method: "PUT", target: "/site/a", body: "x" });
-    expect(await status("127.0.0.1", "/site/a")).toBe(200);
-    expect(await status("site.localhost:1", "/a")).toBe(200);
-    expect(await status("s3.test", "/site/a")).toBe(200);
-    expect(await status("site.s3.test", "/a")).toBe(200);
-    expect(await status("evil.test", "/site/a")).toBe(403);
+    expect(await statusOf("127.0.0.1", "/site/a")).toBe(200);
+    expect(await statusOf("site.localhost:1", "/a")).toBe(200);
+    expect(await statusOf("s3.test", "/site/a")).toBe(200);
+    expect(await statusOf("site.s3.test", "/a")).toBe(200);
+    expect(await statusOf("evil.test", "/site/a")).toBe(403);
   });
 
   it("gives each response an id", async () => {
