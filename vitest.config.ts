@@ -1,9 +1,15 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 
 /** `test/dev/keys.test.ts` needs `script` of util-linux: other systems have other versions or none. */
 const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
+
+// The tests start hundreds of processes, which load the same modules: Node compiles each once.
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
+  new URL("node_modules/.cache/node", import.meta.url),
+);
 
 export default defineConfig({
   test: {
@@ -24,10 +30,12 @@ export default defineConfig({
       "./test/store/conformance/vitest.workerd.config.ts",
       // Each example is a separate project, like the project of a user.
       "./examples/*/vitest.config.ts",
-      ...["store", "s3", "dns", "dev", "cli", "tools", "faults", "docs"].map((subject) => ({
+      ...["store", "s3", "dns", "dev", "cli", "faults", "docs"].map((subject) => ({
         test: {
           name: subject,
           include: [`test/${subject}/*.test.ts`],
+          // Tests of the last four start processes and share no state with them.
+          isolate: ["store", "s3", "dns"].includes(subject),
           exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
           // The plugin, which Miniflare loads, shares modules with `startS3()`, as in a user's project.
           ...(subject === "s3" && { server: { deps: { external: [/\/dist\//] } } }),

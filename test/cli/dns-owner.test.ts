@@ -18,9 +18,9 @@ beforeEach(() => {
   project = new DnsProject({ zones: [{ name: "example.org" }] });
 });
 afterEach(async () => {
+  const runtimeId = existsSync(recordPath()) ? readOwner().runtimeId : null;
   if (owner !== null) await killOwner();
-  // This command ends a runtime that a test has left running.
-  await project.run("zones");
+  if (runtimeId !== null && isAlive(runtimeId)) process.kill(runtimeId, "SIGKILL");
   project.remove();
 });
 

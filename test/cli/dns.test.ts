@@ -182,24 +182,18 @@ describe("ledge dns, without a server", () => {
     expect(await project.ok("add", "example.org", "www", "A", "192.0.2.1", "--proxied")).toBe(
       "Added www.example.org auto A 192.0.2.1 ; proxied\n",
     );
-    expect(await project.json("set", "example.org", "www", "A", "192.0.2.2")).toMatchObject({
-      action: "replaced",
-      record: { content: "192.0.2.2", proxied: true },
-    });
     const text = "mail MX 10 mail\nmail A 192.0.2.3\n";
     const imported = await runDns(project.folder, ["import", "example.org", "-"], text);
     expect(imported).toMatchObject({ code: 0, out: "Added 2 records to example.org.\n" });
     await project.ok("delete", "example.org", "mail", "MX");
-    expect(await project.ok("list", "example.org")).toBe(
-      "mail.example.org  auto  A  192.0.2.3\nwww.example.org   auto  A  192.0.2.2  ; proxied\n",
-    );
-    expect(await project.ok("export", "example.org")).toContain("mail.example.org.\t1\tIN\tA");
+    const exported = await project.ok("export", "example.org");
+    expect(exported).toContain("mail.example.org.\t1\tIN\tA");
+    expect(exported).not.toContain("MX");
     expect(await project.json("dig", "www.example.org")).toMatchObject({
       answers: [{ data: "198.18.0.1" }, { data: "198.18.0.2" }],
       reasons: [{ rule: "zone" }, { rule: "proxied" }],
       transport: "udp",
     });
-    expect((await project.run("list", "example.com")).code).toBe(3);
     expect(existsSync(runRecordOf(project))).toBe(false);
   });
 

@@ -26,15 +26,10 @@ function lines(text: string): ListedJson[] {
     .map((line) => JSON.parse(line) as ListedJson);
 }
 
-describe.each(["with a runtime on the folder", "without one"])("ledge store, %s", (how) => {
-  async function project(): Promise<StoreProject> {
-    const made = new StoreProject();
-    if (how === "with a runtime on the folder") await made.serve();
-    return made;
-  }
-
+describe("ledge store, with a runtime on the folder", () => {
   it("puts, heads, copies, lists, gets and deletes", async () => {
-    const here = await project();
+    const here = new StoreProject();
+    await here.serve();
     // One file below and one above the limit up to which the database holds values.
     const small = here.write("cat.png", bytesOf(1000));
     const large = here.write("movie.mp4", bytesOf(3_000_000, 2));
@@ -91,6 +86,22 @@ describe.each(["with a runtime on the folder", "without one"])("ledge store, %s"
       text: "",
       errors: 'There is no object "movie.mp4" in "photos".\n',
     });
+  });
+});
+
+describe("ledge store, without a runtime", () => {
+  it("puts, copies, lists, gets and deletes", async () => {
+    const here = new StoreProject();
+    here.write("movie.mp4", bytesOf(3_000_000, 2));
+    expect(await here.store("put", "archive/movie", "movie.mp4")).toMatchObject({ code: 0 });
+    const copied = await here.store("cp", "archive/movie", "photos/movie.mp4");
+    expect(copied).toMatchObject({ code: 0, errors: "" });
+    const listed = await here.store("list", "photos", "--json");
+    expect(lines(listed.text)).toMatchObject([{ key: "movie.mp4", size: 3_000_000 }]);
+    const { output } = await here.store("get", "photos/movie.mp4", "-");
+    expect(sameBytes(output, bytesOf(3_000_000, 2))).toBe(true);
+    const deleted = await here.store("delete", "photos/movie.mp4", "photos/nothing");
+    expect(deleted).toMatchObject({ code: 0, text: "Deleted 1 object.\n" });
   });
 });
 

@@ -1,4 +1,5 @@
 /** The command `ledge dev`. */
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -53,60 +54,14 @@ async function get(url: string, key: string): Promise<Uint8Array> {
 }
 
 describe("ledge dev", { timeout: 180_000 }, () => {
-  it("answers, keeps objects on disk over a restart, and leaves no process after an interrupt", async () => {
-    const folder = photos();
+  it("answers, prints one block, and leaves no process after an interrupt", async () => {
+    const folder = photos({ dns: { zones: [{ name: "example.com" }] } });
     const first = ledgeDev(folder);
     const url = await first.url();
     await put(url, "cat");
     expect(blobFiles(join(folder, ".wrangler/state/v3"))).toHaveLength(1);
     expect(runRecords(folder)).toHaveLength(1);
-
-    // A terminal sends the signal to every process of the group.
-    process.kill(-first.pid, "SIGINT");
-    expect(await first.exited).toBe(0);
-    expect(first.hasProcesses()).toBe(false);
-    expect(runRecords(folder)).toEqual([]);
-    expect(
-      existsSync(join(folder, ".wrangler/tmp")) && readdirSync(join(folder, ".wrangler/tmp")),
-    ).toEqual([]);
-    expect(first.output).not.toMatch(/crash|ended the runtime/i);
-
-    const second = ledgeDev(folder);
-    expect(await get(await second.url(), "cat")).toEqual(photo);
-  });
-
-  it.each(["SIGTERM", "SIGHUP"] as const)(
-    "leaves no process and no run record after %s",
-    async (signal) => {
-      const folder = photos();
-      const dev = ledgeDev(folder);
-      await dev.url();
-      expect(await dev.end(signal)).toBe(0);
-      expect(dev.hasProcesses()).toBe(false);
-      expect(runRecords(folder)).toEqual([]);
-    },
-  );
-
-  it("ends with npm, if npm runs it", async () => {
-    const folder = photos();
-    write(join(folder, "package.json"), {
-      scripts: {
-        start: `"${process.execPath}" "${ledge}" dev --port 0 --no-dns`,
-      },
-    });
-    const npm = new DevProcess("npm", ["start"], folder);
-    await npm.url();
-    // A process manager sends the signal to npm alone.
-    await npm.end("SIGTERM");
-    await vi.waitFor(() => expect(npm.hasProcesses()).toBe(false), waitOptions);
-    expect(runRecords(folder)).toEqual([]);
-  });
-
-  it("prints one block, without a warning of its own keys", async () => {
-    const folder = photos({ dns: { zones: [{ name: "example.com" }] } });
-    const dev = ledgeDev(folder);
-    await dev.url();
-    expect(dev.output).toMatch(
+    expect(first.output).toMatch(
       new RegExp(
         [
           "^Ready      http://localhost:\\d+",
@@ -123,16 +78,49 @@ describe("ledge dev", { timeout: 180_000 }, () => {
         ].join("\n"),
       ),
     );
+
+    // A terminal sends the signal to every process of the group.
+    process.kill(-first.pid, "SIGINT");
+    expect(await first.exited).toBe(0);
+    expect(first.hasProcesses()).toBe(false);
+    expect(runRecords(folder)).toEqual([]);
+    expect(
+      existsSync(join(folder, ".wrangler/tmp")) && readdirSync(join(folder, ".wrangler/tmp")),
+    ).toEqual([]);
+    expect(first.output).not.toMatch(/crash|ended the runtime/i);
+
+    // The second server has the objects, another port, and a key that wrangler does not know.
+    write(join(folder, "wrangler.jsonc"), { ...configuration, nonsense: true });
+    const taken = await takePort();
+    const second = ledgeDev(folder, "--port", String(taken));
+    const secondUrl = await second.url();
+    expect(await get(secondUrl, "cat")).toEqual(photo);
+    expect(second.output).toContain(`Port ${taken} is taken: using ${new URL(secondUrl).port}.`);
+    expect(second.output).toMatch(
+      /wrangler\.jsonc configuration:\s+- Unexpected fields.*"nonsense"/,
+    );
+    expect(second.output).not.toContain("store_buckets");
+    expect(await second.end("SIGHUP")).toBe(0);
+    expect(second.hasProcesses()).toBe(false);
+    expect(runRecords(folder)).toEqual([]);
   });
 
-  it("passes on wrangler's warning of an unknown key", async () => {
-    const dev = ledgeDev(photos({ nonsense: true }));
-    await dev.url();
-    expect(dev.output).toMatch(/wrangler\.jsonc configuration:\s+- Unexpected fields.*"nonsense"/);
-    expect(dev.output).not.toContain("store_buckets");
+  it("ends with npm, if npm runs it", async () => {
+    const folder = photos();
+    write(join(folder, "package.json"), {
+      scripts: {
+        start: `"${process.execPath}" "${ledge}" dev --port 0 --no-dns`,
+      },
+    });
+    const npm = new DevProcess("npm", ["start"], folder);
+    await npm.url();
+    // A process manager sends the signal to npm alone.
+    await npm.end("SIGTERM");
+    await vi.waitFor(() => expect(npm.hasProcesses()).toBe(false), waitOptions);
+    expect(runRecords(folder)).toEqual([]);
   });
 
-  it("reloads a saved source, and the buckets keep their objects", async () => {
+  it("reloads a saved source, keeps the objects, and leaves no process after SIGTERM", async () => {
     const folder = photos();
     const dev = ledgeDev(folder, "--no-dns");
     const url = await dev.url();
@@ -143,6 +131,10 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     await waitForAnswer(url, { greeting: "good day", objects: 1 });
     expect(await get(url, "cat")).toEqual(photo);
     await dev.waitForOutput(/^Reloaded\.$/m);
+
+    expect(await dev.end("SIGTERM")).toBe(0);
+    expect(dev.hasProcesses()).toBe(false);
+    expect(runRecords(folder)).toEqual([]);
   });
 
   it("starts the script when its mistakes are mended", async () => {
@@ -160,18 +152,6 @@ describe("ledge dev", { timeout: 180_000 }, () => {
 
     write(join(folder, "src/index.ts"), script());
     await waitForAnswer(await dev.url(), { greeting: "hello", objects: 0 });
-  });
-
-  it("uses the next free port and prints it", async () => {
-    const taken = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => void taken.close());
-    await new Promise((resolve) => taken.once("listening", resolve));
-    const { port } = taken.address() as AddressInfo;
-
-    const dev = ledgeDev(photos(), "--no-dns", "--port", String(port));
-    const url = await dev.url();
-    expect(dev.output).toContain(`Port ${port} is taken: using ${new URL(url).port}.`);
-    await waitForAnswer(url, { greeting: "hello", objects: 0 });
   });
 
   it("applies a changed configuration, and keeps the previous one while the file has mistakes", async () => {
@@ -315,6 +295,14 @@ describe("startDev()", { timeout: 180_000 }, () => {
     await expect(startDev(options)).rejects.toThrow(message);
   });
 });
+
+/** A port at which another server listens until the test ends. */
+async function takePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
 
 /** The runtimes that a process has started. */
 function runtimesOf(pid: number): number[] {

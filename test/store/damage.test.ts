@@ -14,6 +14,9 @@ import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { bucketDatabase, checkpoint, flipBit, flipIn } from "../support/damage.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
+import type { ClientBucket } from "../../src/store/node/client-bucket.ts";
+import { checkBucket } from "../../src/store/node/check/check-bucket.ts";
+import { chunksOf, description, openStoreClient } from "./support/store-client.ts";
 
 const size = 200_000;
 const partBytes = 5 * 1024 * 1024;
@@ -119,6 +122,51 @@ describe("a flipped bit in the database", () => {
     }
     await bucket.delete(changed);
     expect((await bucket.list()).objects.map(({ key }) => key)).toEqual(["inline", "other"]);
+  });
+});
+
+describe("a flipped bit in a row that the S3-compatible interface has written", () => {
+  it("in a setting or in a part is reported, and a check finds both", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    const first = openStoreClient(folder);
+    const photos = (await first.find("photos")) as ClientBucket;
+    await photos.call({ method: "putSettings", cors: "allowed origins" });
+    const { uploadId } = await photos.call({ method: "createUpload", key: "k", ...description });
+    const content = await photos.write(chunksOf(bytesOf(10)), { algorithms: ["sha1"] });
+    const part = { key: "k", uploadId, partNumber: 1, content } as const;
+    await photos.call({ method: "uploadPart", ...part });
+    await first.close();
+    await store.stop();
+    checkpoint(bucketDatabase(folder));
+    flipIn(bucketDatabase(folder), "allowed origins");
+    flipIn(bucketDatabase(folder), content.checksums.sha1 as string);
+    const report = await checkBucket({
+      storeFolder: join(folder, "store"),
+      bucketName: "photos",
+      activeRuns: () => [],
+      onObject() {},
+    });
+    expect(report.damages).toEqual([
+      {
+        key: "k",
+        problem: expect.stringMatching(/^part 1 of its upload is damaged: its row/) as string,
+      },
+      { problem: expect.stringMatching(/^The setting "cors" is damaged: its row/) as string },
+    ]);
+
+    await startStore(folder);
+    const second = openStoreClient(folder);
+    const later = (await second.find("photos")) as ClientBucket;
+    await expect(later.call({ method: "getSettings" })).rejects.toThrow(
+      "Cannot read the cors rules of the bucket: their row in the database does not match",
+    );
+    await later.call({ method: "putSettings", cors: null });
+    expect(await later.call({ method: "getSettings" })).toEqual({});
+    // As if the part had not been uploaded.
+    const list = { method: "listParts", key: "k", uploadId, afterPartNumber: 0, limit: 1 } as const;
+    expect((await later.call(list)).parts).toEqual([]);
+    await second.close();
   });
 });
 

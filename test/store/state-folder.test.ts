@@ -4,9 +4,12 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, vi } from "vitest";
+import { RowSeals } from "../../src/store/core/row-seal.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
+import type { ClientBucket } from "../../src/store/node/client-bucket.ts";
+import { openStoreClient } from "./support/store-client.ts";
 
 const count = 4096;
 const size = 1024;
@@ -91,8 +94,34 @@ const firstFormat = `
     size INTEGER NOT NULL, etag TEXT NOT NULL, place ANY NOT NULL,
     PRIMARY KEY (upload_id, part_number)) WITHOUT ROWID, STRICT;`;
 
+/** Converts a bucket's database to the third format, which has no times of parts and no settings. */
+function convertToThirdFormat(folder: string): void {
+  const database = openDatabase(folder);
+  database.exec(`
+    ALTER TABLE uploads DROP COLUMN created;
+    ALTER TABLE uploads DROP COLUMN checksum_algorithm;
+    ALTER TABLE uploads DROP COLUMN checksum_type;
+    ALTER TABLE parts DROP COLUMN uploaded;
+    ALTER TABLE parts DROP COLUMN checksums;
+    DROP TABLE settings;
+    UPDATE format SET version = 3`);
+  // The checksums of rows do not cover the columns that are gone.
+  const seals = new RowSeals(new TextEncoder());
+  const seal = (table: string, where: string, columns: string): void => {
+    const update = database.prepare(`UPDATE ${table} SET checksum = ? WHERE ${where} = ?`);
+    for (const row of database.prepare(`SELECT ${columns} FROM ${table}`).all()) {
+      const values = Object.values(row) as [string, ...(string | number | null)[]];
+      update.run(seals.sealColumns(values), values[0]);
+    }
+  };
+  seal("uploads", "upload_id", "upload_id, key, since, storage_class, http, custom");
+  seal("parts", "upload_id", "upload_id, part_number, size, etag, place, content_checksum");
+  database.close();
+}
+
 /** Converts a bucket's database to the second format, which has no checksums. */
 function convertToSecondFormat(folder: string): void {
+  convertToThirdFormat(folder);
   const database = openDatabase(folder);
   database.exec(`
     UPDATE objects SET segments = (
@@ -139,6 +168,7 @@ describe("a database of an earlier format", () => {
   it.each([
     ["first", convertToFirstFormat],
     ["second", convertToSecondFormat],
+    ["third", convertToThirdFormat],
   ])("keeps its objects and uploads: the %s format", async (_, convert) => {
     const folder = temporaryFolder();
     const store = await startStore(folder);
@@ -170,6 +200,21 @@ describe("a database of an earlier format", () => {
     expect(await (await later.get("small"))?.text()).toBe("small");
     expect(sameBytes(await (await later.get("large"))?.bytes(), bytesOf(200_000))).toBe(true);
     expect(sameBytes(await (await later.get("joined"))?.bytes(), bytesOf(300_000))).toBe(true);
+    const client = openStoreClient(folder);
+    const photos = (await client.find("photos")) as ClientBucket;
+    const reference = { key: "open", uploadId: open.uploadId };
+    const { parts, upload } = await photos.call({
+      method: "listParts",
+      ...reference,
+      afterPartNumber: 0,
+      limit: 10,
+    });
+    expect(upload).toMatchObject({ ...reference, storageClass: "Standard" });
+    // The time of the part was not stored.
+    const checksums = { md5: part.etag };
+    expect(parts).toEqual([{ ...part, size: 4, uploaded: upload.created, checksums }]);
+    await photos.call({ method: "putSettings", cors: "[]" });
+    await client.close();
     await later.resumeMultipartUpload("open", open.uploadId).complete([part]);
     expect(await (await later.get("open"))?.text()).toBe("part");
     // A row that is written now has checksums, beside rows that have none.

@@ -1,6 +1,6 @@
 /** `ledge dev` as users run it: a child process on a project in a temporary folder. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { fileURLToPath } from "node:url";
@@ -71,10 +71,11 @@ export class DevProcess {
   hasProcesses(): boolean {
     try {
       process.kill(-this.pid, 0);
-      return true;
     } catch {
       return false;
     }
+    // A process that has ended stays in the table as a zombie until its parent waits for it.
+    return process.platform !== "linux" || statesOfGroup(this.pid).some((state) => state !== "Z");
   }
 
   /** Waits until the output from position `since` on matches `pattern`. */
@@ -95,6 +96,20 @@ export class DevProcess {
     process.kill(this.pid, signal);
     return this.exited;
   }
+}
+
+/** The states of the processes of a group, as proc_pid_stat(5) names them. */
+function statesOfGroup(groupId: number): string[] {
+  const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return names.flatMap((name) => {
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, "utf8");
+      const [state, , group] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+      return Number(group) === groupId ? [state as string] : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Starts `ledge dev` on free ports. */

@@ -67,22 +67,32 @@ const isolationTest = (name: string) => `
       });`;
 
 describe("a fresh project", () => {
-  it("passes its tests without warnings", async () => {
-    const { status, output } = await runVitest(makeProject(files).folder);
-    expect(output).toContain("2 passed");
+  it("passes its tests without warnings, and isolates concurrent test files", async () => {
+    const project = makeProject({
+      ...files,
+      "test/one.test.ts": isolationTest("one"),
+      "test/two.test.ts": isolationTest("two"),
+    });
+    const { status, output } = await runVitest(project.folder, ["--max-workers=2"]);
+    expect(output).toContain("4 passed");
     expect(status).toBe(0);
     // The pool warns that it has been renamed; no other warning is allowed.
     expect(output.replace(/WARNING: @cloudflare\/vitest-pool-workers.*/, "")).not.toMatch(/warn/i);
   });
 
-  it("can test an environment of the configuration", async () => {
+  it("can test an environment of the configuration, with options of the pool", async () => {
+    const options = `{ environment: "staging", miniflare: { bindings: { GREETING: "hello" } } }`;
     const project = makeProject({
       ...files,
-      "vitest.config.ts": config.replace("ledge()", `ledge({ environment: "staging" })`),
+      "vitest.config.ts": config.replace("ledge()", `ledge(${options})`),
       "test/gallery.test.ts": files["test/gallery.test.ts"].replace(`"photos"`, `"staging-photos"`),
+      "test/bindings.test.ts": `
+        import { env } from "cloudflare:test";
+        import { expect, it } from "vitest";
+        it("has the binding of the pool's option", () => expect(env.GREETING).toBe("hello"));`,
     });
     const { status, output } = await runVitest(project.folder);
-    expect(output).toContain("2 passed");
+    expect(output).toContain("3 passed");
     expect(status).toBe(0);
   });
 
@@ -94,37 +104,6 @@ describe("a fresh project", () => {
     const { status, output } = await runVitest(project.folder);
     expect(output).toContain("1 failed | 1 passed");
     expect(status).toBe(1);
-  });
-
-  it("passes unknown options to the pool", async () => {
-    const project = makeProject({
-      ...files,
-      "vitest.config.ts": config.replace(
-        "ledge()",
-        `ledge({ miniflare: { bindings: { GREETING: "hello" } } })`,
-      ),
-      "test/gallery.test.ts": `
-        import { env } from "cloudflare:test";
-        import { expect, it } from "vitest";
-        it("has both bindings", () => {
-          expect(env.GREETING).toBe("hello");
-          expect(typeof env.PHOTOS.put).toBe("function");
-        });`,
-    });
-    const { status, output } = await runVitest(project.folder);
-    expect(output).toContain("1 passed");
-    expect(status).toBe(0);
-  });
-
-  it("isolates concurrent test files", async () => {
-    const project = makeProject({
-      ...files,
-      "test/one.test.ts": isolationTest("one"),
-      "test/two.test.ts": isolationTest("two"),
-    });
-    const { status, output } = await runVitest(project.folder, ["--max-workers=2"]);
-    expect(output).toContain("4 passed");
-    expect(status).toBe(0);
   });
 });
 

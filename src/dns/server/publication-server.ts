@@ -4,7 +4,8 @@
  * server listens on loopback, and answers only requests with the secret of this start.
  */
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { createServer } from "../../base/node-http.ts";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { MessagePort } from "node:worker_threads";

@@ -4,7 +4,8 @@
  * serials do not fit together because a publication was lost, the thread fetches the whole zone.
  */
 import { once } from "node:events";
-import { Agent, get, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { Agent, get } from "../../base/node-http.ts";
 import { text } from "node:stream/consumers";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";

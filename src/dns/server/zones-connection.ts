@@ -7,7 +7,7 @@
  * request that may write has an id (`worker/objects/stored-replies.ts`).
  */
 import { randomUUID } from "node:crypto";
-import { request } from "node:http";
+import { request } from "../../base/node-http.ts";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Succession } from "../../base/succession.ts";

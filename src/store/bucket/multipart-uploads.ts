@@ -7,6 +7,7 @@
  * is, and not the row. To abort an upload is to move its deadline to now: the steps do the rest.
  */
 import { conditionHolds } from "../core/conditional.ts";
+import type { Segment } from "../core/content-segment.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
@@ -25,7 +26,7 @@ import { checkContent, type ContentTable } from "./content-table.ts";
 import type { ObjectRepository } from "./object-repository.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
 import type { SettingsTable } from "./settings-table.ts";
-import { UploadTable, type StoredUpload } from "./upload-table.ts";
+import { UploadTable, type StoredUpload, type UploadedPart } from "./upload-table.ts";
 
 /** The rows that one step of the expiry changes: a step takes some milliseconds. */
 const stepRowsMax = 200;
@@ -130,11 +131,7 @@ export class MultipartUploads {
       checksums,
       ...description,
     };
-    const segments = selected.map(({ uploaded: _, checksums: __, ...part }) => ({
-      ...part,
-      md5: part.etag,
-    }));
-    return this.#objects.putSegments(record, segments);
+    return this.#objects.putSegments(record, selected.map(segmentOf));
   }
 
   abort({ key, uploadId }: Request<"abortUpload">): Result<"abortUpload"> {
@@ -226,4 +223,10 @@ export class MultipartUploads {
     }
     return found;
   }
+}
+
+/** The segment of the object that a part becomes. */
+function segmentOf({ size, place, etag, checksum }: UploadedPart): Segment {
+  const segment = { size, place, md5: etag };
+  return checksum === undefined ? segment : { ...segment, checksum };
 }

@@ -1,6 +1,12 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { decodeSegments, encodeSegments, sliceSegments, type Segment } from "./content-segment.ts";
+import {
+  decodeSegments,
+  encodeSegments,
+  segmentRange,
+  sliceSegments,
+  type Segment,
+} from "./content-segment.ts";
 
 const place = fc.oneof(fc.nat(), fc.string());
 const segments = fc.array(
@@ -77,6 +83,12 @@ it("sliceSegments() selects the same bytes as a slice of the whole content", () 
     }),
     { numRuns: 500 },
   );
+});
+
+it("segmentRange() is the range of a segment, counted from 1", () => {
+  expect(segmentRange([a, b], 1)).toEqual({ offset: 0, length: 3 });
+  expect(segmentRange([a, b], 2)).toEqual({ offset: 3, length: 4 });
+  for (const number of [-1, 0, 3, 1.5]) expect(segmentRange([a, b], number)).toBeNull();
 });
 
 it("encodeSegments() writes a pair of size and place for each segment", () => {

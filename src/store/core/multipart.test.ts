@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { StoreError } from "./errors.ts";
 import { objectBytesMax, partBytesMin, uploadBytesMax } from "./limits.ts";
 import {
+  earlierExpiry,
   multipartEtag,
   selectParts,
   uploadDeadline,
@@ -36,6 +37,29 @@ describe("uploadStateAt()", () => {
 
   it.each(["completed", "aborted"] as const)("forgets a %s upload at the deadline", (state) => {
     expect(uploadStateAt({ state, since }, deadline)).toBeNull();
+  });
+});
+
+describe("earlierExpiry()", () => {
+  const day = 24 * 3600 * 1000;
+  const rules = [
+    { prefix: "tmp/", days: 2 },
+    { prefix: "tmp/x", days: 1 },
+    { prefix: "", days: 5 },
+  ];
+
+  it.each([
+    ["other", 2 * day],
+    ["tmp/a", 5 * day],
+    ["tmp/x/y", 6 * day],
+  ])("follows the shortest rule for %s", (key, earlier) => {
+    expect(earlierExpiry(key, rules)).toBe(earlier);
+  });
+
+  it("is nothing without a rule, and for a rule of more than seven days", () => {
+    expect(earlierExpiry("key", [])).toBe(0);
+    expect(earlierExpiry("key", [{ prefix: "other", days: 1 }])).toBe(0);
+    expect(earlierExpiry("key", [{ prefix: "", days: 8 }])).toBe(0);
   });
 });
 
@@ -74,6 +98,17 @@ function named(...partNumbers: number[]): { partNumber: number; etag: string }[]
 const min = partBytesMin;
 
 describe("selectParts()", () => {
+  it("compares the checksums that the caller names", () => {
+    const stored = new Map([
+      [1, { partNumber: 1, etag: "a1", size: 1, checksums: { md5: "a1", crc32: "c" } }],
+    ]);
+    const select = (checksums: object) => selectParts([{ ...named(1)[0]!, checksums }], stored);
+    expect(select({})).toHaveLength(1);
+    expect(select({ crc32: "c" })).toHaveLength(1);
+    expect(() => select({ crc32: "d" })).toThrow(new StoreError(10025));
+    expect(() => select({ sha1: "s" })).toThrow(new StoreError(10025));
+  });
+
   it.each([
     ["one small part", { 1: 1 }, [1]],
     ["one empty part", { 1: 0 }, [1]],

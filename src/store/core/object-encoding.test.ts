@@ -8,6 +8,7 @@ import {
   encodeMetadata,
   joinEncoded,
 } from "./object-encoding.ts";
+import { allChecksums } from "./s3-checksums.ts";
 
 const plain: DescribedObject = {
   key: "k",
@@ -22,8 +23,10 @@ const plain: DescribedObject = {
 };
 const nothing = { http: false, custom: false };
 
-const encode = (record: DescribedObject) =>
-  joinEncoded(encodeFields(record), encodeMetadata(record.http, record.custom));
+const encode = (record: DescribedObject) => {
+  const fields = encodeFields({ ...record, checksums: allChecksums(record) });
+  return joinEncoded(fields, encodeMetadata(record.http, record.custom));
+};
 
 const encodeRow = (record: DescribedObject, metadata: unknown = null) =>
   `[${JSON.stringify(record.key)},${encodeFields(record)},${JSON.stringify(metadata)}]`;
@@ -42,6 +45,8 @@ it.each([
   ["another hash", { ...plain, checksums: { md5: "e", sha1: "s" } }],
   ["no hash", { ...plain, etag: "e-2", checksums: {} }],
   ["an md5 that is not the etag", { ...plain, etag: "e-2" }],
+  ["a CRC", { ...plain, checksums: { md5: "e" }, s3Checksums: { crc32: "c" } }],
+  ["a composite hash", { ...plain, etag: "e-2", checksums: {}, s3Checksums: { sha256: "s-2" } }],
   ["HTTP metadata", { ...plain, http: { contentType: "a/b", cacheExpiry: 0 } }],
   ["custom metadata", { ...plain, custom: { ["__proto__"]: "x", "\0": '"\n' } }],
 ])("decodeObject() reads back an object with %s", (_, record) => {
@@ -50,13 +55,14 @@ it.each([
 
 it("decodeObject() reverses the encoding of every object", () => {
   const text = fc.string({ unit: "binary", maxLength: 5 });
+  const hex = fc.string({ unit: fc.constantFrom("0", "a"), maxLength: 5 });
   const record = fc.record({
     key: text,
     version: text,
     size: fc.nat(),
     etag: text,
     uploaded: fc.nat(),
-    checksums: fc.record({ md5: text, sha256: text }, { requiredKeys: [] }),
+    checksums: fc.record({ md5: hex, sha256: hex }, { requiredKeys: [] }),
     storageClass: fc.constantFrom("Standard" as const, "InfrequentAccess" as const),
     http: fc.record({ contentType: text, cacheExpiry: fc.nat() }, { requiredKeys: [] }),
     custom: fc.dictionary(text, text, { noNullPrototype: true, maxKeys: 3 }),

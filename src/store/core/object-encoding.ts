@@ -52,10 +52,13 @@ export function encodeFields(record: NewObject): string {
 /** The checksums that the binding shows; and the others, if there are any. */
 function separateChecksums(checksums: Checksums): [Hashes, Checksums?] {
   const entries = Object.entries(checksums);
-  const isHash = ([name, hex]: [string, string]) => name in hashAlgorithms && !isComposite(hex);
   const hashes: Hashes = Object.fromEntries(entries.filter(isHash));
   const others = entries.filter((entry) => !isHash(entry));
   return others.length === 0 ? [hashes] : [hashes, Object.fromEntries(others)];
+}
+
+function isHash([name, hex]: [string, string]): boolean {
+  return name in hashAlgorithms && !isComposite(hex);
 }
 
 export function encodeMetadata(http: HttpMetadata, custom: CustomMetadata): string | null {

@@ -62,6 +62,15 @@ describe("RowSeals", () => {
     ].map((columns) => seals.sealColumns(columns));
     expect(new Set(sums).size).toBe(sums.length);
   });
+
+  it("sealColumns() covers the columns that a later format has added, if the row has them", () => {
+    const columns = ["a", 1];
+    expect(seals.sealColumns(columns, [null, null])).toBe(seals.sealColumns(columns));
+    const sums = [[null], [5, null], [5, "b"], [6, null]].map((added) =>
+      seals.sealColumns(columns, added as [number | null]),
+    );
+    expect(new Set(sums).size).toBe(sums.length);
+  });
 });
 
 describe("damagedRow()", () => {

@@ -10,9 +10,8 @@ it.each(Array.from({ length: 130 }, (_, length) => length))("hashes %d bytes", (
 
 it("hashes what Node hashes", () => {
   fc.assert(
-    fc.property(
-      fc.uint8Array({ maxLength: 1000 }),
-      (bytes) => sha1(bytes) === hash("sha1", bytes) && sha256(bytes) === hash("sha256", bytes),
-    ),
+    fc.property(fc.uint8Array({ maxLength: 1000 }), (bytes) => {
+      expect([sha1(bytes), sha256(bytes)]).toEqual([hash("sha1", bytes), hash("sha256", bytes)]);
+    }),
   );
 });

@@ -105,7 +105,7 @@ export function checksumsOfUpload(
 }
 
 /** `null` when a part has no checksum of the algorithm, or when there is no such checksum. */
-export function checksumOfParts(
+function checksumOfParts(
   algorithm: S3ChecksumAlgorithm,
   type: ChecksumType,
   parts: readonly SummedPart[],
@@ -127,7 +127,9 @@ function digestOf(algorithm: S3ChecksumAlgorithm, bytes: Uint8Array): string {
       return sha1(bytes);
     case "sha256":
       return sha256(bytes);
-    default:
+    case "crc32":
+    case "crc32c":
+    case "crc64nvme":
       return crcOf(algorithm, bytes);
   }
 }

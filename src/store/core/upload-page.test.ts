@@ -13,12 +13,12 @@ function uploadsOf(keys: readonly string[]): UploadRecord[] {
 }
 
 function scanOf(uploads: readonly UploadRecord[]): ScanUploads {
+  const index = (id: string) => uploads.findIndex((upload) => upload.uploadId === id);
   return ({ from, end }) => {
     const isAfter = ({ key, uploadId }: UploadRecord): boolean => {
       const order = compareKeys(key, from.key);
       if (order !== 0) return order > 0;
       if (from.uploadId === undefined) return from.inclusive;
-      const index = (id: string) => uploads.findIndex((upload) => upload.uploadId === id);
       return index(uploadId) > index(from.uploadId);
     };
     return uploads.filter(

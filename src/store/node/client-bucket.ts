@@ -39,7 +39,7 @@ interface UnmatchedObject {
 }
 
 /** The files of an object. A chunk is valid until the next one is requested. */
-export type OpenedFiles = Pick<BlobFiles, "chunks" | "close">;
+type OpenedFiles = Pick<BlobFiles, "chunks" | "close">;
 
 interface ClientBucketOptions {
   readonly owner: OwnerConnection;

@@ -1,5 +1,6 @@
 /** HTTP requests to the endpoint of the owner's runtime (`store/endpoint`). */
-import { Agent, request, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "../../base/node-http.ts";
 import { pipeline, type Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { UserError } from "../../base/user-error.ts";

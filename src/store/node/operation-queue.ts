@@ -6,10 +6,12 @@
  * commits.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Method } from "../core/methods.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
 import { decodeFrame } from "../transport/frame.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
 
 const requestsMax = 2;
@@ -18,7 +20,7 @@ const requestOperationsMax = 500;
 
 interface QueuedOperation {
   readonly operation: Operation;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly resolve: (answer: OutcomeMessage) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -34,11 +36,17 @@ export class OperationQueue {
     this.#bucketName = bucketName;
   }
 
-  execute<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
-    return this.#add(request as Operation) as Promise<Outcome<M>>;
+  /** @throws Error when a fault of a test loses the answer */
+  async execute<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
+    const answer = (await this.#add(request as Operation)) as OutcomeMessage<M>;
+    const { delayMilliseconds, lost, late } = faultOf(answer) ?? {};
+    if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
+    // A body that a fault breaks off is lost as a whole here.
+    if (lost !== undefined || late) throw new Error("Network connection lost.");
+    return outcomeIn(answer);
   }
 
-  #add(operation: Operation): Promise<Outcome> {
+  #add(operation: Operation): Promise<OutcomeMessage> {
     return new Promise((resolve, reject) => {
       this.#queued.push({ operation, resolve, reject });
       if (this.#scheduled) return;
@@ -78,8 +86,10 @@ export class OperationQueue {
       const answer = await this.#owner.run((endpoint) =>
         endpoint.requestBytes(`/execute/${this.#bucketName}`, { id, frame }),
       );
-      const outcomes = decodeFrame<Outcome[]>(new Uint8Array(answer).buffer);
-      for (const [index, { resolve }] of calls.entries()) resolve(outcomes[index] as Outcome);
+      const answers = decodeFrame<OutcomeMessage[]>(new Uint8Array(answer).buffer);
+      for (const [index, { resolve }] of calls.entries()) {
+        resolve(answers[index] as OutcomeMessage);
+      }
     } catch (error) {
       for (const { reject } of calls) reject(error);
     }

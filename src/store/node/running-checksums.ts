@@ -30,17 +30,10 @@ export class RunningChecksums {
 }
 
 function start(algorithm: ChecksumAlgorithm): RunningChecksum {
-  switch (algorithm) {
-    case "crc32":
-      return new NativeCrc32();
-    case "crc32c":
-    case "crc64nvme":
-      return new RunningCrc(algorithm);
-    default: {
-      const running = createHash(algorithm);
-      return { update: (bytes) => running.update(bytes), digest: () => running.digest("hex") };
-    }
-  }
+  if (algorithm === "crc32") return new NativeCrc32();
+  if (algorithm === "crc32c" || algorithm === "crc64nvme") return new RunningCrc(algorithm);
+  const running = createHash(algorithm);
+  return { update: (bytes) => running.update(bytes), digest: () => running.digest("hex") };
 }
 
 /** zlib's CRC-32 uses the instructions of the processor. */

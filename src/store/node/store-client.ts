@@ -64,7 +64,7 @@ export class StoreClient {
    * @throws StoreError 10005 for a name that is not valid
    */
   async create(name: string): Promise<void> {
-    if ((await this.find(name)) !== null) return;
+    if (await this.#isUsable(name)) return;
     validateBucketName(name);
     await this.#exclusively(async () => {
       await this.#execute(name, "createBucket");
@@ -99,6 +99,19 @@ export class StoreClient {
 
   #isConfigured(name: string): boolean {
     return this.#configured().names.includes(name);
+  }
+
+  /** Whether the bucket exists. A process may have been killed in the middle of a deletion. */
+  async #isUsable(name: string): Promise<boolean> {
+    const bucket = await this.find(name);
+    if (bucket === null || !bucket.isDeletable) return bucket !== null;
+    try {
+      await bucket.call({ method: "getSettings" });
+      return true;
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 10006) return false;
+      throw error;
+    }
   }
 
   #bucket(name: string): ClientBucket {

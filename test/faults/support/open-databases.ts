@@ -14,13 +14,15 @@ import {
   readProcessIds,
   type ProcessEntry,
 } from "./process-table.ts";
+import { isLong } from "./seed.ts";
 
 // Runtimes that the test's own process starts carry a mark, too.
 process.env[markVariable] ??= "test";
 
-const sampleMilliseconds = 30;
+/** A sample reads the open files of every process of the test, which takes some milliseconds. */
+const sampleMilliseconds = isLong ? 30 : 100;
 /** Between fork and exec a process has the environment of its parent. */
-const settledSamples = 20;
+const settledSamples = isLong ? 20 : 6;
 
 /** @param persistPath the folder of Miniflare: `.wrangler/state/v3` */
 function databaseFolders(persistPath: string): string[] {
