@@ -34,8 +34,8 @@ export default defineConfig({
         test: {
           name: subject,
           include: [`test/${subject}/*.test.ts`],
-          // Tests of the last four start processes and share no state with them.
-          isolate: ["store", "s3", "dns"].includes(subject),
+          // Others share no state, and a process for each file would load the same modules again.
+          isolate: subject === "dns",
           exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
           // The plugin, which Miniflare loads, shares modules with `startS3()`, as in a user's project.
           ...(subject === "s3" && { server: { deps: { external: [/\/dist\//] } } }),
