@@ -66,9 +66,10 @@ describe("CORS rules", () => {
   });
 });
 
+const rule = (content: string) =>
+  `<LifecycleConfiguration><Rule>${content}</Rule></LifecycleConfiguration>`;
+
 describe("parseLifecycleDocument()", () => {
-  const rule = (content: string) =>
-    `<LifecycleConfiguration><Rule>${content}</Rule></LifecycleConfiguration>`;
   const abort =
     "<AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload>";
 

@@ -35,7 +35,7 @@ describe("encoded words", () => {
         const text = String.fromCodePoint(...points);
         const encoded = encodeWords(text);
         if (encoded === null) return !text.isWellFormed();
-        // eslint-disable-next-line no-control-regex
+        // oxlint-disable-next-line no-control-regex -- control characters are intended
         return /^[\x20-\x7e]*$/.test(encoded) && decodeWords(encoded) === text;
       }),
     );
@@ -147,6 +147,14 @@ describe("parseRange()", () => {
   });
 });
 
+const parseKind = (algorithm: string, type?: string) =>
+  parseUploadChecksum(
+    headersOf({
+      "x-amz-checksum-algorithm": algorithm,
+      ...(type !== undefined && { "x-amz-checksum-type": type }),
+    }),
+  );
+
 describe("checksum headers", () => {
   it("announce a checksum before the body or after it", () => {
     expect(parseAnnouncedChecksums(headersOf({ "x-amz-checksum-crc32": "NhCmhg==" }))).toEqual({
@@ -187,18 +195,11 @@ describe("checksum headers", () => {
   });
 
   it("choose the kind of an upload", () => {
-    const parse = (algorithm: string, type?: string) =>
-      parseUploadChecksum(
-        headersOf({
-          "x-amz-checksum-algorithm": algorithm,
-          ...(type !== undefined && { "x-amz-checksum-type": type }),
-        }),
-      );
-    expect(parse("CRC64NVME").checksumType).toBe("full object");
-    expect(parse("CRC32").checksumType).toBe("composite");
-    expect(() => parse("SHA256", "FULL_OBJECT")).toThrow("cannot be used with the sha256");
-    expect(() => parse("MD4")).toThrow("Checksum algorithm provided is unsupported");
-    expect(() => parse("CRC32", "HALF")).toThrow("x-amz-checksum-type header is invalid");
+    expect(parseKind("CRC64NVME").checksumType).toBe("full object");
+    expect(parseKind("CRC32").checksumType).toBe("composite");
+    expect(() => parseKind("SHA256", "FULL_OBJECT")).toThrow("cannot be used with the sha256");
+    expect(() => parseKind("MD4")).toThrow("Checksum algorithm provided is unsupported");
+    expect(() => parseKind("CRC32", "HALF")).toThrow("x-amz-checksum-type header is invalid");
   });
 });
 

@@ -41,11 +41,11 @@ export function parseLifecycleDocument(document: string): LifecycleDocument {
 
 const filters = ["Filter", "Prefix"];
 const actions = ["AbortIncompleteMultipartUpload", "Expiration", "Transition"];
-const otherActions = ["NoncurrentVersionExpiration", "NoncurrentVersionTransition"];
+const otherActions = new Set(["NoncurrentVersionExpiration", "NoncurrentVersionTransition"]);
 
 /** The rule in the order of the published schema. A rule without an id gets one. */
 function ruleElements(rule: XmlElement, index: number): XmlElements {
-  const other = rule.children.find(({ name }) => otherActions.includes(name));
+  const other = rule.children.find(({ name }) => otherActions.has(name));
   if (other !== undefined) throw new S3Error("NotImplemented", `${other.name} not implemented`);
   const status = childText(rule, "Status");
   const id = childText(rule, "ID") ?? `rule-${index + 1}`;

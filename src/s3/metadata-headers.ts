@@ -28,7 +28,7 @@ export function parseDescription(headers: S3Headers): ObjectDescription {
   };
 }
 
-export function parseHttpMetadata(headers: S3Headers): HttpMetadata {
+function parseHttpMetadata(headers: S3Headers): HttpMetadata {
   const { contentEncoding, ...others } = httpMetadataFromHeaders(headers);
   // The chunks of the body are an encoding of the request, not of the object.
   const encodings = (contentEncoding ?? "")
@@ -38,7 +38,7 @@ export function parseHttpMetadata(headers: S3Headers): HttpMetadata {
   return encodings.length === 0 ? others : { ...others, contentEncoding: encodings.join(",") };
 }
 
-export function parseCustomMetadata(headers: S3Headers): CustomMetadata {
+function parseCustomMetadata(headers: S3Headers): CustomMetadata {
   return Object.fromEntries(
     headers
       .withPrefix(customPrefix)
@@ -47,7 +47,7 @@ export function parseCustomMetadata(headers: S3Headers): CustomMetadata {
 }
 
 /** @returns `null` when the request has none */
-export function parseStorageClass(headers: S3Headers): StorageClass | null {
+function parseStorageClass(headers: S3Headers): StorageClass | null {
   const text = headers.get("x-amz-storage-class");
   if (text === null) return null;
   const found = Object.hasOwn(storageClasses, text) ? storageClasses[text] : undefined;
@@ -95,11 +95,9 @@ function customHeaders(custom: CustomMetadata): Record<string, string> {
   return missing === 0 ? headers : { ...headers, "x-amz-missing-meta": String(missing) };
 }
 
-/** The octets of UTF-8 as characters, as HTTP carries them. */
+/** The octets of UTF-8 as characters, as HTTP carries them, without control characters. */
 function headerText(value: string): string {
-  const octets = new TextEncoder().encode(
-    value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, " "),
-  );
+  const octets = new TextEncoder().encode(value.replace(/[^\P{Cc}\t]/gu, " "));
   return Array.from(octets, (octet) => String.fromCharCode(octet)).join("");
 }
 

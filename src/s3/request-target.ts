@@ -64,7 +64,7 @@ export function bucketOfHost(host: string, hosts: readonly string[]): string | n
 /** Octets beyond ASCII, which Node passes on as characters, in percent-encoding. */
 function encodeOctets(target: string): string {
   return target.replace(
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex -- control characters are intended
     /[^\u0000-\u007f]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -157,7 +157,7 @@ function routeBucket({ method, parameters }: RoutedRequest): Verb {
       return routeMutation(names, bucketDelete, "DELETE", "DeleteBucket");
     case "POST":
       if (parameters.has("delete")) return "DeleteObjects";
-      // The deployed service answers with an empty document, which tells a client nothing.
+      // Deviation: the deployed service answers 200 with an empty body, and stores nothing.
       throw new S3Error("NotImplemented", "PostObject not implemented");
     default:
       throw new S3Error("RouteNotFound");

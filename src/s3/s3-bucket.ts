@@ -32,7 +32,7 @@ export interface CopiedObject {
   readonly opened: FoundObject;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly algorithms: readonly ChecksumAlgorithm[];
   /** Called with the checksums of the content before it is used. */
   verify?(checksums: Checksums): void;
@@ -48,7 +48,7 @@ export interface FoundObject {
   readonly content: Uint8Array | S3Content;
 }
 
-export type OpenedObject =
+type OpenedObject =
   | FoundObject
   | { readonly status: "condition failed"; readonly object: DescribedObject };
 

@@ -98,7 +98,7 @@ export class S3Error extends Error {
 }
 
 /** What an error document says. */
-export interface ErrorContent {
+interface ErrorContent {
   readonly code: string;
   readonly text: string;
   readonly details?: Readonly<Record<string, string>>;
@@ -106,8 +106,10 @@ export interface ErrorContent {
 
 /** The response to a request that failed. */
 export function errorResponse(error: unknown): S3Response {
-  if (error instanceof S3Error)
-    return errorDocument(error.status, { ...error, text: error.message });
+  if (error instanceof S3Error) {
+    const { status, code, message: text, details } = error;
+    return errorDocument(status, { code, text, details });
+  }
   if (error instanceof StoreError) {
     // The deployed service answers with this code for every problem with the parts of an upload.
     const code = error.code === 10048 ? "InvalidPart" : error.s3Name;

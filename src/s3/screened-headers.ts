@@ -106,11 +106,6 @@ function screenClientKey(headers: S3Headers, prefix: string, use: "read" | "writ
     headers.get(name + field),
   );
   if (algorithm === null && key === null && keyMd5 === null) return;
-  const incomplete = (what: string): S3Error =>
-    new S3Error(
-      "InvalidArgument",
-      "Requests specifying Server Side Encryption with Customer provided keys must provide " + what,
-    );
   if (key === null) throw incomplete("an appropriate secret key.");
   if (keyMd5 === null) throw incomplete("the client calculated MD5 of the secret key.");
   if (algorithm === null) throw incomplete("a valid encryption algorithm.");
@@ -119,5 +114,12 @@ function screenClientKey(headers: S3Headers, prefix: string, use: "read" | "writ
   throw new S3Error(
     "InvalidRequest",
     "The encryption parameters are not applicable to this object.",
+  );
+}
+
+function incomplete(missing: string): S3Error {
+  return new S3Error(
+    "InvalidArgument",
+    `Requests specifying Server Side Encryption with Customer provided keys must provide ${missing}`,
   );
 }

@@ -39,9 +39,12 @@ export function parseQuery(query: string): [name: string, value: string][] {
       const separator = pair.indexOf("=");
       const name = separator === -1 ? pair : pair.slice(0, separator);
       const value = separator === -1 ? "" : pair.slice(separator + 1);
-      const decode = (text: string): string => decodeComponent(text.replaceAll("+", " "));
-      return [decode(name), decode(value)];
+      return [decodeFormText(name), decodeFormText(value)];
     });
+}
+
+function decodeFormText(text: string): string {
+  return decodeComponent(text.replaceAll("+", " "));
 }
 
 /** The parameters as the signature has them: encoded, and sorted by their encoded form. */

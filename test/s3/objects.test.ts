@@ -8,6 +8,24 @@ const send = (...args: Parameters<typeof s3.client.send>) => s3.client.send(...a
 const put = (key: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   send({ method: "PUT", target: `/photos/${key}`, body, headers });
 
+const range = (value: string) =>
+  send({ target: "/photos/range", headers: { range: value } }).then(({ status, code }) => [
+    status,
+    code,
+  ]);
+const copy = (key: string, headers: Record<string, string>) =>
+  send({ method: "PUT", target: `/photos/${key}`, headers });
+const metadata = async (key: string) => {
+  const { headers } = await send({ method: "HEAD", target: `/photos/${key}` });
+  return [headers["content-type"], headers["x-amz-meta-a"], headers["x-amz-meta-b"]];
+};
+
+const elements = (text: string, name: string) =>
+  Array.from(
+    text.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g")),
+    ([, value = ""]) => value,
+  );
+
 describe("PutObject and GetObject", () => {
   it.each(["a%20b%2Bc", "x/../y", "x//y", "a%2Fb", "%C3%A9", "%25", "..", "a%3Fb"])(
     "store and return the key %s",
@@ -57,11 +75,6 @@ describe("PutObject and GetObject", () => {
 
   it("refuse ranges as the deployed service does", async () => {
     await put("range", "0123456789");
-    const range = (value: string) =>
-      send({ target: "/photos/range", headers: { range: value } }).then(({ status, code }) => [
-        status,
-        code,
-      ]);
     expect(await range("bytes=99-")).toEqual([416, "InvalidRange"]);
     expect(await range("bytes=-0")).toEqual([416, "InvalidRange"]);
     expect(await range("bytes=z")).toEqual([400, "InvalidArgument"]);
@@ -115,13 +128,6 @@ describe("PutObject and GetObject", () => {
 });
 
 describe("CopyObject", () => {
-  const copy = (key: string, headers: Record<string, string>) =>
-    send({ method: "PUT", target: `/photos/${key}`, headers });
-  const metadata = async (key: string) => {
-    const { headers } = await send({ method: "HEAD", target: `/photos/${key}` });
-    return [headers["content-type"], headers["x-amz-meta-a"], headers["x-amz-meta-b"]];
-  };
-
   it("copies, replaces and merges metadata", async () => {
     await put("source", "content", { "content-type": "text/csv", "x-amz-meta-a": "1" });
     const source = { "x-amz-copy-source": "/photos/source", "x-amz-meta-b": "2" };
@@ -157,11 +163,6 @@ describe("lists", () => {
   it("page through keys and prefixes in both versions", async () => {
     const keys = ["l/a", "l/b/1", "l/b/2", "l/c/1", "l/d"];
     await Promise.all(keys.map((key) => put(key, key)));
-    const elements = (text: string, name: string) =>
-      Array.from(
-        text.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g")),
-        ([, value = ""]) => value,
-      );
     const found: string[] = [];
     let marker = "";
     do {

@@ -149,5 +149,6 @@ describe("ChunkDecoder", () => {
         }
       }),
     );
+    expect.assertions(0);
   });
 });

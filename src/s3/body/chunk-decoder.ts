@@ -108,7 +108,9 @@ export class ChunkDecoder {
         return;
       case "trailer":
         return this.#takeTrailer(line);
-      default:
+      // Data has no lines.
+      case "data":
+      case "ended":
         throw malformed("bytes follow the last chunk");
     }
   }

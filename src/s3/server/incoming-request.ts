@@ -97,7 +97,7 @@ function readHeaders(raw: readonly string[]): ReadonlyMap<string, string> {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function decodeOctets(text: string): string {
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are intended
   if (/^[\u0000-\u007f]*$/.test(text)) return text;
   try {
     return utf8.decode(Buffer.from(text, "latin1"));
@@ -113,8 +113,6 @@ function decodeOctets(text: string): string {
  * checksum counts only in a header.
  */
 function headersOf(headers: ReadonlyMap<string, string>, hoisted: S3Parameters | null): S3Headers {
-  const isHoisted = (name: string): boolean =>
-    name.startsWith("x-amz-") && !/^x-amz-(?:checksum|sdk|content-sha256)/.test(name);
   const lowerCase = new Map(
     (hoisted?.names ?? []).map((name) => [name.toLowerCase(), hoisted?.get(name) as string]),
   );
@@ -130,10 +128,19 @@ function headersOf(headers: ReadonlyMap<string, string>, hoisted: S3Parameters |
   };
 }
 
+function isHoisted(name: string): boolean {
+  return /^x-amz-(?!checksum|sdk|content-sha256)/.test(name);
+}
+
 /** The connection stays open when a reader stops early, because the response is still to be sent. */
 async function* readBody(message: IncomingMessage, onBody: () => void): AsyncGenerator<Uint8Array> {
   onBody();
-  yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  try {
+    yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } catch {
+    // The client has gone away.
+    throw new S3Error("IncompleteBody");
+  }
 }
 
 /** Lets a client send the body that it has announced with `Expect: 100-continue`. */

@@ -5,8 +5,9 @@
  * answer is sent when a verb begins to read the body: a request that is refused does not upload.
  */
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createServer } from "../../base/node-http.ts";
 import { answerRequest } from "../answer-request.ts";
 import type { S3Buckets } from "../s3-bucket.ts";
 import { errorResponse } from "../s3-error.ts";
@@ -103,6 +104,8 @@ export class S3Server {
         },
         message.method === "HEAD",
       );
+      // What the verb has not read of the body would be taken for the next request.
+      if (!message.complete) message.resume();
     } catch (error) {
       this.#options.onError?.(error);
       response.destroy();

@@ -3,6 +3,7 @@
  *
  * They are development dependencies. Where one is not installed, its tests are skipped.
  */
+/* oxlint-disable typescript/no-explicit-any -- types come with the packages */
 import { createHash, createHmac } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";

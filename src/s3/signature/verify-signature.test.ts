@@ -199,6 +199,7 @@ describe("verifySignature()", () => {
         },
       ),
     );
+    expect.assertions(0);
   });
 });
 

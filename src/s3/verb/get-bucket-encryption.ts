@@ -1,9 +1,8 @@
 import { xmlResponse, type S3Response } from "../s3-request.ts";
 import { writeXml } from "../xml/xml-writer.ts";
-import type { BucketCall } from "./verb-call.ts";
 
 /** The deployed service encrypts everything in one way, and says so for every bucket. */
-export async function getBucketEncryption(_: BucketCall): Promise<S3Response> {
+export async function getBucketEncryption(): Promise<S3Response> {
   return xmlResponse(
     writeXml("ServerSideEncryptionConfiguration", {
       Rule: {

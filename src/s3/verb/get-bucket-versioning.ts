@@ -1,8 +1,7 @@
 import { xmlResponse, type S3Response } from "../s3-request.ts";
 import { writeXml } from "../xml/xml-writer.ts";
-import type { BucketCall } from "./verb-call.ts";
 
 /** No bucket has versions: the configuration has no status. */
-export async function getBucketVersioning(_: BucketCall): Promise<S3Response> {
+export async function getBucketVersioning(): Promise<S3Response> {
   return xmlResponse(writeXml("VersioningConfiguration", {}));
 }

@@ -1,7 +1,6 @@
 import { emptyResponse, type S3Response } from "../s3-request.ts";
-import type { BucketCall } from "./verb-call.ts";
 
 /** A call has a bucket only if the bucket exists. */
-export async function headBucket(_: BucketCall): Promise<S3Response> {
+export async function headBucket(): Promise<S3Response> {
   return emptyResponse(200, { "x-amz-bucket-region": "auto" });
 }

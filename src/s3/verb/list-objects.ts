@@ -74,7 +74,7 @@ export async function listObjectVersions(call: BucketCall): Promise<S3Response> 
       ...commonElements(options, page),
       KeyMarker: encode(marker),
       VersionIdMarker: parameters.get("version-id-marker") ?? "",
-      NextKeyMarker: hasNext ? encode(page.last as string) : null,
+      NextKeyMarker: hasNext ? encode(page.last) : null,
       NextVersionIdMarker: hasNext ? "null" : null,
     }),
   );

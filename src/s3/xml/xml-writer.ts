@@ -50,7 +50,7 @@ function escapeText(text: string): string {
   return text
     .replace(/[&<>"']/g, (character) => escapes[character] as string)
     .replace(
-      // eslint-disable-next-line no-control-regex
+      // oxlint-disable-next-line no-control-regex -- control characters are intended
       /[\u0000-\u001f\ufffe\uffff]/g,
       (character) => `&#x${character.charCodeAt(0).toString(16)};`,
     );

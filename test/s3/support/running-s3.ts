@@ -25,7 +25,9 @@ export function useS3(options: Omit<StartS3Options, "stateFolder" | "port">): Te
   used.files = (bucketName) => {
     const blobs = join(stateFolder, "v3", "store", "blobs");
     const folder = readdirSync(blobs).find((name) => name.includes(bucketName));
-    return folder === undefined ? [] : readdirSync(join(blobs, folder));
+    if (folder === undefined) return [];
+    // One file says which database the folder belongs to.
+    return readdirSync(join(blobs, folder)).filter((name) => !name.startsWith("database."));
   };
   afterAll(async () => {
     await used.server?.close();

@@ -1,0 +1,90 @@
+/**
+ * The AWS SDK for JavaScript, with its uploads in parts and its presigned URLs.
+ *
+ * The packages are development dependencies. Where they are not installed, the tests are skipped.
+ */
+/* oxlint-disable typescript/no-explicit-any -- types come with the packages */
+import { Readable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { useS3 } from "./support/running-s3.ts";
+
+const load = async (name: string) =>
+  (await import(/* @vite-ignore */ name).catch(() => null)) as Record<string, any> | null;
+
+const sdk = await load("@aws-sdk/client-s3");
+const storage = await load("@aws-sdk/lib-storage");
+const presigner = await load("@aws-sdk/s3-request-presigner");
+const isInstalled = sdk !== null && storage !== null && presigner !== null;
+
+const s3 = useS3({ buckets: [{ name: "photos" }] });
+const Bucket = "photos";
+
+describe.skipIf(!isInstalled)("the AWS SDK", () => {
+  let client: any;
+  const send = (command: string, input: object): Promise<any> => {
+    client ??= new sdk!["S3Client"]({
+      region: "auto",
+      endpoint: s3.server.url,
+      forcePathStyle: true,
+      credentials: s3.server.credentials,
+    });
+    return client.send(new sdk![`${command}Command`]({ Bucket, ...input }));
+  };
+  const read = async (Key: string): Promise<Buffer> => {
+    const { Body } = await send("GetObject", { Key });
+    return Buffer.from(await Body.transformToByteArray());
+  };
+  const presign = (command: string, input: object): Promise<string> =>
+    presigner!["getSignedUrl"](client, new sdk![`${command}Command`]({ Bucket, ...input }));
+  /** Three parts, the last of which is smaller. */
+  const large = Buffer.alloc(11 * 1024 * 1024, "0123456789abcdef!");
+
+  it.each(["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"])(
+    "puts texts and streams with %s",
+    async (ChecksumAlgorithm) => {
+      const Key = `é/../${ChecksumAlgorithm} +`;
+      const input = { Key, ChecksumAlgorithm, Metadata: { a: "b" } };
+      const text = await send("PutObject", { ...input, Body: "text" });
+      expect(text[`Checksum${ChecksumAlgorithm}`]).toMatch(/=$/);
+      expect((await read(Key)).toString()).toBe("text");
+      const Body = Readable.from([Buffer.from("str"), Buffer.from("eam")]);
+      const stream = await send("PutObject", { ...input, Body, ContentLength: 6 });
+      expect(stream[`Checksum${ChecksumAlgorithm}`]).toMatch(/=$/);
+      expect((await read(Key)).toString()).toBe("stream");
+      expect((await send("HeadObject", { Key })).Metadata).toEqual({ a: "b" });
+    },
+  );
+
+  it("uploads in parts, copies, and lists", async () => {
+    await send("PutObject", { Key: "first", Body: "x" });
+    const params = { Bucket, Key: "parts", Body: Readable.from([large]) };
+    await new storage!["Upload"]({ client, params }).done();
+    expect((await read("parts")).equals(large)).toBe(true);
+    await send("CopyObject", { Key: "copied", CopySource: `${Bucket}/parts` });
+    expect((await read("copied")).equals(large)).toBe(true);
+    const { Contents } = await send("ListObjectsV2", { StartAfter: "a", MaxKeys: 2 });
+    expect(Contents.map(({ Key }: { Key: string }) => Key)).toEqual(["copied", "first"]);
+  });
+
+  it("presigns reads and writes", async () => {
+    await send("PutObject", { Key: "first", Body: "x" });
+    const url = await presign("PutObject", { Key: "signed", Metadata: { a: "b" } });
+    expect((await fetch(url, { method: "PUT", body: "by URL" })).status).toBe(200);
+    const got = await fetch(
+      await presign("GetObject", { Key: "signed", ResponseContentType: "x/y" }),
+    );
+    expect([await got.text(), got.headers.get("content-type")]).toEqual(["by URL", "x/y"]);
+    expect(got.headers.get("x-amz-meta-a")).toBe("b");
+    const other = await fetch(url.replace("signed", "altered"), { method: "PUT", body: "no" });
+    expect(other.status).toBe(403);
+  });
+
+  it("gets errors that it knows", async () => {
+    await expect(send("GetObject", { Key: "none" })).rejects.toMatchObject({ name: "NoSuchKey" });
+    await expect(send("HeadObject", { Key: "none" })).rejects.toMatchObject({ name: "NotFound" });
+    await send("PutObject", { Key: "first", Body: "x" });
+    await expect(
+      send("PutObject", { Key: "first", Body: "y", IfNoneMatch: "*" }),
+    ).rejects.toMatchObject({ name: "PreconditionFailed" });
+  });
+});
