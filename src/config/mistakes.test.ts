@@ -36,6 +36,27 @@ const nameRule =
 /** A name, the TOML, the position there, the position in the same file as JSON, the message. */
 const rows: [mistake: string, toml: string, inToml: string, inJson: string, message: string][] = [
   [
+    "an S3 port that is no port",
+    "[s3]\nport = 70000",
+    "2:1",
+    "3:5",
+    "s3.port must be a port, 0 to 65535; 0 takes any free port.",
+  ],
+  [
+    "an S3 host with a port",
+    '[s3]\nhosts = ["store.test:80"]',
+    "2:10",
+    "4:7",
+    's3.hosts[0] must be a host name or an address without a port, such as "store.test" or "[2001:db8::1]".',
+  ],
+  [
+    "an S3 secret without its id",
+    '[s3]\nsecret_access_key = "0123456789"',
+    "1:1",
+    "2:3",
+    "s3 needs access_key_id too: credentials are a pair.",
+  ],
+  [
     "a binding that is not an identifier",
     '[[store_buckets]]\nbinding = "my-photos"\nbucket_name = "photos"',
     "2:1",
@@ -124,7 +145,7 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, mess
     `[[store_buckets]]\n${good}\njurisdiction = "eu"`,
     "4:1",
     "6:7",
-    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, list_trailing_delimiter.",
+    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, list_trailing_delimiter, public.",
   ],
   [
     "a table instead of a list",

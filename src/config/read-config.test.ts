@@ -149,8 +149,42 @@ options = { port = 4, binding = "X" }
         port: 8053,
         ...dnsDefaults,
       },
+      s3: { hosts: [], cors: [] },
       warnings: [],
     });
+  });
+
+  it("reads [s3], and its credentials from .dev.vars", () => {
+    const table = `
+[s3]
+port = 9000
+access_key_id = "in-the-file"
+secret_access_key = "a secret"
+hosts = ["Store.test"]
+[[s3.cors]]
+allowed_origins = ["http://localhost:3000"]
+allowed_methods = ["GET", "PUT"]
+`.replace("a secret", "secret-in-the-file");
+    expect(read(table).s3).toEqual({
+      port: 9000,
+      credentials: { accessKeyId: "in-the-file", secretAccessKey: "secret-in-the-file" },
+      hosts: ["store.test"],
+      cors: [
+        {
+          allowedOrigins: ["http://localhost:3000"],
+          allowedMethods: ["GET", "PUT"],
+          allowedHeaders: [],
+          exposeHeaders: [],
+        },
+      ],
+    });
+    write(".dev.vars", "S3_ACCESS_KEY_ID=own\nS3_SECRET_ACCESS_KEY=own-secret");
+    expect(read(table).s3.credentials).toEqual({
+      accessKeyId: "own",
+      secretAccessKey: "own-secret",
+    });
+    write(".dev.vars", "S3_SECRET_ACCESS_KEY=short");
+    expect(() => read(table)).toThrow(".dev.vars: S3_SECRET_ACCESS_KEY must be 8 to 256");
   });
 
   const deployed = `

@@ -1,4 +1,4 @@
-/** Presigned URLs: a request that whoever has the URL may send until the URL expires. */
+/** Presigned URLs: a request that anyone with the URL may send until the URL expires. */
 import { algorithm, expiresSecondsMax } from "./authorization.ts";
 import { canonicalQuery, encodeComponent } from "../uri-encoding.ts";
 import {
