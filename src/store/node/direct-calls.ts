@@ -108,7 +108,8 @@ function present(opened: OpenedFile | null): OpenedObject | null {
 }
 
 function contentOf(content: FoundObject["content"]): ArrayBuffer | ReadableStream {
-  if (content instanceof Uint8Array) return content.slice().buffer;
+  // A `Buffer` shares its memory with others, and its `slice()` does not copy.
+  if (content instanceof Uint8Array) return new Uint8Array(content).buffer;
   const chunks = content.chunks();
   return new ReadableStream<Uint8Array>(
     {
@@ -116,7 +117,7 @@ function contentOf(content: FoundObject["content"]): ArrayBuffer | ReadableStrea
       async pull(controller) {
         const { done, value } = await chunks.next();
         // The memory of a chunk is used again for the next.
-        if (!done) return controller.enqueue(value.slice());
+        if (!done) return controller.enqueue(new Uint8Array(value));
         await content.close();
         controller.close();
         (controller as ReadableByteStreamController).byobRequest?.respond(0);
