@@ -1,41 +1,35 @@
-/**
- * The AWS SDK for JavaScript, with its uploads in parts and its presigned URLs.
- *
- * The packages are development dependencies. Where they are not installed, the tests are skipped.
- */
-/* oxlint-disable typescript/no-explicit-any -- types come with the packages */
+/** The AWS SDK for JavaScript, with its uploads in parts and its presigned URLs. */
+/* oxlint-disable typescript/no-explicit-any -- the inputs of commands are given by name */
+import * as sdk from "@aws-sdk/client-s3";
+import * as storage from "@aws-sdk/lib-storage";
+import * as presigner from "@aws-sdk/s3-request-presigner";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
 
-const load = async (name: string) =>
-  (await import(/* @vite-ignore */ name).catch(() => null)) as Record<string, any> | null;
-
-const sdk = await load("@aws-sdk/client-s3");
-const storage = await load("@aws-sdk/lib-storage");
-const presigner = await load("@aws-sdk/s3-request-presigner");
-const isInstalled = sdk !== null && storage !== null && presigner !== null;
-
 const s3 = useS3({ buckets: [{ name: "photos" }] });
 const Bucket = "photos";
+const commands = sdk as unknown as Record<string, new (input: object) => any>;
+const commandOf = (name: string, input: object) =>
+  new (commands[`${name}Command`] as (typeof commands)[string])({ Bucket, ...input });
 
-describe.skipIf(!isInstalled)("the AWS SDK", () => {
+describe("the AWS SDK", () => {
   let client: any;
   const send = (command: string, input: object): Promise<any> => {
-    client ??= new sdk!["S3Client"]({
+    client ??= new sdk.S3Client({
       region: "auto",
       endpoint: s3.server.url,
       forcePathStyle: true,
       credentials: s3.server.credentials,
     });
-    return client.send(new sdk![`${command}Command`]({ Bucket, ...input }));
+    return client.send(commandOf(command, input));
   };
   const read = async (Key: string): Promise<Buffer> => {
     const { Body } = await send("GetObject", { Key });
     return Buffer.from(await Body.transformToByteArray());
   };
   const presign = (command: string, input: object): Promise<string> =>
-    presigner!["getSignedUrl"](client, new sdk![`${command}Command`]({ Bucket, ...input }));
+    presigner.getSignedUrl(client, commandOf(command, input));
   /** Three parts, the last of which is smaller. */
   const large = Buffer.alloc(11 * 1024 * 1024, "0123456789abcdef!");
 
@@ -58,7 +52,7 @@ describe.skipIf(!isInstalled)("the AWS SDK", () => {
   it("uploads in parts, copies, and lists", async () => {
     await send("PutObject", { Key: "first", Body: "x" });
     const params = { Bucket, Key: "parts", Body: Readable.from([large]) };
-    await new storage!["Upload"]({ client, params }).done();
+    await new storage.Upload({ client, params }).done();
     expect((await read("parts")).equals(large)).toBe(true);
     await send("CopyObject", { Key: "copied", CopySource: `${Bucket}/parts` });
     expect((await read("copied")).equals(large)).toBe(true);

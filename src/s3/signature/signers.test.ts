@@ -1,10 +1,8 @@
-/**
- * Signers of npm, written by others, sign requests that are verified here.
- *
- * They are development dependencies. Where one is not installed, its tests are skipped.
- */
-/* oxlint-disable typescript/no-explicit-any -- types come with the packages */
+/** Signers of npm, written by others, sign requests that are verified here. */
 import { createHash, createHmac } from "node:crypto";
+import { SignatureV4 } from "@smithy/signature-v4";
+import aws4 from "aws4";
+import { AwsV4Signer } from "aws4fetch";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeComponent } from "../uri-encoding.ts";
@@ -28,9 +26,6 @@ interface Plain {
 
 type Signer = (request: Plain) => Promise<SignedRequest>;
 
-const load = async (name: string) =>
-  (await import(/* @vite-ignore */ name).catch(() => null)) as Record<string, any> | null;
-
 const pathOf = ({ segments }: Plain): string => `/${segments.map(encodeComponent).join("/")}`;
 const queryOf = ({ parameters }: Plain): string =>
   parameters.map((pair) => pair.map(encodeComponent).join("=")).join("&");
@@ -48,10 +43,8 @@ function signedRequest(
   return { method, path, query, headers: new Map([...named, ["host", host]]) };
 }
 
-const signers: Record<string, (module: Record<string, any>) => Signer> = {
-  aws4fetch:
-    ({ AwsV4Signer }) =>
-    async (plain) => {
+const signers: Record<string, Signer> = {
+  aws4fetch: async (plain) => {
       const query = queryOf(plain);
       const signer = new AwsV4Signer({
         ...credentials,
@@ -67,9 +60,7 @@ const signers: Record<string, (module: Record<string, any>) => Signer> = {
       const { method, url, headers } = await signer.sign();
       return signedRequest(method, url.href.slice(`http://${host}`.length), headers);
     },
-  aws4:
-    ({ default: aws4 }) =>
-    async (plain) => {
+  aws4: async (plain) => {
       const date = plain.isPresigned ? [["X-Amz-Date", dateText] as const] : [];
       const query = queryOf({ ...plain, parameters: [...plain.parameters, ...date] });
       const signed = aws4.sign(
@@ -94,9 +85,7 @@ const signers: Record<string, (module: Record<string, any>) => Signer> = {
         headers.map(([name, value]) => [name, String(value)]),
       );
     },
-  "@smithy/signature-v4":
-    ({ SignatureV4 }) =>
-    async (plain) => {
+  "@smithy/signature-v4": async (plain) => {
       const signer = new SignatureV4({
         credentials,
         region: "auto",
@@ -177,11 +166,8 @@ const request: fc.Arbitrary<Plain> = fc.record({
   isPresigned: fc.boolean(),
 });
 
-describe.each(Object.entries(signers))("verifySignature() with %s", async (packageName, make) => {
-  const module = await load(packageName);
-
-  it.skipIf(module === null)("accepts what the signer signs, and no other key", async () => {
-    const sign = make(module ?? {});
+describe.each(Object.entries(signers))("verifySignature() with %s", (_, sign) => {
+  it("accepts what the signer signs, and no other key", async () => {
     await fc.assert(
       fc.asyncProperty(request, async (plain) => {
         const signed = await sign(plain);

@@ -4,6 +4,7 @@
  * Operations travel through the folder's socket, and this process reads and writes large content
  * itself. The way through Miniflare's proxy, which other bindings take, is about ten times as long.
  */
+import { UserError } from "../../base/user-error.ts";
 import { StoreError } from "../core/errors.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
 import type { RefusedOperation } from "../core/explain-refusal.ts";
@@ -73,9 +74,11 @@ async function attempt<Answer>(
   try {
     return await work();
   } catch (error) {
-    throw error instanceof StoreError
-      ? explained(request, error)
-      : internalError(request.method, error);
+    if (error instanceof StoreError) throw explained(request, error);
+    // The owner, or the connection to the owner, says what has happened.
+    if (error instanceof UserError)
+      throw refusal(request.method, new StoreError(10001, error.message));
+    throw internalError(request.method, error);
   }
 }
 
