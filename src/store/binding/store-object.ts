@@ -1,6 +1,6 @@
 /** The classes of objects that scripts see. */
 import { decodeHex } from "../../base/hex.ts";
-import type { HashAlgorithm, Hashes } from "../core/checksum.ts";
+import { hashAlgorithms, type HashAlgorithm, type Hashes } from "../core/checksum.ts";
 import {
   httpMetadataFields,
   httpMetadataHeaders,
@@ -111,33 +111,11 @@ export class StoreObjectBody extends StoreObject implements types.StoreObjectBod
   }
 }
 
-/** The hashes of an object, as own properties: a script can spread and log them. */
-class StoreChecksums {
-  declare readonly md5?: ArrayBuffer;
-  readonly #hex: Hashes;
-
-  constructor(hex: Hashes) {
-    this.#hex = hex;
-    for (const [algorithm, digits] of Object.entries(hex)) {
-      Object.defineProperty(this, algorithm, {
-        value: decodeHex(digits)!.buffer,
-        enumerable: true,
-      });
-    }
-  }
-
-  toJSON(): types.StoreStringChecksums {
-    return { ...this.#hex };
-  }
-}
-
 /**
- * The hashes of an object in a listing. Few scripts read them, so each buffer is made when it is read.
- *
- * Deviation: to spread these hashes gives none. Own properties would make a list take half as long
- * again, or three times as long if they made their buffers later.
+ * The hashes of an object. Few scripts read them, so each buffer is made when it is read: a buffer
+ * for each object would be a fifth of the cost of many `head()` at once.
  */
-export class ListedChecksums {
+abstract class HexChecksums {
   readonly #hex: Hashes;
   #buffers: Partial<Record<HashAlgorithm, ArrayBuffer>> | undefined;
 
@@ -145,39 +123,73 @@ export class ListedChecksums {
     this.#hex = hex;
   }
 
-  get md5(): ArrayBuffer | undefined {
-    return this.#buffer("md5");
-  }
-
-  get sha1(): ArrayBuffer | undefined {
-    return this.#buffer("sha1");
-  }
-
-  get sha256(): ArrayBuffer | undefined {
-    return this.#buffer("sha256");
-  }
-
-  get sha384(): ArrayBuffer | undefined {
-    return this.#buffer("sha384");
-  }
-
-  get sha512(): ArrayBuffer | undefined {
-    return this.#buffer("sha512");
-  }
-
   toJSON(): types.StoreStringChecksums {
     return { ...this.#hex };
   }
 
+  /** A log shows the hashes, and not accessors. */
   [Symbol.for("nodejs.util.inspect.custom")](): object {
-    return new StoreChecksums(this.#hex);
+    const algorithms = Object.keys(this.#hex) as HashAlgorithm[];
+    return Object.fromEntries(algorithms.map((each) => [each, HexChecksums.read(this, each)]));
   }
 
-  #buffer(algorithm: HashAlgorithm): ArrayBuffer | undefined {
-    const hex = this.#hex[algorithm];
+  static read(checksums: HexChecksums, algorithm: HashAlgorithm): ArrayBuffer | undefined {
+    const hex = checksums.#hex[algorithm];
     if (hex === undefined) return undefined;
-    const buffers = (this.#buffers ??= {});
+    const buffers = (checksums.#buffers ??= {});
     return (buffers[algorithm] ??= decodeHex(hex)!.buffer);
+  }
+}
+
+/** With own properties: a script can spread and log them. */
+class StoreChecksums extends HexChecksums {
+  declare readonly md5?: ArrayBuffer;
+
+  constructor(hex: Hashes) {
+    super(hex);
+    for (const algorithm of Object.keys(hex) as HashAlgorithm[]) {
+      Object.defineProperty(this, algorithm, ownProperties[algorithm]);
+    }
+  }
+}
+
+/** One accessor for all objects: accessors of each object would take longer than the buffers. */
+const ownProperties = Object.fromEntries(
+  (Object.keys(hashAlgorithms) as HashAlgorithm[]).map((algorithm) => [
+    algorithm,
+    {
+      get(this: HexChecksums) {
+        return HexChecksums.read(this, algorithm);
+      },
+      enumerable: true,
+    },
+  ]),
+) as Record<HashAlgorithm, PropertyDescriptor>;
+
+/**
+ * The hashes of an object in a listing.
+ *
+ * Deviation: to spread these hashes gives none. Own properties would make a list take a sixth longer.
+ */
+export class ListedChecksums extends HexChecksums {
+  get md5(): ArrayBuffer | undefined {
+    return HexChecksums.read(this, "md5");
+  }
+
+  get sha1(): ArrayBuffer | undefined {
+    return HexChecksums.read(this, "sha1");
+  }
+
+  get sha256(): ArrayBuffer | undefined {
+    return HexChecksums.read(this, "sha256");
+  }
+
+  get sha384(): ArrayBuffer | undefined {
+    return HexChecksums.read(this, "sha384");
+  }
+
+  get sha512(): ArrayBuffer | undefined {
+    return HexChecksums.read(this, "sha512");
   }
 }
 
