@@ -7,6 +7,7 @@ export {
   type BucketBinding,
   type ProjectConfig,
   type ProjectDns,
+  type ProjectS3,
   type ReadConfigOptions,
 } from "./config/read-config.ts";
 export { startDev, type RunningDev } from "./dev/dev-server.ts";

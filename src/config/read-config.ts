@@ -97,13 +97,15 @@ function readWithoutFile(
   }
   const table: Table = {};
   const secrets = readDevVariables(folder, undefined, envFiles);
-  const fail: ReportMistake = (_, problem) => {
-    throw new UserError(problem);
-  };
-  const dns = readDns(table, secrets, new BindingNames(table), fail);
-  const s3 = readS3(table, secrets, fail);
+  const dns = readDns(table, secrets, new BindingNames(table), failAtOnce);
+  const s3 = readS3(table, secrets, failAtOnce);
   return { path: null, folder, source: table, table, buckets: [], dns, s3, warnings: [] };
 }
+
+/** The defaults have no position in a file. */
+const failAtOnce: ReportMistake = (_, problem) => {
+  throw new UserError(problem);
+};
 
 const ledgeKeys = ["store_buckets", "dns", "s3"];
 

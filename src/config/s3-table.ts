@@ -27,7 +27,7 @@ export interface ProjectS3 {
 }
 
 /** A rule for the pages of other origins, as the API's own CORS rules. */
-export interface ProjectCorsRule {
+interface ProjectCorsRule {
   /** The bucket; `undefined`: every bucket. */
   readonly bucket?: string;
   readonly allowedOrigins: readonly string[];

@@ -45,90 +45,100 @@ function signedRequest(
 
 const signers: Record<string, Signer> = {
   aws4fetch: async (plain) => {
-      const query = queryOf(plain);
-      const signer = new AwsV4Signer({
-        ...credentials,
-        service: "s3",
-        region: "auto",
-        method: plain.method,
-        url: `http://${host}${pathOf(plain)}${query === "" ? "" : `?${query}`}`,
-        headers: plain.headers,
-        ...(plain.isPresigned ? { signQuery: true } : { body: plain.body }),
-        datetime: dateText,
-        allHeaders: true,
-      });
-      const { method, url, headers } = await signer.sign();
-      return signedRequest(method, url.href.slice(`http://${host}`.length), headers);
-    },
+    const query = queryOf(plain);
+    const signer = new AwsV4Signer({
+      ...credentials,
+      service: "s3",
+      region: "auto",
+      method: plain.method,
+      url: `http://${host}${pathOf(plain)}${query === "" ? "" : `?${query}`}`,
+      headers: plain.headers,
+      ...(plain.isPresigned ? { signQuery: true } : { body: plain.body }),
+      datetime: dateText,
+      allHeaders: true,
+    });
+    const { method, url, headers } = await signer.sign();
+    return signedRequest(method, url.href.slice(`http://${host}`.length), headers);
+  },
   aws4: async (plain) => {
-      const date = plain.isPresigned ? [["X-Amz-Date", dateText] as const] : [];
-      const query = queryOf({ ...plain, parameters: [...plain.parameters, ...date] });
-      const signed = aws4.sign(
-        {
-          service: "s3",
-          region: "auto",
-          method: plain.method,
-          host,
-          path: `${pathOf(plain)}${query === "" ? "" : `?${query}`}`,
-          headers: plain.isPresigned
-            ? { ...plain.headers }
-            : { ...plain.headers, "X-Amz-Date": dateText },
-          body: plain.body,
-          signQuery: plain.isPresigned,
-        },
-        credentials,
-      );
-      const headers = Object.entries(signed.headers as Record<string, unknown>);
-      return signedRequest(
-        plain.method,
-        signed.path,
-        headers.map(([name, value]) => [name, String(value)]),
-      );
-    },
-  "@smithy/signature-v4": async (plain) => {
-      const signer = new SignatureV4({
-        credentials,
-        region: "auto",
+    const date = plain.isPresigned ? [["X-Amz-Date", dateText] as const] : [];
+    const query = queryOf({ ...plain, parameters: [...plain.parameters, ...date] });
+    const signed = aws4.sign(
+      {
         service: "s3",
-        uriEscapePath: false,
-        applyChecksum: true,
-        sha256: Sha256,
-      });
-      const request = {
+        region: "auto",
         method: plain.method,
-        protocol: "http:",
-        hostname: "localhost",
-        port: 8789,
-        path: pathOf(plain),
-        query: Object.fromEntries(plain.parameters),
-        // As the presigner of the AWS SDK has it.
-        headers: {
-          host,
-          ...plain.headers,
-          ...(plain.isPresigned && { "x-amz-content-sha256": "UNSIGNED-PAYLOAD" }),
-        },
+        host,
+        path: `${pathOf(plain)}${query === "" ? "" : `?${query}`}`,
+        headers: plain.isPresigned
+          ? { ...plain.headers }
+          : { ...plain.headers, "X-Amz-Date": dateText },
         body: plain.body,
-      };
-      const options = { signingDate: new Date(now) };
-      const signed = plain.isPresigned
-        ? await signer.presign(request, { ...options, expiresIn: 60 })
-        : await signer.sign(request, options);
-      const parameters = Object.entries(signed.query as Record<string, string>);
-      const query = parameters.map((pair) => pair.map(encodeComponent).join("=")).join("&");
-      return signedRequest(plain.method, `${signed.path}?${query}`, Object.entries(signed.headers));
-    },
+        signQuery: plain.isPresigned,
+      },
+      credentials,
+    );
+    const headers = Object.entries(signed.headers as Record<string, unknown>);
+    return signedRequest(
+      plain.method,
+      signed.path as string,
+      headers.map(([name, value]) => [name, String(value)]),
+    );
+  },
+  "@smithy/signature-v4": async (plain) => {
+    const signer = new SignatureV4({
+      credentials,
+      region: "auto",
+      service: "s3",
+      uriEscapePath: false,
+      applyChecksum: true,
+      sha256: Sha256,
+    });
+    const request = {
+      method: plain.method,
+      protocol: "http:",
+      hostname: "localhost",
+      port: 8789,
+      path: pathOf(plain),
+      query: Object.fromEntries(plain.parameters),
+      // As the presigner of the AWS SDK has it.
+      headers: {
+        host,
+        ...plain.headers,
+        ...(plain.isPresigned && { "x-amz-content-sha256": "UNSIGNED-PAYLOAD" }),
+      },
+      body: plain.body,
+    };
+    const options = { signingDate: new Date(now) };
+    const signed = plain.isPresigned
+      ? await signer.presign(request, { ...options, expiresIn: 60 })
+      : await signer.sign(request, options);
+    const parameters = Object.entries(signed.query as Record<string, string>);
+    const query = parameters.map((pair) => pair.map(encodeComponent).join("=")).join("&");
+    return signedRequest(plain.method, `${signed.path}?${query}`, Object.entries(signed.headers));
+  },
 };
+
+type SourceData = string | ArrayBuffer | ArrayBufferView;
+
+function bytesOf(data: SourceData): Uint8Array {
+  if (typeof data === "string") return Buffer.from(data);
+  return data instanceof ArrayBuffer
+    ? new Uint8Array(data)
+    : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+}
 
 /** The interface of hashes that the signer expects. */
 class Sha256 {
   readonly #hash;
 
-  constructor(secret?: string | Uint8Array) {
-    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", secret);
+  constructor(secret?: SourceData) {
+    this.#hash =
+      secret === undefined ? createHash("sha256") : createHmac("sha256", bytesOf(secret));
   }
 
-  update(data: string | Uint8Array): void {
-    this.#hash.update(data);
+  update(data: SourceData): void {
+    this.#hash.update(bytesOf(data));
   }
 
   async digest(): Promise<Uint8Array> {
