@@ -79,6 +79,10 @@ function scriptProject(dns: object = {}, files: Record<string, string> = {}): st
   });
 }
 
+async function s3Port(dev: DevProcess): Promise<number> {
+  return Number((await dev.waitForOutput(/^S3 API +http:..localhost:(\d+)/m))[1]);
+}
+
 async function apiPort(dev: DevProcess): Promise<number> {
   return Number((await dev.waitForOutput(/DNS API +http:..127.0.0.1:(\d+)/))[1]);
 }
@@ -88,6 +92,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     const dev = ledgeDev(scriptProject());
     const known = {
       script: Number(new URL(await dev.url()).port),
+      "S3 API": await s3Port(dev),
       "record API": await apiPort(dev),
       DNS: Number((await dev.waitForOutput(/^DNS +127.0.0.1:(\d+)/m))[1]),
     };
@@ -96,6 +101,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
       "Miniflare's entry to the record API",
       "Miniflare's entry to the script",
       "Miniflare's loopback",
+      "S3 API",
       "Unix socket",
       "publications",
       "record API",
@@ -118,6 +124,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     const known = {
       script: Number(new URL(await dev.url()).port),
       "wrangler's inspector": Number((await dev.waitForOutput(/^Inspector +\S+:(\d+)/m))[1]),
+      "S3 API": await s3Port(dev),
       "record API": await apiPort(dev),
       DNS: Number((await dev.waitForOutput(/^DNS +127.0.0.1:(\d+)/m))[1]),
     };

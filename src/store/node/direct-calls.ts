@@ -21,6 +21,8 @@ import { internalError, reasonOf, refusal } from "../client/failure.ts";
 import type { OpenedObject } from "../client/opened-object.ts";
 import type { ClientBucket, FoundObject, OpenedObject as OpenedFile } from "./client-bucket.ts";
 
+type OpenedFiles = Exclude<FoundObject["content"], Uint8Array>;
+
 /** The operations that store content, without the content. */
 interface StoringOperations {
   put: Omit<Request<"put">, "content">;
@@ -110,11 +112,14 @@ function present(opened: OpenedFile | null): OpenedObject | null {
   return { status, object, range, content: contentOf(content) };
 }
 
+/** Closes the files of a body that the program has dropped without a read. */
+const droppedBodies = new FinalizationRegistry<OpenedFiles>((files) => void files.close());
+
 function contentOf(content: FoundObject["content"]): ArrayBuffer | ReadableStream {
   // A `Buffer` shares its memory with others, and its `slice()` does not copy.
   if (content instanceof Uint8Array) return new Uint8Array(content).buffer;
   const chunks = content.chunks();
-  return new ReadableStream<Uint8Array>(
+  const stream = new ReadableStream<Uint8Array>(
     {
       type: "bytes",
       async pull(controller) {
@@ -132,4 +137,6 @@ function contentOf(content: FoundObject["content"]): ArrayBuffer | ReadableStrea
     },
     { highWaterMark: inlineBytesMax },
   );
+  droppedBodies.register(stream, content);
+  return stream;
 }

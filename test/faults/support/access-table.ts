@@ -65,6 +65,17 @@ export const accessTable = {
   "record API": recordApi,
   /** Queries need no key; this probe is not a query. */
   "DNS over HTTPS": { of: "Ledge", path: "/dns-query", outcomes: always(403, { "no key": 415 }) },
+  /** Requests need a signature. */
+  "S3 API": {
+    of: "Ledge",
+    path: "/photos/key",
+    outcomes: always(400, {
+      "foreign Host": 403,
+      "foreign Host, with MF-Original-URL": 403,
+      preflight: 403,
+      "preflight of a page at loopback": 403,
+    }),
+  },
   "Miniflare's entry to the record API": recordApi,
   publications: { of: "Ledge", path: "/publications", outcomes: always(403) },
   /** The endpoints of the store and of DNS, and the control socket of an owner: no page can connect. */
