@@ -8,15 +8,12 @@
  * its bucket.
  */
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../base/folder-sockets.ts";
 import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { newRunId } from "../base/run-records.ts";
 import { nodeProxy } from "../base/miniflare.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
 import type { BucketSettings } from "../store/core/bucket-settings.ts";
-import { StoreBucket } from "../store/binding/store-bucket.ts";
-import { directCalls } from "../store/node/direct-calls.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { bucketsService } from "./endpoint-socket.ts";
@@ -27,7 +24,6 @@ import {
   storeServices,
   type ControlOptions,
 } from "./store-services.ts";
-import { StoreUse } from "./store-use.ts";
 
 const bindingModule = "ledge-internal:store-binding";
 
@@ -80,7 +76,9 @@ export const storePlugin: Plugin = {
     return Object.fromEntries(
       storeBindings(worker).map(({ name, kind, options }) => [
         name,
-        kind === "control" ? nodeProxy() : nodeBucket(worker, parseBucketOptions(name, options)),
+        kind === "control"
+          ? nodeProxy()
+          : nodeProxy(nodeBinding(bucketSettings(worker, parseBucketOptions(name, options)))),
       ]),
     );
   },
@@ -97,23 +95,6 @@ export const storePlugin: Plugin = {
     return storeServices(assembly, runId, bucketNames, controlOptions);
   },
 };
-
-/**
- * A bucket in Node. Options that the binding in workerd applies, and runs without a socket, take the
- * way through Miniflare's proxy.
- */
-function nodeBucket(worker: ParsedWorkerOptions, options: BucketOptions): unknown {
-  const { bucketName, latencyMilliseconds = 0, verifyReads = false } = options;
-  const settings = bucketSettings(worker, options);
-  const use = StoreUse.ofRun(runOf(worker).runId);
-  const isDirect = hasRuntimeSockets && latencyMilliseconds === 0 && !verifyReads;
-  return use === undefined || !isDirect
-    ? nodeProxy(nodeBinding(settings))
-    : new StoreBucket(directCalls(use.bucket(bucketName)), {
-        ...settings,
-        allowUnsizedStreams: true,
-      });
-}
 
 function bucketNamesOf(worker: ParsedWorkerOptions): string[] {
   return storeBindings(worker)

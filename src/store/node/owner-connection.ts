@@ -25,20 +25,13 @@ const drainMilliseconds = 10_000;
 export class OwnerConnection {
   readonly #store: StoreFolder;
   readonly #endpoint: EndpointClient;
-  readonly #succeeds: boolean;
-  #isClosed = false;
   #succession: Succession | undefined;
   /** Pending during a handover: no work starts. */
   #handover: Promise<void> | undefined;
   #inFlight = 0;
 
-  /**
-   * @param succeeds whether this process becomes the owner of a folder without an owner; if not,
-   *   another part of the process does
-   */
-  constructor(store: StoreFolder, { succeeds = true }: { readonly succeeds?: boolean } = {}) {
+  constructor(store: StoreFolder) {
     this.#store = store;
-    this.#succeeds = succeeds;
     if (!hasRuntimeSockets) {
       throw new UserError(
         "On Windows a command cannot reach the buckets. Use the Windows Subsystem for Linux.",
@@ -61,12 +54,9 @@ export class OwnerConnection {
   async run<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
     let silentSince: number | undefined;
     // The runtime of an owner that was killed still answers, and has to end first.
-    if (this.#succeeds) {
-      this.#succession ??= succeedStoreOwner(this.#store, () => this.#drain());
-      await this.#succession.ready;
-    }
+    this.#succession ??= succeedStoreOwner(this.#store, () => this.#drain());
+    await this.#succession.ready;
     for (;;) {
-      if (this.#isClosed) throw new UserError(`The store in ${this.folder} is closed.`);
       await this.#handover;
       this.#inFlight++;
       try {
@@ -83,7 +73,6 @@ export class OwnerConnection {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
     this.#endpoint.close();
     await this.#succession?.stop();
   }
