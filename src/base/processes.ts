@@ -137,8 +137,25 @@ function exists(processId: number): boolean {
     // The process of another user exists, but accepts no signal.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-  // A zombie has ended, and waits for its parent to read its exit status.
-  return statusOf(processId)?.[stateField] !== "Z";
+  return !isZombie(processId);
+}
+
+/**
+ * Whether a process has ended, and waits for its parent to read its exit status. The first thread may
+ * end before the others, which keep the files, the locks and the ports of the process.
+ */
+function isZombie(processId: number): boolean {
+  if (statusOf(processId)?.[stateField] !== "Z") return false;
+  const threads = threadsOf(processId).map((thread) => statusOf(`${processId}/task/${thread}`));
+  return threads.every((status) => status === null || /^[ZX]$/.test(status[stateField] as string));
+}
+
+function threadsOf(processId: number): string[] {
+  try {
+    return readdirSync(`/proc/${processId}/task`);
+  } catch {
+    return [];
+  }
 }
 
 /** When a process started, in the form of the system; `null` where the system does not tell. */
@@ -147,9 +164,10 @@ function processStart(processId: number): string | null {
   return commandOutput("ps", ["-p", String(processId), "-o", "lstart="]);
 }
 
-function statusOf(processId: number): string[] | null {
+/** @param entry of /proc: the id of a process, or the path of a thread */
+function statusOf(entry: number | string): string[] | null {
   try {
-    const text = readFileSync(`/proc/${processId}/stat`, "utf8");
+    const text = readFileSync(`/proc/${entry}/stat`, "utf8");
     return text.slice(text.lastIndexOf(")") + 2).split(" ");
   } catch {
     return null;
