@@ -16,6 +16,9 @@ const escapes: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
+// oxlint-disable-next-line no-control-regex -- control characters are intended
+const special = /[&<>"'\u0000-\u001f\ufffe\uffff]/;
+
 /** @param name of the root element */
 export function writeXml(
   name: string,
@@ -47,11 +50,10 @@ function writeElement(name: string, value: XmlContent): string {
  * and its clients accept them. `encoding-type=url` avoids them.
  */
 function escapeText(text: string): string {
-  return text
-    .replace(/[&<>"']/g, (character) => escapes[character] as string)
-    .replace(
-      // oxlint-disable-next-line no-control-regex -- control characters are intended
-      /[\u0000-\u001f\ufffe\uffff]/g,
-      (character) => `&#x${character.charCodeAt(0).toString(16)};`,
-    );
+  // Most texts of a list are as they are.
+  return special.test(text) ? text.replace(new RegExp(special, "g"), escapeCharacter) : text;
+}
+
+function escapeCharacter(character: string): string {
+  return escapes[character] ?? `&#x${character.charCodeAt(0).toString(16)};`;
 }
