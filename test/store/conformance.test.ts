@@ -35,7 +35,7 @@ const bindings = () =>
 
 /**
  * The bucket, each of whose properties is read once. Miniflare asks the runtime synchronously at
- * every read, which would take two thirds of the time of these tests.
+ * every read, which takes two thirds of the time of a call.
  */
 function readOnce(bucket: StoreBucket): StoreBucket {
   const values = new Map<string | symbol, unknown>();

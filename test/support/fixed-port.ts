@@ -1,7 +1,6 @@
 /** Ports that a test names and that no other process gets by asking for port 0. */
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { randomInt } from "node:crypto";
+import { isPortFree } from "../../src/base/ports.ts";
 
 /** Systems give ports from 32768 or 49152 on to those who ask for any port. */
 const firstPort = 20_000;
@@ -11,14 +10,6 @@ const endPort = 32_768;
 export async function fixedPort(): Promise<string> {
   for (;;) {
     const port = randomInt(firstPort, endPort);
-    const server = createServer().listen(port, "127.0.0.1");
-    const isFree = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, "close");
-    return String(port);
+    if (await isPortFree(port, "127.0.0.1")) return String(port);
   }
 }

@@ -10,7 +10,6 @@ import { objectArgument } from "./parameters.ts";
 
 const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-const secondsMax = 7 * 86_400;
 
 export const presign: LeafCommand = {
   name: "presign",
@@ -45,7 +44,8 @@ export const presign: LeafCommand = {
 
   async run(invocation) {
     const { bucket, key } = parseAddress(invocation.arguments[0] as string);
-    const expiresSeconds = parseTime(textOption(invocation, "expires") ?? "1h");
+    const { expiresSecondsMax } = await import("../../s3/signature/authorization.ts");
+    const expiresSeconds = parseTime(textOption(invocation, "expires") ?? "1h", expiresSecondsMax);
     const method = choiceOption(invocation, "method", methods) ?? "GET";
     const { bucketName } = findBucket((await findProject(invocation)).buckets, bucket);
     const signer = await import("../../s3/signature/presign.ts");
@@ -77,7 +77,7 @@ async function findSigner(invocation: Invocation) {
   return { endpoint, credentials: s3.credentials ?? readOrMakeCredentials(records) };
 }
 
-function parseTime(text: string): number {
+function parseTime(text: string, secondsMax: number): number {
   const [, count, unit = "s"] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
   const seconds = Number(count) * (units[unit === "" ? "s" : unit] as number);
   if (seconds >= 1 && seconds <= secondsMax) return seconds;

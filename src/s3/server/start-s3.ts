@@ -80,8 +80,7 @@ export async function startS3(options: StartS3Options): Promise<RunningS3> {
     onError: options.onError ?? ((error) => console.error(error)),
   });
   try {
-    const wanted = await findFreePort(options.port ?? defaultPort, host);
-    const port = await server.listen(wanted, host);
+    const port = await listenAtFreePort(server, options.port ?? defaultPort, host);
     const url = `http://${urlHost(host)}:${port}`;
     const removeRecord = recordServer(pluginFolder(stateFolder, "s3"), url);
     return {
@@ -97,6 +96,18 @@ export async function startS3(options: StartS3Options): Promise<RunningS3> {
   } catch (error) {
     await client.close();
     throw error;
+  }
+}
+
+/** Another process may take the port between the look and the call. Then the next free port counts. */
+async function listenAtFreePort(server: S3Server, wanted: number, host: string): Promise<number> {
+  for (;;) {
+    const port = await findFreePort(wanted, host);
+    try {
+      return await server.listen(port, host);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    }
   }
 }
 

@@ -169,7 +169,7 @@ const ownProperties = Object.fromEntries(
 /**
  * The hashes of an object in a listing.
  *
- * Deviation: to spread these hashes gives none. Own properties would make a list take a sixth longer.
+ * Deviation: to spread these hashes gives none. Own properties take 0.4 µs an object, and a list has a thousand.
  */
 export class ListedChecksums extends HexChecksums {
   get md5(): ArrayBuffer | undefined {
