@@ -57,3 +57,19 @@ test("RunRecords.endAbandoned() ends the runtimes of processes that have ended",
   expect(program.exitCode).toBeNull();
   expect(readdirSync(folder).toSorted()).toEqual([own, "folder"].toSorted());
 });
+
+test("RunRecords.afterClientEnd() waits for the end of a process whose connections have closed", async () => {
+  const folder = temporaryFolder();
+  const runs = new RunRecords(folder);
+  const own = newRunId();
+  runs.write(own, thisProcess());
+  const client = startProcess();
+  onTestFinished(() => void client.kill());
+  await once(client, "spawn");
+  writeFileSync(join(folder, newRunId()), JSON.stringify(identityOf(client.pid as number)));
+  const removed = runs.afterClientEnd();
+  expect(readdirSync(folder)).toHaveLength(2);
+  client.kill("SIGKILL");
+  await removed;
+  expect(readdirSync(folder)).toEqual([own]);
+});

@@ -9,6 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { writeWhole } from "./folder-owner.ts";
 import {
   isAlive,
@@ -24,6 +25,8 @@ interface RunRecord extends ProcessIdentity {
 }
 
 const runIdPattern = /^[0-9a-f]{16}$/;
+/** The kernel closes the connections of a killed process before the process has ended. */
+const clientEndMilliseconds = 10_000;
 
 export function newRunId(): string {
   return randomBytes(8).toString("hex");
@@ -60,6 +63,21 @@ export class RunRecords {
       return readdirSync(this.#folder).filter((name) => runIdPattern.test(name));
     } catch {
       return [];
+    }
+  }
+
+  /**
+   * Ends what a client has left whose connection has closed. The client may live on, and if it was
+   * killed, its process may end only some time after its connection. So the records are read again,
+   * at growing intervals, while a record of another process is there.
+   */
+  async afterClientEnd(): Promise<void> {
+    const own = thisProcess().processId;
+    const isForeign = (runId: string): boolean => this.#read(runId)?.processId !== own;
+    for (let wait = 10, waited = 0; waited < clientEndMilliseconds; waited += wait, wait *= 2) {
+      await this.endAbandoned();
+      if (!this.#runIds().some(isForeign)) return;
+      await delay(wait, undefined, { ref: false });
     }
   }
 

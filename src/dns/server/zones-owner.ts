@@ -104,7 +104,7 @@ export async function takeZones(
     ...options,
     details: { table: tableId(variables) },
     // A client that was killed has left its runtime, whose script goes on.
-    onClientEnd: () => void runs.endAbandoned().catch(() => {}),
+    onClientEnd: () => void runs.afterClientEnd().catch(() => {}),
   });
   if (owner === null) return null;
   if (isFull) log(fullDeviceText(folder));

@@ -31,7 +31,7 @@ export async function takeStore(
 ): Promise<FolderOwner | null> {
   const runs = storeRuns(folder);
   // A client that was killed has left its runtime, whose script goes on.
-  const onClientEnd = (): void => void runs.endAbandoned().catch(() => {});
+  const onClientEnd = (): void => void runs.afterClientEnd().catch(() => {});
   const take = () => FolderOwner.tryTake(folder, { ...options, onClientEnd });
   const owner = await take().catch((error: unknown) => {
     // The lock needs space, which the reserve has on a full device.
