@@ -83,7 +83,7 @@ export function testClient(
       didNotRun(context, `${name} is not installed. test/peers/install.sh installs the clients.`);
     });
   }
-  it.each(programs)("$version", (program, context) => test(program, context));
+  for (const program of programs) it(program.version, (context) => test(program, context));
 }
 
 /** Skips the test, and says so whatever the reporter shows. */
