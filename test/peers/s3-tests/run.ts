@@ -1,7 +1,7 @@
 /**
  * Runs ceph/s3-tests against `ledge s3` and compares the results with `expectations.json`.
  *
- *     LEDGE_S3_TESTS=/path/to/s3-tests npm run test:s3-suite [-- -k PATTERN]
+ *     LEDGE_S3_TESTS=/path/to/s3-tests npm run test:ceph [-- -k PATTERN]
  *
  * The suite is not part of this repository. Without the variable it is cloned from its public address.
  */

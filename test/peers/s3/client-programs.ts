@@ -1,9 +1,9 @@
 /** The S3 clients that are installed: Debian's, and the newer versions of `install-newer.sh`. */
 import { execFileSync } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { it, type TestContext } from "vitest";
+import type { TestContext } from "vitest";
 
 const newer = fileURLToPath(new URL("../../../node_modules/.cache/peers/usr", import.meta.url));
 
@@ -72,22 +72,31 @@ function programAt(
   }
 }
 
-/** A test for each installed version of a client. If there is none, the run says so. */
-export function testClient(
-  name: ClientName,
-  test: (program: ClientProgram, context: TestContext) => Promise<void>,
-): void {
+/** The installed versions of a client, for `it.for()`. Without any, one case that does not run. */
+export function clientCases(name: ClientName): ClientProgram[] {
   const programs = installedClients(name);
-  if (programs.length === 0) {
-    it(name, (context) => {
-      didNotRun(context, `${name} is not installed. test/peers/install.sh installs the clients.`);
-    });
-  }
-  for (const program of programs) it(program.version, (context) => test(program, context));
+  const absent = { version: `${name} is not installed`, path: "", environment: {} };
+  return programs.length === 0 ? [absent] : programs;
+}
+
+/** Skips the case of a client that is not installed. */
+export function requireInstalled({ path }: ClientProgram, context: TestContext): void {
+  if (path === "") didNotRun(context, "test/peers/install.sh installs the clients.");
 }
 
 /** Skips the test, and says so whatever the reporter shows. */
 export function didNotRun(context: TestContext, reason: string): void {
   process.stderr.write(`Did not run: ${context.task.name}. ${reason}\n`);
   context.skip(reason);
+}
+
+export const mountNeeds = "s3fs needs /dev/fuse, which this user cannot open.";
+
+export function canMount(): boolean {
+  try {
+    accessSync("/dev/fuse", constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
