@@ -8,7 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { request } from "../../base/node-http.ts";
-import { text } from "node:stream/consumers";
+import { text as readText } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Succession } from "../../base/succession.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -144,7 +144,7 @@ function exchange(
     );
     outgoing.once("error", reject);
     outgoing.once("response", (incoming) => {
-      text(incoming).then((content) => {
+      readText(incoming).then((content) => {
         const { statusCode: status = 500 } = incoming;
         resolve({
           status,
