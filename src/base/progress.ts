@@ -16,9 +16,7 @@ class TerminalLine {
   /** Shows a text at once. */
   show(text: string): void {
     this.#drawnAt = Date.now();
-    // Only a text that fits into one line can be erased.
-    const shown = text.slice(0, (this.#stream?.columns || columnsDefault) - 1);
-    this.#stream?.write(`${eraseLine}${shown}`);
+    this.#stream?.write(`${eraseLine}${oneLine(text, this.#stream.columns)}`);
   }
 
   /** Removes the line. */
@@ -72,6 +70,11 @@ export class ByteProgress extends TerminalLine {
   moveTo(bytes: number): void {
     this.redraw(() => byteProgressLine(this.#label, bytes, this.#total));
   }
+}
+
+/** The text as far as it fits into one line of a terminal: only such a text can be erased. */
+export function oneLine(text: string, columns: number): string {
+  return text.slice(0, (columns || columnsDefault) - 1);
 }
 
 export function progressLine(
