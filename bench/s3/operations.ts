@@ -12,7 +12,7 @@ const readKeys = 8;
 const bodies = new Map<number, LoadBody>();
 
 /** Random bytes, created and hashed once. */
-export function bodyOf(size: number): LoadBody {
+function bodyOf(size: number): LoadBody {
   let body = bodies.get(size);
   if (body === undefined) {
     const bytes = randomFillSync(new Uint8Array(size));

@@ -4,7 +4,7 @@ import { serveUntilEnd } from "../server-process.ts";
 
 const credentials = { accessKeyId: "bench", secretAccessKey: "bench-secret" };
 const miniflare = new Miniflare({
-  resourcePersistencePath: process.argv[2] as string,
+  resourcePersistencePath: process.argv[2],
   workers: [
     {
       config: {
