@@ -6,8 +6,7 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
-import { setTimeout as delay } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { residentBytesByProcess } from "../../bench/process-tree.ts";
 import { ledge, DevProcess } from "../support/dev-process.ts";
 import { StoreProject } from "../support/store-command.ts";
@@ -80,7 +79,7 @@ it.runIf(process.platform === "linux")(
     socket.pause();
     socket.write(`GET /photos/large HTTP/1.1\r\n${lines(headers)}\r\n`);
     const seen = samples;
-    while (samples < seen + 50) await delay(10);
+    await vi.waitUntil(() => samples > seen + 50, { timeout: 60_000, interval: 10 });
     expect(growth).toBeLessThan(growthMax);
     socket.destroy();
     expect(await server.end("SIGINT")).toBe(0);
