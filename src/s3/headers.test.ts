@@ -58,6 +58,9 @@ describe("metadata headers", () => {
       storageClass: "InfrequentAccess",
     });
     expect(parseDescription(headersOf({ "content-encoding": "aws-chunked" })).http).toEqual({});
+    expect(parseDescription(headersOf({ "content-encoding": "deflate, gzip" })).http).toEqual({
+      contentEncoding: "deflate, gzip",
+    });
     expect(() => parseDescription(headersOf({ "x-amz-storage-class": "GLACIER" }))).toThrow(
       "storage class specified is not valid",
     );

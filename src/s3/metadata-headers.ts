@@ -35,7 +35,7 @@ function parseHttpMetadata(headers: S3Headers): HttpMetadata {
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "" && name.toLowerCase() !== "aws-chunked");
-  return encodings.length === 0 ? others : { ...others, contentEncoding: encodings.join(",") };
+  return encodings.length === 0 ? others : { ...others, contentEncoding: encodings.join(", ") };
 }
 
 function parseCustomMetadata(headers: S3Headers): CustomMetadata {

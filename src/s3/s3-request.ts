@@ -51,8 +51,13 @@ export interface S3Body {
    * @throws StoreError 10037 when a hash is another than the client has announced
    */
   verify(checksums: Checksums): void;
-  /** The whole body, for the documents of requests. */
-  document(): Promise<string>;
+  /**
+   * The whole body, for the documents of requests.
+   *
+   * @param checksumOf what `x-amz-checksum-*` belongs to; the header of a completion has the checksum
+   *   of the object, and no checksum of the document
+   */
+  document(checksumOf?: "document" | "object"): Promise<string>;
 }
 
 export interface S3Response {

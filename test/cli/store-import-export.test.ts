@@ -26,7 +26,7 @@ interface Result {
 }
 
 /** Thousands of small files in a hundred folders, and a few large ones. */
-function writeFiles(root: string, small = 3000): number {
+function writeFiles(root: string, small = 1500): number {
   for (let n = 0; n < 100; n++) mkdirSync(join(root, `folder-${n}`), { recursive: true });
   for (let n = 0; n < small; n++) {
     const ending = ["txt", "png", "json", "unknown"][n % 4] as string;

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startDev } from "../../dist/index.js";
-import { bytesOf } from "../support/bytes.ts";
+import { bytesOf, sameBytes } from "../support/bytes.ts";
 import {
   waitForAnswer,
   DevProcess,
@@ -97,7 +97,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     const taken = await takePort();
     const second = ledgeDev(folder, "--port", String(taken));
     const secondUrl = await second.url();
-    expect(await get(secondUrl, "cat")).toEqual(photo);
+    expect(sameBytes(await get(secondUrl, "cat"), photo)).toBe(true);
     expect(second.output).toContain(`Port ${taken} is taken: using ${new URL(secondUrl).port}.`);
     expect(second.output).toMatch(
       /wrangler\.jsonc configuration:\s+- Unexpected fields.*"nonsense"/,
@@ -132,7 +132,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
 
     write(join(folder, "src/index.ts"), script("good day"));
     await waitForAnswer(url, { greeting: "good day", objects: 1 });
-    expect(await get(url, "cat")).toEqual(photo);
+    expect(sameBytes(await get(url, "cat"), photo)).toBe(true);
     await dev.waitForOutput(/^Reloaded\.$/m);
 
     expect(await dev.end("SIGTERM")).toBe(0);
@@ -200,7 +200,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
       await dev.waitForOutput(/Running again, with the buckets as they were\./, since);
       await waitForAnswer(url, { greeting: "hello", objects: 1 });
     }
-    expect(await get(url, "cat")).toEqual(photo);
+    expect(sameBytes(await get(url, "cat"), photo)).toBe(true);
     expect(await dev.end("SIGINT")).toBe(0);
     expect(dev.hasProcesses()).toBe(false);
   });

@@ -16,7 +16,7 @@ import { startStore, temporaryFolder } from "../support/store.ts";
 import { bucketEntry, worker } from "../support/worker.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 
-const copies = isLong ? 200 : 24;
+const copies = isLong ? 200 : 16;
 const rounds = isLong ? 10 : 1;
 /** Of SQLite. */
 const pageBytes = 4096;

@@ -37,7 +37,7 @@ async function answeredWhile(bucket: StoreBucket, isWorking: () => boolean): Pro
 
 describe("a bucket answers", () => {
   it("while thousands of uploads expire", { timeout: 600_000 }, async () => {
-    const uploadCount = isLong ? 100_000 : 20_000;
+    const uploadCount = isLong ? 100_000 : 10_000;
     const folder = temporaryFolder();
     const first = await startStore(folder);
     await first.bucket.put("key", "value");
@@ -132,7 +132,7 @@ function folderBytes(folder: string): number {
 describe.runIf(process.platform === "linux")("many requests", () => {
   it("leave memory, open files and the state folder bounded", { timeout: 1_800_000 }, async () => {
     const rounds = isLong ? 20 : 2;
-    const roundRequests = isLong ? 1000 : 400;
+    const roundRequests = isLong ? 1000 : 200;
     const folder = temporaryFolder();
     const miniflare = new Miniflare({
       resourcePersistencePath: folder,

@@ -71,7 +71,7 @@ describe("a runtime that a killed process left", { timeout }, () => {
     await second.process.killParent();
 
     const killed = [second.process];
-    for (let round = 0; round < (isLong ? 60 : 2); round++) {
+    for (let round = 0; round < (isLong ? 60 : 1); round++) {
       const starting = prepareMiniflare(project.persistPath);
       await starting.process.waitForOutput(/^loaded$/m);
       starting.process.send("start");

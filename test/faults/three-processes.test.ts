@@ -21,7 +21,7 @@ import { verifyWrites } from "./support/verify-writes.ts";
 import { waitUntil } from "./support/wait.ts";
 import { throughScript, Writer } from "./support/writer.ts";
 
-const kills = isLong ? 50 : 2;
+const kills = isLong ? 50 : 1;
 
 function without(names: readonly string[], name: string): string[] {
   return names.filter((each) => each !== name);

@@ -3,6 +3,7 @@
 import * as sdk from "@aws-sdk/client-s3";
 import * as storage from "@aws-sdk/lib-storage";
 import * as presigner from "@aws-sdk/s3-request-presigner";
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
@@ -58,6 +59,19 @@ describe("the AWS SDK", () => {
     expect((await read("copied")).equals(large)).toBe(true);
     const { Contents } = await send("ListObjectsV2", { StartAfter: "a", MaxKeys: 2 });
     expect(Contents.map(({ Key }: { Key: string }) => Key)).toEqual(["copied", "first"]);
+  });
+
+  it("completes an upload with the checksum of the object", async () => {
+    const Key = "checked";
+    const { UploadId } = await send("CreateMultipartUpload", { Key, ChecksumAlgorithm: "SHA256" });
+    const part = { PartNumber: 1, Body: "text", ChecksumAlgorithm: "SHA256" };
+    const { ETag, ChecksumSHA256 } = await send("UploadPart", { Key, UploadId, ...part });
+    const ofParts = createHash("sha256").update(ChecksumSHA256, "base64").digest("base64");
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag, ChecksumSHA256 }] };
+    const complete = (checksum: string): Promise<any> =>
+      send("CompleteMultipartUpload", { Key, UploadId, MultipartUpload, ChecksumSHA256: checksum });
+    await expect(complete(`${ChecksumSHA256}-1`)).rejects.toMatchObject({ name: "BadDigest" });
+    expect((await complete(`${ofParts}-1`)).ChecksumSHA256).toBe(`${ofParts}-1`);
   });
 
   it("presigns reads and writes", async () => {

@@ -1,4 +1,5 @@
 /** Bodies: every form that a client can send, and what is left when one is not valid. */
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { base64Md5, signedChunks, type Sent } from "./support/s3-client.ts";
@@ -183,6 +184,16 @@ describe("Expect: 100-continue", () => {
     const stored = await send({ ...sent, onContinue: () => continued++ });
     expect([stored.status, continued]).toEqual([200, 1]);
     await send({ method: "DELETE", target: "/photos/expected" });
+  });
+
+  it("is the only expectation: others are ignored", async () => {
+    const options = { port: s3.server.port, path: "/photos/x", headers: { expect: "200" } };
+    const message = await new Promise<IncomingMessage>((resolve) => {
+      httpRequest({ host: "127.0.0.1", ...options }, resolve).end();
+    });
+    // The request has no signature.
+    expect(message.statusCode).toBe(400);
+    message.resume();
   });
 
   it("is not answered for a request that is refused", async () => {

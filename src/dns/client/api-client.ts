@@ -69,7 +69,19 @@ function describeProblems(problems: readonly ApiProblem[]): string {
 }
 
 /** The part of `fetch()` that a client of the API uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type Fetch = (url: string, init: ApiRequest) => Promise<ApiResponse>;
+
+export interface ApiRequest {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | FormData;
+}
+
+export interface ApiResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  text(): Promise<string>;
+}
 
 export class ApiClient {
   readonly url: string;
@@ -170,13 +182,13 @@ export class ApiClient {
     return (await this.#send(path, { method, ...json })).result as Result;
   }
 
-  async #send(path: string, init: RequestInit): Promise<Envelope> {
+  async #send(path: string, init: ApiRequest): Promise<Envelope> {
     return this.#read(await this.#fetch(path, init));
   }
 
-  async #fetch(path: string, init: RequestInit): Promise<Response> {
+  async #fetch(path: string, init: ApiRequest): Promise<ApiResponse> {
     try {
-      const headers = { ...this.#headers, ...(init.headers as Record<string, string>) };
+      const headers = { ...this.#headers, ...init.headers };
       return await this.#transport(`${this.url}${path}`, { ...init, headers });
     } catch (error) {
       if (error instanceof UserError) throw error;
@@ -186,7 +198,7 @@ export class ApiClient {
     }
   }
 
-  async #read(response: Response): Promise<Envelope> {
+  async #read(response: ApiResponse): Promise<Envelope> {
     const envelope = parseEnvelope(await response.text());
     if (envelope === null) {
       throw new UserError(

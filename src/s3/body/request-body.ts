@@ -84,7 +84,7 @@ export class RequestBody implements S3Body {
     return this.#decoder === null ? this.#plain() : this.#decoded(this.#decoder);
   }
 
-  async document(): Promise<string> {
+  async document(checksumOf: "document" | "object" = "document"): Promise<string> {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
     for await (const piece of this.chunks()) {
@@ -94,7 +94,10 @@ export class RequestBody implements S3Body {
     }
     const content = Buffer.concat(pieces);
     const { md5, checksum } = this.#announced;
-    if (md5 !== null || checksum !== null) {
+    if (checksumOf === "object") {
+      const checksums = this.#received.computeChecksums(content, ["md5"]);
+      if (md5 !== null) verifyChecksum({ algorithm: "md5", hex: md5 }, checksums);
+    } else if (md5 !== null || checksum !== null) {
       this.verify(this.#received.computeChecksums(content, this.requiredAlgorithms));
     }
     return content.toString("utf8");

@@ -48,9 +48,13 @@ export class S3Server {
       noDelay: true,
     });
     this.#server.timeout = idleMilliseconds;
-    this.#server.on("request", (message, response) => {
+    const handle = (message: IncomingMessage, response: ServerResponse): void => {
       void this.#handle(message, response, () => {});
-    });
+    };
+    this.#server.on("request", handle);
+    // S3 ignores expectations other than 100-continue, which RFC 9110 section 10.1.1 allows. Without
+    // this listener, Node answers 417.
+    this.#server.on("checkExpectation", handle);
     this.#server.on("checkContinue", (message: IncomingMessage, response: ServerResponse) => {
       void this.#handle(message, response, continueOnce(response));
     });

@@ -24,7 +24,7 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<S3Respo
   const onlyIf = parseConditions(headers);
   const checksum = parseChecksumHeader(headers);
   const objectSize = parseObjectSize(headers);
-  const parts = parseParts(readXml(await body.document()));
+  const parts = parseParts(readXml(await body.document("object")));
   const object = decodeObject(
     key,
     await bucket.call({
