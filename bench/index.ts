@@ -15,6 +15,7 @@ const benchmarks: Record<string, string> = {
   pool: "./pool.ts",
   cli: "./cli.ts",
   dev: "./dev.ts",
+  s3: "./s3.ts",
 };
 
 const nodeFlags = [

@@ -21,6 +21,11 @@ export function memoryMebibytes(processId: number): number | null {
   return members.reduce((sum, { id }) => sum + proportionalKibibytes(id), 0) / 1024;
 }
 
+/** The resident set of each process of the tree, by its id. */
+export function residentBytesByProcess(processId: number): Map<number, number> {
+  return new Map(processTree(processId).map(({ id }) => [id, residentBytes(id)]));
+}
+
 interface Process {
   readonly id: number;
   readonly parent: number;
@@ -62,6 +67,15 @@ function proportionalKibibytes(id: number): number {
   try {
     const text = readFileSync(`/proc/${id}/smaps_rollup`, "utf8");
     return Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function residentBytes(id: number): number {
+  try {
+    const text = readFileSync(`/proc/${id}/status`, "utf8");
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
   } catch {
     return 0;
   }

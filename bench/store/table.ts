@@ -7,7 +7,7 @@ export function ratioOf({ milliseconds }: Measured): number | undefined {
   return ours === undefined || r2 === undefined || ours === 0 ? undefined : r2 / ours;
 }
 
-function formatTime(milliseconds: number | undefined): string {
+export function formatTime(milliseconds: number | undefined): string {
   if (milliseconds === undefined) return "";
   if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)} s`;
   if (milliseconds >= 1) return `${milliseconds.toPrecision(3)} ms`;

@@ -1,5 +1,5 @@
 /**
- * Several scripts and processes call the same keys at the same time. Their history is linearizable,
+ * Several scripts, processes and clients of S3 call the same keys at the same time. Their history is linearizable,
  * without faults and while the owner of the folder is killed; and the checker refuses the same
  * history with one false answer.
  */
@@ -15,6 +15,7 @@ import {
 import { NodeBucket } from "./support/node-bucket.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
 import { killProcesses, markOf, type ProcessEntry } from "./support/process-table.ts";
+import { s3Bucket, startS3Endpoint, type S3Endpoint } from "./support/s3-endpoint.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 import { FaultProject, startMiniflare, type Tool } from "./support/tools.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -38,15 +39,17 @@ async function waitForAnswers(history: History, clients: string[], count: number
   );
 }
 
-/** Three processes on one folder, and clients of each. */
+/** Four processes on one folder, and clients of each: scripts, Node, and the S3-compatible API. */
 class Processes {
   readonly project = new FaultProject();
   readonly monitor = new OwnerMonitor(this.project.persistPath);
   readonly tools = new Map<string, Tool>();
   node: NodeBucket | undefined;
+  s3: S3Endpoint | undefined;
 
   async start(name: string): Promise<void> {
-    if (name === "node") this.node = await NodeBucket.start(this.project.folder);
+    if (name === "s3") this.s3 = await startS3Endpoint(this.project);
+    else if (name === "node") this.node = await NodeBucket.start(this.project.folder);
     else this.tools.set(name, await startMiniflare(this.project.persistPath));
   }
 
@@ -65,7 +68,11 @@ class Processes {
       "node",
       nodeBucket(() => this.node as NodeBucket),
     );
-    return ["first/1", "first/2", "second/1", "second/2", "node"];
+    history.start(
+      "s3",
+      s3Bucket(() => (this.s3 as S3Endpoint).client),
+    );
+    return ["first/1", "first/2", "second/1", "second/2", "node", "s3"];
   }
 
   /** Kills the runtime that has the databases open, or the whole process that started it. */
@@ -76,7 +83,11 @@ class Processes {
       () => "no process has the databases open",
     );
     if (mode === "runtime") return killProcesses([owner!]);
-    const processes = [...this.tools, ["node", this.node as NodeBucket] as const];
+    const processes = [
+      ...this.tools,
+      ["node", this.node as NodeBucket] as const,
+      ["s3", this.s3 as S3Endpoint] as const,
+    ];
     const mark = markOf(owner!.processId);
     const [name, { process }] = processes.find(([, each]) => each.process.mark === mark)!;
     await process.killAll();
@@ -84,14 +95,14 @@ class Processes {
   }
 }
 
-describe("histories of three processes", { timeout: isLong ? 3_600_000 : 180_000 }, () => {
+describe("histories of four processes", { timeout: isLong ? 3_600_000 : 180_000 }, () => {
   /** Of the part without faults, for the tests that falsify it. */
   let recorded: readonly Call[] = [];
 
   it("are linearizable, also while the owner's runtime and process are killed", async () => {
     const random = new SeededRandom("consistency");
     const processes = new Processes();
-    for (const name of ["first", "second", "node"]) await processes.start(name);
+    for (const name of ["first", "second", "node", "s3"]) await processes.start(name);
     const calm = new History("calm", random);
     await waitForAnswers(calm, processes.startClients(calm), callsPerClient);
     await calm.stop();

@@ -8,6 +8,7 @@ import { DnsWriters } from "./support/dns-writer.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
 import { killModes, runKills, type CrashSubject, type KillMode } from "./support/kill-modes.ts";
 import { killProcesses } from "./support/process-table.ts";
+import { s3ClientOf, throughS3 } from "./support/s3-endpoint.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 import {
   FaultProject,
@@ -45,17 +46,16 @@ function storeSubject(
   project: FaultProject,
   random: SeededRandom,
   prepare: CrashSubject["prepare"],
+  { hasS3 = false } = {},
 ): CrashSubject {
   let tool: Tool | undefined;
   const { persistPath } = project;
+  const script = throughScript(() => tool?.url as string);
+  const s3 = throughS3(() => s3ClientOf((tool as Tool).process));
   const writers = Array.from(
     { length: 4 },
-    (_, index) =>
-      new Writer(
-        `w${index}`,
-        random,
-        throughScript(() => tool?.url as string),
-      ),
+    // One of the writers is a client of S3.
+    (_, index) => new Writer(`w${index}`, random, hasS3 && index === 0 ? s3 : script),
   );
   return {
     name,
@@ -128,14 +128,20 @@ describe("a crash", { timeout: isLong ? longMilliseconds : 180_000 }, () => {
       api: await fixedPort(),
       dns: await fixedPort(),
     };
-    const subject = storeSubject("ledge dev", project, random, () => ({
-      // A killed dev server leaves no process that has its ports.
-      async start() {
-        const tool = await startLedgeDev(project, ports);
-        expect.soft(await tool.ports()).toEqual(ports);
-        return tool;
-      },
-    }));
+    const subject = storeSubject(
+      "ledge dev",
+      project,
+      random,
+      () => ({
+        // A killed dev server leaves no process that has its ports.
+        async start() {
+          const tool = await startLedgeDev(project, ports);
+          expect.soft(await tool.ports()).toEqual(ports);
+          return tool;
+        },
+      }),
+      { hasS3: true },
+    );
     const quick = ["runtime", "parent, writers go on"] as const;
     await runKills(subject, modesOf(random, 0.1, quick), random);
     expect(monitor.end()).toEqual([]);

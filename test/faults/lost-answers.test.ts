@@ -10,6 +10,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { EndpointBucket } from "../../src/store/node/endpoint-bucket.ts";
 import { FileContent } from "../../src/store/node/file-content.ts";
 import { OwnerConnection } from "../../src/store/node/owner-connection.ts";
+import { startS3 } from "../../dist/index.js";
+import { S3TestClient } from "../s3/support/s3-client.ts";
 import { bytesOf } from "../support/bytes.ts";
 import { startStore } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
@@ -19,11 +21,12 @@ import { faultScript } from "./support/fault-script.ts";
 import { callScript } from "./support/http-call.ts";
 import { lostAnswersScript } from "./support/lost-answers-script.ts";
 import { OwnerMonitor } from "./support/open-databases.ts";
+import { throughS3 } from "./support/s3-endpoint.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 import { readStoreState } from "./support/store-state.ts";
 import { FaultProject, startMiniflare, type Tool } from "./support/tools.ts";
 import { verifyWrites } from "./support/verify-writes.ts";
-import { hashOf, throughScript, Writer } from "./support/writer.ts";
+import { hashOf, throughScript, Writer, type Write } from "./support/writer.ts";
 
 const timeout = isLong ? 3_600_000 : 180_000;
 
@@ -137,6 +140,51 @@ describe("a lost answer", { timeout }, () => {
       for (const requestNumber of requestNumbers(count, loss)) {
         proxy.plan({ loss, requestNumber });
         expect.soft(await runAll(), `${loss} request ${requestNumber}`).toEqual(expected);
+        expect(proxy.lost).toBe(1);
+      }
+    }
+    expectNothingLeft(project);
+  });
+
+  it("to the S3-compatible API changes no answer and leaves nothing", async () => {
+    const { project, proxy } = await startOwner();
+    const server = await startS3({
+      stateFolder: join(project.folder, ".wrangler/state"),
+      buckets: [{ name: "photos" }],
+      port: 0,
+    });
+    onTestFinished(() => server.close());
+    const client = new S3TestClient(server);
+    const execute = throughS3(async () => client);
+    const [small, large] = [bytesOf(100), bytesOf(200_000)];
+    const run = async (): Promise<unknown> => {
+      const prefix = `${randomUUID()}/`;
+      const write = (method: Write["method"], key: string, body = large) =>
+        execute({ method, key: prefix + key, body, value: null, match: null });
+      const etags = [
+        await write("put", "small", small),
+        await write("put", "large"),
+        await write("put if", "absent"),
+        await write("upload", "parts"),
+        await write("abort", "aborted"),
+        await write("delete", "small"),
+      ];
+      const got = await client.send({ target: `/photos/${encodeURIComponent(prefix)}large` });
+      const listed = await client.send({
+        target: `/photos?list-type=2&prefix=${encodeURIComponent(prefix)}`,
+      });
+      const keys = Array.from(listed.text.matchAll(/<Key>.*?\/(.*?)<\/Key>/g), ([, key]) => key);
+      return [etags, hashOf(got.body), keys];
+    };
+    proxy.plan();
+    const expected = await run();
+    expect(expected).toMatchObject([{}, hashOf(large), ["absent", "large", "parts"]]);
+    const count = proxy.requests;
+    expect(count).toBeGreaterThan(8);
+    for (const loss of losses) {
+      for (const requestNumber of requestNumbers(count, loss)) {
+        proxy.plan({ loss, requestNumber });
+        expect.soft(await run(), `${loss} request ${requestNumber}`).toEqual(expected);
         expect(proxy.lost).toBe(1);
       }
     }

@@ -37,7 +37,7 @@ export interface ReceivedBody {
   /** As the client has signed it; `null` for a request without a signature. */
   readonly payload: string | null;
   readonly signing: SigningContext | null;
-  /** The bytes of the HTTP message. */
+  /** The bytes of the HTTP message. A piece is valid until the next one is requested. */
   readonly source: AsyncIterable<Uint8Array>;
   readonly computeChecksums: (
     bytes: Uint8Array,
@@ -90,7 +90,7 @@ export class RequestBody implements S3Body {
     for await (const piece of this.chunks()) {
       bytes += piece.length;
       if (bytes > documentBytesMax) throw new S3Error("MaxMessageLengthExceeded");
-      pieces.push(piece);
+      pieces.push(Buffer.from(piece));
     }
     const content = Buffer.concat(pieces);
     const { md5, checksum } = this.#announced;

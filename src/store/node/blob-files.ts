@@ -12,11 +12,14 @@ import { join } from "node:path";
 import { BlobDamagedError } from "../core/blob-damage.ts";
 import { bucketFolder } from "../core/blob-name.ts";
 import type { ContentSlice } from "../core/operations.ts";
+import { ReusedMemory } from "./reused-memory.ts";
 
 type BlobSlice = Extract<ContentSlice, { blob: string }>;
 
 /** Large reads: each costs a turn of the event loop and a message to the thread that reads. */
 const readBytes = 1024 * 1024;
+/** Of all readers in this process. */
+const readMemory = new ReusedMemory(readBytes, 8);
 /** Many systems allow a process 1024 open files. */
 const handlesMax = 512;
 /** Of all readers in this process. */
@@ -60,11 +63,15 @@ export class BlobFiles {
    * Each file is closed when it has been read.
    */
   async *chunks(): AsyncGenerator<Uint8Array> {
-    const memory = [Buffer.allocUnsafe(readBytes), Buffer.allocUnsafe(readBytes)] as const;
-    for (const [index, slice] of this.#slices.entries()) {
-      if ("blob" in slice) yield* this.#read(slice, index, memory);
-      // A frame decodes bytes to `Uint8Array`.
-      else yield slice.bytes as Uint8Array;
+    const memory = new TwoBuffers();
+    try {
+      for (const [index, slice] of this.#slices.entries()) {
+        if ("blob" in slice) yield* this.#read(slice, index, memory);
+        // A frame decodes bytes to `Uint8Array`.
+        else yield slice.bytes as Uint8Array;
+      }
+    } finally {
+      memory.giveBack();
     }
   }
 
@@ -75,33 +82,24 @@ export class BlobFiles {
   }
 
   /** Reads ahead: the file is read while the caller works on the chunk before. */
-  async *#read(
-    slice: BlobSlice,
-    index: number,
-    [first, second]: readonly [Buffer, Buffer],
-  ): AsyncGenerator<Uint8Array> {
+  async *#read(slice: BlobSlice, index: number, memory: TwoBuffers): AsyncGenerator<Uint8Array> {
     const handle = this.#handles.get(index) ?? (await this.#open(slice));
     this.#handles.delete(index);
     const end = slice.offset + slice.length;
     let position = slice.offset;
-    let [memory, spare] = [first, second];
     const read = async (): Promise<Uint8Array> => {
-      const { bytesRead } = await handle.read(
-        memory,
-        0,
-        Math.min(readBytes, end - position),
-        position,
-      );
+      const buffer = memory.next();
+      const length = Math.min(readBytes, end - position);
+      const { bytesRead } = await handle.read(buffer, 0, length, position);
       if (bytesRead === 0) throw damaged(slice, position);
       position += bytesRead;
-      return memory.subarray(0, bytesRead);
+      return buffer.subarray(0, bytesRead);
     };
     let next = read();
     try {
       for (;;) {
         const chunk = await next;
         if (position === end) return yield chunk;
-        [memory, spare] = [spare, memory];
         next = read();
         yield chunk;
       }
@@ -125,6 +123,22 @@ export class BlobFiles {
     if (size === slice.blobSize) return handle;
     await closeHandle(handle);
     throw damaged(slice, size);
+  }
+}
+
+/** The memory of one reader: a buffer that the caller reads, and one that is filled meanwhile. */
+class TwoBuffers {
+  readonly #taken: Buffer<ArrayBuffer>[] = [];
+  #turn = 1;
+
+  /** The buffer of the chunk before the last one. Short content needs one buffer only. */
+  next(): Buffer<ArrayBuffer> {
+    this.#turn = 1 - this.#turn;
+    return (this.#taken[this.#turn] ??= readMemory.take());
+  }
+
+  giveBack(): void {
+    for (const buffer of this.#taken) readMemory.giveBack(buffer);
   }
 }
 

@@ -16,6 +16,7 @@ import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content } from "../core/operations.ts";
+import { ReusedMemory } from "./reused-memory.ts";
 import { RunningChecksums } from "./running-checksums.ts";
 import { storeRuns } from "./store-owner.ts";
 
@@ -48,6 +49,8 @@ export class ContentNotWrittenError extends Error {
 
 /** Of one write. Large: each costs a turn of the event loop and a message to the thread that writes. */
 const bufferBytes = 256 * 1024;
+/** Of all writes in this process. */
+const writeMemory = new ReusedMemory(bufferBytes, 16);
 
 export class ContentFiles {
   readonly #storeFolder: string;
@@ -152,8 +155,9 @@ class NewFile {
   readonly name: string;
   readonly #path: string;
   readonly #handle: FileHandle;
-  #buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  #buffer = writeMemory.take();
   #spare: Buffer<ArrayBuffer> | undefined;
+  #isGivenBack = false;
   #filled = 0;
   #written = 0;
   /** The write in progress. */
@@ -188,13 +192,23 @@ class NewFile {
     await this.#flush();
     await this.#writing;
     await this.#handle.close();
+    this.#giveBack();
   }
 
   /** Closes and removes the file. */
   async discard(): Promise<void> {
     await this.#writing.catch(() => {});
     await this.#handle.close().catch(() => {});
+    this.#giveBack();
     await rm(this.#path, { force: true });
+  }
+
+  /** Called when no write is in progress. `discard()` can follow `end()`. */
+  #giveBack(): void {
+    if (this.#isGivenBack) return;
+    this.#isGivenBack = true;
+    writeMemory.giveBack(this.#buffer);
+    if (this.#spare !== undefined) writeMemory.giveBack(this.#spare);
   }
 
   /** Waits for the write before, and starts the next. */
@@ -202,7 +216,7 @@ class NewFile {
     await this.#writing;
     const full = this.#buffer;
     const length = this.#filled;
-    this.#buffer = this.#spare ?? Buffer.allocUnsafeSlow(bufferBytes);
+    this.#buffer = this.#spare ?? writeMemory.take();
     this.#spare = full;
     this.#filled = 0;
     this.#writing = this.#append(full, length);

@@ -1,0 +1,89 @@
+/**
+ * The S3-compatible API beside Miniflare's, and beside a plain HTTP server that stores nothing. One
+ * client sends the same requests to all of them, in turns.
+ *
+ *     npm run bench -- s3             all rows, and the memory of 1 GiB up and down
+ *     npm run bench -- s3 --quick     fewer and shorter turns, and the memory of 256 MiB
+ *     npm run bench -- s3 --only get  the rows whose name contains "get", without the memory
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { formatTable } from "../src/base/format.ts";
+import { measureMemory } from "./s3/memory.ts";
+import { measureRow, type Contestant, type RowResults } from "./s3/measure-row.ts";
+import { mebibyte } from "./s3/operations.ts";
+import { s3Rows, type S3Row } from "./s3/rows.ts";
+import { S3LoadClient } from "./s3/s3-load-client.ts";
+import { serverNames, ServerProcess } from "./s3/server-process.ts";
+import { describeAim, formatRatio, formatResult, ratio } from "./s3/table.ts";
+import { Progress } from "./store/progress.ts";
+
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
+});
+const effort = values.quick
+  ? { turnMilliseconds: 80, rounds: 3 }
+  : { turnMilliseconds: 200, rounds: 7 };
+const rows = s3Rows({ isQuick: values.quick }).filter(({ name }) =>
+  name.includes(values.only ?? ""),
+);
+
+const folder = mkdtempSync(join(tmpdir(), "ledge-bench-"));
+try {
+  const results = await measureRows();
+  console.log(`Medians of ${effort.rounds} turns each, for one operation.\n`);
+  console.log(formatTable([header(), ...results.map(([row, result]) => describeRow(row, result))]));
+  if (values.only === undefined) {
+    const size = (values.quick ? 256 : 1024) * mebibyte;
+    console.log(`\n${formatTable(await measureMemory(folder, size))}`);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function measureRows(): Promise<[S3Row, RowResults][]> {
+  const contestants: Contestant[] = [];
+  const progress = new Progress(rows.length);
+  try {
+    for (const name of serverNames) {
+      const server = await ServerProcess.start(name, join(folder, name));
+      contestants.push({ server, client: new S3LoadClient(server.address) });
+    }
+    const results: [S3Row, RowResults][] = [];
+    for (const row of rows) {
+      progress.step(row.name);
+      results.push([row, await measureRow(row, contestants, effort)]);
+    }
+    return results;
+  } finally {
+    progress.end();
+    for (const { server, client } of contestants) {
+      client.close();
+      await server.stop();
+    }
+  }
+}
+
+function header(): string[] {
+  const ratios = ["Miniflare / ours", "aim", "ours / bare", "aim"];
+  return ["", "ours", "Miniflare", "bare", ...ratios, "processor: Miniflare / ours"];
+}
+
+function describeRow({ name, miniflareAim, bareAim }: S3Row, results: RowResults): string[] {
+  const { ours, miniflare, bare } = results;
+  const faster = ratio(miniflare, ours, "milliseconds");
+  const slower = ratio(ours, bare, "milliseconds");
+  return [
+    name,
+    formatResult(ours),
+    formatResult(miniflare),
+    formatResult(bare),
+    formatRatio(faster),
+    describeAim(miniflareAim, (aim) => faster >= aim, "≥"),
+    formatRatio(slower),
+    describeAim(bareAim, (aim) => slower <= aim, "≤"),
+    formatRatio(ratio(miniflare, ours, "processorMilliseconds")),
+  ];
+}

@@ -1,0 +1,124 @@
+/**
+ * Requests that are not valid besides their bodies (`bodies.test.ts`): signatures, lengths,
+ * documents, parts. Each gets the error of S3, and nothing is left.
+ */
+import { connect } from "node:net";
+import { describe, expect, it, vi } from "vitest";
+import { useS3 } from "./support/running-s3.ts";
+import { S3TestClient, type Sent } from "./support/s3-client.ts";
+
+const s3 = useS3({ buckets: [{ name: "photos" }] });
+const waiting = { timeout: 60_000, interval: 10 };
+const body = "x".repeat(200_000);
+const put: Sent = { method: "PUT", target: "/photos/key", body };
+
+async function expectNothing(): Promise<void> {
+  const listed = await s3.client.send({ target: "/photos?list-type=2" });
+  expect(listed.text).toContain("<KeyCount>0</KeyCount>");
+  expect(s3.files("photos")).toEqual([]);
+}
+
+describe("a signature", () => {
+  it("of another secret or another key id is refused", async () => {
+    const { port, credentials } = s3.server;
+    const secret = new S3TestClient({
+      port,
+      credentials: { ...credentials, secretAccessKey: "x" },
+    });
+    const keyId = new S3TestClient({ port, credentials: { ...credentials, accessKeyId: "x" } });
+    const refused = [await secret.send(put), await keyId.send(put)];
+    expect(refused.map(({ status, code }) => [status, code])).toEqual([
+      [403, "SignatureDoesNotMatch"],
+      [401, "Unauthorized"],
+    ]);
+    await expectNothing();
+  });
+
+  it("of yesterday is refused", async () => {
+    vi.useFakeTimers({ now: Date.now() - 86_400_000, toFake: ["Date"] });
+    const { headers } = s3.client.sign(put);
+    vi.useRealTimers();
+    const answer = await sendRaw(`PUT /photos/key`, headers, body);
+    expect(answer).toContain("RequestTimeTooSkewed");
+    await expectNothing();
+  });
+});
+
+describe("a part", () => {
+  it("that is too large or that ends halfway is not kept", async () => {
+    const made = await s3.client.send({ method: "POST", target: "/photos/key?uploads" });
+    const uploadId = /<UploadId>(.*?)</.exec(made.text)?.[1] as string;
+    const target = `/photos/key?partNumber=1&uploadId=${uploadId}`;
+    const { headers } = s3.client.sign({ method: "PUT", target, payload: "UNSIGNED-PAYLOAD" });
+    const length = { "content-length": String(5 * 1024 ** 3) };
+    expect(await sendRaw(`PUT ${target}`, { ...headers, ...length }, "")).toContain(
+      "EntityTooLarge",
+    );
+
+    const socket = connect(s3.server.port, "127.0.0.1");
+    socket.write(head(`PUT ${target}`, { ...headers, "content-length": "9000000" }));
+    socket.write(body);
+    await vi.waitFor(() => expect(s3.files("photos")).toHaveLength(1), waiting);
+    socket.destroy();
+    await vi.waitFor(() => expect(s3.files("photos")).toEqual([]), waiting);
+    const parts = await s3.client.send({ target: `/photos/key?uploadId=${uploadId}` });
+    expect(parts.text).not.toContain("<PartNumber>");
+    const aborted = { method: "DELETE", target: `/photos/key?uploadId=${uploadId}` };
+    expect((await s3.client.send(aborted)).status).toBe(204);
+    await expectNothing();
+  });
+});
+
+describe("a document", () => {
+  const entities = `<!DOCTYPE x [<!ENTITY a "${"a".repeat(100)}"><!ENTITY b "${"&a;".repeat(100)}">]>`;
+  it.each([
+    ["with entities of its own", `${entities}<Delete><Object><Key>&b;</Key></Object></Delete>`],
+    ["of a thousand levels", `${"<Delete>".repeat(1000)}${"</Delete>".repeat(1000)}`],
+    ["that does not end", "<Delete><Object>"],
+    ["that is no XML", "Delete"],
+  ])("%s is refused", async (_, document) => {
+    const refused = await s3.client.send({
+      method: "POST",
+      target: "/photos?delete",
+      body: document,
+    });
+    expect([refused.status, refused.code]).toEqual([400, "MalformedXML"]);
+    await expectNothing();
+  });
+});
+
+describe("a body", () => {
+  it("with chunks of HTTP that are broken is not stored", async () => {
+    const { headers } = s3.client.sign({ ...put, payload: "UNSIGNED-PAYLOAD" });
+    const chunked = { ...headers, "transfer-encoding": "chunked" };
+    expect(await sendRaw("PUT /photos/key", chunked, "zz\r\n")).not.toContain("200 OK");
+    await expectNothing();
+  });
+});
+
+function head(start: string, headers: Record<string, string>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${start} HTTP/1.1\r\n${lines.join("")}\r\n`;
+}
+
+/** Sends a request, and returns what arrives until the error or the end of the connection. */
+async function sendRaw(
+  start: string,
+  headers: Record<string, string>,
+  content: string,
+): Promise<string> {
+  const socket = connect(s3.server.port, "127.0.0.1");
+  const length = "transfer-encoding" in headers ? {} : { "content-length": String(content.length) };
+  socket.write(head(start, { ...length, ...headers }));
+  socket.write(content);
+  let text = "";
+  try {
+    for await (const piece of socket) {
+      text += String(piece);
+      if (text.includes("</Error>")) break;
+    }
+  } catch {
+    // The server may close the connection before it has read the content.
+  }
+  return text;
+}

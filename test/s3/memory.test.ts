@@ -1,0 +1,129 @@
+/**
+ * The server streams: the memory of its process, and of its runtime, stays bounded while content
+ * goes up and down, also when the other end is slow. The server is a process of its own, because the
+ * test's process holds what the test sends.
+ */
+import { connect } from "node:net";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { residentBytesByProcess } from "../../bench/process-tree.ts";
+import { ledge, DevProcess } from "../support/dev-process.ts";
+import { StoreProject } from "../support/store-command.ts";
+import { S3TestClient, type Sent } from "./support/s3-client.ts";
+
+const mebibyte = 1024 * 1024;
+const size = 128 * mebibyte;
+const partBytes = 64 * mebibyte;
+const growthMax = 64 * mebibyte;
+const piece = Buffer.alloc(mebibyte, "piece");
+
+it.runIf(process.platform === "linux")(
+  "content of 128 MiB goes up and down while no process of the server grows by 64 MiB",
+  { timeout: 180_000 },
+  async () => {
+    const server = new DevProcess(
+      process.execPath,
+      [ledge, "s3", "--port", "0"],
+      new StoreProject().folder,
+    );
+    const [, port] = await server.waitForOutput(/^S3 API +\S+:(\d+)$/m);
+    const [, accessKeyId] = await server.waitForOutput(/^ {2}key id +(\S+)$/m);
+    const [, secretAccessKey] = await server.waitForOutput(/^ {2}secret +(\S+)$/m);
+    const credentials = { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey! };
+    const client = new S3TestClient({ port: Number(port), credentials });
+    const put = (target: string, bytes: number): Promise<string> =>
+      putStream(client, Number(port), target, bytes);
+
+    // A small first run: the initial growth of a process does not count.
+    await put("/photos/small", 16 * mebibyte);
+    expect(await readCount(client, Number(port), "/photos/small")).toBe(16 * mebibyte);
+    const before = residentBytesByProcess(server.pid);
+    expect(before.size).toBeGreaterThan(1);
+    let growth = 0;
+    let samples = 0;
+    const timer = setInterval(() => {
+      samples++;
+      for (const [id, bytes] of residentBytesByProcess(server.pid)) {
+        growth = Math.max(growth, bytes - (before.get(id) ?? 0));
+      }
+    }, 10);
+    onTestFinished(() => clearInterval(timer));
+
+    await put("/photos/large", size);
+    expect(growth).toBeLessThan(growthMax);
+
+    const made = await client.send({ method: "POST", target: "/photos/parts?uploads" });
+    const uploadId = /<UploadId>(.*?)</.exec(made.text)?.[1] as string;
+    let body = "";
+    for (let part = 1; part <= size / partBytes; part++) {
+      const target = `/photos/parts?partNumber=${part}&uploadId=${uploadId}`;
+      const etag = await put(target, partBytes);
+      body += `<Part><PartNumber>${part}</PartNumber><ETag>${etag}</ETag></Part>`;
+    }
+    const completed = await client.send({
+      method: "POST",
+      target: `/photos/parts?uploadId=${uploadId}`,
+      body: `<CompleteMultipartUpload>${body}</CompleteMultipartUpload>`,
+    });
+    expect(completed.status).toBe(200);
+    expect(growth).toBeLessThan(growthMax);
+
+    expect(await readCount(client, Number(port), "/photos/parts")).toBe(size);
+    expect(growth).toBeLessThan(growthMax);
+
+    // A client that asks for content and reads nothing. The server fills the buffers of the system.
+    const { headers } = client.sign({ target: "/photos/large" });
+    const socket = connect(Number(port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.pause();
+    socket.write(`GET /photos/large HTTP/1.1\r\n${lines(headers)}\r\n`);
+    const seen = samples;
+    await vi.waitUntil(() => samples > seen + 50, { timeout: 60_000, interval: 10 });
+    expect(growth).toBeLessThan(growthMax);
+    socket.destroy();
+    expect(await server.end("SIGINT")).toBe(0);
+  },
+);
+
+/** @returns the entity tag */
+async function putStream(
+  client: S3TestClient,
+  port: number,
+  target: string,
+  bytes: number,
+): Promise<string> {
+  const sent: Sent = { method: "PUT", target, payload: "UNSIGNED-PAYLOAD" };
+  const outgoing = request({
+    host: "127.0.0.1",
+    port,
+    method: "PUT",
+    path: target,
+    headers: { ...client.sign(sent).headers, "content-length": String(bytes) },
+  });
+  const answered = once(outgoing, "response");
+  for (let written = 0; written < bytes; written += piece.length) {
+    if (!outgoing.write(piece)) await once(outgoing, "drain");
+  }
+  outgoing.end();
+  const [response] = (await answered) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(200);
+  return response.headers.etag as string;
+}
+
+async function readCount(client: S3TestClient, port: number, target: string): Promise<number> {
+  const { headers } = client.sign({ target });
+  const outgoing = request({ host: "127.0.0.1", port, path: target, headers });
+  outgoing.end();
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  let count = 0;
+  for await (const chunk of response) count += (chunk as Uint8Array).length;
+  return count;
+}
+
+function lines(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+}
