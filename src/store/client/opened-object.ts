@@ -31,10 +31,14 @@ export function encodeHeld(
   hold: (content: ReadableStream) => number,
 ): ReadableStream {
   if (opened?.status !== "found" || opened.content instanceof ArrayBuffer) {
-    return encodeFrame(opened).stream();
+    return streamOf(opened);
   }
   const { content, ...head } = opened;
-  return encodeFrame({ ...head, contentId: hold(content) }).stream();
+  return streamOf({ ...head, contentId: hold(content) });
+}
+
+function streamOf(held: object | null): ReadableStream {
+  return new Blob([encodeFrame(held)]).stream();
 }
 
 /** @param pull opens content by its id */

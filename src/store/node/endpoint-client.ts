@@ -45,7 +45,7 @@ export class EndpointClient {
    */
   async request(path: string, options: EndpointRequest = {}): Promise<IncomingMessage> {
     const { frame } = options;
-    const body = frame && new Uint8Array(await encodeFrame(frame).arrayBuffer());
+    const body = frame && encodeFrame(frame);
     const response = await this.#send(path, options, body);
     if (response.statusCode === 200) return response;
     const message = await text(response);

@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeFrame, encodeFrame } from "./frame.ts";
 
-async function roundTrip(value: unknown): Promise<unknown> {
-  return decodeFrame(await encodeFrame(value).arrayBuffer());
+function roundTrip(value: unknown): unknown {
+  return decodeFrame(encodeFrame(value).buffer);
 }
 
 describe("encodeFrame() and decodeFrame()", () => {
-  it("round-trip any JSON with bytes in it", async () => {
+  it("round-trip any JSON with bytes in it", () => {
     const bytes = fc.uint8Array({ maxLength: 20 });
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
@@ -18,27 +18,29 @@ describe("encodeFrame() and decodeFrame()", () => {
         fc.dictionary(fc.string(), tie("tree"), { maxKeys: 4, noNullPrototype: true }),
       ),
     }));
-    await fc.assert(
-      fc.asyncProperty(tree, async (value) => {
+    fc.assert(
+      fc.property(tree, (value) => {
         // JSON does not preserve -0.
         const expected = JSON.stringify(value) === undefined ? undefined : value;
-        expect(normal(await roundTrip(expected))).toEqual(normal(expected));
+        expect(normal(roundTrip(expected))).toEqual(normal(expected));
       }),
     );
   });
 
-  it("round-trip the bytes of a view, and not the rest of its buffer", async () => {
+  it("round-trip the bytes of a view, and not the rest of its buffer", () => {
     const buffer = Uint8Array.of(1, 2, 3, 4, 5).buffer;
-    const value = { view: new Uint8Array(buffer, 1, 2), buffer };
-    expect(await roundTrip(value)).toEqual({
+    const empty = new Uint8Array(0);
+    const value = { view: new Uint8Array(buffer, 1, 2), empty, buffer };
+    expect(roundTrip(value)).toEqual({
       view: Uint8Array.of(2, 3),
+      empty,
       buffer: Uint8Array.of(1, 2, 3, 4, 5),
     });
   });
 
-  it("do not take metadata for bytes, whatever its name", async () => {
+  it("do not take metadata for bytes, whatever its name", () => {
     const custom = { $bytes: "0,1" };
-    expect(await roundTrip({ custom })).toEqual({ custom });
+    expect(roundTrip({ custom })).toEqual({ custom });
   });
 });
 

@@ -10,25 +10,36 @@ const lengthBytes = 4;
 /** Where a byte array is, counted from the end of the head. */
 type Span = [start: number, length: number];
 
-export function encodeFrame(value: unknown): Blob {
-  const attachments: Uint8Array<ArrayBuffer>[] = [];
-  let end = 0;
+export function encodeFrame(value: unknown): Uint8Array<ArrayBuffer> {
+  const attachments: Uint8Array[] = [];
+  let attached = 0;
   const json = JSON.stringify(value, (_, item: unknown) => {
     if (!(item instanceof ArrayBuffer) && !ArrayBuffer.isView(item)) return item;
-    const bytes =
-      item instanceof ArrayBuffer ? new Uint8Array(item) : (item as Uint8Array<ArrayBuffer>);
-    const span: Span = [end, bytes.length];
+    const bytes = item instanceof ArrayBuffer ? new Uint8Array(item) : (item as Uint8Array);
+    const span: Span = [attached, bytes.length];
     attachments.push(bytes);
-    end += bytes.length;
+    attached += bytes.length;
     return { [bytesField]: span };
   });
-  return new Blob([encodeHead(json), ...attachments]);
+  const head = new TextEncoder().encode(json);
+  const frame = new Uint8Array(lengthBytes + head.length + attached);
+  new DataView(frame.buffer).setUint32(0, head.length);
+  frame.set(head, lengthBytes);
+  let end = lengthBytes + head.length;
+  for (const bytes of attachments) {
+    frame.set(bytes, end);
+    end += bytes.length;
+  }
+  return frame;
 }
 
 export function decodeFrame<Value>(buffer: ArrayBuffer): Value {
   const frame = new Uint8Array(buffer);
-  const headEnd = headLength(frame);
-  return JSON.parse(headJson(frame, headEnd), (_, item: unknown) => {
+  const headEnd = lengthBytes + new DataView(buffer).getUint32(0);
+  const json = new TextDecoder().decode(frame.subarray(lengthBytes, headEnd));
+  // Most frames hold no bytes, and a function for each item would take longer than the rest.
+  if (!json.includes(bytesField)) return JSON.parse(json) as Value;
+  return JSON.parse(json, (_, item: unknown) => {
     const span = spanOf(item);
     if (span === null) return item;
     const start = headEnd + span[0];
@@ -44,21 +55,4 @@ function spanOf(item: unknown): Span | null {
   if (typeof item !== "object" || item === null || !(bytesField in item)) return null;
   const span = item[bytesField];
   return Array.isArray(span) ? (span as Span) : null;
-}
-
-function encodeHead(json: string): Uint8Array<ArrayBuffer> {
-  const encoded = new TextEncoder().encode(json);
-  const head = new Uint8Array(lengthBytes + encoded.length);
-  new DataView(head.buffer).setUint32(0, encoded.length);
-  head.set(encoded, lengthBytes);
-  return head;
-}
-
-/** The length of the head, of which at least the first four bytes are there. */
-function headLength({ buffer, byteOffset }: Uint8Array): number {
-  return lengthBytes + new DataView(buffer, byteOffset).getUint32(0);
-}
-
-function headJson(frame: Uint8Array, headEnd: number): string {
-  return new TextDecoder().decode(frame.subarray(lengthBytes, headEnd));
 }
