@@ -74,6 +74,35 @@ describe("the AWS SDK", () => {
     expect((await complete(`${ofParts}-1`)).ChecksumSHA256).toBe(`${ofParts}-1`);
   });
 
+  it("copies a part into an upload with checksums of another kind", async () => {
+    const whole = await send("PutObject", {
+      Key: "source",
+      Body: "content",
+      ChecksumAlgorithm: "SHA256",
+    });
+    await send("PutObject", { Key: "source", Body: "content", ChecksumAlgorithm: "CRC32" });
+    const input = { Key: "copied-part" };
+    const { UploadId } = await send("CreateMultipartUpload", {
+      ...input,
+      ChecksumAlgorithm: "SHA256",
+    });
+    const part = { ...input, UploadId, PartNumber: 1 };
+    const copied = await send("UploadPartCopy", { ...part, CopySource: `${Bucket}/source` });
+    const { ETag, ChecksumSHA256, ChecksumCRC32 } = copied.CopyPartResult;
+    expect([ChecksumSHA256, ChecksumCRC32]).toEqual([whole.ChecksumSHA256, undefined]);
+    const Parts = [{ PartNumber: 1, ETag, ChecksumSHA256 }];
+    const MultipartUpload = { Parts };
+    const ended = await send("CompleteMultipartUpload", { ...input, UploadId, MultipartUpload });
+    expect(ended.ChecksumSHA256).toMatch(/=-1$/);
+    const unknown = send("UploadPartCopy", {
+      ...part,
+      UploadId: "none",
+      CopySource: `${Bucket}/source`,
+    });
+    await expect(unknown).rejects.toThrow(expect.objectContaining({ name: "NoSuchUpload" }));
+    expect((await read("copied-part")).toString()).toBe("content");
+  });
+
   it("presigns reads and writes", async () => {
     await send("PutObject", { Key: "first", Body: "x" });
     const url = await presign("PutObject", { Key: "signed", Metadata: { a: "b" } });

@@ -25,9 +25,17 @@ export async function openSource(
   return { bucket, opened };
 }
 
-/** Closes the source in any case. */
-export async function copyContent(source: CopiedObject, destination: S3Bucket): Promise<Content> {
-  const { object, range, content } = source.opened;
+/**
+ * Closes the source in any case.
+ *
+ * @param algorithms of the checksums of the copy
+ */
+export async function copyContent(
+  source: CopiedObject,
+  destination: S3Bucket,
+  algorithms: readonly S3ChecksumAlgorithm[],
+): Promise<Content> {
+  const { range, content } = source.opened;
   try {
     if (range.length > uploadBytesMax) {
       throw new S3Error(
@@ -36,14 +44,14 @@ export async function copyContent(source: CopiedObject, destination: S3Bucket): 
           uploadBytesMax,
       );
     }
-    return await destination.copy(source, algorithmsOf(object));
+    return await destination.copy(source, algorithms);
   } finally {
     if (!(content instanceof Uint8Array)) await content.close();
   }
 }
 
-/** A copy has checksums of the same kinds as its source, of its whole content. */
-function algorithmsOf(object: DescribedObject): S3ChecksumAlgorithm[] {
+/** A copy of an object has checksums of the same kinds as its source, of its whole content. */
+export function algorithmsOf(object: DescribedObject): S3ChecksumAlgorithm[] {
   const checksums = allChecksums(object);
   return s3Algorithms.filter((algorithm) => checksums[algorithm] !== undefined);
 }

@@ -8,7 +8,7 @@ import { parseDescription } from "../metadata-headers.ts";
 import { S3Error } from "../s3-error.ts";
 import { xmlResponse, type S3Headers, type S3Response } from "../s3-request.ts";
 import { writeXml } from "../xml/xml-writer.ts";
-import { copyContent, openSource } from "./copied-content.ts";
+import { algorithmsOf, copyContent, openSource } from "./copied-content.ts";
 import type { ObjectCall } from "./verb-call.ts";
 
 export async function copyObject(call: ObjectCall): Promise<S3Response> {
@@ -21,7 +21,7 @@ export async function copyObject(call: ObjectCall): Promise<S3Response> {
   validateKey(key);
   const sourceOnlyIf = parseConditions(headers, "x-amz-copy-source-");
   const source = await openSource(call, sourceOnlyIf === undefined ? {} : { onlyIf: sourceOnlyIf });
-  const content = await copyContent(source, bucket);
+  const content = await copyContent(source, bucket, algorithmsOf(source.opened.object));
   const stored = await bucket.call({
     method: "put",
     key,

@@ -10,14 +10,22 @@ export async function uploadPartCopy(call: ObjectCall): Promise<S3Response> {
   const { request, bucket } = call;
   const partNumber = requirePartNumber(request.parameters);
   const header = request.headers.get("x-amz-copy-source-range");
-  const source = await openSource(call, header === null ? {} : { range: parseCopyRange(header) });
-  const content = await copyContent(source, bucket);
-  const { etag } = await bucket.call({
-    method: "uploadPart",
-    ...uploadOf(call),
-    partNumber,
-    content,
+  const range = header === null ? {} : { range: parseCopyRange(header) };
+  const reference = uploadOf(call);
+  const { upload } = await bucket.call({
+    method: "listParts",
+    ...reference,
+    afterPartNumber: 0,
+    limit: 1,
   });
+  const { checksumAlgorithm } = upload;
+  const source = await openSource(call, range);
+  const content = await copyContent(
+    source,
+    bucket,
+    checksumAlgorithm === undefined ? [] : [checksumAlgorithm],
+  );
+  const { etag } = await bucket.call({ method: "uploadPart", ...reference, partNumber, content });
   return xmlResponse(
     writeXml("CopyPartResult", {
       ETag: `"${etag}"`,
