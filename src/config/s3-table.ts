@@ -4,6 +4,7 @@ import { hostName } from "../base/host-rule.ts";
 import { isPort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
 import {
+  describeMistake,
   integerSchema,
   listSchema,
   oneOfSchema,
@@ -123,6 +124,20 @@ export function readS3(
       ...(rule.max_age_seconds !== undefined && { maxAgeSeconds: rule.max_age_seconds }),
     })),
   };
+}
+
+/**
+ * The options of a binding of the plugin, which are those of `[s3]`.
+ *
+ * @throws UserError with every mistake
+ */
+export function parseS3Options(binding: string, options: unknown = {}): ProjectS3 {
+  const problems: string[] = [];
+  const parsed = readS3({ s3: options }, {}, ([, ...path], problem) => {
+    problems.push(`S3 endpoint "${binding}": ${describeMistake({ path, problem })}`);
+  });
+  if (problems.length > 0) throw new UserError(problems.join("\n"));
+  return parsed;
 }
 
 /** @throws UserError for a secret that cannot be one */

@@ -7,23 +7,28 @@
  * One service has the objects of all buckets, and one disk service all blobs; a binding only names
  * its bucket.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { newRunId } from "../base/run-records.ts";
 import { nodeProxy } from "../base/miniflare.ts";
 import { workerdModule } from "../base/runtime.ts";
+import { UserError } from "../base/user-error.ts";
+import { parseS3Options, type ProjectS3 } from "../config/s3-table.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
 import type { BucketSettings } from "../store/core/bucket-settings.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { bucketsService } from "./endpoint-socket.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
+import type { S3Access } from "./s3-endpoint.ts";
 import {
   clientBindings,
   pluginName,
   storeServices,
   type ControlOptions,
 } from "./store-services.ts";
+import { StoreUse } from "./store-use.ts";
 
 const bindingModule = "ledge-internal:store-binding";
 
@@ -46,6 +51,7 @@ export const storePlugin: Plugin = {
   getBindings(worker) {
     const rpc = hasRpc(worker.config.compatibilityDate, takeFlags(worker));
     return storeBindings(worker).map(({ name, kind, options }): Worker_Binding => {
+      if (kind === "s3") return s3Binding(worker, name);
       if (kind === "control") {
         return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
       }
@@ -76,9 +82,7 @@ export const storePlugin: Plugin = {
     return Object.fromEntries(
       storeBindings(worker).map(({ name, kind, options }) => [
         name,
-        kind === "control"
-          ? nodeProxy()
-          : nodeProxy(nodeBinding(bucketSettings(worker, parseBucketOptions(name, options)))),
+        nodeValue(worker, { name, kind, options }),
       ]),
     );
   },
@@ -92,9 +96,67 @@ export const storePlugin: Plugin = {
     const controlOptions: ControlOptions = control?.options ?? {};
     const { runId, workers } = runOf(worker);
     const bucketNames = [...new Set(workers.flatMap(bucketNamesOf))];
-    return storeServices(assembly, runId, bucketNames, controlOptions);
+    const s3 = requireOneEndpoint(workers);
+    const services = await storeServices(assembly, {
+      ...controlOptions,
+      runId,
+      bucketNames,
+      isServed: s3 !== undefined,
+    });
+    if (s3 !== undefined) {
+      const use = StoreUse.ofMiniflare(assembly.loopbackPort) as StoreUse;
+      setS3Access(worker, await use.serveS3({ ...s3, bucketNames }));
+    }
+    return services;
   },
 };
+
+function nodeValue(
+  worker: ParsedWorkerOptions,
+  { name, kind, options }: PluginBinding<BindingKind>,
+): unknown {
+  if (kind === "control") return nodeProxy();
+  if (kind === "s3") return JSON.parse(s3Binding(worker, name).json);
+  return nodeProxy(nodeBinding(bucketSettings(worker, parseBucketOptions(name, options))));
+}
+
+/** The bindings to the S3-compatible API of each script, by name. */
+const s3Bindings = new WeakMap<ParsedWorkerOptions, Map<string, { name: string; json: string }>>();
+
+/** Miniflare asks for bindings before it says where the state is, so the value is set afterwards. */
+function s3Binding(worker: ParsedWorkerOptions, name: string): { name: string; json: string } {
+  const bindings = s3Bindings.get(worker) ?? new Map<string, { name: string; json: string }>();
+  s3Bindings.set(worker, bindings);
+  const binding = bindings.get(name) ?? { name, json: "null" };
+  bindings.set(name, binding);
+  return binding;
+}
+
+function setS3Access(worker: ParsedWorkerOptions, access: S3Access): void {
+  for (const { name, kind } of storeBindings(worker)) {
+    if (kind === "s3") s3Binding(worker, name).json = JSON.stringify(access);
+  }
+}
+
+/**
+ * The options of the run's S3-compatible API; `undefined` without a binding to it.
+ *
+ * @throws UserError when bindings have different options: a Miniflare has one server
+ */
+function requireOneEndpoint(workers: readonly ParsedWorkerOptions[]): ProjectS3 | undefined {
+  const [first, ...others] = workers
+    .flatMap(storeBindings)
+    .filter(({ kind }) => kind === "s3")
+    .map(({ name, options }) => ({ name, options: parseS3Options(name, options) }));
+  const other = others.find(({ options }) => !isDeepStrictEqual(options, first?.options));
+  if (other !== undefined) {
+    throw new UserError(
+      `The bindings "${first?.name}" and "${other.name}" of type "store_s3" have different options. ` +
+        "One server serves all buckets: give both bindings the same options.",
+    );
+  }
+  return first?.options;
+}
 
 function bucketNamesOf(worker: ParsedWorkerOptions): string[] {
   return storeBindings(worker)
@@ -115,10 +177,13 @@ function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): Bu
   };
 }
 
-function storeBindings(worker: ParsedWorkerOptions): PluginBinding<"bucket" | "control">[] {
+type BindingKind = "bucket" | "control" | "s3";
+
+function storeBindings(worker: ParsedWorkerOptions): PluginBinding<BindingKind>[] {
   return pluginBindings(worker, pluginName, {
     "unsafe:store_bucket": "bucket",
     "unsafe:store_control": "control",
+    "unsafe:store_s3": "s3",
   });
 }
 

@@ -2,7 +2,7 @@
  * The services behind the bindings of the store: the buckets on their databases in the runtime that
  * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type {
   PluginServicesOptions,
   Service,
@@ -58,16 +58,23 @@ export interface ControlOptions {
   readonly owner_token?: string;
 }
 
-/** @param bucketNames the buckets that the scripts of the run are bound to */
+export interface StoreRunOptions extends ControlOptions {
+  readonly runId: string;
+  /** The buckets that the scripts of the run are bound to. */
+  readonly bucketNames: readonly string[];
+  /** Whether Node serves the buckets, too, and so needs the endpoint of a temporary folder. */
+  readonly isServed: boolean;
+}
+
 export async function storeServices(
   { options: worker, sharedOptions, tmpPath, loopbackHost, loopbackPort }: PluginServicesOptions,
-  runId: string,
-  bucketNames: readonly string[],
-  { project_folder: projectFolder, owner_token: ownerToken }: ControlOptions,
+  run: StoreRunOptions,
 ): Promise<Service[]> {
+  const { runId, bucketNames, project_folder: projectFolder, owner_token: ownerToken } = run;
   const miniflare = callingMiniflare();
-  const { resourcePersistencePath: persistPath } = sharedOptions;
-  const folder = miniflare.getPersistPath(pluginName, tmpPath, persistPath);
+  const { resourcePersistencePath: givenPath } = sharedOptions;
+  const folder = miniflare.getPersistPath(pluginName, tmpPath, givenPath);
+  const persistPath = givenPath ?? (run.isServed ? dirname(folder) : undefined);
   const { isFull } = requireUsableFolder(folder, storeNeeds);
   if (isFull) console.warn(fullDeviceText(folder));
   const [blobs, runs] = [join(folder, "blobs"), join(folder, "runs")];

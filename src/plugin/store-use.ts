@@ -7,6 +7,7 @@ import type { Succession } from "../base/succession.ts";
 import { claimStore, offeredOwner, storeRuns } from "../store/node/store-owner.ts";
 import { succeedStoreOwner, type StoreFolder } from "../store/node/store-successor.ts";
 import { isEndpointSocket, publishEndpoint } from "./endpoint-socket.ts";
+import { S3Endpoint, type S3Access, type S3EndpointOptions } from "./s3-endpoint.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
 
 interface StoreRun extends Omit<MiniflareRun, "persistPath"> {
@@ -24,6 +25,7 @@ export class StoreUse {
   #succession: Succession | undefined;
   /** Whether another part of the process has taken the folder, and gives it up. */
   #isOffered = false;
+  #s3: S3Endpoint | undefined;
 
   private constructor(store: StoreFolder, loopbackPort: number, previous: StoreUse | undefined) {
     this.#store = store;
@@ -49,6 +51,17 @@ export class StoreUse {
     return use;
   }
 
+  /** The use of a Miniflare that shares its folder. */
+  static ofMiniflare(loopbackPort: number): StoreUse | undefined {
+    return uses.get(loopbackPort);
+  }
+
+  /** Serves the S3-compatible API until Miniflare ends. */
+  async serveS3(options: S3EndpointOptions): Promise<S3Access> {
+    this.#s3 ??= new S3Endpoint(this.#store.persistPath);
+    return this.#s3.serve(options);
+  }
+
   get isOwner(): boolean {
     return this.#owner !== null;
   }
@@ -69,5 +82,6 @@ export class StoreUse {
     if (uses.get(loopbackPort) === this) uses.delete(loopbackPort);
     if (!this.#isOffered) this.#owner?.release();
     void this.#succession?.stop();
+    void this.#s3?.close();
   }
 }

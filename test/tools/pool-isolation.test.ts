@@ -8,6 +8,6 @@ const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, impo
 it("a test sees no state of another test, in any order", async () => {
   const { status, output } = await runVitest(fixture("isolation"), [], { SEEDS: "2" });
   expect(output).not.toContain("FAIL");
-  expect(output).toMatch(/Tests +56 passed \| 4 expected fail \| 2 skipped/);
+  expect(output).toMatch(/Tests +59 passed \| 4 expected fail \| 2 skipped/);
   expect(status).toBe(0);
 });

@@ -1,7 +1,8 @@
 /** Serves the buckets of a state folder by the S3-compatible API. */
+import { join } from "node:path";
 import { hostName } from "../../base/host-rule.ts";
 import { findFreePort } from "../../base/ports.ts";
-import { persistPath, pluginFolder } from "../../base/state-folder.ts";
+import { persistPath } from "../../base/state-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { RunningChecksums } from "../../store/node/running-checksums.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
@@ -52,14 +53,23 @@ export interface RunningS3 {
 }
 
 /** @throws UserError */
-export async function startS3(options: StartS3Options): Promise<RunningS3> {
-  const { stateFolder, host = defaultHost, buckets = [] } = options;
+export function startS3({ stateFolder, ...options }: StartS3Options): Promise<RunningS3> {
+  return serveFolder(persistPath(stateFolder), options);
+}
+
+/**
+ * @param folder where Miniflare keeps its state
+ * @throws UserError
+ */
+export async function serveFolder(
+  folder: string,
+  options: Omit<StartS3Options, "stateFolder">,
+): Promise<RunningS3> {
+  const { host = defaultHost, buckets = [] } = options;
   const configured = typeof buckets === "function" ? buckets : () => buckets;
-  const credentials = options.credentials ?? readOrMakeCredentials(pluginFolder(stateFolder, "s3"));
-  const store = {
-    persistPath: persistPath(stateFolder),
-    folder: pluginFolder(stateFolder, "store"),
-  };
+  const ownFolder = join(folder, "s3");
+  const credentials = options.credentials ?? readOrMakeCredentials(ownFolder);
+  const store = { persistPath: folder, folder: join(folder, "store") };
   const client = new StoreClient(store, () => ({
     names: configured().map(({ name }) => name),
     file: options.configFile ?? "the configuration",
@@ -82,7 +92,7 @@ export async function startS3(options: StartS3Options): Promise<RunningS3> {
   try {
     const port = await listenAtFreePort(server, options.port ?? defaultPort, host);
     const url = `http://${urlHost(host)}:${port}`;
-    const removeRecord = recordServer(pluginFolder(stateFolder, "s3"), url);
+    const removeRecord = recordServer(ownFolder, url);
     return {
       url,
       port,

@@ -1,0 +1,112 @@
+/** The S3-compatible API through the plugin's options, in a Miniflare that another tool starts. */
+import { Miniflare } from "miniflare";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { bytesOf, sameBytes } from "../support/bytes.ts";
+import { temporaryFolder } from "../support/store.ts";
+import { plugin, worker } from "../support/worker.ts";
+import { S3TestClient } from "./support/s3-client.ts";
+
+interface S3Access {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** A script that tells its binding, and stores and reads objects. */
+const script = `
+  export default {
+    async fetch(request, { BUCKET, S3 }) {
+      if (request.method === "PUT") await BUCKET.put("by-script", await request.arrayBuffer());
+      if (request.method === "POST") return new Response((await BUCKET.get("by-s3")).body);
+      return Response.json(S3);
+    },
+  };`;
+
+const withS3 = (options: Record<string, unknown>, name = "script") => {
+  const made = worker(script, { name });
+  const S3 = { type: "unsafe:store_s3" as const, dev: { plugin, options } };
+  return { config: { ...made.config, env: { ...made.config.env, S3 } } };
+};
+
+function start(folder: string | undefined, ...workers: ReturnType<typeof withS3>[]): Miniflare {
+  const miniflare = new Miniflare({
+    ...(folder !== undefined && { resourcePersistencePath: folder }),
+    workers,
+  });
+  // A Miniflare that has not started rejects.
+  onTestFinished(() => miniflare.dispose().catch(() => {}));
+  return miniflare;
+}
+
+function clientOf({ endpoint, accessKeyId, secretAccessKey }: S3Access): S3TestClient {
+  const port = Number(new URL(endpoint).port);
+  return new S3TestClient({ port, credentials: { accessKeyId, secretAccessKey } });
+}
+
+async function accessOf(miniflare: Miniflare): Promise<S3Access> {
+  return (await (await miniflare.dispatchFetch("http://script/")).json()) as S3Access;
+}
+
+it.each(["a folder", "a temporary folder"])(
+  "a binding serves the buckets of %s until Miniflare ends",
+  async (kind) => {
+    const miniflare = start(
+      kind === "a folder" ? temporaryFolder() : undefined,
+      withS3({ port: 0 }),
+    );
+    const access = await accessOf(miniflare);
+    expect(access).toEqual({
+      endpoint: expect.stringMatching(/^http:\/\/localhost:\d+$/) as string,
+      region: "auto",
+      accessKeyId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      secretAccessKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+    const { S3 } = await miniflare.getBindings<{ S3: S3Access }>();
+    expect(S3).toEqual(access);
+
+    const client = clientOf(access);
+    const content = bytesOf(300_000);
+    const stored = await miniflare.dispatchFetch("http://script/", {
+      method: "PUT",
+      body: content,
+    });
+    expect(stored.status).toBe(200);
+    const got = await client.send({ target: "/photos/by-script" });
+    expect([got.status, sameBytes(got.body, content)]).toEqual([200, true]);
+    const put = await client.send({ method: "PUT", target: "/photos/by-s3", body: content });
+    expect(put.status).toBe(200);
+    const read = await miniflare.dispatchFetch("http://script/", { method: "POST" });
+    expect(sameBytes(new Uint8Array(await read.arrayBuffer()), content)).toBe(true);
+
+    await miniflare.dispose();
+    // The server ends a moment after the runtime.
+    const call = () => client.send({ target: "/photos/by-script" });
+    await vi.waitFor(() => expect(call()).rejects.toThrow("ECONNREFUSED"), { timeout: 30_000 });
+  },
+);
+
+it("a binding keeps its address when the script changes, and takes other options", async () => {
+  const credentials = { access_key_id: "some-key", secret_access_key: "some-secret" };
+  const folder = temporaryFolder();
+  const miniflare = start(folder, withS3({ port: 0, ...credentials }));
+  const first = await accessOf(miniflare);
+  expect(first).toMatchObject({ accessKeyId: "some-key", secretAccessKey: "some-secret" });
+  const set = (options: Record<string, unknown>) =>
+    miniflare.setOptions({ resourcePersistencePath: folder, workers: [withS3(options)] });
+  await set({ port: 0, ...credentials });
+  expect(await accessOf(miniflare)).toEqual(first);
+  const list = await clientOf(first).send({ target: "/" });
+  expect([list.status, list.text.includes("<Name>photos</Name>")]).toEqual([200, true]);
+  await set({ port: 0, ...credentials, secret_access_key: "other-secret" });
+  const second = await accessOf(miniflare);
+  expect(second.secretAccessKey).toBe("other-secret");
+  expect((await clientOf(second).send({ target: "/photos" })).status).toBe(200);
+});
+
+it("options that are not valid are refused with the name of the binding", async () => {
+  const wrong = start(undefined, withS3({ prot: 1, access_key_id: "some-key" }));
+  await expect(wrong.ready).rejects.toThrow(/S3 endpoint "S3": .*prot/);
+  const two = start(undefined, withS3({ port: 0 }), withS3({ port: 1 }, "other"));
+  await expect(two.ready).rejects.toThrow(/"S3" and "S3" of type "store_s3" have different/);
+});
