@@ -9,6 +9,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
+import { hasRuntimeSockets } from "../base/folder-sockets.ts";
 import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
 import { newRunId } from "../base/run-records.ts";
 import { nodeProxy } from "../base/miniflare.ts";
@@ -17,6 +18,8 @@ import { UserError } from "../base/user-error.ts";
 import { parseS3Options, type ProjectS3 } from "../config/s3-table.ts";
 import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
 import type { BucketSettings } from "../store/core/bucket-settings.ts";
+import { StoreBucket } from "../store/binding/store-bucket.ts";
+import { directCalls } from "../store/node/direct-calls.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { bucketsService } from "./endpoint-socket.ts";
@@ -117,7 +120,24 @@ function nodeValue(
 ): unknown {
   if (kind === "control") return nodeProxy();
   if (kind === "s3") return JSON.parse(s3Binding(worker, name).json);
-  return nodeProxy(nodeBinding(bucketSettings(worker, parseBucketOptions(name, options))));
+  return nodeBucket(worker, parseBucketOptions(name, options));
+}
+
+/**
+ * A bucket in Node. Options that the binding in workerd applies, and runs without a socket, take the
+ * way through Miniflare's proxy.
+ */
+function nodeBucket(worker: ParsedWorkerOptions, options: BucketOptions): unknown {
+  const { bucketName, latencyMilliseconds = 0, verifyReads = false } = options;
+  const settings = bucketSettings(worker, options);
+  const use = StoreUse.ofRun(runOf(worker).runId);
+  const isDirect = hasRuntimeSockets && latencyMilliseconds === 0 && !verifyReads;
+  return use === undefined || !isDirect
+    ? nodeProxy(nodeBinding(settings))
+    : new StoreBucket(directCalls(use.bucket(bucketName)), {
+        ...settings,
+        allowUnsizedStreams: true,
+      });
 }
 
 /** The bindings to the S3-compatible API of each script, by name. */

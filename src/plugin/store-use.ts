@@ -4,6 +4,9 @@
  */
 import type { FolderOwner } from "../base/folder-owner.ts";
 import type { Succession } from "../base/succession.ts";
+import { ClientBucket } from "../store/node/client-bucket.ts";
+import { ContentFiles } from "../store/node/content-files.ts";
+import { OwnerConnection } from "../store/node/owner-connection.ts";
 import { claimStore, offeredOwner, storeRuns } from "../store/node/store-owner.ts";
 import { succeedStoreOwner, type StoreFolder } from "../store/node/store-successor.ts";
 import { isEndpointSocket, publishEndpoint } from "./endpoint-socket.ts";
@@ -17,6 +20,8 @@ interface StoreRun extends Omit<MiniflareRun, "persistPath"> {
 
 /** By the loopback port of each Miniflare. */
 const uses = new Map<number, StoreUse>();
+/** By the run for which a Miniflare has asked for services last. */
+const usesByRun = new Map<string, StoreUse>();
 
 export class StoreUse {
   readonly #store: StoreFolder;
@@ -26,6 +31,9 @@ export class StoreUse {
   /** Whether another part of the process has taken the folder, and gives it up. */
   #isOffered = false;
   #s3: S3Endpoint | undefined;
+  /** The connection of the buckets in Node. */
+  #client: { readonly owner: OwnerConnection; readonly contents: ContentFiles } | undefined;
+  #runId = "";
 
   private constructor(store: StoreFolder, loopbackPort: number, previous: StoreUse | undefined) {
     this.#store = store;
@@ -56,6 +64,21 @@ export class StoreUse {
     return uses.get(loopbackPort);
   }
 
+  /** The use of a run; `undefined` for a run on a temporary folder. */
+  static ofRun(runId: string): StoreUse | undefined {
+    return usesByRun.get(runId);
+  }
+
+  /** A bucket for this process, until Miniflare ends. */
+  bucket(name: string): ClientBucket {
+    this.#client ??= {
+      // This Miniflare is the owner, or its succession becomes the owner.
+      owner: new OwnerConnection(this.#store, { succeeds: false }),
+      contents: new ContentFiles(this.#store.folder),
+    };
+    return new ClientBucket({ ...this.#client, name, isDeletable: false });
+  }
+
   /** Serves the S3-compatible API until Miniflare ends. */
   async serveS3(options: S3EndpointOptions): Promise<S3Access> {
     this.#s3 ??= new S3Endpoint(this.#store.persistPath);
@@ -67,6 +90,9 @@ export class StoreUse {
   }
 
   async #begin({ ownerToken, ...run }: StoreRun): Promise<void> {
+    usesByRun.delete(this.#runId);
+    this.#runId = run.runId;
+    usesByRun.set(run.runId, this);
     const { folder, persistPath } = this.#store;
     this.#isOffered = ownerToken !== undefined;
     this.#owner ??= ownerToken === undefined ? await claimStore(folder) : offeredOwner(ownerToken);
@@ -80,6 +106,9 @@ export class StoreUse {
 
   #end(loopbackPort: number): void {
     if (uses.get(loopbackPort) === this) uses.delete(loopbackPort);
+    usesByRun.delete(this.#runId);
+    void this.#client?.owner.close();
+    this.#client?.contents.close();
     if (!this.#isOffered) this.#owner?.release();
     void this.#succession?.stop();
     void this.#s3?.close();

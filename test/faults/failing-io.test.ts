@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { startDns } from "../../dist/index.js";
 import { bytesOf } from "../support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
+import { bucketEntry, worker } from "../support/worker.ts";
 import { CheckedBucket, checkStoppedStore } from "./support/checked-store.ts";
 import {
   injectionProblem,
@@ -68,10 +69,17 @@ const injections: [calls: string, error: Injection["error"], quickMax: number][]
 /** In the long form an injection that no longer meets a call ends the loop; this is a limit. */
 const callsMax = 200;
 
+/** With this option, the runtime reads and writes the files of a bucket in Node. */
+const inRuntime = [
+  worker("export default {};", {
+    env: { BUCKET: bucketEntry({ bucket_name: "photos", verify_reads: true }) },
+  }),
+];
+
 describe.skipIf(noInjection !== null)("a system call that fails", () => {
   it("harms no value, whichever call it is", async () => {
     const folder = temporaryFolder();
-    const store = await startStore(folder);
+    const store = await startStore(folder, inRuntime);
     const bucket = new CheckedBucket(store.bucket);
     const fillBucket = async () => {
       await bucket.put("small", 1000);
@@ -100,7 +108,7 @@ describe.skipIf(noInjection !== null)("a system call that fails", () => {
     expect(bucket.failures.length).toBeGreaterThan(0);
     await store.stop();
     checkStoppedStore(folder);
-    const again = await startStore(folder);
+    const again = await startStore(folder, inRuntime);
     await bucket.check(again.bucket);
     await again.control.collectGarbage("photos");
     await again.stop();
@@ -109,7 +117,7 @@ describe.skipIf(noInjection !== null)("a system call that fails", () => {
 
   it("with ENOSPC: the error names the device, until the device has space", async () => {
     const folder = temporaryFolder();
-    const store = await startStore(folder);
+    const store = await startStore(folder, inRuntime);
     const bucket = new CheckedBucket(store.bucket);
     await bucket.put("small", 1000);
     await bucket.put("large", 300_000);

@@ -4,9 +4,10 @@
  * The bucket says which files hold the content. The file of a committed object never changes, and a
  * removed file stays readable through an open handle. So all files are opened before the first byte
  * is read, and a reader gets the version that it has opened, even when the object is replaced or
- * deleted meanwhile. Files beyond `handlesMax` are opened when the reader reaches them. If such a
+ * deleted meanwhile. Files beyond the limit of the process are opened when the reader reaches them. If such a
  * file was removed meanwhile, the read fails: a reader never gets bytes of two versions.
  */
+import { readFileSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { BlobDamagedError } from "../core/blob-damage.ts";
@@ -20,8 +21,8 @@ type BlobSlice = Extract<ContentSlice, { blob: string }>;
 const readBytes = 1024 * 1024;
 /** Of all readers in this process. */
 const readMemory = new ReusedMemory(readBytes, 8);
-/** Many systems allow a process 1024 open files. */
-const handlesMax = 512;
+/** For other files and connections of the process. */
+const otherHandles = 512;
 /** Of all readers in this process. */
 let handlesOpen = 0;
 
@@ -49,7 +50,7 @@ export class BlobFiles {
     try {
       for (const [index, slice] of this.#slices.entries()) {
         if (!("blob" in slice)) continue;
-        if (handlesOpen >= handlesMax) return;
+        if (handlesOpen >= handlesMax()) return;
         this.#handles.set(index, await this.#open(slice));
       }
     } catch (error) {
@@ -139,6 +140,23 @@ class TwoBuffers {
 
   giveBack(): void {
     for (const buffer of this.#taken) readMemory.giveBack(buffer);
+  }
+}
+
+let knownMax: number | undefined;
+
+/** How many files readers may keep open. Node raises the limit of its process to what is allowed. */
+function handlesMax(): number {
+  return (knownMax ??= Math.max(openFilesMax() - otherHandles, otherHandles));
+}
+
+/** Many systems allow 1024 open files. Only Linux tells. */
+function openFilesMax(): number {
+  try {
+    const limits = readFileSync("/proc/self/limits", "utf8");
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? 1024);
+  } catch {
+    return 1024;
   }
 }
 

@@ -25,13 +25,20 @@ const drainMilliseconds = 10_000;
 export class OwnerConnection {
   readonly #store: StoreFolder;
   readonly #endpoint: EndpointClient;
+  readonly #succeeds: boolean;
+  #isClosed = false;
   #succession: Succession | undefined;
   /** Pending during a handover: no work starts. */
   #handover: Promise<void> | undefined;
   #inFlight = 0;
 
-  constructor(store: StoreFolder) {
+  /**
+   * @param succeeds whether this process becomes the owner of a folder without an owner; if not,
+   *   another part of the process does
+   */
+  constructor(store: StoreFolder, { succeeds = true }: { readonly succeeds?: boolean } = {}) {
     this.#store = store;
+    this.#succeeds = succeeds;
     if (!hasRuntimeSockets) {
       throw new UserError(
         "On Windows a command cannot reach the buckets. Use the Windows Subsystem for Linux.",
@@ -54,9 +61,12 @@ export class OwnerConnection {
   async run<Result>(work: (endpoint: EndpointClient) => Promise<Result>): Promise<Result> {
     let silentSince: number | undefined;
     // The runtime of an owner that was killed still answers, and has to end first.
-    this.#succession ??= succeedStoreOwner(this.#store, () => this.#drain());
-    await this.#succession.ready;
+    if (this.#succeeds) {
+      this.#succession ??= succeedStoreOwner(this.#store, () => this.#drain());
+      await this.#succession.ready;
+    }
     for (;;) {
+      if (this.#isClosed) throw new UserError(`The store in ${this.folder} is closed.`);
       await this.#handover;
       this.#inFlight++;
       try {
@@ -73,6 +83,7 @@ export class OwnerConnection {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#endpoint.close();
     await this.#succession?.stop();
   }
