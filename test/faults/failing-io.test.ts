@@ -318,7 +318,6 @@ function isBucketDatabase(name: string): boolean {
 /** Starts a store that should not start. Miniflare's `dispose` rejects with the same error. */
 async function startFailing(folder: string): Promise<never> {
   const { Miniflare } = await import("miniflare");
-  const { worker } = await import("../support/worker.ts");
   const miniflare = new Miniflare({
     resourcePersistencePath: folder,
     workers: [worker("export default {};")],

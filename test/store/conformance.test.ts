@@ -8,38 +8,61 @@ import { plugin } from "../support/worker.ts";
 import { compatibilityDate, rawEnv } from "./conformance/bindings.ts";
 import type { ConformanceEnv } from "./conformance/environment.ts";
 import { subjectOf } from "./conformance/environment.ts";
+import { getSuite } from "./conformance/suite/get.ts";
 import { storeBucketSuite } from "./conformance/suite/index.ts";
+import { objectSuite } from "./conformance/suite/object.ts";
+import { putSuite } from "./conformance/suite/put.ts";
+import { uploadPartSuite } from "./conformance/suite/upload-part.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-conformance-"));
-const miniflare = new Miniflare({
-  // With a folder, buckets in Node call the owner directly.
-  resourcePersistencePath: folder,
-  workers: [
-    {
-      config: {
-        type: "worker",
-        name: "conformance",
-        compatibilityDate,
-        manifest: {
-          mainModule: "index.mjs",
-          modules: { "index.mjs": { type: "esm", contents: "export default {};" } },
-        },
-        env: rawEnv(plugin),
-      },
-    },
-  ],
-});
-
+const miniflares: Miniflare[] = [];
 afterAll(async () => {
-  await miniflare.dispose();
+  await Promise.all(miniflares.map((miniflare) => miniflare.dispose()));
   rmSync(folder, { recursive: true });
 });
 
-let environment: Promise<ConformanceEnv> | undefined;
-const bindings = () =>
-  (environment ??= miniflare.getBindings<ConformanceEnv & Record<string, unknown>>());
+/** The bindings of a Miniflare that starts with the first call. */
+function bindingsOn(resourcePersistencePath: string | undefined): () => Promise<ConformanceEnv> {
+  let environment: Promise<ConformanceEnv> | undefined;
+  const start = (): Promise<ConformanceEnv> => {
+    const miniflare = new Miniflare({
+      ...(resourcePersistencePath !== undefined && { resourcePersistencePath }),
+      workers: [
+        {
+          config: {
+            type: "worker",
+            name: "conformance",
+            compatibilityDate,
+            manifest: {
+              mainModule: "index.mjs",
+              modules: { "index.mjs": { type: "esm", contents: "export default {};" } },
+            },
+            env: rawEnv(plugin),
+          },
+        },
+      ],
+    });
+    miniflares.push(miniflare);
+    return miniflare.getBindings<ConformanceEnv & Record<string, unknown>>();
+  };
+  return () => (environment ??= start());
+}
 
+// With a folder, buckets in Node call the owner directly.
+const bindings = bindingsOn(folder);
 storeBucketSuite(subjectOf({ name: "in Node", runtime: "node" }, bindings));
+
+// Without a folder, the same class calls through Miniflare's proxy: values and answers cross over.
+describe("StoreBucket, in Node through Miniflare's proxy", () => {
+  const proxied = subjectOf(
+    { name: "in Node through Miniflare's proxy", runtime: "node" },
+    bindingsOn(undefined),
+  );
+  objectSuite(proxied);
+  getSuite(proxied);
+  putSuite(proxied);
+  uploadPartSuite(proxied);
+});
 
 function miniflareHeaders(fields: Record<string, string>): Headers {
   return new MiniflareHeaders(fields) as unknown as Headers;

@@ -2,8 +2,8 @@
  * The conformance suite of the StoreBucket binding: one test for each sentence of the
  * specification, and bad input for every argument of every method.
  *
- * The suite runs on every implementation of the interface: in workerd through a script's `env`,
- * and in Node through Miniflare's proxy.
+ * The suite runs on every implementation of the interface: in workerd through a script's `env`, and
+ * in Node.
  */
 import { describe } from "vitest";
 import { abortSuite } from "./abort.ts";
