@@ -5,7 +5,11 @@ import { join } from "node:path";
 
 const repository = JSON.parse(
   readFileSync(new URL("../../../../package.json", import.meta.url), "utf8"),
-) as { overrides: Record<string, string>; allowScripts: Record<string, boolean> };
+) as {
+  devDependencies: Record<string, string>;
+  overrides: Record<string, string>;
+  allowScripts: Record<string, boolean>;
+};
 
 /** The registry has no such package for this machine. Other failures are mistakes of ours. */
 export class NotAvailable extends Error {}
@@ -21,7 +25,13 @@ export function install(
     name: "matrix",
     private: true,
     type: "module",
-    devDependencies: { ...packages, ...miniflareOf(packages), ledge: `file:${tarball}` },
+    devDependencies: {
+      ...packages,
+      ...miniflareOf(packages),
+      // The tests of the pool sign requests to the S3-compatible API.
+      aws4fetch: repository.devDependencies["aws4fetch"],
+      ledge: `file:${tarball}`,
+    },
     // Versions with published builds for every platform (docs/decisions/0006-exact-tools.md).
     overrides: repository.overrides,
     allowScripts: repository.allowScripts,
