@@ -113,7 +113,7 @@ export const mutations: readonly Mutation[] = [
     suite: "readers",
     effect: "a reader opens the first file of its object only",
     file: "src/store/content/opened-slices.ts",
-    original: "if (start > 0 && handlesOpen + parallelOpens > handlesMax) return;",
+    original: "if (start > 0 && handlesOpen + some.length > handlesMax) return;",
     replacement: "if (start >= 0) return;",
   },
   {

@@ -43,8 +43,8 @@ export class OpenedSlices {
   /** @throws BlobDamagedError when a file is missing or has another size; then no file stays open */
   async open(): Promise<void> {
     for (let start = 0; start < this.#slices.length; start += parallelOpens) {
-      if (start > 0 && handlesOpen + parallelOpens > handlesMax) return;
       const some = this.#slices.slice(start, start + parallelOpens);
+      if (start > 0 && handlesOpen + some.length > handlesMax) return;
       const results = await Promise.allSettled(
         some.map((slice, index) => this.#open(slice, start + index)),
       );
