@@ -11,10 +11,9 @@ import type { Value } from "../content/content-value.ts";
 import { ContentWriter } from "../content/content-writer.ts";
 import { requiredAlgorithms, type ExpectedChecksum, type HashAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
-import { validateMetadata } from "../core/http-metadata.ts";
-import { validateKey } from "../core/key.ts";
 import type { Method } from "../core/methods.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
+import { validateWrite } from "../core/write-operation.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import { applyFault } from "./apply-fault.ts";
 import { observation } from "./call-observer.ts";
@@ -61,8 +60,7 @@ export class ContentCommitter {
     let content: Content;
     try {
       // All that is known is checked before the value is read.
-      validateKey(operation.key);
-      if ("http" in operation) validateMetadata(operation.http, operation.custom);
+      validateWrite(operation);
       const checksum = "checksum" in operation ? operation.checksum : undefined;
       content = await this.#writer.write(value, requiredAlgorithms(checksum));
     } catch (error) {
