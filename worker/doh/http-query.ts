@@ -86,9 +86,17 @@ export function readFlag(text: string | null): boolean {
   return text !== null && (text === "" || text === "1" || text.toLowerCase() === "true");
 }
 
-/** Types of questions that no record has. */
-const { ANY, AXFR, IXFR } = typeCodes;
-const questionTypes: Readonly<Record<string, number>> = { ANY, AXFR, IXFR };
+/** Types that no record of the API has. */
+const { ANY, AXFR, IXFR, RRSIG, NSEC, CDS, CDNSKEY } = typeCodes;
+const questionTypes: Readonly<Record<string, number>> = {
+  ANY,
+  AXFR,
+  IXFR,
+  RRSIG,
+  NSEC,
+  CDS,
+  CDNSKEY,
+};
 
 function readType(text: string): number {
   const name = text.toUpperCase();

@@ -2,12 +2,9 @@
  * A DNS message in the JSON format of the deployed service: numbers for types and status, names
  * without the final dot, data in presentation format.
  */
-import { encodeHex } from "../../src/base/hex.ts";
 import type { Message } from "../../src/dns/wire/message.ts";
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
-import { recordTypes } from "../../src/dns/record/registry.ts";
-
-const typeByCode = new Map([...recordTypes.values()].map((type) => [type.code, type]));
+import { formatData } from "../../src/dns/record/presentation.ts";
 
 export function describeMessage(message: Message): Record<string, unknown> {
   const { answers, authorities, questions } = message;
@@ -25,12 +22,5 @@ export function describeMessage(message: Message): Record<string, unknown> {
 }
 
 function describeRecord({ name, type, ttlSeconds, data }: ResourceRecord) {
-  return { name, type, TTL: ttlSeconds, data: describeData(type, data) };
-}
-
-/** Data of an unknown type is written as in RFC 3597 section 5. */
-function describeData(code: number, data: Uint8Array): string {
-  const type = typeByCode.get(code);
-  if (type === undefined) return `\\# ${data.length} ${encodeHex(data)}`;
-  return type.compose(type.read(data));
+  return { name, type, TTL: ttlSeconds, data: formatData(type, data) };
 }

@@ -6,6 +6,8 @@ test("typeName() and typeCode() cover the API's types, question types and number
     ["A", 1],
     ["HTTPS", 65],
     ["AXFR", 252],
+    ["RRSIG", 46],
+    ["NXNAME", 128],
     ["TYPE65280", 65_280],
   ] as const) {
     expect([typeName(code), typeCode(name.toLowerCase())]).toEqual([name, code]);
@@ -26,4 +28,33 @@ test("formatData() writes unknown and malformed data in the form of RFC 3597", (
   expect(formatData(65_280, new Uint8Array())).toBe("\\# 0");
   // The data of an A record has four octets.
   expect(formatData(1, Uint8Array.of(1, 2, 3))).toBe("\\# 3 010203");
+});
+
+test("formatData() writes the records of DNSSEC as in RFC 4034", () => {
+  const name = [7, ...Buffer.from("example"), 0];
+  const times = [0x48, 0x77, 0x3b, 0x3d, 0x48, 0x4f, 0xae, 0x3d];
+  const signature = Uint8Array.of(0, 1, 13, 2, 0, 0, 1, 44, ...times, 0xd9, 0x60, ...name, 1, 2);
+  expect(formatData(46, signature)).toBe(
+    "A 13 2 300 20080711105141 20080611105141 55648 example. AQI=",
+  );
+  const nsec = Uint8Array.of(
+    1,
+    0,
+    ...name,
+    0,
+    17,
+    0,
+    0,
+    0,
+    0,
+    0,
+    3,
+    ...new Array(10).fill(0),
+    0x80,
+  );
+  expect(formatData(47, nsec)).toBe("\\000.example. RRSIG NSEC NXNAME");
+  expect(formatData(59, Uint8Array.of(0, 1, 13, 2, 0xab))).toBe("1 13 2 ab");
+  expect(formatData(60, Uint8Array.of(1, 1, 3, 13, 1, 2))).toBe("257 3 13 AQI=");
+  // A bitmap that ends too early.
+  expect(formatData(47, Uint8Array.of(...name, 0, 2, 1))).toBe("\\# 12 076578616d706c6500000201");
 });

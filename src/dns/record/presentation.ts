@@ -4,6 +4,7 @@ import { encodeHex } from "../../base/hex.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/reader.ts";
 import { WireError } from "../wire/bytes.ts";
+import { formatNsec, formatSignature } from "./dnssec-text.ts";
 import { recordTypes } from "./registry.ts";
 import type { RecordType } from "./record-type.ts";
 
@@ -42,12 +43,22 @@ function formatStrings(data: Uint8Array): string {
   return words.join(" ");
 }
 
+/** Types that only answers have, or that have the form of another type (RFC 7344 section 3). */
+const otherForms = new Map<number, (data: Uint8Array) => string>([
+  [typeCodes.HINFO, formatStrings],
+  [typeCodes.RRSIG, (data) => formatSignature(data, typeName)],
+  [typeCodes.NSEC, (data) => formatNsec(data, typeName)],
+  [typeCodes.CDS, (data) => formatData(typeCodes.DS, data)],
+  [typeCodes.CDNSKEY, (data) => formatData(typeCodes.DNSKEY, data)],
+]);
+
 /** The form of a zone file; malformed data and data of an unknown type become `\# length hex`. */
 export function formatData(code: number, data: Uint8Array): string {
   const type = typesByCode.get(code);
   try {
     if (type !== undefined) return type.compose(type.read(data));
-    if (code === typeCodes.HINFO) return formatStrings(data);
+    const format = otherForms.get(code);
+    if (format !== undefined) return format(data);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
   }

@@ -1,0 +1,86 @@
+/**
+ * What a signed zone has: a key that signs the keys (KSK) and a key that signs all other sets (ZSK),
+ * both of algorithm 13, and the digest of the first for DS and CDS. The zone object makes them
+ * once; turning DNSSEC off and on again keeps them, so that the DS record of the parent stays valid.
+ */
+import { decodeHex } from "../../base/hex.ts";
+import { decodeBase64 } from "../wire/base64.ts";
+import { concatBytes } from "../wire/bytes.ts";
+import { typeCodes } from "../wire/numbers.ts";
+import type { RecordSet } from "../wire/resource-record.ts";
+import { canonicalName } from "./canonical-form.ts";
+import { signatureAlgorithm } from "./signature.ts";
+import type { SignatureFault } from "./signature-fault.ts";
+
+/** RFC 4034 section 2.1.1: the bits Zone Key, and Secure Entry Point. */
+export const zoneKeyFlags = 256;
+export const keySigningFlags = 257;
+const keyProtocol = 3;
+/** SHA-256 (RFC 4509). */
+export const digestType = 2;
+/** As long as the TTL of the deployed service. */
+const keyTtlSeconds = 3600;
+
+export interface SigningKey {
+  readonly flags: typeof zoneKeyFlags | typeof keySigningFlags;
+  readonly keyTag: number;
+  /** The point as 64 octets (RFC 6605 section 4), in base64. */
+  readonly publicKey: string;
+  /** The private key as JWK, which Node and WebCrypto read. */
+  readonly privateKey: Readonly<Record<"kty" | "crv" | "x" | "y" | "d", string>>;
+}
+
+export interface ZoneKeys {
+  /** Signs DNSKEY, CDS and CDNSKEY. */
+  readonly keySigningKey: SigningKey;
+  /** Signs all other sets. */
+  readonly zoneSigningKey: SigningKey;
+  /** Of the key-signing key, in hexadecimal. */
+  readonly digest: string;
+}
+
+/** The part of a zone that its signatures depend on. */
+export interface ZoneSigning extends ZoneKeys {
+  /** Signatures that tests have broken. */
+  readonly faults: readonly SignatureFault[];
+}
+
+/** The data of a DNSKEY record (RFC 4034 section 2.1). */
+export function dnskeyData({ flags, publicKey }: Pick<SigningKey, "flags" | "publicKey">) {
+  const head = Uint8Array.of(flags >>> 8, flags & 0xff, keyProtocol, signatureAlgorithm);
+  return concatBytes([head, decodeBase64(publicKey)!]);
+}
+
+/** The octets whose SHA-256 is the digest of a DS record (RFC 4034 section 5.1.4). */
+export function digestedOctets(apex: Uint8Array, dnskey: Uint8Array): Uint8Array {
+  return concatBytes([canonicalName(apex), dnskey]);
+}
+
+/** The data of a DS record for the key-signing key. */
+export function dsData({ keySigningKey, digest }: ZoneKeys): Uint8Array {
+  const { keyTag } = keySigningKey;
+  const head = Uint8Array.of(keyTag >>> 8, keyTag & 0xff, signatureAlgorithm, digestType);
+  return concatBytes([head, decodeHex(digest)!]);
+}
+
+/** The sets that DNSSEC adds to the apex. CDS and CDNSKEY tell a parent its DS set (RFC 7344). */
+export function keySets(owner: Uint8Array, keys: ZoneKeys): readonly RecordSet[] {
+  const keySigning = dnskeyData(keys.keySigningKey);
+  const ttlSeconds = keyTtlSeconds;
+  return [
+    {
+      owner,
+      type: typeCodes.DNSKEY,
+      ttlSeconds,
+      data: [dnskeyData(keys.zoneSigningKey), keySigning],
+    },
+    { owner, type: typeCodes.CDS, ttlSeconds, data: [dsData(keys)] },
+    { owner, type: typeCodes.CDNSKEY, ttlSeconds, data: [keySigning] },
+  ];
+}
+
+const typesOfKeySigningKey = new Set<number>([typeCodes.DNSKEY, typeCodes.CDS, typeCodes.CDNSKEY]);
+
+export function keyFor(type: number, keys: ZoneKeys): SigningKey {
+  return typesOfKeySigningKey.has(type) ? keys.keySigningKey : keys.zoneSigningKey;
+}
