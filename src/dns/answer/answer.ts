@@ -13,12 +13,13 @@
  * it like any other name. Nothing waits: when an answer needs external addresses that the cache
  * does not have, the result is the question for the resolver.
  *
- * Deviation: answers are not signed. DS and DNSKEY records are served as they were created, and the
- * DO flag changes nothing.
+ * `signedAnswer()` takes the same steps, and adds the proofs of signed zones (answer-proofs.ts).
  */
+import type { SignaturesNeeded } from "../dnssec/answer-signer.ts";
 import { nameKey, type NameKey } from "../wire/name-key.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
+import { AnswerProofs, type SigningContext } from "./answer-proofs.ts";
 import type { AppliedRule, RuleName } from "./explanation.ts";
 import {
   isExternalNeeded,
@@ -72,6 +73,7 @@ export interface AnswerContext {
 class Lookup {
   readonly #context: AnswerContext;
   readonly #type: number;
+  readonly #proofs: AnswerProofs;
   /** The names of the chain, those of flattened chains included. */
   readonly #visited: Set<NameKey>;
   rcode: number = rcodes.NOERROR;
@@ -88,9 +90,10 @@ class Lookup {
   needed: ExternalNeeded | null = null;
 
   /** @param outer the lookup whose flattened CNAME this lookup follows */
-  constructor(context: AnswerContext, type: number, outer?: Lookup) {
+  constructor(context: AnswerContext, type: number, proofs: AnswerProofs, outer?: Lookup) {
     this.#context = context;
     this.#type = type;
+    this.#proofs = proofs;
     this.#visited = outer === undefined ? new Set() : outer.#visited;
     this.rules = outer === undefined ? [] : outer.rules;
   }
@@ -115,6 +118,7 @@ class Lookup {
 
   #lookUp(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
     this.#visited.add(key);
+    if (this.#proofs.covers(zone)) this.#note("signed", zone.apexKey);
     const location = locateName(zone, key, this.#type);
     if (location.kind === "cut") return this.#refer(zone, location.node, owner);
     this.authoritative = true;
@@ -128,14 +132,44 @@ class Lookup {
       return this.#answerFrom(zone, location.node, owner, key);
     }
     this.#note("no-name", key);
-    this.rcode = rcodes.NXDOMAIN;
-    this.authorities.push(zone.negativeSoa);
+    this.#denyName(zone, key, owner);
+  }
+
+  #denyName(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
+    const isSigned = this.#proofs.covers(zone);
+    const nsec = isSigned ? this.#proofs.nsecOfNoName(zone, owner) : null;
+    if (nsec !== null && this.#isProofWanted) return this.#showProof(zone, nsec, true);
+    this.#proofs.addDenial(this.authorities, zone, nsec, { isSynthesised: true });
+    if (isSigned && !this.#proofs.compactOk) this.#note("compact-denial", key);
+    else this.rcode = rcodes.NXDOMAIN;
+  }
+
+  /** The name exists, or a wildcard covers it, and it has no records of the type. */
+  #denyType(zone: ServedZone, view: NodeView, owner: Uint8Array): void {
+    const isSigned = this.#proofs.covers(zone);
+    const isSynthesised = owner !== view.owner;
+    // A hidden DS set is not denied.
+    const isHidden = this.#type === typeCodes.DS && view.sets.has(typeCodes.DS);
+    const denied = isHidden ? 0 : this.#type;
+    const nsec = isSigned ? this.#proofs.nsecOf(zone, view, owner, denied) : null;
+    this.#proofs.addDenial(this.authorities, zone, nsec, { isSynthesised });
+  }
+
+  get #isProofWanted(): boolean {
+    return this.#type === typeCodes.NSEC || this.#type === typeCodes.RRSIG;
+  }
+
+  /** NSEC and RRSIG records exist only in answers. RRSIG is answered minimally, as ANY is (RFC 8482). */
+  #showProof(zone: ServedZone, nsec: RecordSet, isSynthesised: boolean): void {
+    if (this.#type === typeCodes.NSEC) this.answers.push(nsec);
+    this.answers.push(...this.#proofs.signatureOf(zone, nsec, { isSynthesised }));
   }
 
   #refer(zone: ServedZone, cut: ServedNode, owner: Uint8Array): void {
     const { servers, glue, siblings } = refer(zone, cut);
     this.#note("delegated", cut.key);
     this.authorities.push(servers);
+    this.#proofs.addDelegation(this.authorities, zone, zone.view(cut), cut.key);
     this.glue = glue;
     this.additionals = siblings;
     this.externalName = owner;
@@ -146,36 +180,45 @@ class Lookup {
   #answerFrom(zone: ServedZone, node: ServedNode, owner: Uint8Array, key: NameKey): void {
     const type = this.#type;
     const view = zone.view(node);
+    const isSynthesised = owner !== view.owner;
+    if (this.#isProofWanted && this.#proofs.covers(zone)) {
+      return this.#showProof(zone, this.#proofs.nsecOf(zone, view, owner, type), isSynthesised);
+    }
     if (view.sets.size === 0 && view.flattened === null) {
       this.#note(node.records.length === 0 ? "empty-non-terminal" : "no-data", key);
-      this.authorities.push(zone.negativeSoa);
-      return;
+      return this.#denyType(zone, view, owner);
     }
     if (type === typeCodes.ANY) {
       this.#note("any-minimal", key);
-      const data = [anyData];
-      this.answers.push({ owner, type: typeCodes.HINFO, ttlSeconds: anyTtlSeconds, data });
+      const minimal = { type: typeCodes.HINFO, ttlSeconds: anyTtlSeconds, data: [anyData] };
+      this.#proofs.addSet(this.answers, zone, { owner, ...minimal }, { isSynthesised });
       return;
     }
-    const set = view.sets.get(type);
+    const isHidden = type === typeCodes.DS && this.#proofs.hidesDs(zone, key);
+    const set = isHidden ? undefined : view.sets.get(type);
     if (set !== undefined) {
       this.#noteSet(view, key);
-      this.answers.push(owner === view.owner ? set : { ...set, owner });
+      this.#addSet(zone, set, owner, isSynthesised);
       return;
     }
     const isAddress = type === typeCodes.A || type === typeCodes.AAAA;
     if (view.flattened !== null && isAddress) {
       this.#note("flattened", key);
-      return this.#flatten(zone, view.flattened, owner);
+      return this.#flatten(zone, view, view.flattened, owner);
     }
     if (view.alias !== null) {
       const alias = view.sets.get(typeCodes.CNAME)!;
       this.#note("alias", key);
-      this.answers.push(owner === view.owner ? alias : { ...alias, owner });
+      this.#addSet(zone, alias, owner, isSynthesised);
       return this.#follow(view.alias.target);
     }
     this.#note("no-data", key);
-    this.authorities.push(zone.negativeSoa);
+    this.#denyType(zone, view, owner);
+  }
+
+  #addSet(zone: ServedZone, set: RecordSet, owner: Uint8Array, isSynthesised: boolean): void {
+    const owned = isSynthesised ? { ...set, owner } : set;
+    this.#proofs.addSet(this.answers, zone, owned, { isSynthesised });
   }
 
   #noteSet({ proxied, generatedHttps }: NodeView, key: NameKey): void {
@@ -206,8 +249,11 @@ class Lookup {
     this.#lookUp(zone, key, target);
   }
 
-  #flatten(zone: ServedZone, alias: Alias, owner: Uint8Array): void {
-    const target = new Lookup(this.#context, this.#type, this);
+  #flatten(zone: ServedZone, view: NodeView, alias: Alias, owner: Uint8Array): void {
+    const { nowSeconds } = this.#context;
+    // The addresses are signed under the name's own owner, by its own zone.
+    const proofs = new AnswerProofs(null, nowSeconds);
+    const target = new Lookup(this.#context, this.#type, proofs, this);
     target.#follow(alias.target);
     this.needed = target.needed;
     if (target.needed !== null) return;
@@ -223,13 +269,45 @@ class Lookup {
       this.#note(rule, nameKey(externalName));
     }
     if (result === "failed") this.rcode = rcodes.SERVFAIL;
-    else if (result === null) this.authorities.push(zone.negativeSoa);
-    else this.answers.push({ ...result, owner });
+    else if (result === null) this.#denyType(zone, view, owner);
+    else {
+      // The TTL of external addresses counts down, and the TTL of the CNAME bounds it.
+      const { ttlSeconds: originalTtlSeconds } = alias;
+      const origin = { isSynthesised: owner !== view.owner, originalTtlSeconds };
+      this.#proofs.addSet(this.answers, zone, { ...result, owner }, origin);
+    }
   }
 }
 
 export function answer(question: WireQuestion, context: AnswerContext): Answer | ExternalNeeded {
-  const lookup = new Lookup(context, question.type);
+  return lookUpAnswer(question, context, new AnswerProofs(null, context.nowSeconds));
+}
+
+/** In place of an answer: too many signatures for names that no zone has were made this second. */
+export interface SigningOverloaded {
+  readonly kind: "overloaded";
+}
+
+/** The answer to a query with DO: sets of signed zones come with their proofs. */
+export function signedAnswer(
+  question: WireQuestion,
+  context: AnswerContext,
+  signing: SigningContext,
+): Answer | ExternalNeeded | SignaturesNeeded | SigningOverloaded {
+  const proofs = new AnswerProofs(signing, context.nowSeconds);
+  const made = lookUpAnswer(question, context, proofs);
+  if (isExternalNeeded(made)) return made;
+  if (proofs.isOverloaded) return { kind: "overloaded" };
+  const { requests } = proofs;
+  return requests.length > 0 ? { kind: "signatures", requests } : made;
+}
+
+function lookUpAnswer(
+  question: WireQuestion,
+  context: AnswerContext,
+  proofs: AnswerProofs,
+): Answer | ExternalNeeded {
+  const lookup = new Lookup(context, question.type, proofs);
   if (question.class === classCodes.IN) lookup.findZone(question.name);
   else lookup.refuse("other-class", nameKey(question.name));
   if (lookup.needed !== null) return lookup.needed;

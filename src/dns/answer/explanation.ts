@@ -23,6 +23,8 @@ const sentences = {
   "empty-non-terminal": "{name} has no records, only names below it",
   "no-data": "{name} has no records of this type",
   "no-name": "{name} does not exist",
+  signed: "{name} is signed: the answer has the signatures of its sets",
+  "compact-denial": "an NSEC record says that {name} does not exist, with NOERROR (RFC 9824)",
 } as const;
 
 export type RuleName = keyof typeof sentences;

@@ -5,6 +5,7 @@
  * answered again. Only targets of a zone's own CNAMEs get here, so clients cannot fill the cache;
  * its size is bounded as well.
  */
+import type { SignaturesNeeded } from "../dnssec/answer-signer.ts";
 import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
 import { formatName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
@@ -89,6 +90,15 @@ export interface ExternalResolution {
   readonly external: ExternalAddressCache;
   readonly resolve: ResolveExternal;
   readonly nowSeconds: () => number;
+  /** Makes signatures; needed only with a signer that cannot make them itself. */
+  readonly sign?: (needed: SignaturesNeeded) => Promise<void>;
+}
+
+/** What a response waits for. */
+export type Needed = ExternalNeeded | SignaturesNeeded;
+
+function isNeeded(result: object | null): result is Needed {
+  return isExternalNeeded(result) || (result !== null && "requests" in result);
 }
 
 export async function resolveIntoCache(
@@ -99,19 +109,20 @@ export async function resolveIntoCache(
 }
 
 /**
- * The second step. Resolves to `null` when an address is still missing after the last round.
+ * The second step. Resolves to `null` when something is still missing after the last round.
  *
  * @param first the result of the first `respond()`
  */
 export async function respondAfterResolving<Result extends object | null>(
-  first: Result | ExternalNeeded,
-  respond: () => Result | ExternalNeeded,
+  first: Result | Needed,
+  respond: () => Result | Needed,
   resolution: ExternalResolution,
 ): Promise<Result | null> {
   let result = first;
-  for (let round = 0; isExternalNeeded(result); round++) {
+  for (let round = 0; isNeeded(result); round++) {
     if (round === roundsMax) return null;
-    await resolveIntoCache(result.question, resolution);
+    if (result.kind === "external") await resolveIntoCache(result.question, resolution);
+    else await resolution.sign?.(result);
     result = respond();
   }
   return result;

@@ -1,4 +1,4 @@
-/** The OPT record of a response: the UDP size of this server, DO of the query, NSID and cookie. */
+/** The OPT record of a response: the UDP size of this server, DO and CO of the query, NSID and cookie. */
 import { cookieBytes, isValidCookie, makeCookie, type CookieContext } from "../wire/cookie.ts";
 import { optionCodes } from "../wire/edns.ts";
 import { typeCodes } from "../wire/numbers.ts";
@@ -9,6 +9,7 @@ export const udpPayloadBytesMax = 1232;
 
 const optionHeadBytes = 4;
 const dnssecOkFlag = 0x80;
+const compactOkFlag = 0x40;
 
 export interface OptSettings {
   /** 16 octets; without it the server ignores cookies. */
@@ -55,7 +56,8 @@ export class OptRecord {
     writeUint16(response, start + 3, udpPayloadBytesMax);
     response[start + 5] = rcode >>> 4;
     response[start + 6] = 0;
-    response[start + 7] = query.dnssecOk ? dnssecOkFlag : 0;
+    response[start + 7] =
+      (query.dnssecOk ? dnssecOkFlag : 0) | (query.compactOk ? compactOkFlag : 0);
     response[start + 8] = 0;
     writeUint16(response, start + 9, dataBytes);
     let at = start + optFixedBytes;

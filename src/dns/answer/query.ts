@@ -45,6 +45,8 @@ export class Query {
   udpBytesMax = 0;
   version = 0;
   dnssecOk = false;
+  /** The CO flag (RFC 9824 section 5.1). */
+  compactOk = false;
   wantsNsid = false;
   cookie: Uint8Array | null = null;
   /** The query has a cookie of an invalid length. */
@@ -62,6 +64,8 @@ export class Query {
     this.end = headerBytes;
     this.message = null;
     this.hasEdns = false;
+    this.dnssecOk = false;
+    this.compactOk = false;
     this.wantsNsid = false;
     this.cookie = null;
     this.hasBadCookie = false;
@@ -110,6 +114,7 @@ export class Query {
     this.udpBytesMax = (bytes[start + 3]! << 8) | bytes[start + 4]!;
     this.version = bytes[start + 6]!;
     this.dnssecOk = (bytes[start + 7]! & 0x80) !== 0;
+    this.compactOk = (bytes[start + 7]! & 0x40) !== 0;
     let at = start + optFixedBytes;
     const end = at + ((bytes[start + 9]! << 8) | bytes[start + 10]!);
     if (end > bytes.length) throw new WireError("Unexpected end");
@@ -142,6 +147,7 @@ export class Query {
     this.udpBytesMax = edns.udpBytesMax;
     this.version = edns.version;
     this.dnssecOk = edns.dnssecOk;
+    this.compactOk = edns.compactOk === true;
     for (const { code, data } of edns.options) this.#takeOption(code, data, 0, data.length);
   }
 

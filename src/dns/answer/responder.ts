@@ -23,7 +23,9 @@ import {
 } from "../wire/tsig-mac.ts";
 import type { Tsig } from "../wire/tsig.ts";
 import { WireError } from "../wire/bytes.ts";
-import { answer, emptyAnswer } from "./answer.ts";
+import type { AnswerSigner, SignaturesNeeded } from "../dnssec/answer-signer.ts";
+import { signaturePeriod } from "../dnssec/signature-window.ts";
+import { answer, emptyAnswer, signedAnswer } from "./answer.ts";
 import {
   isExternalNeeded,
   type ExternalAddressCache,
@@ -32,7 +34,7 @@ import {
 import { OptRecord, type OptSettings } from "./opt-record.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";
 import { Query, type QuerySignature, type QuerySource } from "./query.ts";
-import { opcodeBits, responseFlag, ResponseWriter } from "./response-writer.ts";
+import { opcodeBits, responseFlag, ResponseWriter, truncatedFlag } from "./response-writer.ts";
 import type { ServedZone } from "./served-zone.ts";
 import type { ServedZones } from "./served-zones.ts";
 
@@ -45,6 +47,8 @@ interface TsigSettings {
 export interface ResponderOptions extends OptSettings {
   readonly zones: ServedZones;
   readonly external: ExternalAddressCache;
+  /** Without it the answers of signed zones have no proofs. */
+  readonly signer?: AnswerSigner;
   /** Return AXFR and IXFR over TCP to the caller; without it they are refused. */
   readonly transfers?: boolean;
   /** Without it every signature has an unknown key. */
@@ -65,15 +69,24 @@ export interface TransferRequest {
 
 /**
  * Octets: the response. `null`: no response. "external": the caller resolves the question, puts the
- * result into the cache and calls again. "transfer": the caller serves the transfer.
+ * result into the cache and calls again. "signatures": the caller makes the signatures, puts them
+ * into the signer and calls again. "transfer": the caller serves the transfer.
  */
-export type ResponderResult = Uint8Array | null | ExternalNeeded | TransferRequest;
+export type ResponderResult =
+  | Uint8Array
+  | null
+  | ExternalNeeded
+  | SignaturesNeeded
+  | TransferRequest;
 
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #opt: OptRecord;
   readonly #writer: ResponseWriter;
   readonly #prepared = new PreparedAnswers();
+  /** For queries with DO. Its signatures are those of `#signaturePeriod`. */
+  #preparedSigned = new PreparedAnswers();
+  #signaturePeriod = 0;
   /** The current query: `respond()` is synchronous, so there is one at a time. */
   readonly #query = new Query();
 
@@ -120,7 +133,10 @@ export class Responder {
     if (query.class === 0 || query.class === classCodes.ANY)
       return this.#respondEmpty(rcodes.FORMERR);
     if (isMetaType(query.type) && query.type !== typeCodes.ANY) return this.#respondToMetaType();
-    const { zones, external } = this.#options;
+    const { zones, external, signer } = this.#options;
+    if (query.dnssecOk && zones.hasSigned && signer !== undefined) {
+      return this.#respondWithProofs(signer);
+    }
     const prepared = this.#prepared.get(query, zones.revision);
     if (prepared !== undefined && query.class === classCodes.IN) {
       return this.#writer.finish(query, prepared.answer, prepared.message);
@@ -131,6 +147,40 @@ export class Responder {
     const message = this.#writer.compose(query, result).slice();
     this.#prepared.put(query, result, message);
     return this.#writer.finish(query, result, message);
+  }
+
+  #respondWithProofs(signer: AnswerSigner): ResponderResult {
+    const query = this.#query;
+    const { zones, external } = this.#options;
+    const nowSeconds = query.receivedSeconds;
+    const period = signaturePeriod(nowSeconds);
+    if (period !== this.#signaturePeriod) {
+      this.#preparedSigned = new PreparedAnswers();
+      this.#signaturePeriod = period;
+    }
+    const prepared = this.#preparedSigned.get(query, zones.revision);
+    if (prepared !== undefined && query.class === classCodes.IN) {
+      return this.#writer.finish(query, prepared.answer, prepared.message);
+    }
+    const isProven = query.source.transport !== "udp";
+    const signing = { signer, isProven, compactOk: query.compactOk };
+    const result = signedAnswer(query, { zones, external, nowSeconds }, signing);
+    if ("kind" in result) return result.kind === "overloaded" ? this.#respondOverloaded() : result;
+    if (!result.reusable) return this.#writer.write(query, result);
+    const message = this.#writer.compose(query, result).slice();
+    this.#preparedSigned.put(query, result, message);
+    return this.#writer.finish(query, result, message);
+  }
+
+  /**
+   * The budget for signatures is used up. A client over UDP is told to use TCP, as by response rate
+   * limiting: its address may be forged. Other clients ask another server, or later.
+   */
+  #respondOverloaded(): Uint8Array {
+    if (this.#query.source.transport !== "udp") return this.#respondEmpty(rcodes.SERVFAIL);
+    const response = this.#respondEmpty(rcodes.NOERROR);
+    response[2]! |= truncatedFlag;
+    return response;
   }
 
   /** RFC 7873 section 5.4: a query without a question asks for a cookie or checks a cookie. */

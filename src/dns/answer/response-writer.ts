@@ -22,7 +22,7 @@ const udpBytesPlain = 512;
 export const responseFlag = 0x80;
 export const opcodeBits = 0x78;
 const authoritativeFlag = 0x04;
-const truncatedFlag = 0x02;
+export const truncatedFlag = 0x02;
 const recursionDesired = 0x01;
 /** In the fourth octet; the response repeats it, as it repeats RD. */
 const checkingDisabled = 0x10;

@@ -3,6 +3,7 @@
  * applied in place, one serial at a time. No step here is asynchronous, so a query never sees half
  * of a change.
  */
+import { keySets, type ZoneSigning } from "../dnssec/zone-signing.ts";
 import { isAtOrBelow, parentKey, textKey, type NameKey } from "../wire/name-key.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
@@ -16,7 +17,7 @@ export class ServedZone {
   readonly id: string;
   readonly name: string;
   readonly apexKey: NameKey;
-  readonly #apexOwner: Uint8Array;
+  readonly apexOwner: Uint8Array;
   readonly #platform: PlatformAddresses;
   readonly #nodes = new Map<NameKey, ServedNode>();
   readonly #apex: ServedNode;
@@ -31,10 +32,10 @@ export class ServedZone {
     this.id = data.id;
     this.name = data.name;
     this.apexKey = textKey(data.name);
-    this.#apexOwner = encodeName(data.name);
+    this.apexOwner = encodeName(data.name);
     this.#platform = platform;
-    const { nameServers, settings, http2, http3, paused } = data;
-    this.#head = { nameServers, settings, http2, http3, paused };
+    const { nameServers, settings, http2, http3, paused, signing } = data;
+    this.#head = { nameServers, settings, http2, http3, paused, signing };
     this.#serial = data.serial;
     this.#apex = new ServedNode(this.apexKey);
     this.#nodes.set(this.apexKey, this.#apex);
@@ -53,6 +54,16 @@ export class ServedZone {
   /** For negative answers: its TTL is how long they may be cached (RFC 2308 section 3). */
   get negativeSoa(): RecordSet {
     return this.#negativeSoa;
+  }
+
+  /** `null` when the zone is not signed. */
+  get signing(): ZoneSigning | null {
+    return this.#head.signing ?? null;
+  }
+
+  /** The sets that DNSSEC adds to the apex. */
+  get keySets(): readonly RecordSet[] {
+    return this.signing === null ? [] : keySets(this.apexOwner, this.signing);
   }
 
   get hasDelegations(): boolean {
@@ -90,7 +101,7 @@ export class ServedZone {
     const { soa } = this.#head.settings;
     const fields = { ...soa, serial: this.#serial, minimum: soa.min_ttl };
     const data = [recordType("SOA").write(fields)];
-    this.#soa = { owner: this.#apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data };
+    this.#soa = { owner: this.apexOwner, type: typeCodes.SOA, ttlSeconds: soa.ttl, data };
     this.#negativeSoa = { ...this.#soa, ttlSeconds: Math.min(soa.ttl, soa.min_ttl) };
     this.#apex.dropView();
   }
@@ -102,8 +113,8 @@ export class ServedZone {
   #apexSets(): RecordSet[] {
     const { nameServers, settings } = this.#head;
     const data = nameServers.map((server) => encodeName(server));
-    const ns = { owner: this.#apexOwner, type: typeCodes.NS, ttlSeconds: settings.ns_ttl, data };
-    return data.length === 0 ? [this.#soa] : [this.#soa, ns];
+    const ns = { owner: this.apexOwner, type: typeCodes.NS, ttlSeconds: settings.ns_ttl, data };
+    return [this.#soa, ...(data.length === 0 ? [] : [ns]), ...this.keySets];
   }
 
   #isCut(record: ServedRecord, key: NameKey): boolean {

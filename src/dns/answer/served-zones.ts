@@ -12,6 +12,8 @@ export class ServedZones {
   /** The length of the longest apex: longer suffixes of a name are no apex. */
   #apexLengthMax = rootKey.length;
   #revision = 0;
+  /** The number of signed zones. */
+  #signed = 0;
 
   constructor(options: { readonly platformAddresses: readonly string[] }) {
     this.#platform = new PlatformAddresses(options.platformAddresses);
@@ -20,6 +22,11 @@ export class ServedZones {
   /** Increases with every change; answers prepared at an earlier revision are stale. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Whether any zone is signed: otherwise DO changes no answer. */
+  get hasSigned(): boolean {
+    return this.#signed > 0;
   }
 
   get(zoneId: string): ServedZone | undefined {
@@ -33,13 +40,16 @@ export class ServedZones {
     this.#byId.set(zone.id, zone);
     this.#byApex.set(zone.apexKey, zone);
     this.#apexLengthMax = Math.max(this.#apexLengthMax, zone.apexKey.length);
+    this.#signed += signedCount(zone);
     this.#revision += 1;
   }
 
   /** Returns false when the zone is unknown; the caller then puts the whole zone. */
   apply(zoneId: string, change: ZoneChange): boolean {
     const zone = this.#byId.get(zoneId);
+    this.#signed -= signedCount(zone);
     zone?.apply(change);
+    this.#signed += signedCount(zone);
     this.#revision += 1;
     return zone !== undefined;
   }
@@ -50,6 +60,7 @@ export class ServedZones {
     this.#byId.delete(zoneId);
     // Another zone may have been created with the same name meanwhile.
     if (this.#byApex.get(zone.apexKey) === zone) this.#byApex.delete(zone.apexKey);
+    this.#signed -= signedCount(zone);
     this.#revision += 1;
   }
 
@@ -78,4 +89,8 @@ export class ServedZones {
     }
     return undefined;
   }
+}
+
+function signedCount(zone: ServedZone | undefined): number {
+  return zone === undefined || zone.signing === null ? 0 : 1;
 }

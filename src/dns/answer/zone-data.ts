@@ -1,4 +1,5 @@
 /** A zone as plain data: zone objects publish it, and served zones are built from it. */
+import type { ZoneSigning } from "../dnssec/zone-signing.ts";
 import type { ZoneRecord } from "../record/zone-record.ts";
 import type { DnsSettings } from "../rules/dns-settings.ts";
 
@@ -17,6 +18,8 @@ export interface ZoneHead {
   readonly http3: boolean;
   /** A paused zone proxies nothing: proxied names are answered with their own records. */
   readonly paused: boolean;
+  /** Present while DNSSEC is on. */
+  readonly signing?: ZoneSigning | undefined;
 }
 
 export interface ZoneData extends ZoneHead {

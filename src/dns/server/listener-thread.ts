@@ -13,6 +13,7 @@ import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import { Responder } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import type { Publication } from "../replication/publication.ts";
+import { AnswerSigner } from "../dnssec/answer-signer.ts";
 import { ExternalResolver } from "./external-resolver.ts";
 import { hmac, nowSeconds } from "../client/message-signing.ts";
 import { OutgoingTransfers } from "./outgoing-transfers.ts";
@@ -23,6 +24,7 @@ import {
 } from "./publication-server.ts";
 import { QueryHandler } from "./query-handler.ts";
 import { ReplicatedZones } from "./replicated-zones.ts";
+import { signRecordSet } from "./sign-record-set.ts";
 import { bindSockets, type BindOptions, type BoundSockets } from "./sockets.ts";
 import { serveThreadCalls } from "./thread-calls.ts";
 
@@ -46,6 +48,7 @@ const keys = new Map(data.transfers.keys.map((key) => [key.name, key]));
 const responder = new Responder({
   zones,
   external: resolution.external,
+  signer: new AnswerSigner({ sign: signRecordSet }),
   transfers: true,
   tsig: { findKey: (name) => keys.get(name), hmac },
   cookieSecret: data.cookieSecret,

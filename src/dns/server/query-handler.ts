@@ -4,7 +4,7 @@
  */
 import {
   respondAfterResolving,
-  type ExternalNeeded,
+  type Needed,
   type ExternalResolution,
 } from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
@@ -43,7 +43,7 @@ export class QueryHandler {
   }
 
   async #handleAfterResolving(
-    needed: ExternalNeeded,
+    needed: Needed,
     query: Uint8Array,
     source: QuerySource,
   ): Promise<Uint8Array | null> {

@@ -6,6 +6,9 @@
  * Every transfer, whole or incremental, is made from this copy. The copy changes only together with
  * its journal, so both kinds of transfer lead to the same zone. External addresses are those of the
  * zone's last change: a secondary does not ask again before the serial changes.
+ *
+ * A signed zone is transferred without signatures and without its keys: a key without signatures
+ * would make the answers of a secondary bogus. A secondary signs with keys of its own.
  */
 import { textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
@@ -130,6 +133,7 @@ function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext)
   const records = [...sets.values()]
     .filter(({ type }) => type !== typeCodes.SOA)
     .filter(({ type }) => expanded === null || type !== typeCodes.CNAME)
+    .map((set) => (node.key === zone.apexKey ? withoutKeys(set, zone) : set))
     .flatMap(recordsOf);
   if (expanded === null) return records;
   for (const type of addressTypes.filter((each) => !sets.has(each))) {
@@ -144,6 +148,15 @@ function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext)
     return recordsOf({ owner, type: typeCodes.CNAME, ttlSeconds, data: [target] });
   }
   return records;
+}
+
+/** A DNSKEY record of the record API stays: it is the key of another server. */
+function withoutKeys(set: RecordSet, { keySets }: ServedZone): RecordSet {
+  const keys = keySets.find(({ type }) => type === set.type)?.data ?? [];
+  const texts = new Set(keys.map(String));
+  return keys.length === 0
+    ? set
+    : { ...set, data: set.data.filter((data) => !texts.has(String(data))) };
 }
 
 /** The addresses of the target of an alias, in a zone of this server or external. */

@@ -8,6 +8,7 @@ import { Writer } from "./writer.ts";
 export const optionCodes = { NSID: 3, COOKIE: 10 } as const;
 
 const dnssecOkFlag = 0x8000;
+const compactOkFlag = 0x4000;
 
 interface EdnsOption {
   readonly code: number;
@@ -20,6 +21,8 @@ export interface Edns {
   readonly version: number;
   /** The DO bit (RFC 3225). */
   readonly dnssecOk: boolean;
+  /** The CO bit (RFC 9824 section 5.1). */
+  readonly compactOk?: boolean;
   readonly options: readonly EdnsOption[];
 }
 
@@ -37,6 +40,7 @@ export function decodeOpt(record: ResourceRecord): { edns: Edns; extendedRcode: 
     udpBytesMax: record.class,
     version: (fields >>> 16) & 0xff,
     dnssecOk: (fields & dnssecOkFlag) !== 0,
+    ...((fields & compactOkFlag) !== 0 && { compactOk: true }),
     options,
   };
   return { edns, extendedRcode: fields >>> 24 };
@@ -50,7 +54,7 @@ export function encodeOpt(edns: Edns, rcode: number): Uint8Array {
   writer.uint16(edns.udpBytesMax);
   writer.uint8(rcode >>> 4);
   writer.uint8(edns.version);
-  writer.uint16(edns.dnssecOk ? dnssecOkFlag : 0);
+  writer.uint16((edns.dnssecOk ? dnssecOkFlag : 0) | (edns.compactOk === true ? compactOkFlag : 0));
   writer.uint16(edns.options.reduce((sum, { data }) => sum + 4 + data.length, 0));
   for (const { code, data } of edns.options) {
     writer.uint16(code);
