@@ -80,7 +80,7 @@ export class DnsApi extends WorkerEntrypoint<Env> {
    * @param next a layer to open afterwards
    */
   async closeLayer(layer: number, next?: number): Promise<void> {
-    sharedApi(this.env).endFaults();
+    await sharedApi(this.env).endFaults();
     const zones = zoneTestSession.close(layer);
     if (zones.length > 0) await indexObject(this.env).leaveLayer(layer);
     await Promise.all(zones.map((id) => zoneObject(this.env, id).leaveLayer(layer)));

@@ -20,6 +20,11 @@ import { drainBody } from "./body.ts";
 import { failure, respond } from "./envelope.ts";
 import { controlFaults, faultControlPath } from "./fault-control.ts";
 import { requireZonesFolder, zonesDiskSpace } from "../objects/zones-disk.ts";
+import {
+  controlSignatureFaults,
+  endSignatureFaults,
+  signatureFaultPath,
+} from "./signature-fault-control.ts";
 import { findRoute } from "./routes.ts";
 import { ZoneCache } from "./zone-cache.ts";
 
@@ -87,6 +92,7 @@ export class RecordApi {
     const granted = hasCredentials(headers) ? null : anonymous;
     const access = granted ?? authenticate(headers, this.#config);
     if (path === faultControlPath) return controlFaults(request, access, this);
+    if (path === signatureFaultPath) return controlSignatureFaults(request, access, this.#env);
     // Clients on the port choose their headers, and have no ids.
     const requestId = anonymous === null ? null : headers.get(requestIdHeader);
     const dispatch = () => this.#dispatch(request, url, path, access, requestId);
@@ -98,9 +104,10 @@ export class RecordApi {
     return failure([apiFaultProblem(fault.status)]);
   }
 
-  /** Restores the faults of the configuration. */
-  endFaults(): void {
+  /** Restores the faults of the configuration, and mends signatures. */
+  async endFaults(): Promise<void> {
     this.faults = new FaultPlan(this.#config.faults);
+    await endSignatureFaults(this.#env);
   }
 
   /** Creates the zones of the configuration. The first request reports their problems. */

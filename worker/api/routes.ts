@@ -1,6 +1,7 @@
 /** All operations of the record API. A test compares them with `openapi.yaml`. */
 import { accountHandlers } from "./accounts.ts";
 import type { ApiCall, Handlers } from "./api-call.ts";
+import { dnssecHandlers } from "./dnssec.ts";
 import { recordHandlers } from "./records.ts";
 import { settingsHandlers } from "./settings.ts";
 import { zoneHandlers } from "./zones.ts";
@@ -16,6 +17,11 @@ const routes: Readonly<Record<string, Handlers>> = {
   "/zones": { GET: zoneHandlers.list, POST: zoneHandlers.create },
   "/zones/{zone}": { GET: zoneHandlers.get, PATCH: zoneHandlers.edit, DELETE: zoneHandlers.remove },
   "/zones/{zone}/dns_settings": { GET: settingsHandlers.getDns, PATCH: settingsHandlers.editDns },
+  "/zones/{zone}/dnssec": {
+    GET: dnssecHandlers.get,
+    PATCH: dnssecHandlers.edit,
+    DELETE: dnssecHandlers.remove,
+  },
   "/zones/{zone}/settings": { GET: settingsHandlers.list },
   "/zones/{zone}/settings/{setting}": { GET: settingsHandlers.get, PATCH: settingsHandlers.edit },
   "/zones/{zone}/dns_records": { GET: recordHandlers.list, POST: recordHandlers.create },

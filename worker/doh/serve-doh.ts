@@ -9,6 +9,7 @@ import { zoneObject } from "../objects/zone-object.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { ZoneError } from "../../src/dns/record/problem.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
+import { AnswerSigner } from "../../src/dns/dnssec/answer-signer.ts";
 import { rcodes } from "../../src/dns/wire/numbers.ts";
 import {
   ExternalAddressCache,
@@ -28,6 +29,7 @@ import {
   readMessageQuery,
 } from "./http-query.ts";
 import { describeMessage } from "./json-message.ts";
+import { signPending } from "./sign-pending.ts";
 
 export const dohPath = "/dns-query";
 
@@ -35,6 +37,7 @@ export const dohPath = "/dns-query";
 const source: QuerySource = { transport: "https", address: new Uint8Array(4) };
 
 const external = new ExternalAddressCache();
+const signer = new AnswerSigner();
 let responder: Responder | null = null;
 
 function nowSeconds(): number {
@@ -60,7 +63,7 @@ async function serveJson(parameters: URLSearchParams, env: Env): Promise<Respons
   const json = describeMessage(message);
   if (readFlag(parameters.get("explain"))) {
     const zones = await loadZones(env);
-    json["Reasons"] = explainAnswer(query, { zones, external, nowSeconds: nowSeconds() });
+    json["Reasons"] = explainAnswer(query, { zones, external, nowSeconds: nowSeconds() }, signer);
   }
   return respond(JSON.stringify(json), jsonType, message);
 }
@@ -83,9 +86,10 @@ function loadZones(env: Env): Promise<ServedZones> {
 
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
   const zones = await loadZones(env);
-  const ready = (responder ??= new Responder({ zones, external, onError: console.error }));
+  const ready = (responder ??= new Responder({ zones, external, signer, onError: console.error }));
   const attempt = () => ready.respond(query, source, nowSeconds());
-  const resolution = { external, resolve: resolveByListeners(env), nowSeconds };
+  const resolve = resolveByListeners(env);
+  const resolution = { external, resolve, nowSeconds, sign: signPending(signer) };
   const response = await respondAfterResolving(attempt(), attempt, resolution);
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "The request holds no DNS query.");

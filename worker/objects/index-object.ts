@@ -7,6 +7,7 @@ import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
 import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
+import { DelegationSigners } from "./delegation-signers.ts";
 import { indexName, type Env, type ZoneFinder } from "./environment.ts";
 import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
 import { StoredReplies } from "./stored-replies.ts";
@@ -209,6 +210,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
 
   /** The index forgets the zone first: a deletion that is interrupted counts as done. */
   async remove(id: string, requestId: string | null): Promise<ObjectReply> {
+    const zone = this.get(id);
     if (this.#replies.find(requestId) === null) {
       this.#journal.enter();
       this.ctx.storage.transactionSync(() => {
@@ -218,6 +220,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
     // A configured zone has the same id when it is created again.
     if (this.get(id) === null) await zoneObject(this.env, id).destroy();
+    if (zone !== null) await new DelegationSigners(this.env).announce(zone.name, null);
     try {
       await this.#disk.confirm();
       return replyWith({ id });

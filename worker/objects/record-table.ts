@@ -82,6 +82,12 @@ export class RecordTable {
       .toArray();
   }
 
+  /** All records at a name. */
+  named(name: string): ZoneRecord[] {
+    const select = `SELECT ${columns} FROM records WHERE name = ? ORDER BY seq`;
+    return this.#sql.exec<Row>(select, name).toArray().map(toRecord);
+  }
+
   insert(record: ZoneRecord): void {
     const { seq } = this.#sql.exec<{ seq: number }>(insertSql, ...toValues(record)).one();
     this.#insertTags(seq, record.tags);

@@ -16,6 +16,7 @@ import { Publisher } from "../replication/publisher.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
+import { signatureFaults } from "./signature-faults.ts";
 import { StoredReplies } from "./stored-replies.ts";
 import { zoneTables } from "./zone-schema.ts";
 import { switchNames, ZoneState, type ZoneIdentity } from "./zone-state.ts";
@@ -35,6 +36,7 @@ export class ZoneDatabase {
   readonly #disk: ObjectDisk;
   /** `null` before `open` and after `destroy`. */
   #identity: ZoneIdentity | null;
+  #changedDelegations = new Set<string>();
 
   constructor(ctx: DurableObjectState, env: Env, config: DnsConfig) {
     const { id, storage } = ctx;
@@ -82,10 +84,12 @@ export class ZoneDatabase {
     return { ...identity, serial: this.state.serial, ...this.#head(identity), records };
   }
 
-  #head({ nameServers }: ZoneIdentity): ZoneHead {
-    const { settings, paused } = this.state;
+  #head({ id, nameServers }: ZoneIdentity): ZoneHead {
+    const { settings, paused, dnssec } = this.state;
+    const signing =
+      dnssec?.isOn === true ? { ...dnssec.keys, faults: signatureFaults.of(id) } : undefined;
     const [http2, http3] = switchNames.map((name) => this.state.getSwitch(name).value === "on");
-    return { nameServers, settings, paused, http2: http2!, http3: http3! };
+    return { nameServers, settings, paused, http2: http2!, http3: http3!, signing };
   }
 
   open(identity: ZoneIdentity): void {
@@ -148,6 +152,10 @@ export class ZoneDatabase {
       this.replies.add(requestId, made);
       return made;
     });
+    for (const { record } of transaction.changes) {
+      const isCut = record.type === "NS" && record.name !== identity.name;
+      if (isCut) this.#changedDelegations.add(record.name);
+    }
     if (transaction.changes.length > 0) {
       const change = { serial: this.state.serial, ...netChange(transaction.changes) };
       this.#publish({ kind: "change", zoneId: identity.id, from, change });
@@ -177,6 +185,14 @@ export class ZoneDatabase {
     const head = this.#head(identity);
     const change = { serial: this.state.serial, removed: [], added: [], head };
     this.#publish({ kind: "change", zoneId: identity.id, from, change });
+  }
+
+  /** The delegations whose NS records have changed since the last call. */
+  takeChangedDelegations(): readonly string[] {
+    if (this.#changedDelegations.size === 0) return [];
+    const names = [...this.#changedDelegations];
+    this.#changedDelegations.clear();
+    return names;
   }
 
   #publish(publication: Publication): void {

@@ -14,13 +14,16 @@ import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
+import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import type { Change } from "./change-log.ts";
+import { DelegationSigners, settleDelegationSigner } from "./delegation-signers.ts";
 import { indexName, type Env } from "./environment.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
 import { ZoneDatabase } from "./zone-database.ts";
+import { ZoneDnssec } from "./zone-dnssec.ts";
 import { exportZoneFile, importZoneFile } from "./zone-file.ts";
 import { switchNames, type SwitchName, type ZoneIdentity, type ZoneState } from "./zone-state.ts";
 import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
@@ -33,11 +36,15 @@ export class ZoneObject extends DurableObject<Env> {
   readonly #config: DnsConfig;
   readonly #database: ZoneDatabase;
   readonly #groupCommit = new GroupCommit();
+  readonly #delegations: DelegationSigners;
+  readonly #dnssec: ZoneDnssec;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#database = new ZoneDatabase(ctx, env, this.#config);
+    this.#delegations = new DelegationSigners(env);
+    this.#dnssec = new ZoneDnssec(this.#database, this.#delegations);
   }
 
   /** Creates the zone if it does not exist. The index decides which zones exist: no failure. */
@@ -81,6 +88,7 @@ export class ZoneObject extends DurableObject<Env> {
         const json = await this.#groupCommit.run(() =>
           this.#database.writeRecords(work, external, requestId),
         );
+        await this.#settleDelegations();
         // Also when nothing changed: the listeners may not have the commits that this call saw.
         await this.#database.published();
         return replyWithJson(json);
@@ -89,6 +97,60 @@ export class ZoneObject extends DurableObject<Env> {
         external.set(error.target, await this.#lookUpExternal(error.target));
       }
     }
+  }
+
+  /** A delegation to a signed zone of this server gets its DS record with its first NS record. */
+  async #settleDelegations(): Promise<void> {
+    for (const name of this.#database.takeChangedDelegations()) {
+      await this.setDelegationSigner(name, await this.#delegations.find(name));
+    }
+  }
+
+  setDelegationSigner(child: string, signer: DelegationSigner | null): Promise<ObjectReply> {
+    return this.#write((transaction) => {
+      settleDelegationSigner(transaction, child, signer);
+      return null;
+    });
+  }
+
+  hasDelegationSigner(child: string, digest: string): boolean {
+    const records = this.#database.identity === null ? [] : this.#database.records.named(child);
+    return records.some(({ type, content }) => type === "DS" && content.endsWith(` ${digest}`));
+  }
+
+  /** `null` when the zone is not signed. */
+  delegationSigner(): DelegationSigner | null {
+    return this.#dnssec.signer;
+  }
+
+  readDnssec(): Promise<ObjectReply> {
+    return this.#workOnDnssec(async () => {});
+  }
+
+  changeDnssec(patch: DnssecPatch): Promise<ObjectReply> {
+    return this.#workOnDnssec(() => this.#dnssec.change(patch));
+  }
+
+  /** The deployed service answers with an empty text. */
+  async removeDnssec(): Promise<ObjectReply> {
+    const reply = await this.#workOnDnssec(() => this.#dnssec.remove());
+    return reply.ok ? replyWith("") : reply;
+  }
+
+  async #workOnDnssec(work: () => Promise<void>): Promise<ObjectReply> {
+    try {
+      await work();
+      return replyWith(await this.#dnssec.describe());
+    } catch (error) {
+      return replyToError(error);
+    }
+  }
+
+  /** Publishes the head of the zone again, after a change of faults. */
+  async republish(): Promise<void> {
+    if (this.#database.identity === null) return;
+    this.#database.writeState(() => {});
+    await this.#database.published();
   }
 
   async #lookUpExternal(name: string): Promise<TargetState> {

@@ -1,3 +1,4 @@
+import type { DnssecState } from "../../src/dns/rules/dnssec.ts";
 import { nextSerial } from "../../src/dns/record/soa.ts";
 import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 
@@ -73,6 +74,24 @@ export class ZoneState {
 
   set paused(paused: boolean) {
     this.#write("paused", paused);
+  }
+
+  /** `null` when the zone has no keys. */
+  get dnssec(): DnssecState | null {
+    return this.#read("dnssec") as DnssecState | null;
+  }
+
+  set dnssec(dnssec: DnssecState | null) {
+    this.#write("dnssec", dnssec);
+  }
+
+  /** The ids of the DS records that `delegation-signers.ts` has set, by the delegated name. */
+  get delegationSigners(): Readonly<Record<string, string>> {
+    return (this.#read("delegation_signers") ?? {}) as Record<string, string>;
+  }
+
+  set delegationSigners(ids: Readonly<Record<string, string>>) {
+    this.#write("delegation_signers", ids);
   }
 
   getSwitch(name: SwitchName): SwitchState {

@@ -131,6 +131,8 @@ export const problem = {
   storage: (reason: string) => make(507, 9452, reason),
   nestedTooDeep: (levels: number) =>
     make(400, 9447, `Request body is nested more than ${levels} levels deep.`),
+  dnssecUnsupported: (field: string, reason: string) =>
+    make(400, 9453, `${field} cannot be turned on: ${reason}.`),
   bodyIncomplete: () => make(400, 9448, "Request body ended too early."),
   internal: () => make(500, 9500, "Internal error"),
 } as const;
