@@ -15,6 +15,18 @@ export interface TestRecord {
   data?: JsonObject;
 }
 
+/** A signature that a test breaks: those of a whole zone, or those of one name. */
+export interface BrokenSignature {
+  /**
+   * - `expired_signature`: the signatures have ended
+   * - `wrong_signature`: the signatures do not belong to the records
+   * - `missing_ds`: the parent's DS record of the delegation is left out, without a proof
+   */
+  kind: "expired_signature" | "wrong_signature" | "missing_ds";
+  zone?: string;
+  name?: string;
+}
+
 /** An answer of the record API. */
 interface Envelope {
   readonly success: boolean;
@@ -70,6 +82,17 @@ export class DnsZones {
     return Answer.filter(({ type: each }) => each === Question[0].type).map(({ data }) => data);
   }
 
+  /** Signs a zone. Returns its DS record, for a trust anchor of a resolver. */
+  async sign(zoneName: string): Promise<string> {
+    const path = `/zones/${await this.#zoneId(zoneName)}/dnssec`;
+    return ((await this.#call("PATCH", path, { status: "active" })) as { ds: string }).ds;
+  }
+
+  /** Breaks signatures until the test ends. The given list replaces the last one. */
+  async breakSignatures(...broken: readonly BrokenSignature[]): Promise<void> {
+    await this.#call("PUT", "/dnssec_faults", { faults: broken }, "/ledge");
+  }
+
   async #zoneId(name: string): Promise<string> {
     const zones = await this.#call("GET", `/zones?name=${encodeURIComponent(name)}`);
     const [zone] = zones as { id: string }[];
@@ -77,8 +100,8 @@ export class DnsZones {
     throw new Error(`There is no zone "${name}": create it with dns.zone("${name}").`);
   }
 
-  async #call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const response = await this.#dns().fetch(`http://dns/client/v4${path}`, {
+  async #call(method: string, path: string, body?: unknown, root = "/client/v4"): Promise<unknown> {
+    const response = await this.#dns().fetch(`http://dns${root}${path}`, {
       method,
       headers: { "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),

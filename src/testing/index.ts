@@ -12,7 +12,7 @@ export type { Call, CallMethod } from "../store/core/recorded-call.ts";
 export type { Duration } from "../base/duration.ts";
 export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/store-fault.ts";
 export type { CallDetails, CallMatchers } from "./call-matchers.ts";
-export type { TestRecord } from "./dns-zones.ts";
+export type { BrokenSignature, TestRecord } from "./dns-zones.ts";
 export type { PresentedObject } from "./presented-object.ts";
 export type { BucketReference, DescribedValue, SeedValue, Snapshot } from "./test-runtime.ts";
 

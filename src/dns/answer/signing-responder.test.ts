@@ -134,6 +134,8 @@ describe("signatures that a test has broken", () => {
 
   it("do not belong to their set", async () => {
     const check = await broken("wrong_signature", "no.example.org");
+    // The second answer comes from the cache.
+    check("no.example.org A");
     expect([check("no.example.org A"), check("www.example.org A")]).toEqual([
       ["valid", "wrong"],
       ["valid"],

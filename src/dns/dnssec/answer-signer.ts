@@ -113,7 +113,8 @@ export class AnswerSigner {
 
 /** A signature of the same form that belongs to no records. */
 function spoil(signature: Uint8Array): Uint8Array {
-  const spoiled = signature.slice();
+  // Not `slice()`, which in a Buffer of Node shares memory with the cached signature.
+  const spoiled = Uint8Array.from(signature);
   spoiled[spoiled.length - 1]! ^= 1;
   return spoiled;
 }

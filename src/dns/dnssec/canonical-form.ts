@@ -7,7 +7,9 @@ import { nameLayouts } from "../wire/rdata-names.ts";
 
 /** Length octets are below 64 and thus not letters: the table leaves them unchanged. */
 export function canonicalName(name: Uint8Array): Uint8Array {
-  return name.map((octet) => lowerCase[octet]!);
+  const canonical = new Uint8Array(name.length);
+  for (let at = 0; at < name.length; at++) canonical[at] = lowerCase[name[at]!]!;
+  return canonical;
 }
 
 /**
@@ -17,7 +19,7 @@ export function canonicalName(name: Uint8Array): Uint8Array {
 export function canonicalData(type: number, data: Uint8Array): Uint8Array {
   const layout = nameLayouts.get(type);
   if (layout === undefined) return data;
-  const canonical = data.slice();
+  const canonical = Uint8Array.from(data);
   let at = layout.head;
   for (let count = 0; count < layout.strings; count++) at += data[at]! + 1;
   for (let count = 0; count < layout.names; count++) {

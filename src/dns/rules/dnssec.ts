@@ -12,7 +12,11 @@ export interface DnssecState {
   readonly modifiedOn: string;
 }
 
-/** "pending": the parent zone is a zone of this server, and has no DS record for the zone. */
+/**
+ * Deviation: a zone whose parent is not a zone of this server is active at once, because its DS record
+ * cannot be found. "pending": the parent zone is a zone of this server, and has no DS record
+ * for the zone.
+ */
 export type DnssecStatus = "active" | "pending" | "disabled";
 
 export interface DnssecPatch {
@@ -32,7 +36,7 @@ const statuses = ["active", "disabled"];
 /** The TTL in the text of the DS record, as the deployed service writes it. */
 const dsTtlSeconds = 3600;
 
-/** What cannot be turned on, and why. */
+/** What cannot be turned on, and why. Deviation: the deployed service has both. */
 const unsupported = {
   dnssec_use_nsec3:
     "zones are signed with NSEC records that cover one name each (RFC 9824), so NSEC3 would hide nothing more",
