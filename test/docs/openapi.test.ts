@@ -90,6 +90,7 @@ const bodies: Readonly<Record<string, () => Promise<Answer>>> = {
       ns_ttl: 60,
       nameservers: { type: "custom.zone" },
     }),
+  editDnssec: () => client.call("PATCH", fill("/zones/{zone}/dnssec"), { status: "active" }),
   editSetting: () => client.call("PATCH", fill("/zones/{zone}/settings/http3"), { value: "off" }),
   createRecord: () =>
     client.call("POST", fill("/zones/{zone}/dns_records"), {

@@ -98,3 +98,33 @@ it("seed() fills a bucket from a folder", async () => {
     },
   });
 });
+
+it("dns.sign() signs a zone, and dns.breakSignatures() lasts until the end of the test", async () => {
+  const { LEDGE_DNS: binding } = await miniflare.getBindings<{
+    LEDGE_DNS: { fetch: typeof fetch };
+  }>();
+  const signatureOf = async () => {
+    const url = "http://dns/dns-query?name=www.example.org&do=1";
+    const { Answer } = (await (await binding.fetch(url)).json()) as {
+      Answer: { type: number; data: string }[];
+    };
+    return Answer.find(({ type }) => type === 46)?.data.split(" ") ?? null;
+  };
+  const now = new Date().toISOString().slice(0, 19).replaceAll(/\D/g, "");
+  await control.dns.zone("example.org", [{ type: "A", name: "www", content: "192.0.2.1" }]);
+  expect(await signatureOf()).toBeNull();
+
+  const undoRest = await control.isolate();
+  expect(await control.dns.sign("example.org")).toMatch(/^example\.org\. 3600 IN DS \d+ 13 2 /);
+  expect((await signatureOf())![4]! > now).toBe(true);
+  await control.dns.breakSignatures({ kind: "expired_signature", name: "www.example.org" });
+  expect((await signatureOf())![4]! > now).toBe(false);
+  await control.dns.breakSignatures();
+  expect((await signatureOf())![4]! > now).toBe(true);
+  await control.dns.breakSignatures({ kind: "expired_signature", zone: "example.org" });
+  await undoRest();
+
+  expect(await signatureOf()).toBeNull();
+  await control.dns.sign("example.org");
+  expect((await signatureOf())![4]! > now).toBe(true);
+});

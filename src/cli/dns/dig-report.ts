@@ -3,6 +3,7 @@ import type { Message } from "../../dns/wire/message.ts";
 import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
 import { rcodeName } from "../../dns/wire/numbers.ts";
 import { formatData } from "../../dns/record/presentation.ts";
+import type { CheckedSignature } from "../../dns/client/check-signatures.ts";
 import type { AskedQuestion, DnsReply } from "../../dns/client/ask-server.ts";
 import { formatTable } from "../../base/format.ts";
 import { nameOfType } from "./type-names.ts";
@@ -13,6 +14,8 @@ export interface DigResult {
   /** The address of the server. */
   readonly server: string;
   readonly milliseconds: number;
+  /** The signatures of the answer; `null` when they were not asked for. */
+  readonly signatures: readonly CheckedSignature[] | null;
   /** The rules that produced the answer; `null` for a server that does not name them. */
   readonly reasons: readonly { readonly text: string }[] | null;
 }
@@ -49,6 +52,7 @@ export function digText(result: DigResult): string {
     section("Answer", message.answers),
     section("Authority", message.authorities),
     section("Additional", message.additionals),
+    signatureLines(result),
     reasons === null || reasons.length === 0
       ? []
       : [";; Why", ...reasons.map(({ text }) => `;;   ${text}`)],
@@ -59,6 +63,24 @@ export function digText(result: DigResult): string {
     .join("\n\n");
 }
 
+function signatureLines({ signatures }: DigResult): string[] {
+  if (signatures === null) return [];
+  if (signatures.length === 0) return [";; Signatures: none"];
+  const lines = signatures.map((each) => {
+    const key = `key ${each.keyTag}${each.role === null ? "" : ` (${each.role})`}`;
+    return (
+      `;;   ${absolute(each.owner)} ${nameOfType(each.typeCovered)}: ${each.verdict}, by ${key} of ` +
+      `${absolute(each.signer)}, from ${timeText(each.inceptionSeconds)} until ` +
+      timeText(each.expirationSeconds)
+    );
+  });
+  return [";; Signatures", ...lines];
+}
+
+function timeText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace(".000", "");
+}
+
 function section(title: string, records: readonly ResourceRecord[]): string[] {
   const rows = records.map((record) => {
     const { name, ttl, type, data } = recordJson(record);
@@ -67,7 +89,7 @@ function section(title: string, records: readonly ResourceRecord[]): string[] {
   return rows.length === 0 ? [] : [`;; ${title}`, formatTable(rows)];
 }
 
-export function digJson({ question, reply, server, milliseconds, reasons }: DigResult) {
+export function digJson({ question, reply, server, milliseconds, signatures, reasons }: DigResult) {
   const { message, transport, octets } = reply;
   return {
     question: { name: question.name, type: nameOfType(question.type) },
@@ -76,11 +98,26 @@ export function digJson({ question, reply, server, milliseconds, reasons }: DigR
     answers: message.answers.map(recordJson),
     authorities: message.authorities.map(recordJson),
     additionals: message.additionals.map(recordJson),
+    ...(signatures !== null && { signatures: signatures.map(signatureJson) }),
     reasons,
     server,
     transport,
     octets,
     milliseconds,
+  };
+}
+
+function signatureJson(signature: CheckedSignature) {
+  const { owner, typeCovered, keyTag, role, signer, verdict } = signature;
+  return {
+    name: owner,
+    type: nameOfType(typeCovered),
+    verdict,
+    key_tag: keyTag,
+    role,
+    signer,
+    valid_from: timeText(signature.inceptionSeconds),
+    valid_until: timeText(signature.expirationSeconds),
   };
 }
 

@@ -2,7 +2,13 @@
 import { isIP, isIPv6 } from "node:net";
 import { nearest } from "../../base/nearest.ts";
 import type { ServerAddress } from "../../config/server-address.ts";
-import { askHttps, askServer, type AskedQuestion } from "../../dns/client/ask-server.ts";
+import {
+  askHttps,
+  askServer,
+  type AskedQuestion,
+  type AskOptions,
+} from "../../dns/client/ask-server.ts";
+import { checkSignatures } from "../../dns/client/check-signatures.ts";
 import { parseIpv4, parseIpv6 } from "../../dns/record/field/ip-address.ts";
 import { toAsciiName } from "../../dns/record/punycode.ts";
 import { recordTypes } from "../../dns/record/registry.ts";
@@ -21,7 +27,8 @@ export const dig: LeafCommand = {
   summary: "Asks a name server, and names the rules that produced the answer",
   details:
     "The query goes over UDP, and over TCP if the answer is too long. Only Ledge's own server names\n" +
-    "its rules. Every answer is a success, NXDOMAIN included.",
+    "its rules. Every answer is a success, NXDOMAIN included. With --dnssec, the signatures are\n" +
+    "checked with the keys of their zone; the DS records above the zone are not.",
   arguments: [
     { name: "NAME", summary: "A full name, or an IP address for a reverse lookup" },
     {
@@ -33,27 +40,35 @@ export const dig: LeafCommand = {
   options: {
     server: { summary: "Another name server", value: "HOST[:PORT]" },
     tcp: { summary: "Sends the query over TCP" },
+    dnssec: { summary: "Asks for signatures, and checks them" },
     ...serverOptions,
   },
-  examples: ["ledge dns dig www.example.com", "ledge dns dig example.com MX --server 192.0.2.53"],
+  examples: [
+    "ledge dns dig www.example.com",
+    "ledge dns dig example.com MX --server 192.0.2.53",
+    "ledge dns dig www.example.com --dnssec",
+  ],
 
   async run(invocation) {
     const [name, type] = invocation.arguments as [string, string?];
     const question = parseQuestion(name, type);
-    const tcp = invocation.options["tcp"] === true;
+    const options = {
+      tcp: invocation.options["tcp"] === true,
+      dnssec: invocation.options["dnssec"] === true,
+    };
     const otherServer = textOption(invocation, "server");
     const result =
       otherServer === undefined
         ? await withDns(
             invocation,
             async ({ api, dns }) => ({
-              ...(await timeQuestion(question, dns ?? api.url, tcp)),
-              reasons: await fetchReasons(question, api.url),
+              ...(await timeQuestion(question, dns ?? api.url, options)),
+              reasons: await fetchReasons(question, api.url, options),
             }),
             { listen: true },
           )
         : {
-            ...(await timeQuestion(question, await resolveServer("server", otherServer), tcp)),
+            ...(await timeQuestion(question, await resolveServer("server", otherServer), options)),
             reasons: null,
           };
     print(invocation, digJson(result), digText(result));
@@ -96,13 +111,27 @@ function reverseName(address: string): string {
  *
  * @param server a name server, or the URL of an API, which answers over HTTPS
  */
-async function timeQuestion(question: AskedQuestion, server: ServerAddress | string, tcp: boolean) {
+async function timeQuestion(
+  question: AskedQuestion,
+  server: ServerAddress | string,
+  options: AskOptions,
+) {
+  const ask = (asked: AskedQuestion) =>
+    typeof server === "string"
+      ? askHttps(asked, server, options)
+      : askServer(asked, server, options);
   const start = performance.now();
-  const reply = await (typeof server === "string"
-    ? askHttps(question, server)
-    : askServer(question, server, { tcp }));
+  const reply = await ask(question);
   const milliseconds = Math.round(performance.now() - start);
-  return { question, reply, server: serverText(server), milliseconds };
+  const fetchKeys = async (name: string) => {
+    const { message } = await ask({ name, type: typeCodes.DNSKEY });
+    return message.answers.filter(({ type }) => type === typeCodes.DNSKEY);
+  };
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const signatures = options.dnssec
+    ? await checkSignatures(reply.message, fetchKeys, nowSeconds)
+    : null;
+  return { question, reply, server: serverText(server), milliseconds, signatures };
 }
 
 function serverText(server: ServerAddress | string): string {
@@ -115,9 +144,15 @@ function serverText(server: ServerAddress | string): string {
 async function fetchReasons(
   { name, type }: AskedQuestion,
   url: string,
+  { dnssec = false }: AskOptions,
 ): Promise<DigResult["reasons"]> {
   const address = new URL("/dns-query", url);
-  address.search = new URLSearchParams({ name, type: String(type), explain: "true" }).toString();
+  address.search = new URLSearchParams({
+    name,
+    type: String(type),
+    explain: "true",
+    ...(dnssec && { do: "true" }),
+  }).toString();
   try {
     const response = await fetch(address, { headers: { accept: "application/dns-json" } });
     const { Reasons = null } = (await response.json()) as { Reasons?: DigResult["reasons"] };

@@ -3,6 +3,7 @@ import type { LeafCommand } from "../command.ts";
 import { add } from "./add.ts";
 import { deleteRecords } from "./delete.ts";
 import { dig } from "./dig.ts";
+import { dnssec } from "./dnssec.ts";
 import { exportRecords } from "./export.ts";
 import { importRecords } from "./import.ts";
 import { listRecords } from "./list.ts";
@@ -17,5 +18,6 @@ export const dnsCommands: readonly LeafCommand[] = [
   deleteRecords,
   importRecords,
   exportRecords,
+  dnssec,
   dig,
 ];

@@ -27,6 +27,14 @@ export interface ApiRecord {
   readonly modified_on: string;
 }
 
+/** The state of DNSSEC; without keys most fields are `null`. */
+export interface ApiDnssec {
+  readonly status: "active" | "pending" | "disabled";
+  readonly ds: string | null;
+  readonly key_tag: number | null;
+  readonly modified_on: string | null;
+}
+
 export interface ApiProblem {
   readonly code: number;
   readonly message: string;
@@ -165,6 +173,14 @@ export class ApiClient {
   async exportFile(zoneId: string): Promise<string> {
     const response = await this.#fetch(`/zones/${zoneId}/dns_records/export`, {});
     return response.ok ? response.text() : ((await this.#read(response)).result as string);
+  }
+
+  dnssec(zoneId: string): Promise<ApiDnssec> {
+    return this.#call("GET", `/zones/${zoneId}/dnssec`);
+  }
+
+  changeDnssec(zoneId: string, status: "active" | "disabled"): Promise<ApiDnssec> {
+    return this.#call("PATCH", `/zones/${zoneId}/dnssec`, { status });
   }
 
   async #pages<Item>(path: string): Promise<Item[]> {

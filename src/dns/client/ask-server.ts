@@ -29,6 +29,16 @@ const tcpMilliseconds = 10_000;
 
 const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
 
+export interface AskOptions {
+  readonly tcp?: boolean;
+  /** Sets DO: a signed zone answers with its signatures. */
+  readonly dnssec?: boolean;
+}
+
+function encodeAsked(question: AskedQuestion, { dnssec = false }: AskOptions): Uint8Array {
+  return encodeQuery(question, { recursionDesired: true, edns: { ...edns, dnssecOk: dnssec } });
+}
+
 /** @throws WireError when the name is not a domain name */
 export function encodeQuery(
   { name, type }: AskedQuestion,
@@ -42,16 +52,20 @@ export function encodeQuery(
 export async function askServer(
   question: AskedQuestion,
   server: ServerAddress,
-  { tcp = false }: { tcp?: boolean } = {},
+  options: AskOptions = {},
 ): Promise<DnsReply> {
-  const query = encodeQuery(question);
-  const reply = tcp ? null : await askUdp(query, server);
+  const query = encodeAsked(question, options);
+  const reply = options.tcp === true ? null : await askUdp(query, server);
   return reply === null || reply.message.truncated ? askTcp(query, server) : reply;
 }
 
 /** @param url of the record API, whose server answers DNS over HTTPS (RFC 8484) too */
-export async function askHttps(question: AskedQuestion, url: string): Promise<DnsReply> {
-  const query = encodeQuery(question);
+export async function askHttps(
+  question: AskedQuestion,
+  url: string,
+  options: AskOptions = {},
+): Promise<DnsReply> {
+  const query = encodeAsked(question, options);
   try {
     const response = await fetch(new URL("/dns-query", url), {
       method: "POST",

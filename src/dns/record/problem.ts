@@ -132,7 +132,7 @@ export const problem = {
   nestedTooDeep: (levels: number) =>
     make(400, 9447, `Request body is nested more than ${levels} levels deep.`),
   dnssecUnsupported: (field: string, reason: string) =>
-    make(400, 9453, `${field} cannot be turned on: ${reason}.`),
+    make(400, 9460, `${field} cannot be turned on: ${reason}.`),
   bodyIncomplete: () => make(400, 9448, "Request body ended too early."),
   internal: () => make(500, 9500, "Internal error"),
 } as const;

@@ -1,0 +1,67 @@
+/** `ledge dns dnssec`, and the signatures in `ledge dns dig --dnssec`. */
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startDns, type RunningDns } from "../../dist/index.js";
+import { Client, credentials } from "../dns/support/client.ts";
+import { DnsProject } from "../support/dns-command.ts";
+
+const records = [{ type: "A", name: "www", content: "192.0.2.1", ttl: 300 }];
+const project = new DnsProject({ zones: [{ name: "example.org", records }] });
+let running: RunningDns;
+
+beforeAll(async () => {
+  const configPath = join(project.folder, "wrangler.json");
+  running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
+});
+afterAll(async () => {
+  await running.stop();
+  project.remove();
+});
+
+it("turns DNSSEC on and off, and shows the DS record", async () => {
+  expect(await project.ok("dnssec", "example.org")).toBe("DNSSEC of example.org is off.\n");
+  const on = await project.ok("dnssec", "example.org", "on");
+  expect(on).toMatch(
+    /^DNSSEC of example\.org is on\. The DS record:\nexample\.org\. 3600 IN DS \d+ 13 2 [0-9A-F]{64}\n$/,
+  );
+  expect(await project.ok("dnssec", "example.org", "status")).toBe(on);
+  await project.ok("dnssec", "example.org", "off");
+  expect(await project.json("dnssec", "example.org")).toMatchObject({ status: "disabled" });
+  expect(await project.run("dnssec", "example.org", "maybe")).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('ACTION must be on, off or status, not "maybe".'),
+  });
+});
+
+it("says what a local parent needs", async () => {
+  await project.ok("zones", "--create", "child.example.org");
+  expect(await project.ok("dnssec", "child.example.org", "on")).toMatch(
+    /the parent zone has no DS record: give the parent zone NS records for child\.example\.org/,
+  );
+});
+
+it("dig --dnssec names the key, the window and the verdict of each signature", async () => {
+  expect(await project.ok("dig", "www.example.org", "--dnssec")).toContain(";; Signatures: none");
+  await project.ok("dnssec", "example.org", "on");
+  const printed = await project.ok("dig", "www.example.org", "--dnssec");
+  expect(printed).toMatch(
+    /^;; {3}www\.example\.org\. A: valid, by key \d+ \(ZSK\) of example\.org\., from \S+Z until \S+Z$/m,
+  );
+  expect(printed).toContain(
+    ";;   example.org is signed: the answer has the signatures of its sets",
+  );
+  expect(await project.ok("dig", "www.example.org")).not.toContain("RRSIG");
+  const keys = await project.json("dig", "example.org", "DNSKEY", "--dnssec");
+  expect(keys.signatures).toMatchObject([{ type: "DNSKEY", role: "KSK", verdict: "valid" }]);
+});
+
+it.each([
+  ["expired_signature", "expired"],
+  ["wrong_signature", "wrong"],
+])("dig --dnssec finds an %s", async (kind, verdict) => {
+  const control = new Client(new URL("/ledge", running.url).href, credentials);
+  await control.ok("PUT", "/dnssec_faults", { faults: [{ kind, name: "www.example.org" }] });
+  const found = await project.json("dig", "www.example.org", "--dnssec");
+  expect(found.signatures).toMatchObject([{ name: "www.example.org", type: "A", verdict }]);
+  await control.ok("DELETE", "/dnssec_faults");
+});
