@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the name servers and the clients of test:peers from Debian. Leaves none of them running.
 set -euo pipefail
-packages=(bind9 bind9-dnsutils bind9-utils knot knot-dnsutils nsd ldnsutils dnsperf
+packages=(bind9 bind9-dnsutils bind9-utils unbound knot knot-dnsutils nsd ldnsutils dnsperf
   pdns-server pdns-backend-sqlite3 sqlite3
   awscli rclone s3cmd restic s3fs python3-boto3
   # What ceph/s3-tests imports.

@@ -1,0 +1,216 @@
+/**
+ * Validators of others on our signed zones: delv, drill and unbound validate every type and every
+ * kind of answer, and unbound refuses each of the broken ones.
+ */
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Client, credentials } from "../dns/support/client.ts";
+import { recordArbitrary, rdataOf } from "../dns/support/record-arbitrary.ts";
+import { acceptable } from "./acceptable.ts";
+import { environment, type RunningProcess } from "./servers/peer.ts";
+import { startUnbound } from "./servers/unbound.ts";
+import { freePort, startOurs, temporaryFolder } from "./support.ts";
+
+const zones = ["example.org", "child.example.org", "plain.example.org"] as const;
+const shapes = [
+  { type: "A", name: "@", content: "192.0.2.1", ttl: 300 },
+  { type: "A", name: "www", content: "192.0.2.2", ttl: 300 },
+  { type: "AAAA", name: "www", content: "2001:db8::2", ttl: 300 },
+  { type: "A", name: "*.wild", content: "192.0.2.3", ttl: 300 },
+  { type: "CNAME", name: "*.alias-wild", content: "www.example.org", ttl: 300 },
+  { type: "CNAME", name: "alias", content: "www.example.org", ttl: 300 },
+  { type: "CNAME", name: "gone", content: "nothing.example.org", ttl: 300 },
+  { type: "CNAME", name: "to-child", content: "www.child.example.org", ttl: 300 },
+  { type: "A", name: "proxied", content: "192.0.2.4", proxied: true },
+  { type: "CNAME", name: "flat", content: "www.example.org", settings: { flatten_cname: true } },
+  { type: "TXT", name: "deep.below", content: '"text"', ttl: 300 },
+  { type: "NS", name: "child", content: "ns1.ledge.local", ttl: 300 },
+  { type: "NS", name: "plain", content: "ns1.ledge.local", ttl: 300 },
+];
+
+const positive = [
+  "example.org SOA",
+  "example.org NS",
+  "example.org DNSKEY",
+  "example.org CDS",
+  "example.org CDNSKEY",
+  "www.example.org A",
+  "WWW.example.org AAAA",
+  "x.wild.example.org A",
+  "a.b.wild.example.org A",
+  "*.wild.example.org A",
+  "x.alias-wild.example.org AAAA",
+  "alias.example.org A",
+  "to-child.example.org A",
+  "proxied.example.org A",
+  "proxied.example.org AAAA",
+  "proxied.example.org HTTPS",
+  "flat.example.org A",
+  "flat.example.org AAAA",
+  "child.example.org DS",
+  "child.example.org SOA",
+  "www.child.example.org A",
+];
+const negative = [
+  "no.example.org A",
+  "a.b.c.no.example.org A",
+  "www.example.org MX",
+  "example.org TXT",
+  "below.example.org A",
+  "x.wild.example.org MX",
+  "flat.example.org MX",
+  "plain.example.org DS",
+  "no.child.example.org A",
+  "gone.example.org A",
+];
+
+let client: Client;
+let control: Client;
+let port: number;
+let trustAnchor: string;
+const questionsOfTypes: string[] = [];
+
+beforeAll(async () => {
+  const child = { name: zones[1], records: [{ type: "A", name: "www", content: "192.0.2.7" }] };
+  const plain = { name: zones[2], records: [{ type: "A", name: "www", content: "192.0.2.8" }] };
+  const ours = await startOurs({ zones: [{ name: zones[0], records: shapes }, child, plain] });
+  client = new Client(ours.url);
+  control = new Client(new URL("/ledge", ours.url).href, credentials);
+  port = ours.dnsPort!;
+  const idOf = async (name: string) =>
+    ((await client.ok("GET", `/zones?name=${name}`)) as { id: string }[])[0]!.id;
+  const sign = async (name: string) =>
+    client.ok("PATCH", `/zones/${await idOf(name)}/dnssec`, { status: "active" });
+  trustAnchor = (await sign(zones[0])).ds;
+  await sign(zones[1]);
+  const records = `/zones/${await idOf(zones[0])}/dns_records`;
+  const types = Object.keys(rdataOf).filter((type) => !["CNAME", "NS", "DS"].includes(type));
+  for (const type of types) {
+    const requests = fc.sample(recordArbitrary(type), { numRuns: 6, seed: 4034 });
+    for (const [index, request] of requests.entries()) {
+      const name = `${type.toLowerCase()}-${index % 3}`;
+      const record = { ...acceptable(request), name, ttl: 300, settings: {}, proxied: false };
+      if ((await client.call("POST", records, record)).body.success) {
+        questionsOfTypes.push(`${name}.${zones[0]} ${type}`);
+      }
+    }
+  }
+});
+
+async function run(program: string, ...args: string[]): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(program, args, { env: environment });
+    return stdout;
+  } catch (error) {
+    return `${(error as { stdout?: string }).stdout ?? ""}\n${String(error)}`;
+  }
+}
+
+const place = async () => ({ folder: temporaryFolder(), port: await freePort() });
+
+/** The RCODE and whether the answer is authenticated. */
+async function resolve(resolver: RunningProcess, question: string): Promise<string> {
+  const words = ["@127.0.0.1", "-p", `${resolver.port}`, "+dnssec", "+time=10", "+tries=1"];
+  const printed = await run("dig", ...words, ...question.split(" "));
+  const rcode = /status: (\w+)/.exec(printed)?.[1] ?? printed;
+  return /flags:[^;]* ad[ ;]/.test(printed) ? `${rcode} ad` : rcode;
+}
+
+describe("unbound", () => {
+  let unbound: RunningProcess;
+  beforeAll(async () => {
+    unbound = await startUnbound({ authority: port, zones, trustAnchor }, await place());
+  });
+  afterAll(() => unbound.stop());
+
+  it("authenticates every record type", async () => {
+    const questions = [...new Set(questionsOfTypes)];
+    expect(questions.length).toBeGreaterThan(40);
+    const found: Record<string, string> = {};
+    for (const question of questions) found[question] = await resolve(unbound, question);
+    expect(found).toEqual(Object.fromEntries(questions.map((each) => [each, "NOERROR ad"])));
+  });
+
+  it.each([...positive, ...negative])("authenticates %s", async (question) => {
+    expect(await resolve(unbound, question)).toBe("NOERROR ad");
+  });
+
+  it("answers without authentication below an unsigned delegation", async () => {
+    expect(await resolve(unbound, "www.plain.example.org A")).toBe("NOERROR");
+    expect(await resolve(unbound, "no.plain.example.org A")).toBe("NXDOMAIN");
+  });
+});
+
+describe("unbound refuses", () => {
+  it.each([
+    ["an expired signature", { kind: "expired_signature", name: "www.example.org" }],
+    ["a wrong signature", { kind: "wrong_signature", name: "www.example.org" }],
+    ["a zone of expired signatures", { kind: "expired_signature", zone: "example.org" }],
+    ["a zone of wrong signatures", { kind: "wrong_signature", zone: "example.org" }],
+    [
+      "an expired denial",
+      { kind: "expired_signature", name: "no.example.org" },
+      "no.example.org A",
+    ],
+    ["a wrong denial", { kind: "wrong_signature", name: "no.example.org" }, "no.example.org A"],
+    ["a missing DS", { kind: "missing_ds", name: "child.example.org" }, "www.child.example.org A"],
+    [
+      "missing DS of a zone",
+      { kind: "missing_ds", zone: "example.org" },
+      "www.child.example.org A",
+    ],
+  ])("%s", async (_, fault, question = "www.example.org A") => {
+    await control.ok("PUT", "/dnssec_faults", { faults: [fault] });
+    const unbound = await startUnbound({ authority: port, zones, trustAnchor }, await place());
+    try {
+      expect(await resolve(unbound, question)).toBe("SERVFAIL");
+      const other = "name" in fault ? "NOERROR ad" : null;
+      if (other !== null) expect(await resolve(unbound, "flat.example.org A")).toBe(other);
+    } finally {
+      await unbound.stop();
+      await control.ok("DELETE", "/dnssec_faults");
+    }
+  });
+});
+
+describe("delv", () => {
+  const delv = (question: string) => {
+    const [tag, algorithm, digestType, digest] = trustAnchor.split(" DS ")[1]!.split(" ");
+    const file = join(temporaryFolder(), "anchor");
+    const anchor = `static-ds ${tag} ${algorithm} ${digestType} "${digest}"`;
+    writeFileSync(file, `trust-anchors { ${zones[0]}. ${anchor}; };\n`);
+    const server = ["@127.0.0.1", "-p", `${port}`, "-a", file, `+root=${zones[0]}`];
+    return run("delv", ...server, ...question.split(" "));
+  };
+
+  it.each(positive)("validates %s", async (question) => {
+    expect(await delv(question)).toMatch(/^; fully validated/m);
+  });
+
+  it.each(negative)("validates %s", async (question) => {
+    // delv shows the CNAME that leads to a name that does not exist, and not the denial.
+    expect(await delv(question)).toMatch(/^; (?:negative response, )?fully validated/m);
+  });
+
+  it("finds an unsigned delegation", async () => {
+    expect(await delv("www.plain.example.org A")).toMatch(/^; unsigned answer/m);
+  });
+});
+
+describe("drill", () => {
+  const file = join(temporaryFolder(), "key");
+  beforeAll(async () => {
+    const words = ["@127.0.0.1", "-p", `${port}`, "+noall", "+answer"];
+    const keys = (await run("dig", ...words, zones[0], "DNSKEY")).split("\n");
+    writeFileSync(file, `${keys.find((line) => line.includes("257 3 13"))}\n`);
+  });
+
+  it.each([...positive, ...negative])("chases the signatures of %s", async (question) => {
+    const chase = ["-S", "-a", "-k", file, "-p", `${port}`, "@127.0.0.1"];
+    expect(await run("drill", ...chase, ...question.split(" "))).toContain("Chase successful");
+  });
+});
