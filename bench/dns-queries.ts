@@ -1,6 +1,6 @@
 /**
- * Queries per second by dnsperf: our server with one and with two threads, other name servers, and
- * an echo in Node as a lower bound. All servers have the same zone and run at the same time. The
+ * Queries per second by dnsperf: our server with one and with two threads, the same with a signed
+ * zone and DO, other name servers, and an echo in Node as a lower bound. All servers have the same zone and run at the same time. The
  * load visits them in turn, in rounds, so that other work of the machine affects all of them. The
  * results are the median of the rounds, and the processor time of an answer, which depends less on
  * other work.
@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { peers } from "../test/peers/servers/index.ts";
 import { isInstalled, type RunningPeer } from "../test/peers/servers/peer.ts";
-import { queries, zoneName } from "./dns/bench-zone.ts";
+import { absentQueries, queries, zoneName } from "./dns/bench-zone.ts";
 import { echo, startOurs } from "./dns/contestants.ts";
 import { runDnsperf, type LoadResult } from "./dns/dnsperf.ts";
 import { processorSeconds } from "./process-tree.ts";
@@ -31,12 +31,17 @@ const { values: options } = parseArgs({
 const size = Number(options.records);
 const seconds = Number(options.seconds);
 const transport = options.transport === "tcp" ? "tcp" : "udp";
+const absentCount = 200_000;
 /** Outside the range of ephemeral ports. */
 const firstPort = 61_100;
 
 interface Contestant {
   readonly name: string;
   readonly server: RunningPeer;
+  /** Of a file. */
+  readonly queries: string;
+  /** The queries set DO. */
+  readonly dnssecOk: boolean;
   readonly rounds: (LoadResult & { readonly processorMicroseconds: number | null })[];
 }
 
@@ -56,6 +61,8 @@ const contestants: Contestant[] = [];
 try {
   const queryFile = join(folder, "queries");
   writeFileSync(queryFile, `${queries(size).join("\n")}\n`);
+  const absentFile = join(folder, "absent-queries");
+  writeFileSync(absentFile, `${absentQueries(absentCount).join("\n")}\n`);
   const file = join(folder, "zone");
   let port = firstPort;
   const place = (name: string) => {
@@ -66,28 +73,37 @@ try {
 
   for (const threads of options.threads.split(",").map(Number)) {
     const name = `ours, ${threads} thread${threads === 1 ? "" : "s"}`;
-    const server = await startOurs(threads, place(name), size);
+    const server = await startOurs(threads, place(name), { size });
     writeFileSync(file, server.zoneFile);
-    contestants.push({ name, server, rounds: [] });
+    contestants.push({ name, server, queries: queryFile, dnssecOk: false, rounds: [] });
+  }
+  if (isWanted("ours, signed")) {
+    const server = await startOurs(1, place("ours, signed"), { size, isSigned: true });
+    const shared = { server, dnssecOk: true };
+    contestants.push({ ...shared, name: "ours, signed", queries: queryFile, rounds: [] });
+    const name = "ours, signed, absent names";
+    contestants.push({ ...shared, name, queries: absentFile, rounds: [] });
   }
   for (const peer of [echo, ...peers]) {
     if (!isWanted(peer.name) || (peer === echo && transport === "tcp")) continue;
     if (isInstalled(peer)) {
       const server = await peer.start({ name: zoneName, file }, place(peer.name));
-      contestants.push({ name: peer.name, server, rounds: [] });
+      const { name } = peer;
+      contestants.push({ name, server, queries: queryFile, dnssecOk: false, rounds: [] });
     } else {
       console.log(`${peer.name} is not installed, and is left out: ${peer.programs.join(", ")}`);
     }
   }
 
   for (let round = 0; round <= Number(options.rounds); round++) {
-    for (const { server, rounds } of contestants) {
+    for (const { server, queries: asked, dnssecOk, rounds } of contestants) {
       const before = processorSeconds(server.processId);
       const result = await runDnsperf({
         port: server.port,
-        queries: queryFile,
+        queries: asked,
         seconds,
         transport,
+        dnssecOk,
       });
       const after = processorSeconds(server.processId);
       const used = before === null || after === null ? null : after - before;
@@ -118,6 +134,7 @@ try {
     }),
   );
 } finally {
-  await Promise.all(contestants.map(({ server }) => server.stop()));
+  const servers = new Set(contestants.map(({ server }) => server));
+  await Promise.all(Array.from(servers, (server) => server.stop()));
   rmSync(folder, { recursive: true, force: true });
 }

@@ -17,6 +17,11 @@ export function records(count: number): Record<string, unknown>[] {
   }).concat([{ type: "A", name: "*.wild", content: "192.0.2.1", ttl: 300 }]);
 }
 
+/** Names that do not exist: more than any cache of signatures holds. */
+export function absentQueries(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `absent-${index}.${zoneName} A`);
+}
+
 /** Mostly existing names, some names that a wildcard covers, and some absent names. */
 export function queries(count: number): string[] {
   return Array.from({ length: count }, (_, at) => {

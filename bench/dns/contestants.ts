@@ -34,7 +34,7 @@ export const echo: Peer = {
 export async function startOurs(
   threads: number,
   { folder, port }: PeerPlace,
-  size: number,
+  { size, isSigned = false }: { readonly size: number; readonly isSigned?: boolean },
 ): Promise<RunningPeer & { readonly zoneFile: string }> {
   const args = [program("./ours.ts"), folder, String(port), String(threads)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -55,6 +55,7 @@ export async function startOurs(
       const posts = all.slice(from, from + batch);
       await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts });
     }
+    if (isSigned) await client.ok("PATCH", `/zones/${zoneId}/dnssec`, { status: "active" });
     await untilAnswering(port, zoneName);
     return { port, processId: child.pid!, stop, zoneFile: await client.exportFile(zoneId) };
   } catch (error) {

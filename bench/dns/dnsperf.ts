@@ -7,6 +7,8 @@ export interface Load {
   readonly queries: string;
   readonly seconds: number;
   readonly transport: "udp" | "tcp";
+  /** Sets DO. */
+  readonly dnssecOk: boolean;
 }
 
 export interface LoadResult {
@@ -19,7 +21,13 @@ export interface LoadResult {
 const clients = 16;
 const outstanding = 200;
 
-export async function runDnsperf({ port, queries, seconds, transport }: Load): Promise<LoadResult> {
+export async function runDnsperf({
+  port,
+  queries,
+  seconds,
+  transport,
+  dnssecOk,
+}: Load): Promise<LoadResult> {
   const { stdout } = await promisify(execFile)("dnsperf", [
     "-s",
     "127.0.0.1",
@@ -35,6 +43,7 @@ export async function runDnsperf({ port, queries, seconds, transport }: Load): P
     String(outstanding),
     "-m",
     transport,
+    ...(dnssecOk ? ["-D"] : []),
   ]);
   const read = (label: string): number =>
     Number(new RegExp(`${label}:\\s+([\\d.]+)`).exec(stdout)?.[1]);
