@@ -126,10 +126,10 @@ describe("the API", () => {
   });
 });
 
-describe("the DS record of a local parent", () => {
-  const dsRecords = async () =>
-    (await client.ok("GET", `/zones/${zoneId}/dns_records?type=DS`)) as { content: string }[];
+const dsRecords = async () =>
+  (await client.ok("GET", `/zones/${zoneId}/dns_records?type=DS`)) as { content: string }[];
 
+describe("the DS record of a local parent", () => {
   it("exists while the child is signed and delegated, in any order of the two", async () => {
     const child = await client.createZone("child.example.org");
     const path = `/zones/${child}/dnssec`;
@@ -213,6 +213,14 @@ describe("answers", () => {
   });
 });
 
+function delegation(name: string, signer: string): ServedRecord[] {
+  const fields = { name, priority: null, ttl: 300, proxied: false, settings: {} };
+  return [
+    { ...fields, id: `${name} NS`, type: "NS", content: "ns.invalid" },
+    { ...fields, id: `${name} DS`, type: "DS", content: signer },
+  ];
+}
+
 describe("an independent validator", () => {
   let above: ReturnType<typeof respondFrom>["ask"];
   let anchor: Uint8Array;
@@ -227,14 +235,6 @@ describe("an independent validator", () => {
     above = respondFrom(zones, { signer: nodeSigner() }).ask;
     anchor = dsData(root);
   });
-
-  function delegation(name: string, signer: string): ServedRecord[] {
-    const fields = { name, priority: null, ttl: 300, proxied: false, settings: {} };
-    return [
-      { ...fields, id: `${name} NS`, type: "NS", content: "ns.invalid" },
-      { ...fields, id: `${name} DS`, type: "DS", content: signer },
-    ];
-  }
 
   async function validate(question: string): Promise<string> {
     const [name, type] = question.split(" ");

@@ -20,7 +20,7 @@ export async function makeZoneKeys(zoneName: string): Promise<ZoneKeys> {
     await makeKey(keySigningFlags),
   ];
   const digested = digestedOctets(encodeName(zoneName), dnskeyData(keySigningKey));
-  const hash = await crypto.subtle.digest("SHA-256", digested as Uint8Array<ArrayBuffer>);
+  const hash = await crypto.subtle.digest("SHA-256", new Uint8Array(digested));
   return { keySigningKey, zoneSigningKey, digest: encodeHex(new Uint8Array(hash)) };
 }
 

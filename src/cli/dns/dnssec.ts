@@ -5,7 +5,7 @@ import { print } from "../output.ts";
 import { serverOptions, withDns } from "./dns-session.ts";
 import { findZone, zoneArgument } from "./find-zone.ts";
 
-const actions = ["on", "off", "status"];
+const actions = new Set(["on", "off", "status"]);
 
 export const dnssec: LeafCommand = {
   name: "dnssec",
@@ -19,7 +19,7 @@ export const dnssec: LeafCommand = {
 
   async run(invocation) {
     const [word, action = "status"] = invocation.arguments as [string, string?];
-    if (!actions.includes(action)) {
+    if (!actions.has(action)) {
       throw new UsageError(`ACTION must be on, off or status, not "${action}".`);
     }
     await withDns(invocation, async ({ api }) => {

@@ -109,17 +109,17 @@ describe("the bound on signatures for names that the zone does not have", () => 
   });
 });
 
-describe("signatures that a test has broken", () => {
-  const broken = async (kind: "expired_signature" | "wrong_signature", name: string | null) => {
-    const own = await serveSigned({ "example.org": signedText }, undefined, [{ kind, name }]);
-    const { ask } = respondFrom(own, { signer: nodeSigner() });
-    const keys = ask(composeQuery("example.org DNSKEY", dnssecOk), udp, now).answers;
-    return (question: string) => {
-      const message = ask(composeQuery(question, dnssecOk), udp, now);
-      return checkSignatures(message, keys, now).map(({ verdict }) => verdict);
-    };
+const broken = async (kind: "expired_signature" | "wrong_signature", name: string | null) => {
+  const own = await serveSigned({ "example.org": signedText }, undefined, [{ kind, name }]);
+  const { ask } = respondFrom(own, { signer: nodeSigner() });
+  const keys = ask(composeQuery("example.org DNSKEY", dnssecOk), udp, now).answers;
+  return (question: string) => {
+    const message = ask(composeQuery(question, dnssecOk), udp, now);
+    return checkSignatures(message, keys, now).map(({ verdict }) => verdict);
   };
+};
 
+describe("signatures that a test has broken", () => {
   it("have ended", async () => {
     const check = await broken("expired_signature", "www.example.org");
     expect([check("www.example.org A"), check("flat.example.org A")]).toEqual([

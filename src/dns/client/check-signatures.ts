@@ -12,7 +12,7 @@ import { encodeName, formatName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 
-export type SignatureVerdict =
+type SignatureVerdict =
   | "valid"
   | "expired"
   | "not yet valid"

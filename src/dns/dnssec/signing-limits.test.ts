@@ -8,13 +8,13 @@ const key = { publicKey: "one" } as SigningKey;
 const request = (text: string) => ({ key, octets: new TextEncoder().encode(text) });
 const signature = (octet: number) => Uint8Array.of(octet);
 
-describe("SigningBudget", () => {
-  const takeAll = (budget: SigningBudget, isProven: boolean, nowSeconds: number) => {
-    let count = 0;
-    while (budget.take(nowSeconds, { isProven })) count += 1;
-    return count;
-  };
+const takeAll = (budget: SigningBudget, isProven: boolean, nowSeconds: number) => {
+  let count = 0;
+  while (budget.take(nowSeconds, { isProven })) count += 1;
+  return count;
+};
 
+describe("SigningBudget", () => {
   it("leaves the last quarter to proven addresses", () => {
     const budget = new SigningBudget({ perSecond: 100 });
     expect(takeAll(budget, false, 1)).toBe(75);

@@ -37,21 +37,7 @@ test("formatData() writes the records of DNSSEC as in RFC 4034", () => {
   expect(formatData(46, signature)).toBe(
     "A 13 2 300 20080711105141 20080611105141 55648 example. AQI=",
   );
-  const nsec = Uint8Array.of(
-    1,
-    0,
-    ...name,
-    0,
-    17,
-    0,
-    0,
-    0,
-    0,
-    0,
-    3,
-    ...new Array(10).fill(0),
-    0x80,
-  );
+  const nsec = Uint8Array.of(1, 0, ...name, 0, 17, 0, 0, 0, 0, 0, 3, ...new Uint8Array(10), 0x80);
   expect(formatData(47, nsec)).toBe("\\000.example. RRSIG NSEC NXNAME");
   expect(formatData(59, Uint8Array.of(0, 1, 13, 2, 0xab))).toBe("1 13 2 ab");
   expect(formatData(60, Uint8Array.of(1, 1, 3, 13, 1, 2))).toBe("257 3 13 AQI=");

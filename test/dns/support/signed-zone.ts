@@ -132,15 +132,16 @@ export function askSigned(zones: ServedZones, options: Partial<ResponderOptions>
     ask(composeQuery(question, changes), source, at);
 }
 
+const lines = (section: string, records: readonly ResourceRecord[]) =>
+  records
+    .filter(({ type }) => type !== typeCodes.RRSIG)
+    .map(({ name, type, data }) => {
+      const text = type === typeCodes.SOA ? "" : ` ${formatData(type, data)}`;
+      return `${section} ${name} ${typeName(type)}${text}`;
+    });
+
 /** One line for the RCODE, and one line for each record but RRSIG. */
 export function describeRecords(message: Message): string[] {
-  const lines = (section: string, records: readonly ResourceRecord[]) =>
-    records
-      .filter(({ type }) => type !== typeCodes.RRSIG)
-      .map(({ name, type, data }) => {
-        const text = type === typeCodes.SOA ? "" : ` ${formatData(type, data)}`;
-        return `${section} ${name} ${typeName(type)}${text}`;
-      });
   return [
     rcodeName(message.rcode),
     ...lines("answer", message.answers),
