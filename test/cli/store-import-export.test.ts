@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -68,7 +69,7 @@ async function underWay(here: StoreProject, command: RunningCommand, bytes: numb
     expect(command.child.exitCode).toBeNull();
     const sizes = readdirSync(databases)
       .filter((name) => !name.startsWith("metadata"))
-      .map((name) => readFileSync(join(databases, name)).length);
+      .map((name) => statSync(join(databases, name)).size);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(bytes);
   }, patiently);
 }
