@@ -53,6 +53,7 @@ const screenings: Partial<Record<Verb, Screening>> = {
   GetObject: { refused: owner, clientKey: "read" },
   HeadObject: { refused: owner, clientKey: "read" },
   PutObject: { refused: written, describesObject: true, clientKey: "write" },
+  PostObject: { refused: written, describesObject: true, clientKey: "write" },
   CopyObject: {
     refused: [...written, ...sourceOwner, "x-amz-tagging-directive", "x-amz-checksum-algorithm"],
     describesObject: true,

@@ -25,9 +25,10 @@ import {
   type AnnouncedChecksums,
 } from "../checksum-headers.ts";
 import { S3Error } from "../s3-error.ts";
-import type { S3Body, S3Headers } from "../s3-request.ts";
+import type { S3Body, S3Form, S3Headers } from "../s3-request.ts";
 import type { SigningContext } from "../signature/verify-signature.ts";
 import { ChunkDecoder } from "./chunk-decoder.ts";
+import { readForm } from "./form-reader.ts";
 
 /** The longest document: 10,000 parts with their checksums, or 1,000 keys in which every character is escaped. */
 const documentBytesMax = 8 * 1024 * 1024;
@@ -101,6 +102,10 @@ export class RequestBody implements S3Body {
       this.verify(this.#received.computeChecksums(content, this.requiredAlgorithms));
     }
     return content.toString("utf8");
+  }
+
+  form(): Promise<S3Form> {
+    return readForm(this.chunks(), this.#received.headers.get("content-type") ?? "");
   }
 
   async *#plain(): AsyncGenerator<Uint8Array> {
