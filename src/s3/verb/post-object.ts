@@ -4,6 +4,7 @@ import { uploadBytesMax } from "../../store/core/limits.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
 import { allChecksums } from "../../store/core/s3-checksums.ts";
 import { checksumHeaders } from "../checksum-headers.ts";
+import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { expandFields, fieldHeaders, postResponse, requireField } from "../form-fields.ts";
 import { parseDescription } from "../metadata-headers.ts";
 import { writeFormContent } from "../object-content.ts";
@@ -45,6 +46,6 @@ async function storeForm(
   const object = decodeObject(key, stored);
   const { bucketUrl } = request;
   const { etag } = object;
-  const shown = checksumHeaders(allChecksums(object));
+  const shown = { ...checksumHeaders(allChecksums(object)), ...customerKeyHeaders(object) };
   return postResponse(fields, { bucketName, bucketUrl, key, etag, headers: shown });
 }
