@@ -144,12 +144,9 @@ export class RequestBody implements S3Body {
   }
 }
 
-/** A message without a length and without chunks of HTTP has no body (RFC 9112 section 6.3). */
 function lengthOf(headers: S3Headers, name: string): number | null {
   const text = headers.get(name);
-  if (text !== null && /^\d{1,15}$/.test(text)) return Number(text);
-  if (text !== null || headers.get("transfer-encoding") !== null) return null;
-  return name === "content-length" ? 0 : null;
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 function validatePayload(payload: string | null): void {
