@@ -27,14 +27,14 @@ export function requireField(fields: FormFields, name: string): string {
 }
 
 /** These fields have other names than the headers of a put. */
-const headerNames: Readonly<Record<string, string>> = {
-  acl: "x-amz-acl",
-  tagging: "x-amz-tagging",
-};
+const headerNames = new Map([
+  ["acl", "x-amz-acl"],
+  ["tagging", "x-amz-tagging"],
+]);
 
 export function fieldHeaders(fields: FormFields): S3Headers {
   const headers = new Map(
-    Array.from(fields, ([name, value]) => [headerNames[name] ?? name, value]),
+    Array.from(fields, ([name, value]) => [headerNames.get(name) ?? name, value]),
   );
   return {
     get: (name) => headers.get(name) ?? null,
