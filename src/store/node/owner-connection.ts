@@ -12,7 +12,8 @@ import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
 import type { Succession } from "../../base/succession.ts";
 import { explain } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
-import { EndpointClient, EndpointClosedError } from "./endpoint-client.ts";
+import { EndpointClient } from "./endpoint-client.ts";
+import { EndpointClosedError } from "./endpoint-connection.ts";
 import { endpointPath } from "./store-owner.ts";
 import { succeedStoreOwner } from "./store-successor.ts";
 
