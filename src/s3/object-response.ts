@@ -3,6 +3,7 @@ import type { DescribedObject } from "../store/core/operations.ts";
 import { allChecksums } from "../store/core/s3-checksums.ts";
 import { partNumberMax } from "../store/core/limits.ts";
 import { checksumHeaders } from "./checksum-headers.ts";
+import { customerKeyHeaders } from "./customer-key-headers.ts";
 import { objectHeaders, overriddenHeaders } from "./metadata-headers.ts";
 import { contentRange } from "./range-header.ts";
 import type { FoundObject } from "./s3-bucket.ts";
@@ -28,6 +29,7 @@ export function objectResponse(
     headers: {
       ...objectHeaders(object),
       ...overriddenHeaders(parameters),
+      ...customerKeyHeaders(object),
       ...(showsChecksums && checksumHeaders(allChecksums(object))),
       ...(hasRange && { "content-range": contentRange(range, object.size) }),
       ...(partsCount !== undefined && { "x-amz-mp-parts-count": String(partsCount) }),

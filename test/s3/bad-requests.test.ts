@@ -3,6 +3,7 @@
  * documents, parts. Each gets the error of S3, and nothing is left.
  */
 import { connect } from "node:net";
+import { text as readText } from "node:stream/consumers";
 import { describe, expect, it, vi } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
 import { S3TestClient, type Sent } from "./support/s3-client.ts";
@@ -88,6 +89,16 @@ describe("a document", () => {
 });
 
 describe("a body", () => {
+  it("without a length is refused, and is not an empty object", async () => {
+    const { headers } = s3.client.sign({ ...put, body: "" });
+    const socket = connect(s3.server.port, "127.0.0.1");
+    socket.write(head("PUT /photos/key", { ...headers, connection: "close" }));
+    const answer = await readText(socket);
+    expect(answer).toContain("411 Length Required");
+    expect(answer).toContain("<Code>MissingContentLength</Code>");
+    await expectNothing();
+  });
+
   it("with chunks of HTTP that are broken is not stored", async () => {
     const { headers } = s3.client.sign({ ...put, payload: "UNSIGNED-PAYLOAD" });
     const chunked = { ...headers, "transfer-encoding": "chunked" };

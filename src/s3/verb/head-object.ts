@@ -1,6 +1,8 @@
 import { resolveRange } from "../../store/core/byte-range.ts";
 import { conditionHolds } from "../../store/core/conditional.ts";
+import { requireSameKey } from "../../store/core/customer-key.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
+import { parseCustomerKey } from "../customer-key-headers.ts";
 import { failedStatus, parseConditions } from "../condition-headers.ts";
 import {
   notModified,
@@ -16,8 +18,10 @@ import { requireOnlyVersion, type ObjectCall } from "./verb-call.ts";
 export async function headObject(call: ObjectCall): Promise<S3Response> {
   const { request } = call;
   requireOnlyVersion(request.parameters.get("versionId"));
+  const customerKey = parseCustomerKey(request.headers);
   const found = await findObject(call);
   if (found === null) throw new S3Error("NoSuchKey");
+  requireSameKey(found.object, customerKey.ssecKeyMd5);
   const onlyIf = parseConditions(request.headers);
   if (onlyIf === undefined || conditionHolds(onlyIf, found.object)) {
     return objectResponse(request, found);

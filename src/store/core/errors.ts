@@ -83,8 +83,8 @@ export const storeErrorTable = {
     status: 400,
     text: "Your proposed upload exceeds the maximum allowed object size.",
   },
-  // The numbers below are ours: only the S3-compatible interface raises these errors, and shows no
-  // number.
+  // The numbers below are ours: the S3-compatible interface shows no numbers, and those of the
+  // deployed service are not on record.
   200001: {
     name: "InvalidPartNumber",
     status: 416,
@@ -99,6 +99,11 @@ export const storeErrorTable = {
     name: "OperationAborted",
     status: 409,
     text: "The bucket cannot be changed by this request.",
+  },
+  200004: {
+    name: "InvalidRequest",
+    status: 400,
+    text: "The provided encryption parameters did not match the ones used originally.",
   },
 } as const satisfies Record<number, { name: string; status: number; text: string }>;
 

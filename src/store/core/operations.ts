@@ -13,6 +13,7 @@ import type {
   S3ChecksumAlgorithm,
 } from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
+import type { KeyHolder } from "./customer-key.ts";
 import type { StoreErrorCode } from "./errors.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
 import type { Method } from "./methods.ts";
@@ -21,7 +22,7 @@ import type { AbortRule, CompletedPart, ListedPart, PartReference } from "./mult
 export type StorageClass = "Standard" | "InfrequentAccess";
 
 /** The properties of an object. */
-export interface ObjectRecord {
+export interface ObjectRecord extends KeyHolder {
   readonly key: string;
   readonly version: string;
   readonly size: number;
@@ -46,7 +47,7 @@ export type DescribedObject = ObjectRecord & Required<Pick<ObjectRecord, "http" 
 export type EncodedObject = string;
 
 /** The properties that the uploader of an object chooses. */
-export interface ObjectDescription {
+export interface ObjectDescription extends KeyHolder {
   readonly http: HttpMetadata;
   readonly custom: CustomMetadata;
   readonly storageClass: StorageClass;
@@ -159,11 +160,12 @@ interface Operations {
     result: { uploadId: string };
   };
   uploadPart: {
-    request: UploadReference & {
-      partNumber: number;
-      content: Content;
-      checksum?: ExpectedChecksum;
-    };
+    request: UploadReference &
+      KeyHolder & {
+        partNumber: number;
+        content: Content;
+        checksum?: ExpectedChecksum;
+      };
     result: PartReference;
   };
   completeUpload: {

@@ -18,7 +18,7 @@ import { manifestName } from "./file-path.ts";
 /** The description of one object. The manifest keeps neither the version nor the time of the upload. */
 export interface ManifestEntry extends Omit<
   DescribedObject,
-  "version" | "uploaded" | "s3Checksums"
+  "version" | "uploaded" | "s3Checksums" | "ssecKeyMd5"
 > {
   /** The file, relative to the folder of the manifest, with slashes. */
   readonly path: string;
