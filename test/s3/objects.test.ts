@@ -81,6 +81,33 @@ describe("PutObject and GetObject", () => {
     expect(await range("bytes=5-2")).toEqual([400, "InvalidArgument"]);
   });
 
+  it.each(["GET", "HEAD"])("%s: a range counts if If-Range names this version", async (method) => {
+    const target = "/photos/resumed";
+    const { headers } = await put("resumed", "0123456789");
+    const etag = headers.etag as string;
+    const stored = await send({ method: "HEAD", target });
+    const modified = stored.headers["last-modified"] as string;
+    const resume = async (ifRange: string, others: Record<string, string> = {}) => {
+      const sent = { range: "bytes=8-", "if-range": ifRange, ...others };
+      const got = await send({ method, target, headers: sent });
+      return [got.status, got.headers["content-length"], got.headers["content-range"]];
+    };
+    const partial = [206, "2", "bytes 8-9/10"];
+    const whole = [200, "10", undefined];
+    expect(await resume(etag)).toEqual(partial);
+    expect(await resume(modified)).toEqual(partial);
+    expect(await resume(`W/${etag}`)).toEqual(whole);
+    expect(await resume('"other"')).toEqual(whole);
+    expect(await resume(new Date(Date.parse(modified) - 1000).toUTCString())).toEqual(whole);
+    // Other conditions come first.
+    expect((await resume(etag, { "if-none-match": etag }))[0]).toBe(304);
+    expect((await resume(etag, { "if-match": '"other"' }))[0]).toBe(412);
+    expect((await resume('"other"', { "if-match": '"other"' }))[0]).toBe(412);
+    // The range is not satisfiable, and does not count.
+    expect(await resume('"other"', { range: "bytes=99-" })).toEqual(whole);
+    expect((await resume(etag, { range: "bytes=99-" }))[0]).toBe(416);
+  });
+
   it("answer HEAD and conditions without bodies", async () => {
     const { headers } = await put("conditions", "x");
     const etag = headers.etag as string;
