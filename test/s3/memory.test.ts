@@ -10,7 +10,8 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { residentBytesByProcess } from "../../bench/process-tree.ts";
 import { ledge, DevProcess } from "../support/dev-process.ts";
 import { StoreProject } from "../support/store-command.ts";
-import { S3TestClient, type Sent } from "./support/s3-client.ts";
+import type { S3TestClient, Sent } from "./support/s3-client.ts";
+import { s3ClientOf } from "./support/served-s3.ts";
 
 const mebibyte = 1024 * 1024;
 const size = 128 * mebibyte;
@@ -27,17 +28,13 @@ it.runIf(process.platform === "linux")(
       [ledge, "s3", "--port", "0"],
       new StoreProject().folder,
     );
-    const [, port] = await server.waitForOutput(/^S3 API +\S+:(\d+)$/m);
-    const [, accessKeyId] = await server.waitForOutput(/^ {2}key id +(\S+)$/m);
-    const [, secretAccessKey] = await server.waitForOutput(/^ {2}secret +(\S+)$/m);
-    const credentials = { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey! };
-    const client = new S3TestClient({ port: Number(port), credentials });
+    const client = await s3ClientOf(server);
     const put = (target: string, bytes: number): Promise<string> =>
-      putStream(client, Number(port), target, bytes);
+      putStream(client, target, bytes);
 
     // A small first run: the initial growth of a process does not count.
     await put("/photos/small", 16 * mebibyte);
-    expect(await readCount(client, Number(port), "/photos/small")).toBe(16 * mebibyte);
+    expect(await readCount(client, "/photos/small")).toBe(16 * mebibyte);
     const before = residentBytesByProcess(server.pid);
     expect(before.size).toBeGreaterThan(1);
     let growth = 0;
@@ -69,12 +66,12 @@ it.runIf(process.platform === "linux")(
     expect(completed.status).toBe(200);
     expect(growth).toBeLessThan(growthMax);
 
-    expect(await readCount(client, Number(port), "/photos/parts")).toBe(size);
+    expect(await readCount(client, "/photos/parts")).toBe(size);
     expect(growth).toBeLessThan(growthMax);
 
     // A client that asks for content and reads nothing. The server fills the buffers of the system.
     const { headers } = client.sign({ target: "/photos/large" });
-    const socket = connect(Number(port), "127.0.0.1");
+    const socket = connect(client.port, "127.0.0.1");
     onTestFinished(() => void socket.destroy());
     socket.pause();
     socket.write(`GET /photos/large HTTP/1.1\r\n${lines(headers)}\r\n`);
@@ -87,16 +84,11 @@ it.runIf(process.platform === "linux")(
 );
 
 /** @returns the entity tag */
-async function putStream(
-  client: S3TestClient,
-  port: number,
-  target: string,
-  bytes: number,
-): Promise<string> {
+async function putStream(client: S3TestClient, target: string, bytes: number): Promise<string> {
   const sent: Sent = { method: "PUT", target, payload: "UNSIGNED-PAYLOAD" };
   const outgoing = request({
     host: "127.0.0.1",
-    port,
+    port: client.port,
     method: "PUT",
     path: target,
     headers: { ...client.sign(sent).headers, "content-length": String(bytes) },
@@ -112,9 +104,9 @@ async function putStream(
   return response.headers.etag as string;
 }
 
-async function readCount(client: S3TestClient, port: number, target: string): Promise<number> {
+async function readCount(client: S3TestClient, target: string): Promise<number> {
   const { headers } = client.sign({ target });
-  const outgoing = request({ host: "127.0.0.1", port, path: target, headers });
+  const outgoing = request({ host: "127.0.0.1", port: client.port, path: target, headers });
   outgoing.end();
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   let count = 0;
