@@ -1,9 +1,18 @@
 /** Objects through the S3-compatible API: contents, metadata, conditions, ranges, copies, lists. */
 import { hash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { readdirSync, statSync, truncateSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
 
-const s3 = useS3({ buckets: [{ name: "photos" }, { name: "site", public: true }] });
+/** The errors that no client has caused. */
+const reported: unknown[] = [];
+const s3 = useS3({
+  buckets: [{ name: "photos" }, { name: "site", public: true }],
+  onError: (error) => reported.push(error),
+});
 const send = (...args: Parameters<typeof s3.client.send>) => s3.client.send(...args);
 const put = (key: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   send({ method: "PUT", target: `/photos/${key}`, body, headers });
@@ -71,6 +80,33 @@ describe("PutObject and GetObject", () => {
     ]);
     const overridden = await send({ target: "/photos/large?response-content-type=text%2Fy" });
     expect(overridden.headers["content-type"]).toBe("text/y");
+  });
+
+  it("end the connection when a file cannot be read to its end", async () => {
+    // More than the buffers of the system hold.
+    const body = Buffer.alloc(32 * 1024 * 1024, "0123456789");
+    expect((await put("shortened", body)).status).toBe(200);
+    const files = join(s3.stateFolder, "v3/store/blobs/photos");
+    const path = readdirSync(files)
+      .map((name) => join(files, name))
+      .find((name) => statSync(name).size === body.length) as string;
+    const target = "/photos/shortened";
+    const { headers } = s3.client.sign({ target });
+    const outgoing = request({ host: "127.0.0.1", port: s3.client.port, path: target, headers });
+    outgoing.end();
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    truncateSync(path, 1024 * 1024);
+    const received: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => received.push(chunk));
+    await expect(once(response, "end")).rejects.toThrow("aborted");
+    const bytes = Buffer.concat(received);
+    expect(bytes.length).toBeLessThan(body.length);
+    expect(bytes.equals(body.subarray(0, bytes.length))).toBe(true);
+    await vi.waitFor(() => expect(String(reported.pop())).toContain("bytes"));
+    // The server goes on, and a read from the start says what is wrong.
+    const again = await send({ target });
+    expect([again.status, again.code]).toEqual([500, "InternalError"]);
+    expect(again.text).toContain("damaged");
   });
 
   it("refuse ranges as the deployed service does", async () => {
