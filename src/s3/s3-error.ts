@@ -17,9 +17,9 @@ const errors = {
     "You did not provide the number of bytes specified by the Content-Length HTTP header.",
   ],
   /**
-   * Not a code of the deployed service, whose space is not limited. The status is that of RFC 4918
-   * section 11.5. Clients repeat a request after 500 and 503, and give up at once after 507: a device
-   * does not get space by itself.
+   * Deviation: the deployed service, whose space is not limited, has no such code. The status is that
+   * of RFC 4918 section 11.5. Clients repeat a request after 500 and 503, and give up at once after
+   * 507: a device does not get space by itself.
    */
   InsufficientStorage: [507, "No space left on the device."],
   InternalError: [500, "We encountered an internal error. Please try again."],

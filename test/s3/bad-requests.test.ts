@@ -3,7 +3,7 @@
  * documents, parts. Each gets the error of S3, and nothing is left.
  */
 import { connect } from "node:net";
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it, vi } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
 import { S3TestClient, type Sent } from "./support/s3-client.ts";
@@ -106,7 +106,7 @@ describe("a body", () => {
     socket.write(`${content.length.toString(16)}\r\n${content}\r\n`);
     await vi.waitFor(() => expect(s3.files("photos")).toHaveLength(1), waiting);
     socket.end("zz\r\n");
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 400 /);
     await vi.waitFor(() => expect(s3.files("photos")).toEqual([]), waiting);
     await expectNothing();
   });

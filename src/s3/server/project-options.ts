@@ -23,12 +23,12 @@ export function projectS3Options(
   return {
     stateFolder: stateFolder(folder, options.persistTo),
     buckets: () => {
-      const { buckets, s3 } = config();
-      const used = buckets.map(({ bucketName, previewBucketName, ...bucket }) => ({
+      const current = config();
+      const used = current.buckets.map(({ bucketName, previewBucketName, ...bucket }) => ({
         ...bucket,
         bucketName: previewBucketName ?? bucketName,
       }));
-      return servedBuckets(used, s3.cors);
+      return servedBuckets(used, current.s3.cors);
     },
     configFile: path ?? join(folder, "wrangler.jsonc"),
     hosts: s3.hosts,
