@@ -7,7 +7,8 @@ import {
   parseAnnouncedChecksums,
   parseUploadChecksum,
 } from "./checksum-headers.ts";
-import { failedStatus, parseConditions } from "./condition-headers.ts";
+import { conditionHolds } from "../store/core/conditional.ts";
+import { failedStatus, parseConditions, parseIfRange } from "./condition-headers.ts";
 import { parseCopySource } from "./copy-source.ts";
 import { customerKeyHeaders, parseCustomerKey, parseSourceKey } from "./customer-key-headers.ts";
 import { decodeWords, encodeWords } from "./encoded-words.ts";
@@ -122,6 +123,30 @@ describe("parseConditions()", () => {
     // The second of the upload is not after itself.
     expect(status({ "if-unmodified-since": new Date(5000).toUTCString() })).toBe(304);
     expect(status({ "if-unmodified-since": new Date(4000).toUTCString() })).toBe(412);
+  });
+});
+
+describe("parseIfRange()", () => {
+  const object = { etag: "a", uploaded: 5500 };
+  it.each([
+    ['"a"', true],
+    ["a", true],
+    ['"b"', false],
+    // A weak tag does not say that the bytes are the same.
+    ['W/"a"', false],
+    [new Date(5000).toUTCString(), true],
+    // The exact time counts, not an interval.
+    [new Date(4000).toUTCString(), false],
+    [new Date(6000).toUTCString(), false],
+    ['"a", "b"', false],
+    ["", false],
+  ])("of %j: the range counts: %j", (header, holds) => {
+    const condition = parseIfRange(headersOf({ "if-range": header }));
+    expect(conditionHolds(condition ?? {}, object)).toBe(holds);
+  });
+
+  it("is no condition without the header", () => {
+    expect(parseIfRange(headersOf({}))).toBeUndefined();
   });
 });
 

@@ -11,14 +11,16 @@ import { S3Error } from "./s3-error.ts";
 import type { S3Parameters, S3Request, S3Response } from "./s3-request.ts";
 
 /** An object, and the part of it that a response is about. */
-export type ShownObject = Pick<FoundObject, "object" | "range" | "partsCount">;
+export interface ShownObject extends Pick<FoundObject, "object" | "range" | "partsCount"> {
+  /** Whether the request is about a range or a part, which can be all of the object. */
+  readonly isPartial: boolean;
+}
 
 /** The status and the headers, without the body. */
 export function objectResponse(
   { headers, parameters }: Pick<S3Request, "headers" | "parameters">,
-  { object, range, partsCount }: ShownObject,
+  { object, range, partsCount, isPartial }: ShownObject,
 ): S3Response {
-  const isPartial = headers.get("range") !== null || parameters.has("partNumber");
   // Of an empty object there is no range.
   const hasRange = isPartial && range.length > 0;
   // Clients verify the body of the response with these checksums, which are those of the object.

@@ -17,6 +17,12 @@ const errors = {
     400,
     "You did not provide the number of bytes specified by the Content-Length HTTP header.",
   ],
+  /**
+   * Deviation: the deployed service, whose space is not limited, has no such code. The status is that
+   * of RFC 4918 section 11.5. Clients repeat a request after 500 and 503, and give up at once after
+   * 507: a device does not get space by itself.
+   */
+  InsufficientStorage: [507, "No space left on the device."],
   InternalError: [500, "We encountered an internal error. Please try again."],
   InvalidAccessKeyId: [403, "The AWS Access Key Id you provided does not exist in our records."],
   InvalidArgument: [400, "Invalid Argument"],
@@ -124,7 +130,10 @@ export function errorResponse(error: unknown): S3Response {
   if (error instanceof StoreError) {
     // The deployed service answers with this code for every problem with the parts of an upload.
     const code = error.code === 10048 ? "InvalidPart" : error.s3Name;
-    return errorDocument(error.status, { code, text: error.message });
+    const text = error.message;
+    return error.lacksSpace
+      ? errorResponse(new S3Error("InsufficientStorage", text))
+      : errorDocument(error.status, { code, text });
   }
   const text = error instanceof Error ? error.message : errors.InternalError[1];
   return errorDocument(500, { code: "InternalError", text });

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ContentFiles } from "../../src/store/node/content-files.ts";
 import { EndpointBucket } from "../../src/store/node/endpoint-bucket.ts";
 import { FileContent } from "../../src/store/node/file-content.ts";
 import { OwnerConnection } from "../../src/store/node/owner-connection.ts";
@@ -95,7 +96,9 @@ describe("a lost answer", { timeout }, () => {
     const { persistPath } = project;
     const connection = new OwnerConnection(join(persistPath, "store"));
     onTestFinished(() => connection.close());
-    const bucket = new EndpointBucket(connection, "photos");
+    const contents = new ContentFiles(join(persistPath, "store"));
+    onTestFinished(() => contents.close());
+    const bucket = new EndpointBucket(connection, "photos", contents);
     const file = (name: string, size: number): FileContent => {
       const path = join(project.folder, name);
       writeFileSync(path, bytesOf(size));

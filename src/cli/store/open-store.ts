@@ -40,23 +40,29 @@ export async function withStore<Result>(
   invocation: Invocation,
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
-  const [project, endpoint, owner] = await Promise.all([
+  const [project, endpoint, owner, { ContentFiles }] = await Promise.all([
     findProject(invocation),
     import("../../store/node/endpoint-bucket.ts"),
     import("../../store/node/owner-connection.ts"),
+    import("../../store/node/content-files.ts"),
   ]);
   const connection = new owner.OwnerConnection(project.folder);
+  const contents = new ContentFiles(project.folder);
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     // The folder makes the bucket known to commands that run without this configuration.
     makeFolder(blobFolder(project, known.bucketName), project.folder);
-    return Object.assign(new endpoint.EndpointBucket(connection, known.bucketName), { known });
+    const opened = new endpoint.EndpointBucket(connection, known.bucketName, contents);
+    return Object.assign(opened, { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
   const buckets = (words: readonly string[]) => (words.length > 0 ? words : allNames).map(bucket);
   return withCleanup(
     () => work({ project, bucket, buckets }),
-    () => connection.close(),
+    async () => {
+      await connection.close();
+      contents.close();
+    },
   );
 }
 

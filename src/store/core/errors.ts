@@ -112,12 +112,19 @@ export type StoreErrorCode = keyof typeof storeErrorTable;
 /** A broken rule of the store. The error crosses RPC as `{ code, text }`, not as an exception. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
+  /** Whether the device has no space for the write. For the binding this is an internal error. */
+  readonly lacksSpace: boolean;
 
   /** @param text replaces the text of the table where a more precise text is known */
-  constructor(code: StoreErrorCode, text: string = storeErrorTable[code].text) {
+  constructor(
+    code: StoreErrorCode,
+    text: string = storeErrorTable[code].text,
+    { lacksSpace = false }: { readonly lacksSpace?: boolean } = {},
+  ) {
     super(text);
     this.name = "StoreError";
     this.code = code;
+    this.lacksSpace = lacksSpace;
   }
 
   get status(): number {

@@ -4,6 +4,7 @@
  * Every client of a bucket uses this interface: the binding, Node, the command line. Operations
  * travel over RPC in batches, so requests and results hold only what structured cloning carries.
  */
+import type { DiskProblem } from "../../base/disk-problem.ts";
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
 import type {
   Checksums,
@@ -211,7 +212,7 @@ interface Operations {
   checkDisk: {
     request: { bytes: number; blobs: readonly string[] };
     /** What to tell callers; `null` when the disk accepts writes */
-    result: { problem: string | null };
+    result: { problem: DiskProblem | null };
   };
   getSettings: { request: object; result: StoredSettings };
   /** A setting that the request does not name stays; `null` removes a setting. */
@@ -246,4 +247,10 @@ export type Operation = { [M in Method]: Request<M> }[Method];
 /** Each operation of a batch succeeds or fails by itself. */
 export type Outcome<M extends Method = Method> =
   | { readonly ok: true; readonly value: Result<M> }
-  | { readonly ok: false; readonly code: StoreErrorCode; readonly text: string };
+  | {
+      readonly ok: false;
+      readonly code: StoreErrorCode;
+      readonly text: string;
+      /** Only where it is true. */
+      readonly lacksSpace?: boolean;
+    };
