@@ -33,6 +33,8 @@ export interface StoreBucketOptions {
   verify_reads?: boolean;
   /** Lists delimited prefixes as `foo/`, with the delimiter. */
   list_trailing_delimiter?: boolean;
+  /** Lets requests without a signature read objects by the S3-compatible API. */
+  public?: boolean;
 }
 
 /** An entry of Miniflare's `env` that this package's plugin serves. */

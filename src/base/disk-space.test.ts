@@ -51,9 +51,12 @@ describe("DiskSpace", () => {
   it("findProblem() names the device that is full", async () => {
     const disk = new FakeDisk(1000);
     const space = spaceOn(disk);
-    expect(await space.findProblem()).toContain(
-      "No space left on the device that holds /state/store.",
-    );
+    expect(await space.findProblem()).toMatchObject({
+      text: expect.stringContaining(
+        "No space left on the device that holds /state/store.",
+      ) as string,
+      lacksSpace: true,
+    });
     expect(space.isFull).toBe(true);
     expect(disk.files.size).toBe(0);
     disk.free = 100 * mebibyte;
@@ -64,15 +67,24 @@ describe("DiskSpace", () => {
   it("findProblem() counts a device as full that has no space for the reserve", async () => {
     const disk = new FakeDisk(3 * mebibyte);
     const space = spaceOn(disk);
-    expect(await space.findProblem()).toContain("No space left");
+    expect(await space.findProblem()).toMatchObject({
+      text: expect.stringContaining("No space left") as string,
+      lacksSpace: true,
+    });
     // What there is is reserved, so that another program does not take it.
     expect(disk.files.get("reserve")).toBe(2 * mebibyte);
   });
 
   it("findProblem() says that a large value does not fit, and that small values do", async () => {
     const space = spaceOn(new FakeDisk(10 * mebibyte));
-    expect(await space.findProblem(8 * mebibyte)).toContain("for 8388608 bytes");
-    expect(await space.findProblem(1000 * mebibyte)).toContain("Not enough space left");
+    expect(await space.findProblem(8 * mebibyte)).toMatchObject({
+      text: expect.stringContaining("for 8388608 bytes") as string,
+      lacksSpace: true,
+    });
+    expect(await space.findProblem(1000 * mebibyte)).toMatchObject({
+      text: expect.stringContaining("Not enough space left") as string,
+      lacksSpace: true,
+    });
     expect(space.isFull).toBe(false);
   });
 
@@ -80,7 +92,10 @@ describe("DiskSpace", () => {
     const disk = new FakeDisk(100 * mebibyte);
     disk.isReadOnly = true;
     const space = spaceOn(disk);
-    expect(await space.findProblem()).toContain("Cannot write to /state/store");
+    expect(await space.findProblem()).toMatchObject({
+      text: expect.stringContaining("Cannot write to /state/store") as string,
+      lacksSpace: false,
+    });
     expect(space.isFull).toBe(false);
   });
 

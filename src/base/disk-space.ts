@@ -10,6 +10,8 @@
  * other writes would take the space that deletes need.
  */
 
+import { problemOf, type DiskProblem } from "./disk-problem.ts";
+
 interface DiskResponse {
   readonly ok: boolean;
   readonly headers: { get(name: string): string | null };
@@ -58,36 +60,40 @@ export class DiskSpace {
   }
 
   /** What callers are told while the device is full. */
-  get fullText(): string {
-    return (
-      `No space left on the device that holds ${this.#options.folder}. ` +
-      "Free space on this device, then repeat the call: reads and deletes work meanwhile."
-    );
+  get fullProblem(): DiskProblem {
+    return {
+      text:
+        `No space left on the device that holds ${this.#options.folder}. ` +
+        "Free space on this device, then repeat the call: reads and deletes work meanwhile.",
+      lacksSpace: true,
+    };
   }
 
   /**
    * Finds out why a write failed, or whether a write can succeed again.
    *
    * @param bytes the size of the write
-   * @returns a sentence for the caller; `null` when the device accepts such a write
+   * @returns `null` when the device accepts such a write
    */
-  async findProblem(bytes = 0): Promise<string | null> {
+  async findProblem(bytes = 0): Promise<DiskProblem | null> {
     const { folder } = this.#options;
     // An empty file needs no space: if even this fails, space is not the reason.
     if (!(await this.#accepts(0))) {
-      return (
+      return problemOf(
         `Cannot write to ${folder}: the folder accepts no new file. Check that this user may ` +
-        "write to the folder, and that its device is not mounted read-only."
+          "write to the folder, and that its device is not mounted read-only.",
       );
     }
     this.isFull = !(await this.#accepts(smallWriteBytes)) || !(await this.restoreReserve());
-    if (this.isFull) return this.fullText;
+    if (this.isFull) return this.fullProblem;
     const fits = bytes <= attemptBytesMax && (await this.#accepts(bytes));
     if (bytes <= smallWriteBytes || fits) return null;
-    return (
-      `Not enough space left on the device that holds ${folder} for ${bytes} bytes. ` +
-      "Free space on this device, then repeat the call."
-    );
+    return {
+      text:
+        `Not enough space left on the device that holds ${folder} for ${bytes} bytes. ` +
+        "Free space on this device, then repeat the call.",
+      lacksSpace: true,
+    };
   }
 
   /** Makes room for a delete. */

@@ -218,6 +218,11 @@ function identityIn({ processId, processStart = null }: ProcessIdentity): Proces
  */
 export function writeWhole(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.new`;
-  writeFileSync(temporary, text, { mode: 0o600 });
-  renameSync(temporary, path);
+  try {
+    writeFileSync(temporary, text, { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }

@@ -47,6 +47,8 @@ export interface BucketOptions {
   readonly verifyReads?: boolean;
   /** Whether listed prefixes end with the delimiter. Replaces the script's compatibility flag. */
   readonly listTrailingDelimiter?: boolean;
+  /** Whether requests without a signature may read objects by the S3-compatible API. */
+  readonly public?: boolean;
 }
 
 /** A longer delay is a slip: no caller waits for so long. */
@@ -100,6 +102,7 @@ const optionsTable = tableSchema(
     latency_milliseconds: v.optional(integerSchema(0, latencyMillisecondsMax)),
     verify_reads: v.optional(booleanSchema),
     list_trailing_delimiter: v.optional(booleanSchema),
+    public: v.optional(booleanSchema),
   },
   { bucket_name: "my-bucket" },
 );
@@ -159,6 +162,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     latency_milliseconds: latencyMilliseconds,
     verify_reads: verifyReads,
     list_trailing_delimiter: listTrailingDelimiter,
+    public: isPublic,
   } = parsed;
   return {
     bucketName: parsed.bucket_name,
@@ -168,5 +172,6 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     ...(latencyMilliseconds !== undefined && { latencyMilliseconds }),
     ...(verifyReads !== undefined && { verifyReads }),
     ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
+    ...(isPublic !== undefined && { public: isPublic }),
   };
 }

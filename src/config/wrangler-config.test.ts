@@ -104,7 +104,7 @@ describe("toWranglerTable()", () => {
 
   it("leaves out the buckets of the deploy that the store serves", () => {
     const table = {
-      store_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }],
+      store_buckets: [{ binding: "PHOTOS", bucket_name: "photos", public: true }],
       r2_buckets: [{ binding: "PHOTOS", bucket_name: "photos" }, { binding: "LOGS" }],
       env: { staging: { r2_buckets: [{ binding: "LOGS" }] } },
     };
@@ -114,7 +114,9 @@ describe("toWranglerTable()", () => {
         bindings: [
           {
             name: "PHOTOS",
-            dev: { options: { bucket_name: "photos", list_trailing_delimiter: true } },
+            dev: {
+              options: { bucket_name: "photos", list_trailing_delimiter: true, public: true },
+            },
           },
         ],
       },

@@ -51,11 +51,13 @@ export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEn
 export function bucketOptions(bucket: BucketBinding) {
   const { bucketName, previewBucketName, storageClass, verifyReads, listTrailingDelimiter } =
     bucket;
+  const { public: isPublic } = bucket;
   return {
     bucket_name: previewBucketName ?? bucketName,
     ...(storageClass !== undefined && { storage_class: storageClass }),
     ...(verifyReads !== undefined && { verify_reads: verifyReads }),
     ...(listTrailingDelimiter !== undefined && { list_trailing_delimiter: listTrailingDelimiter }),
+    ...(isPublic !== undefined && { public: isPublic }),
   };
 }
 

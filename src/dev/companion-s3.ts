@@ -1,56 +1,80 @@
 /**
- * The S3-compatible API beside a script. The server reads the buckets of the configuration at each
- * request; it restarts, at the same port, when `[s3]` changes.
+ * The S3-compatible API beside a script. The server reads the buckets and the CORS rules of the
+ * configuration at each request. It restarts when its port, its credentials or its hosts change, and
+ * keeps its port unless the configuration names another.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { projectS3Options } from "../s3/server/project-options.ts";
-import { startS3, type RunningS3 } from "../s3/server/start-s3.ts";
+import { startS3, type RunningS3, type StartS3Options } from "../s3/server/start-s3.ts";
 import type { StartDevOptions } from "./dev-options.ts";
 import type { S3Summary } from "./summary.ts";
+
+type ListenOptions = Pick<StartS3Options, "port" | "credentials" | "hosts">;
 
 export class CompanionS3 {
   readonly #options: StartDevOptions;
   #config: ProjectConfig;
-  #server: RunningS3 | null = null;
+  #served: { readonly server: RunningS3; readonly options: ListenOptions } | null = null;
 
   constructor(config: ProjectConfig, options: StartDevOptions) {
     this.#config = config;
     this.#options = options;
   }
 
-  /** A project without buckets and without `[s3]` has nothing to serve. */
   async start(): Promise<void> {
-    const { buckets, table } = this.#config;
-    if (buckets.length === 0 && table["s3"] === undefined) return;
-    const { s3Port, persistTo } = this.#options;
-    this.#server = await startS3(
-      projectS3Options(() => this.#config, {
-        ...(s3Port !== undefined && { port: s3Port }),
-        ...(persistTo !== undefined && { persistTo }),
-      }),
-    );
+    if (this.#hasBuckets()) await this.#start(this.#startOptions());
   }
 
   async update(config: ProjectConfig): Promise<void> {
-    const previous = this.#config;
     this.#config = config;
-    const isServed = this.#server !== null;
-    if (isServed && isDeepStrictEqual(config.s3, previous.s3)) return;
+    const options = this.#startOptions();
+    const served = this.#served;
+    if (served !== null && isDeepStrictEqual(served.options, listenOptions(options))) return;
     await this.stop();
-    await this.start();
+    if (!this.#hasBuckets()) return;
+    const keepsPort = served !== null && served.options.port === options.port;
+    await this.#start(options, keepsPort ? served.server.port : options.port);
   }
 
   async stop(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    await server?.close();
+    const served = this.#served;
+    this.#served = null;
+    await served?.server.close();
   }
 
   /** What the summary of the dev server says; `null` without a server. */
   describe(): S3Summary | null {
-    if (this.#server === null) return null;
-    const { url, credentials } = this.#server;
+    if (this.#served === null) return null;
+    const { url, credentials } = this.#served.server;
     return { url, ...credentials };
   }
+
+  async #start(options: StartS3Options, port = options.port): Promise<void> {
+    const server = await startS3({ ...options, ...(port !== undefined && { port }) });
+    this.#served = { server, options: listenOptions(options) };
+  }
+
+  #startOptions(): StartS3Options {
+    const { s3Port, persistTo } = this.#options;
+    return projectS3Options(() => this.#config, {
+      ...(s3Port !== undefined && { port: s3Port }),
+      ...(persistTo !== undefined && { persistTo }),
+    });
+  }
+
+  /** A project without buckets and without `[s3]` has nothing to serve. */
+  #hasBuckets(): boolean {
+    const { buckets, table } = this.#config;
+    return buckets.length > 0 || table["s3"] !== undefined;
+  }
+}
+
+/** The options that a server has from its start to its end. */
+function listenOptions({ port, credentials, hosts }: StartS3Options): ListenOptions {
+  return {
+    ...(port !== undefined && { port }),
+    ...(credentials !== undefined && { credentials }),
+    ...(hosts !== undefined && { hosts }),
+  };
 }

@@ -4,11 +4,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ProjectS3 } from "../config/s3-table.ts";
+import type { BucketOptions } from "../config/store-buckets.ts";
 import type { RunningS3 } from "../s3/server/start-s3.ts";
 
 export interface S3EndpointOptions extends ProjectS3 {
-  /** The buckets that scripts are bound to. */
-  readonly bucketNames: readonly string[];
+  /** The bindings of scripts to buckets. */
+  readonly bindings: readonly Pick<BucketOptions, "bucketName" | "public">[];
 }
 
 /** The value of the binding: what a client needs. */
@@ -48,14 +49,11 @@ export class S3Endpoint {
 /** Most runs need no server, so its modules are loaded here. */
 async function startServer(
   folder: string,
-  { bucketNames, cors, ...options }: S3EndpointOptions,
+  { bindings, cors, ...options }: S3EndpointOptions,
 ): Promise<RunningS3> {
-  const { serveFolder } = await import("../s3/server/start-s3.ts");
-  return serveFolder(folder, {
-    ...options,
-    buckets: bucketNames.map((name) => ({
-      name,
-      cors: cors.filter(({ bucket = name }) => bucket === name),
-    })),
-  });
+  const [{ servedBuckets }, { serveFolder }] = await Promise.all([
+    import("../s3/server/project-options.ts"),
+    import("../s3/server/start-s3.ts"),
+  ]);
+  return serveFolder(folder, { ...options, buckets: servedBuckets(bindings, cors) });
 }

@@ -22,15 +22,10 @@ import { StoreBucket } from "../store/binding/store-bucket.ts";
 import { directCalls } from "../store/node/direct-calls.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
-import { bucketsService } from "./endpoint-socket.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 import type { S3Access } from "./s3-endpoint.ts";
-import {
-  clientBindings,
-  pluginName,
-  storeServices,
-  type ControlOptions,
-} from "./store-services.ts";
+import { pluginName, storeServices, type ControlOptions } from "./store-services.ts";
+import { bucketsService, clientBindings } from "../store/node/bucket-services.ts";
 import { StoreUse } from "./store-use.ts";
 
 const bindingModule = "ledge-internal:store-binding";
@@ -98,7 +93,8 @@ export const storePlugin: Plugin = {
     const control = bindings.find(({ kind }) => kind === "control");
     const controlOptions: ControlOptions = control?.options ?? {};
     const { runId, workers } = runOf(worker);
-    const bucketNames = [...new Set(workers.flatMap(bucketNamesOf))];
+    const bound = workers.flatMap(boundBuckets);
+    const bucketNames = [...new Set(bound.map(({ bucketName }) => bucketName))];
     const s3 = requireOneEndpoint(workers);
     const services = await storeServices(assembly, {
       ...controlOptions,
@@ -108,7 +104,7 @@ export const storePlugin: Plugin = {
     });
     if (s3 !== undefined) {
       const use = StoreUse.ofMiniflare(assembly.loopbackPort) as StoreUse;
-      setS3Access(worker, await use.serveS3({ ...s3, bucketNames }));
+      setS3Access(worker, await use.serveS3({ ...s3, bindings: bound.map(servedOptions) }));
     }
     return services;
   },
@@ -178,10 +174,15 @@ function requireOneEndpoint(workers: readonly ParsedWorkerOptions[]): ProjectS3 
   return first?.options;
 }
 
-function bucketNamesOf(worker: ParsedWorkerOptions): string[] {
+function boundBuckets(worker: ParsedWorkerOptions): BucketOptions[] {
   return storeBindings(worker)
     .filter(({ kind }) => kind === "bucket")
-    .map(({ name, options }) => parseBucketOptions(name, options).bucketName);
+    .map(({ name, options }) => parseBucketOptions(name, options));
+}
+
+/** The options that the S3-compatible API depends on: with others, the server starts again. */
+function servedOptions({ bucketName, public: isPublic = false }: BucketOptions) {
+  return { bucketName, public: isPublic };
 }
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {

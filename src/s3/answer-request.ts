@@ -5,6 +5,7 @@
  * after everything else has been checked, so that a refused request is refused before its upload.
  */
 import { StoreError } from "../store/core/errors.ts";
+import type { FormFields } from "./form-fields.ts";
 import { preflightResponse, corsResponseHeaders } from "./cors-rules.ts";
 import { routeRequest, type Verb } from "./route.ts";
 import type { S3Bucket, S3Buckets } from "./s3-bucket.ts";
@@ -19,6 +20,8 @@ export interface S3Service {
   readonly buckets: S3Buckets;
   /** Milliseconds since the epoch */
   readonly now: () => number;
+  /** @throws S3Error for a form that the credentials have not signed */
+  readonly verifyForm: (fields: FormFields) => void;
   /** Called with errors that no client has caused. The client gets an internal error. */
   readonly onError?: (error: unknown) => void;
 }
@@ -34,14 +37,14 @@ export async function answerRequest(request: S3Request, service: S3Service): Pro
   return { ...response, headers: { ...response.headers, ...headers } };
 }
 
-async function execute(request: S3Request, { buckets, now }: S3Service): Promise<S3Response> {
+async function execute(request: S3Request, service: S3Service): Promise<S3Response> {
   const { bucketName } = request;
+  const { buckets, now, verifyForm } = service;
   if (request.method === "OPTIONS") return answerPreflight(request, buckets);
-  if (request.isAnonymous) refuseForm(request);
   const verb = routeRequest(request);
   if (request.isAnonymous) await requirePublic(verb, bucketName, buckets);
   screenHeaders(verb, request.headers);
-  const call: AccountCall = { request, buckets, now };
+  const call: AccountCall = { request, buckets, now, verifyForm };
   if (isOneOf(accountVerbs, verb)) return accountVerbs[verb](call);
   // A route other than that of an account has a bucket.
   const named = { ...call, bucketName: bucketName as string };
@@ -67,25 +70,15 @@ async function findBucket(request: S3Request, buckets: S3Buckets, verb: Verb): P
 }
 
 /**
- * The form of a browser, with a signature in its fields, is not implemented, as on the deployed
- * service: what works only here would fail after the deployment.
+ * A request without a signature may read the objects of a public bucket, and nothing else. A form
+ * has its signature in its fields.
  */
-function refuseForm({ method, bucketName, key, parameters }: S3Request): void {
-  const isForm = method === "POST" && bucketName !== null && key === null;
-  if (!isForm || parameters.has("delete")) return;
-  // The doubled words are the deployed service's.
-  throw new S3Error(
-    "NotImplemented",
-    "Presigned post requests are not yet implemented not implemented",
-  );
-}
-
-/** A request without a signature may read the objects of a public bucket, and nothing else. */
 async function requirePublic(
   verb: Verb,
   bucketName: string | null,
   buckets: S3Buckets,
 ): Promise<void> {
+  if (verb === "PostObject") return;
   const isRead = verb === "GetObject" || verb === "HeadObject";
   const bucket = isRead && bucketName !== null ? await buckets.find(bucketName) : null;
   if (bucket?.isPublic !== true) throw new S3Error("InvalidArgument", "Authorization");

@@ -38,7 +38,7 @@ describe("CORS rules", () => {
       "access-control-request-headers": "X-Amz-Date",
     };
     expect(preflight(asked)).toMatchObject({
-      status: 204,
+      status: 200,
       headers: { "access-control-allow-headers": "x-amz-date", "access-control-max-age": "60" },
     });
     const other = { ...asked, "access-control-request-headers": "authorization" };
@@ -69,6 +69,8 @@ describe("CORS rules", () => {
 const rule = (content: string) =>
   `<LifecycleConfiguration><Rule>${content}</Rule></LifecycleConfiguration>`;
 
+const expires = (date: string) => `<Expiration><Date>${date}</Date></Expiration>`;
+
 describe("parseLifecycleDocument()", () => {
   const abort =
     "<AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload>";
@@ -93,11 +95,22 @@ describe("parseLifecycleDocument()", () => {
     expect(parseLifecycleDocument(text).text).toBe(text);
   });
 
+  it.each(["2030-01-01", "2030-01-01T00:00:00.000Z", "2030-01-01T02:00:00+02:00"])(
+    "takes the date %s",
+    (date) => {
+      const document = rule(`<Status>Enabled</Status>${expires(date)}`);
+      expect(parseLifecycleDocument(document).text).toContain(date);
+    },
+  );
+
   it.each([
     ["<LifecycleConfiguration/>", "not well formed"],
     [rule(abort), "not well formed"],
     [rule("<Status>Enabled</Status>"), "not well formed"],
     [rule(`<Status>Enabled</Status>${abort.replace("2", "0")}`), "not well formed"],
+    [rule(`<ID>${"i".repeat(256)}</ID><Status>Enabled</Status>${abort}`), "limit of 255"],
+    [rule(`<Status>Enabled</Status>${expires("20300101")}`), "not well formed"],
+    [rule(`<Status>Enabled</Status>${expires("2030-01-01T01:00:00Z")}`), "at midnight GMT"],
     [
       rule("<Status>Enabled</Status><NoncurrentVersionExpiration/>"),
       "NoncurrentVersionExpiration not implemented",

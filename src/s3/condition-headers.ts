@@ -8,6 +8,9 @@ import {
 import { S3Error } from "./s3-error.ts";
 import type { S3Headers } from "./s3-request.ts";
 
+/** An entity tag as clients write it that leave out the quotes. */
+const bareEtag = /^[^"*,\s]+$/;
+
 /**
  * @param prefix of the names: empty, or that of the conditions of a copy
  * @returns `undefined` without conditions
@@ -44,6 +47,26 @@ export function failedStatus(
   return conditionHolds(wanted, object) ? 304 : 412;
 }
 
+/**
+ * The condition of `If-Range`, under which the range of a request counts (RFC 9110 section 13.1.5): an
+ * entity tag that matches strongly, or the exact time of the last change.
+ *
+ * @returns `undefined` without the header. A header that is neither never holds: a whole object is
+ *   never wrong
+ */
+export function parseIfRange(headers: S3Headers): Conditional | undefined {
+  const text = headers.get("if-range");
+  if (text === null) return undefined;
+  if (bareEtag.test(text)) return { etagMatches: [{ kind: "strong", value: text }] };
+  const [, weak, value] = /^(W\/)?"([^"]*)"$/.exec(text) ?? [];
+  if (value !== undefined) {
+    return { etagMatches: [{ kind: weak === undefined ? "strong" : "weak", value }] };
+  }
+  const time = date(text);
+  if (time === undefined) return { etagMatches: [] };
+  return { uploadedAfter: time - 1000, uploadedBefore: time + 1000, secondsGranularity: true };
+}
+
 function etags(
   headers: S3Headers,
   prefix: string,
@@ -51,8 +74,7 @@ function etags(
 ): EtagPattern[] | undefined {
   const text = headers.get(prefix + name);
   if (text === null) return undefined;
-  // Clients leave out the quotes.
-  if (/^[^"*,\s]+$/.test(text)) return [{ kind: "strong", value: text }];
+  if (bareEtag.test(text)) return [{ kind: "strong", value: text }];
   try {
     return parseEtagHeader(name, text);
   } catch (error) {

@@ -118,7 +118,7 @@ export function preflightResponse(rules: readonly CorsRule[], headers: S3Headers
     );
   }
   return {
-    status: 204,
+    status: 200,
     headers: {
       ...grantedHeaders(rule, origin),
       ...(requested.length > 0 && { "access-control-allow-headers": requested.join(", ") }),

@@ -7,8 +7,10 @@ import {
   parseAnnouncedChecksums,
   parseUploadChecksum,
 } from "./checksum-headers.ts";
-import { failedStatus, parseConditions } from "./condition-headers.ts";
+import { conditionHolds } from "../store/core/conditional.ts";
+import { failedStatus, parseConditions, parseIfRange } from "./condition-headers.ts";
 import { parseCopySource } from "./copy-source.ts";
+import { customerKeyHeaders, parseCustomerKey, parseSourceKey } from "./customer-key-headers.ts";
 import { decodeWords, encodeWords } from "./encoded-words.ts";
 import { objectHeaders, overriddenHeaders, parseDescription } from "./metadata-headers.ts";
 import { contentRange, parseCopyRange, parseRange } from "./range-header.ts";
@@ -121,6 +123,30 @@ describe("parseConditions()", () => {
     // The second of the upload is not after itself.
     expect(status({ "if-unmodified-since": new Date(5000).toUTCString() })).toBe(304);
     expect(status({ "if-unmodified-since": new Date(4000).toUTCString() })).toBe(412);
+  });
+});
+
+describe("parseIfRange()", () => {
+  const object = { etag: "a", uploaded: 5500 };
+  it.each([
+    ['"a"', true],
+    ["a", true],
+    ['"b"', false],
+    // A weak tag does not say that the bytes are the same.
+    ['W/"a"', false],
+    [new Date(5000).toUTCString(), true],
+    // The exact time counts, not an interval.
+    [new Date(4000).toUTCString(), false],
+    [new Date(6000).toUTCString(), false],
+    ['"a", "b"', false],
+    ["", false],
+  ])("of %j: the range counts: %j", (header, holds) => {
+    const condition = parseIfRange(headersOf({ "if-range": header }));
+    expect(conditionHolds(condition ?? {}, object)).toBe(holds);
+  });
+
+  it("is no condition without the header", () => {
+    expect(parseIfRange(headersOf({}))).toBeUndefined();
   });
 });
 
@@ -238,15 +264,53 @@ describe("screenHeaders()", () => {
     expect(() => screenHeaders("PutObject", accepted)).not.toThrow();
     expect(() => screenHeaders("GetObject", headersOf({ "x-amz-tagging": "a" }))).not.toThrow();
   });
+});
 
-  it("refuses keys of clients for the encryption of objects", () => {
-    const name = "x-amz-server-side-encryption-customer-";
-    const all = { [`${name}algorithm`]: "AES256", [`${name}key`]: "k", [`${name}key-md5`]: "m" };
-    expect(() => screenHeaders("GetObject", headersOf(all))).toThrow("not applicable");
-    expect(() => screenHeaders("PutObject", headersOf(all))).toThrow("not implemented");
-    const weak = { ...all, [`${name}algorithm`]: "AES128" };
-    expect(() => screenHeaders("GetObject", headersOf(weak))).toThrow("valid value is AES256");
-    const some = { [`${name}algorithm`]: "AES256" };
-    expect(() => screenHeaders("GetObject", headersOf(some))).toThrow("appropriate secret key");
+describe("the key of a customer", () => {
+  const name = "x-amz-server-side-encryption-customer-";
+  const key = {
+    [`${name}algorithm`]: "AES256",
+    [`${name}key`]: "pO3upElrwuEXSoFwCfnZPdSsmt/xWeFa0N9KgDijwVs=",
+    [`${name}key-md5`]: "DWygnHRtgiJ77HCm+1rvHw==",
+  };
+
+  it("is known by its hash", () => {
+    const holder = parseCustomerKey(headersOf(key));
+    expect(holder).toEqual({ ssecKeyMd5: "0d6ca09c746d82227bec70a6fb5aef1f" });
+    expect(customerKeyHeaders(holder)).toEqual({
+      [`${name}algorithm`]: "AES256",
+      [`${name}key-md5`]: "DWygnHRtgiJ77HCm+1rvHw==",
+    });
+    expect([parseCustomerKey(headersOf({})), customerKeyHeaders({})]).toEqual([{}, {}]);
+  });
+
+  it("of the source of a copy is in headers of its own", () => {
+    const source = Object.entries(key).map(([each, value]) => [
+      each.replace("x-amz-", "x-amz-copy-source-"),
+      value,
+    ]);
+    const headers = headersOf(Object.fromEntries(source) as Record<string, string>);
+    expect(parseSourceKey(headers).ssecKeyMd5).toBe("0d6ca09c746d82227bec70a6fb5aef1f");
+    expect(parseCustomerKey(headers)).toEqual({});
+    expect(parseSourceKey(headersOf(key))).toEqual({});
+  });
+
+  it.each([
+    ["another algorithm", { algorithm: "AES128" }, "valid value is AES256"],
+    ["no algorithm", { algorithm: undefined }, "a valid encryption algorithm"],
+    ["no key", { key: undefined }, "an appropriate secret key"],
+    ["no hash", { "key-md5": undefined }, "calculated MD5"],
+    ["another hash", { "key-md5": "AAAAAAAAAAAAAAAAAAAAAA==" }, "did not match the hash"],
+    ["a short key", { key: "AAAA" }, "invalid for the specified algorithm"],
+    ["a key that is no base64", { key: "?" }, "invalid for the specified algorithm"],
+  ])("is refused with %s", (_, changes, text) => {
+    const changed = Object.entries(changes).map(([field, value]) => [name + field, value]);
+    const headers = headersOf({ ...key, ...Object.fromEntries(changed) });
+    expect(() => parseCustomerKey(headers)).toThrow(text);
+  });
+
+  it("excludes another encryption", () => {
+    const both = headersOf({ ...key, "x-amz-server-side-encryption": "AES256" });
+    expect(() => parseCustomerKey(both)).toThrow("incompatible with the encryption method");
   });
 });

@@ -18,6 +18,7 @@ export interface LifecycleDocument {
 /** AWS's limit. */
 const rulesMax = 1000;
 const idCharactersMax = 255;
+const dayMilliseconds = 24 * 60 * 60 * 1000;
 
 /** @throws S3Error MalformedXML, and NotImplemented for an action that the deployed service does not have */
 export function parseLifecycleDocument(document: string): LifecycleDocument {
@@ -51,12 +52,32 @@ function ruleElements(rule: XmlElement, index: number): XmlElements {
   const id = childText(rule, "ID") ?? `rule-${index + 1}`;
   const hasAction = rule.children.some(({ name }) => actions.includes(name));
   const isValid = (status === "Enabled" || status === "Disabled") && hasAction;
-  if (!isValid || id.length > idCharactersMax) throw new S3Error("MalformedXML");
+  if (!isValid) throw new S3Error("MalformedXML");
+  if (id.length > idCharactersMax) {
+    throw new S3Error(
+      "InvalidArgument",
+      `ID length should not exceed allowed limit of ${idCharactersMax}`,
+    );
+  }
+  for (const { children } of rule.children) {
+    for (const { text } of children.filter(({ name }) => name === "Date"))
+      validateDate(text.trim());
+  }
   const copied = [...filters, ...actions].map((name): [string, XmlElements[string]] => [
     name,
     childrenOf(rule, name).map(contentOf),
   ]);
   return { ID: id, Status: status, ...Object.fromEntries(copied) };
+}
+
+/** A date of ISO 8601 at midnight of UTC: AWS takes no other time of day. */
+function validateDate(text: string): void {
+  const isDate = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d))?$/.test(text);
+  const time = isDate ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) throw new S3Error("MalformedXML");
+  if (time % dayMilliseconds !== 0) {
+    throw new S3Error("InvalidArgument", "'Date' must be at midnight GMT");
+  }
 }
 
 function contentOf({ text, children }: XmlElement): XmlElements[string] {

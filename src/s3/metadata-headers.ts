@@ -7,6 +7,7 @@ import {
   type HttpMetadata,
 } from "../store/core/http-metadata.ts";
 import type { ObjectDescription, ObjectRecord, StorageClass } from "../store/core/operations.ts";
+import { parseCustomerKey } from "./customer-key-headers.ts";
 import { decodeWords, encodeWords } from "./encoded-words.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Headers, S3Parameters } from "./s3-request.ts";
@@ -19,12 +20,13 @@ const storageClasses: Readonly<Record<string, StorageClass>> = {
 /** A name that HTTP allows (RFC 9110 section 5.6.2). */
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** @throws S3Error InvalidStorageClass */
+/** @throws S3Error InvalidStorageClass, and for the key of a customer that is not valid */
 export function parseDescription(headers: S3Headers): ObjectDescription {
   return {
     http: parseHttpMetadata(headers),
     custom: parseCustomMetadata(headers),
     storageClass: parseStorageClass(headers) ?? "Standard",
+    ...parseCustomerKey(headers),
   };
 }
 

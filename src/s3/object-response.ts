@@ -3,6 +3,7 @@ import type { DescribedObject } from "../store/core/operations.ts";
 import { allChecksums } from "../store/core/s3-checksums.ts";
 import { partNumberMax } from "../store/core/limits.ts";
 import { checksumHeaders } from "./checksum-headers.ts";
+import { customerKeyHeaders } from "./customer-key-headers.ts";
 import { objectHeaders, overriddenHeaders } from "./metadata-headers.ts";
 import { contentRange } from "./range-header.ts";
 import type { FoundObject } from "./s3-bucket.ts";
@@ -10,14 +11,16 @@ import { S3Error } from "./s3-error.ts";
 import type { S3Parameters, S3Request, S3Response } from "./s3-request.ts";
 
 /** An object, and the part of it that a response is about. */
-export type ShownObject = Pick<FoundObject, "object" | "range" | "partsCount">;
+export interface ShownObject extends Pick<FoundObject, "object" | "range" | "partsCount"> {
+  /** Whether the request is about a range or a part, which can be all of the object. */
+  readonly isPartial: boolean;
+}
 
 /** The status and the headers, without the body. */
 export function objectResponse(
   { headers, parameters }: Pick<S3Request, "headers" | "parameters">,
-  { object, range, partsCount }: ShownObject,
+  { object, range, partsCount, isPartial }: ShownObject,
 ): S3Response {
-  const isPartial = headers.get("range") !== null || parameters.has("partNumber");
   // Of an empty object there is no range.
   const hasRange = isPartial && range.length > 0;
   // Clients verify the body of the response with these checksums, which are those of the object.
@@ -28,6 +31,7 @@ export function objectResponse(
     headers: {
       ...objectHeaders(object),
       ...overriddenHeaders(parameters),
+      ...customerKeyHeaders(object),
       ...(showsChecksums && checksumHeaders(allChecksums(object))),
       ...(hasRange && { "content-range": contentRange(range, object.size) }),
       ...(partsCount !== undefined && { "x-amz-mp-parts-count": String(partsCount) }),

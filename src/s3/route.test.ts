@@ -13,6 +13,12 @@ function route(method: string, text: string, isCopy = false): string {
   });
 }
 
+function routePost(contentType: string): string {
+  const headers = { get: () => contentType, withPrefix: () => [] };
+  const parameters = parseParameters("");
+  return routeRequest({ method: "POST", bucketName: "b", key: null, parameters, headers });
+}
+
 describe("routeRequest()", () => {
   it.each([
     ["GET", "/", "ListBuckets"],
@@ -45,6 +51,11 @@ describe("routeRequest()", () => {
     expect(route(method, text)).toBe(verb);
   });
 
+  it("takes a POST of a form for an upload", () => {
+    expect(routePost("Multipart/Form-Data; boundary=x")).toBe("PostObject");
+    expect(() => routePost("multipart/form-datum")).toThrow("enclosure-type");
+  });
+
   it("takes a PUT with a source for a copy", () => {
     expect(route("PUT", "/b/k", true)).toBe("CopyObject");
     expect(route("PUT", "/b/k?uploadId=u&partNumber=1", true)).toBe("UploadPartCopy");
@@ -63,7 +74,7 @@ describe("routeRequest()", () => {
     ["GET", "/b?continuation-token=x", "continuation-token not supported in ListObjects"],
     ["GET", "/b?toString", "search parameter toString"],
     ["GET", "/?foobar=1", "ListBuckets search parameter foobar not implemented"],
-    ["POST", "/b", "PostObject not implemented"],
+    ["POST", "/b", "multipart/form-data"],
     ["GET", "/b/k?tagging", "GetObjectTagging not implemented"],
     ["PUT", "/b/k?acl", "PutObjectAcl not implemented"],
     ["PATCH", "/b/k", "No route matches"],

@@ -25,6 +25,7 @@ export type BucketVerb =
   | "ListObjects"
   | "ListObjectsV2"
   | "ListObjectVersions"
+  | "PostObject"
   | "PutBucketCors"
   | "PutBucketLifecycle";
 export type ObjectVerb =
@@ -142,7 +143,7 @@ const bucketDelete: Subresources = {
   ),
 };
 
-function routeBucket({ method, parameters }: RoutedRequest): Verb {
+function routeBucket({ method, parameters, headers }: RoutedRequest): Verb {
   const { names } = parameters;
   switch (method) {
     case "HEAD":
@@ -157,11 +158,19 @@ function routeBucket({ method, parameters }: RoutedRequest): Verb {
       return routeMutation(names, bucketDelete, "DELETE", "DeleteBucket");
     case "POST":
       if (parameters.has("delete")) return "DeleteObjects";
-      // Deviation: the deployed service answers 200 with an empty body, and stores nothing.
-      throw new S3Error("NotImplemented", "PostObject not implemented");
+      // Deviation: the deployed service refuses forms, and answers 200 to a signed POST.
+      if (isForm(headers)) return "PostObject";
+      throw new S3Error(
+        "PreconditionFailed",
+        "Bucket POST must be of the enclosure-type multipart/form-data",
+      );
     default:
       throw new S3Error("RouteNotFound");
   }
+}
+
+function isForm(headers: RoutedRequest["headers"]): boolean {
+  return /^multipart\/form-data\b/i.test(headers.get("content-type") ?? "");
 }
 
 /** The first parameter that names a verb decides, wherever it stands. */

@@ -48,7 +48,7 @@ export interface FoundObject {
   readonly content: Uint8Array | S3Content;
 }
 
-type OpenedObject =
+export type OpenedObject =
   | FoundObject
   | { readonly status: "condition failed"; readonly object: DescribedObject };
 

@@ -12,11 +12,19 @@ const errors = {
   AccessDenied: [403, "Access Denied"],
   AccessForbidden: [403, "CORSResponse: This CORS request is not allowed."],
   ExpiredRequest: [403, "Request has expired"],
+  IncorrectNumberOfFilesInPostRequest: [400, "POST requires exactly one file upload per request."],
   IncompleteBody: [
     400,
     "You did not provide the number of bytes specified by the Content-Length HTTP header.",
   ],
+  /**
+   * Deviation: the deployed service, whose space is not limited, has no such code. The status is that
+   * of RFC 4918 section 11.5. Clients repeat a request after 500 and 503, and give up at once after
+   * 507: a device does not get space by itself.
+   */
+  InsufficientStorage: [507, "No space left on the device."],
   InternalError: [500, "We encountered an internal error. Please try again."],
+  InvalidAccessKeyId: [403, "The AWS Access Key Id you provided does not exist in our records."],
   InvalidArgument: [400, "Invalid Argument"],
   InvalidDigest: [400, "The checksum or Content-MD5 you specified is not valid."],
   InvalidEncryptionAlgorithmError: [
@@ -25,11 +33,16 @@ const errors = {
   ],
   InvalidMaxKeys: [400, "MaxKeys params must be positive integer <= 1000."],
   InvalidPart: [400, "One or more of the specified parts could not be found."],
+  InvalidPolicyDocument: [400, "The content of the form does not meet the conditions specified."],
   InvalidRange: [416, "The requested range is not satisfiable"],
   InvalidRegionName: [400, "The region name is not valid."],
   InvalidRequest: [400, "Invalid Request"],
   InvalidStorageClass: [400, "The storage class specified is not valid."],
   InvalidURI: [400, "Couldn't parse the specified URI."],
+  MalformedPOSTRequest: [
+    400,
+    "The body of your POST request is not well-formed multipart/form-data.",
+  ],
   MalformedTrailerError: [
     400,
     "The request contained trailing data that was not well-formed or did not conform to our " +
@@ -40,6 +53,10 @@ const errors = {
     "The XML you provided was not well formed or did not validate against our published schema.",
   ],
   MaxMessageLengthExceeded: [400, "Your request was too big."],
+  MaxPostPreDataLengthExceededError: [
+    400,
+    "Your POST request fields preceding the upload file were too large.",
+  ],
   MissingContentLength: [411, "You must provide the Content-Length HTTP header."],
   NoSuchBucket: [404, "The specified bucket does not exist."],
   NoSuchCORSConfiguration: [404, "The CORS configuration does not exist"],
@@ -113,7 +130,10 @@ export function errorResponse(error: unknown): S3Response {
   if (error instanceof StoreError) {
     // The deployed service answers with this code for every problem with the parts of an upload.
     const code = error.code === 10048 ? "InvalidPart" : error.s3Name;
-    return errorDocument(error.status, { code, text: error.message });
+    const text = error.message;
+    return error.lacksSpace
+      ? errorResponse(new S3Error("InsufficientStorage", text))
+      : errorDocument(error.status, { code, text });
   }
   const text = error instanceof Error ? error.message : errors.InternalError[1];
   return errorDocument(500, { code: "InternalError", text });

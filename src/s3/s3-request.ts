@@ -58,6 +58,20 @@ export interface S3Body {
    *   of the object, and no checksum of the document
    */
   document(checksumOf?: "document" | "object"): Promise<string>;
+  /** The form of a browser. Resolves when the content of its file begins. */
+  form(): Promise<S3Form>;
+}
+
+/** A form (`multipart/form-data`): fields, and then a file. */
+export interface S3Form {
+  /** By their names in lower case. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** As the browser has sent it; some send folders as well. */
+  readonly fileName: string;
+  /** Ends only after the length of the body has been verified. */
+  content(): AsyncIterable<Uint8Array>;
+  /** Called in any case, also after the content. */
+  close(): Promise<void>;
 }
 
 export interface S3Response {

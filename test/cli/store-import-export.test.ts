@@ -6,13 +6,17 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
-import { describe, expect, it, vi } from "vitest";
+import { crc32 } from "node:zlib";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { startS3 } from "../../dist/index.js";
 import type { StoreBucket } from "../../src/types/store.ts";
+import { S3TestClient } from "../s3/support/s3-client.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { StoreProject, type RunningCommand } from "../support/store-command.ts";
 
@@ -68,7 +72,7 @@ async function underWay(here: StoreProject, command: RunningCommand, bytes: numb
     expect(command.child.exitCode).toBeNull();
     const sizes = readdirSync(databases)
       .filter((name) => !name.startsWith("metadata"))
-      .map((name) => readFileSync(join(databases, name)).length);
+      .map((name) => statSync(join(databases, name)).size);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(bytes);
   }, patiently);
 }
@@ -144,6 +148,80 @@ const difficultKeys = [
   "__proto__",
 ];
 
+async function serveS3(here: StoreProject): Promise<S3TestClient> {
+  const server = await startS3({
+    stateFolder: here.path(".wrangler/state"),
+    buckets: [{ name: "photos" }, { name: "archive" }],
+    port: 0,
+  });
+  onTestFinished(() => server.close());
+  return new S3TestClient(server);
+}
+
+/** The keys of `putThroughS3()`. */
+const s3Keys = ["s3-small", "s3-large", "s3-composite", "s3-full"];
+
+/** Small and large content with checksums, and uploads with both kinds of checksums. */
+async function putThroughS3(s3: S3TestClient): Promise<void> {
+  for (const [key, size] of [
+    ["s3-small", 100],
+    ["s3-large", 300_000],
+  ] as const) {
+    const body = bytesOf(size);
+    const headers = { "x-amz-checksum-crc32": base64Crc32(body) };
+    await s3.send({ method: "PUT", target: `/photos/${key}`, body, headers });
+  }
+  for (const [key, algorithm, type] of [
+    ["s3-composite", "SHA256", "COMPOSITE"],
+    ["s3-full", "CRC32", "FULL_OBJECT"],
+  ] as const) {
+    const target = `/photos/${key}`;
+    const made = await s3.send({
+      method: "POST",
+      target: `${target}?uploads`,
+      headers: { "x-amz-checksum-algorithm": algorithm, "x-amz-checksum-type": type },
+    });
+    const uploadId = /<UploadId>(.*?)</.exec(made.text)?.[1] as string;
+    let list = "";
+    for (const [index, size] of [5 * 1024 * 1024, 1000].entries()) {
+      const body = bytesOf(size, index);
+      const sha256 = createHash("sha256").update(body).digest("base64");
+      const checksum = algorithm === "SHA256" ? sha256 : base64Crc32(body);
+      const { headers } = await s3.send({
+        method: "PUT",
+        target: `${target}?partNumber=${index + 1}&uploadId=${uploadId}`,
+        body,
+        headers: { [`x-amz-checksum-${algorithm.toLowerCase()}`]: checksum },
+      });
+      list += `<Part><PartNumber>${index + 1}</PartNumber><ETag>${headers.etag}</ETag></Part>`;
+    }
+    const body = `<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`;
+    await s3.send({ method: "POST", target: `${target}?uploadId=${uploadId}`, body });
+  }
+}
+
+function base64Crc32(bytes: Uint8Array): string {
+  return Buffer.from(crc32(bytes).toString(16).padStart(8, "0"), "hex").toString("base64");
+}
+
+/** The headers of an object but those that name a request or a time, and the size of its first part. */
+async function s3Properties(
+  s3: S3TestClient,
+  target: string,
+): Promise<Record<string, string | undefined>> {
+  const head = async (query: string) => {
+    const headers = { "x-amz-checksum-mode": "ENABLED" };
+    return (await s3.send({ method: "HEAD", target: target + query, headers })).headers;
+  };
+  const { date: _, "last-modified": __, "x-amz-request-id": ___, ...headers } = await head("");
+  const first = await head("?partNumber=1");
+  return {
+    ...(headers as Record<string, string>),
+    parts: first["x-amz-mp-parts-count"] as string | undefined,
+    firstPart: first["content-length"],
+  };
+}
+
 describe("export and import", () => {
   it("keep keys, metadata, checksums and storage classes that files cannot hold", async () => {
     const here = new StoreProject();
@@ -169,7 +247,10 @@ describe("export and import", () => {
     const upload = await bucket.createMultipartUpload("parts");
     const part = bytesOf(5 * 1024 * 1024);
     await upload.complete([await upload.uploadPart(1, part), await upload.uploadPart(2, "end")]);
-    const count = difficultKeys.length + 2;
+    const s3 = await serveS3(here);
+    await putThroughS3(s3);
+    const otherKeys = ["checked", "parts", ...s3Keys];
+    const count = difficultKeys.length + otherKeys.length;
 
     const exported = await here.json<Result>("export", "photos", "out");
     expect(exported).toMatchObject({ transferred: count, failures: [] });
@@ -180,19 +261,34 @@ describe("export and import", () => {
       failures: [],
     });
     const { ARCHIVE } = await runtime.getBindings<{ ARCHIVE: StoreBucket }>();
-    for (const key of [...difficultKeys, "checked", "parts"]) {
+    for (const key of [...difficultKeys, ...otherKeys]) {
       const before = await bucket.get(key);
       const after = await ARCHIVE.get(key);
       expect(after?.httpMetadata).toEqual(before?.httpMetadata);
       expect(after?.customMetadata).toEqual(before?.customMetadata);
       expect(after?.storageClass).toBe(before?.storageClass);
       expect(sameBytes(await after?.bytes(), (await before?.bytes()) as Uint8Array)).toBe(true);
-      // An object that was uploaded in parts has no md5; the import puts it in one part.
-      const { md5: _, ...others } = after?.checksums.toJSON() ?? {};
-      const { md5: __, ...expected } = before?.checksums.toJSON() ?? {};
-      expect(others).toEqual(expected);
+      expect(after?.etag).toBe(before?.etag);
+      expect(after?.checksums.toJSON()).toEqual(before?.checksums.toJSON());
+    }
+    // What only the S3-compatible API sets and shows: checksums, and the sizes of parts.
+    for (const key of ["parts", ...s3Keys]) {
+      const before = await s3Properties(s3, `/photos/${key}`);
+      expect(before["x-amz-checksum-type"] === undefined).toBe(key === "parts");
+      expect(await s3Properties(s3, `/archive/${key}`)).toEqual(before);
     }
     expect(await here.json("import", "archive", "out")).toMatchObject({ unchanged: count });
+
+    // A copy has the checksums of its source, of its whole content.
+    const copied = await here.store("cp", "photos/s3-small", "archive/copy");
+    expect(copied).toMatchObject({ code: 0, errors: "" });
+    const source = await s3Properties(s3, "/photos/s3-small");
+    expect(await s3Properties(s3, "/archive/copy")).toEqual(source);
+    await here.store("cp", "photos/s3-composite", "archive/copy");
+    expect(await s3Properties(s3, "/archive/copy")).toMatchObject({
+      "x-amz-checksum-type": "FULL_OBJECT",
+      "x-amz-checksum-sha256": expect.stringMatching(/=$/) as string,
+    });
   });
 
   it("keep the entries of other prefixes on export, and add a prefix on import", async () => {

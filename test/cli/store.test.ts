@@ -213,7 +213,6 @@ describe("ledge store", () => {
     [["list", "photos", "--delimeter", "/"], 2, "Did you mean --delimiter?"],
   ])("ends %j with exit code %i", async (words, code, message) => {
     const here = new StoreProject();
-    if (code === 3 && words[0] !== "list") await here.serve();
     const ended = await here.store(...words);
     expect(ended).toMatchObject({ code, text: "" });
     expect(ended.errors).toContain(message);

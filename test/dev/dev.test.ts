@@ -15,6 +15,7 @@ import {
   createProject,
   write,
 } from "../support/dev-process.ts";
+import { s3ClientOf } from "../s3/support/served-s3.ts";
 import { blobFiles } from "../support/store.ts";
 
 /** PUT stores a body, and GET returns it; GET without a key returns the number of objects. */
@@ -167,11 +168,35 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     const dev = ledgeDev(folder, "--no-dns");
     const url = await dev.url();
     await waitForAnswer(url, ["PHOTOS"]);
+    const s3 = await s3ClientOf(dev);
+    const anonymous = { target: "/photos/none", isAnonymous: true };
+    expect((await s3.send(anonymous)).code).toBe("InvalidArgument");
 
     const videos = { binding: "VIDEOS", bucket_name: "videos" };
     const [first] = configuration.store_buckets;
-    write(path, { ...configuration, store_buckets: [first, videos], vars: { COLOUR: "red" } });
+    const credentials = { access_key_id: "some-key", secret_access_key: "some-secret" };
+    const rule = { allowed_origins: ["http://page.test"], allowed_methods: ["GET"] };
+    const changed = {
+      ...configuration,
+      store_buckets: [{ ...first, public: true }, videos],
+      vars: { COLOUR: "red" },
+    };
+    let since = dev.output.length;
+    write(path, { ...changed, s3: credentials });
     await waitForAnswer(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
+    // The API has other credentials and a public bucket, and the same port.
+    const next = await s3ClientOf(dev, since);
+    expect(next.port).toBe(s3.port);
+    expect((await s3.send({ target: "/" })).code).toBe("Unauthorized");
+    expect((await next.send({ target: "/" })).text).toContain("<Name>videos</Name>");
+    expect((await next.send(anonymous)).code).toBe("NoSuchKey");
+    // CORS rules and the port, after a save each.
+    const page = { ...anonymous, headers: { origin: "http://page.test" } };
+    expect((await next.send(page)).headers).not.toHaveProperty("access-control-allow-origin");
+    since = dev.output.length;
+    write(path, { ...changed, s3: { ...credentials, cors: [rule] } });
+    await dev.waitForOutput(/The configuration has changed/, since);
+    expect((await next.send(page)).headers).toHaveProperty("access-control-allow-origin");
     await dev.waitForOutput(
       /The configuration has changed\.\nReady [^]*^env\.VIDEOS \(videos\) +Store Bucket +local$/m,
     );
@@ -179,7 +204,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     write(path, { ...configuration, store_buckets: [{ ...videos, bucket_nam: "x" }] });
     await dev.waitForOutput(/wrangler\.jsonc:\d+.*bucket_nam.*did you mean "bucket_name"/);
     await dev.waitForOutput(/The previous configuration stays in use\./);
-    expect(dev.output.match(/The configuration has changed/g)).toHaveLength(1);
+    expect(dev.output.match(/The configuration has changed/g)).toHaveLength(2);
     await waitForAnswer(url, ["COLOUR", "PHOTOS", "VIDEOS"]);
 
     write(path, { ...configuration, store_buckets: [videos] });

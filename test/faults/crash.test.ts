@@ -8,7 +8,8 @@ import { DnsWriters } from "./support/dns-writer.ts";
 import { databaseOwners, OwnerMonitor } from "./support/open-databases.ts";
 import { killModes, runKills, type CrashSubject, type KillMode } from "./support/kill-modes.ts";
 import { killProcesses } from "./support/process-table.ts";
-import { s3ClientOf, throughS3 } from "./support/s3-endpoint.ts";
+import { s3ClientOf } from "../s3/support/served-s3.ts";
+import { throughS3 } from "./support/s3-endpoint.ts";
 import { isLong, SeededRandom } from "./support/seed.ts";
 import {
   FaultProject,

@@ -66,7 +66,7 @@ describe("a bucket answers", () => {
   });
 
   it("while an upload of thousands of parts is aborted", { timeout: 600_000 }, async () => {
-    const partCount = isLong ? 10_000 : 4000;
+    const partCount = isLong ? 10_000 : 2000;
     const folder = temporaryFolder();
     const first = await startStore(folder);
     const created = await first.bucket.createMultipartUpload("key");

@@ -168,7 +168,7 @@ describe("a reader of an object in parts", () => {
     "%s opens thousands of files and closes them when it stops",
     { timeout: 600_000 },
     async (_, workers) => {
-      const partCount = isLong ? 10_000 : 1000;
+      const partCount = isLong ? 10_000 : 300;
       const folder = temporaryFolder();
       const first = await startStore(folder);
       await putInParts(first.bucket, "key");

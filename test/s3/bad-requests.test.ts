@@ -3,6 +3,7 @@
  * documents, parts. Each gets the error of S3, and nothing is left.
  */
 import { connect } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it, vi } from "vitest";
 import { useS3 } from "./support/running-s3.ts";
 import { S3TestClient, type Sent } from "./support/s3-client.ts";
@@ -71,9 +72,12 @@ describe("a part", () => {
 
 describe("a document", () => {
   const entities = `<!DOCTYPE x [<!ENTITY a "${"a".repeat(100)}"><!ENTITY b "${"&a;".repeat(100)}">]>`;
+  const deep = `${"<x>".repeat(1000)}${"</x>".repeat(1000)}`;
   it.each([
     ["with entities of its own", `${entities}<Delete><Object><Key>&b;</Key></Object></Delete>`],
-    ["of a thousand levels", `${"<Delete>".repeat(1000)}${"</Delete>".repeat(1000)}`],
+    // The rest of these documents is valid.
+    ["with a DTD", `${entities}<Delete><Object><Key>b</Key></Object></Delete>`],
+    ["of a thousand levels", `<Delete><Object><Key>b</Key>${deep}</Object></Delete>`],
     ["that does not end", "<Delete><Object>"],
     ["that is no XML", "Delete"],
   ])("%s is refused", async (_, document) => {
@@ -88,10 +92,32 @@ describe("a document", () => {
 });
 
 describe("a body", () => {
+  it("without a length is refused, and is not an empty object", async () => {
+    const { headers } = s3.client.sign({ ...put, body: "" });
+    const socket = connect(s3.server.port, "127.0.0.1");
+    socket.write(head("PUT /photos/key", { ...headers, connection: "close" }));
+    const answer = await textOf(socket);
+    expect(answer).toContain("411 Length Required");
+    expect(answer).toContain("<Code>MissingContentLength</Code>");
+    await expectNothing();
+  });
+
   it("with chunks of HTTP that are broken is not stored", async () => {
-    const { headers } = s3.client.sign({ ...put, payload: "UNSIGNED-PAYLOAD" });
+    const { headers } = s3.client.sign({
+      ...put,
+      payload: "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
+      headers: { "x-amz-decoded-content-length": String(body.length) },
+    });
     const chunked = { ...headers, "transfer-encoding": "chunked" };
-    expect(await sendRaw("PUT /photos/key", chunked, "zz\r\n")).not.toContain("200 OK");
+    // The chunks of AWS are complete, and after them the last chunk of HTTP is missing.
+    const content = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    const socket = connect(s3.server.port, "127.0.0.1");
+    socket.write(head("PUT /photos/key", chunked));
+    socket.write(`${content.length.toString(16)}\r\n${content}\r\n`);
+    await vi.waitFor(() => expect(s3.files("photos")).toHaveLength(1), waiting);
+    socket.end("zz\r\n");
+    expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 400 /);
+    await vi.waitFor(() => expect(s3.files("photos")).toEqual([]), waiting);
     await expectNothing();
   });
 });

@@ -3,7 +3,7 @@ import { Miniflare } from "miniflare";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { temporaryFolder } from "../support/store.ts";
-import { plugin, worker } from "../support/worker.ts";
+import { bucketEntry, plugin, worker } from "../support/worker.ts";
 import { S3TestClient } from "./support/s3-client.ts";
 
 interface S3Access {
@@ -23,8 +23,9 @@ const script = `
     },
   };`;
 
-const withS3 = (options: Record<string, unknown>, name = "script") => {
-  const made = worker(script, { name });
+const withS3 = (options: Record<string, unknown>, name = "script", isPublic = false) => {
+  const env = isPublic ? { SITE: bucketEntry({ bucket_name: "site", public: true }) } : {};
+  const made = worker(script, { name, env });
   const S3 = { type: "unsafe:store_s3" as const, dev: { plugin, options } };
   return { config: { ...made.config, env: { ...made.config.env, S3 } } };
 };
@@ -92,8 +93,11 @@ it("a binding keeps its address when the script changes, and takes other options
   const miniflare = start(folder, withS3({ port: 0, ...credentials }));
   const first = await accessOf(miniflare);
   expect(first).toMatchObject({ accessKeyId: "some-key", secretAccessKey: "some-secret" });
-  const set = (options: Record<string, unknown>) =>
-    miniflare.setOptions({ resourcePersistencePath: folder, workers: [withS3(options)] });
+  const set = (options: Record<string, unknown>, isPublic = false) =>
+    miniflare.setOptions({
+      resourcePersistencePath: folder,
+      workers: [withS3(options, "script", isPublic)],
+    });
   await set({ port: 0, ...credentials });
   expect(await accessOf(miniflare)).toEqual(first);
   const list = await clientOf(first).send({ target: "/" });
@@ -102,6 +106,19 @@ it("a binding keeps its address when the script changes, and takes other options
   const second = await accessOf(miniflare);
   expect(second.secretAccessKey).toBe("other-secret");
   expect((await clientOf(second).send({ target: "/photos" })).status).toBe(200);
+
+  // A bucket that is public answers requests without a signature.
+  const client = clientOf(second);
+  expect((await client.send({ method: "PUT", target: "/site" })).status).toBe(200);
+  for (const target of ["/site/page", "/photos/page"]) {
+    expect((await client.send({ method: "PUT", target, body: "hi" })).status).toBe(200);
+    expect((await client.send({ target, isAnonymous: true })).status).toBe(400);
+  }
+  await set({ port: 0, ...credentials }, true);
+  const served = clientOf(await accessOf(miniflare));
+  const page = await served.send({ target: "/site/page", isAnonymous: true });
+  expect([page.status, page.text]).toEqual([200, "hi"]);
+  expect((await served.send({ target: "/photos/page", isAnonymous: true })).status).toBe(400);
 });
 
 it("options that are not valid are refused with the name of the binding", async () => {

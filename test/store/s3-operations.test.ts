@@ -1,17 +1,16 @@
 /** Operations of a bucket that only the S3-compatible interface uses, beside calls of the binding. */
 import { hash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Checksums, S3ChecksumAlgorithm } from "../../src/store/core/checksum.ts";
 import type { Conditional } from "../../src/store/core/conditional.ts";
 import { crcOf } from "../../src/store/core/crc.ts";
 import { StoreError } from "../../src/store/core/errors.ts";
 import { decodeObject } from "../../src/store/core/object-encoding.ts";
 import type { UploadChecksum } from "../../src/store/core/operations.ts";
-import type { ClientBucket, FoundObject } from "../../src/store/node/client-bucket.ts";
-import type { StoreClient } from "../../src/store/node/store-client.ts";
+import type { FoundObject } from "../../src/store/node/client-bucket.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { shareStore } from "../support/store.ts";
-import { chunksOf, description, openStoreClient, readAll } from "./support/store-client.ts";
+import { shareStoreClient } from "./support/shared-store-client.ts";
+import { chunksOf, description, readAll } from "./support/store-client.ts";
 
 const day = 24 * 60 * 60 * 1000;
 const partSize = 5 * 1024 * 1024;
@@ -22,14 +21,7 @@ const etagOf = (...etags: string[]) => ({
   etagMatches: etags.map((value) => ({ kind: "strong" as const, value })),
 });
 
-const sharedStore = shareStore();
-let client: StoreClient;
-let photos: ClientBucket;
-beforeAll(async () => {
-  client = openStoreClient(sharedStore().folder);
-  photos = (await client.find("photos")) as ClientBucket;
-});
-afterAll(() => client.close());
+const shared = shareStoreClient();
 
 function digest(algorithm: S3ChecksumAlgorithm, bytes: Uint8Array): string {
   return algorithm === "sha1" || algorithm === "sha256"
@@ -39,7 +31,7 @@ function digest(algorithm: S3ChecksumAlgorithm, bytes: Uint8Array): string {
 
 /** Uploads two parts, whose checksums have the upload's algorithm. */
 async function uploadParts(key: string, checksum: UploadChecksum = {}) {
-  const { uploadId } = await photos.call({
+  const { uploadId } = await shared.photos.call({
     method: "createUpload",
     key,
     ...description,
@@ -48,10 +40,10 @@ async function uploadParts(key: string, checksum: UploadChecksum = {}) {
   const algorithm = checksum.checksumAlgorithm;
   const parts: { partNumber: number; etag: string; checksums?: Checksums }[] = [];
   for (const [index, bytes] of [first, last].entries()) {
-    const content = await photos.write(chunksOf(bytes), {
+    const content = await shared.photos.write(chunksOf(bytes), {
       algorithms: algorithm ? [algorithm] : [],
     });
-    const part = await photos.call({
+    const part = await shared.photos.call({
       method: "uploadPart",
       key,
       uploadId,
@@ -69,28 +61,30 @@ async function uploadParts(key: string, checksum: UploadChecksum = {}) {
 
 describe("put", () => {
   it("stores checksums that the binding does not show", async () => {
-    const content = await photos.write(chunksOf(last), { algorithms: ["crc64nvme", "sha256"] });
+    const content = await shared.photos.write(chunksOf(last), {
+      algorithms: ["crc64nvme", "sha256"],
+    });
     const crc64nvme = crcOf("crc64nvme", last);
     const checksum = { algorithm: "crc64nvme", hex: crc64nvme } as const;
-    await photos.call({ method: "put", key: "key", ...description, content, checksum });
+    await shared.photos.call({ method: "put", key: "key", ...description, content, checksum });
     const [md5, sha256] = [hash("md5", last), hash("sha256", last)];
-    const opened = (await photos.get({ key: "key" })) as FoundObject;
+    const opened = (await shared.photos.get({ key: "key" })) as FoundObject;
     await readAll(opened);
     expect(opened.object).toMatchObject({ checksums: { md5, sha256 }, s3Checksums: { crc64nvme } });
-    const head = await sharedStore().bucket.head("key");
+    const head = await shared.store().bucket.head("key");
     expect(head?.checksums.toJSON()).toEqual({ md5, sha256 });
     expect(Object.keys(head?.checksums ?? {})).toEqual(["md5", "sha256"]);
-    const { objects } = await sharedStore().bucket.list();
+    const { objects } = await shared.store().bucket.list();
     expect(objects[0]?.checksums.toJSON()).toEqual({ md5, sha256 });
   });
 });
 
 describe("delete with a condition", () => {
   it("keeps an object for which the condition does not hold", async () => {
-    const { bucket } = sharedStore();
+    const { bucket } = shared.store();
     const { etag } = await bucket.put("key", "value");
     const request = { method: "delete" as const, keys: ["key"] };
-    const remove = (onlyIf: Conditional) => photos.call({ ...request, onlyIf });
+    const remove = (onlyIf: Conditional) => shared.photos.call({ ...request, onlyIf });
     await expect(remove(etagOf("other"))).rejects.toThrow(new StoreError(10031));
     expect(await bucket.head("key")).not.toBeNull();
     await remove(etagOf(etag));
@@ -102,28 +96,32 @@ describe("delete with a condition", () => {
 describe("get with a part number", () => {
   it("reads one part of an upload", async () => {
     const { parts, ...reference } = await uploadParts("key");
-    await photos.call({ method: "completeUpload", ...reference, parts });
+    await shared.photos.call({ method: "completeUpload", ...reference, parts });
     for (const [index, bytes] of [first, last].entries()) {
-      const part = (await photos.get({ key: "key", partNumber: index + 1 })) as FoundObject;
+      const part = (await shared.photos.get({ key: "key", partNumber: index + 1 })) as FoundObject;
       expect(part).toMatchObject({
         range: { offset: index * partSize, length: bytes.length },
         partsCount: 2,
       });
       expect(sameBytes(await readAll(part), bytes)).toBe(true);
     }
-    await expect(photos.get({ key: "key", partNumber: 3 })).rejects.toThrow(new StoreError(200001));
+    await expect(shared.photos.get({ key: "key", partNumber: 3 })).rejects.toThrow(
+      new StoreError(200001),
+    );
   });
 
   it.each([
     ["small", 3],
     ["large", 300_000],
   ])("reads a %s object as one part", async (_, size) => {
-    await sharedStore().bucket.put("key", last.slice(0, size));
-    const part = (await photos.get({ key: "key", partNumber: 1 })) as FoundObject;
+    await shared.store().bucket.put("key", last.slice(0, size));
+    const part = (await shared.photos.get({ key: "key", partNumber: 1 })) as FoundObject;
     expect(part.range).toEqual({ offset: 0, length: size });
     expect(part).not.toHaveProperty("partsCount");
     expect(sameBytes(await readAll(part), last.slice(0, size))).toBe(true);
-    await expect(photos.get({ key: "key", partNumber: 2 })).rejects.toThrow(new StoreError(200001));
+    await expect(shared.photos.get({ key: "key", partNumber: 2 })).rejects.toThrow(
+      new StoreError(200001),
+    );
   });
 });
 
@@ -145,15 +143,15 @@ describe("completeUpload", () => {
       : `${digest(algorithm, Buffer.concat(digests))}-2`;
     const request = { method: "completeUpload", ...reference, parts } as const;
     const other = { algorithm, hex: hex.replace(/^./, (digit) => (digit === "0" ? "1" : "0")) };
-    await expect(photos.call({ ...request, checksum: other })).rejects.toThrow(
+    await expect(shared.photos.call({ ...request, checksum: other })).rejects.toThrow(
       expect.objectContaining({ code: 10037 }),
     );
-    const text = await photos.call({ ...request, checksum: { algorithm, hex } });
+    const text = await shared.photos.call({ ...request, checksum: { algorithm, hex } });
     expect(decodeObject("key", text)).toMatchObject({
       checksums: {},
       s3Checksums: { [algorithm]: hex },
     });
-    const object = await sharedStore().bucket.get("key");
+    const object = await shared.store().bucket.get("key");
     expect(object?.checksums.toJSON()).toEqual({});
     expect(sameBytes(await object?.bytes(), whole)).toBe(true);
   });
@@ -162,33 +160,35 @@ describe("completeUpload", () => {
     const { parts, ...reference } = await uploadParts("key", { checksumAlgorithm: "sha256" });
     const request = { method: "completeUpload", ...reference, parts } as const;
     const wrong = parts.map((part) => ({ ...part, checksums: { sha256: "0".repeat(64) } }));
-    await expect(photos.call({ ...request, parts: wrong })).rejects.toThrow(new StoreError(10025));
-    await expect(photos.call({ ...request, objectSize: 1 })).rejects.toThrow(
+    await expect(shared.photos.call({ ...request, parts: wrong })).rejects.toThrow(
+      new StoreError(10025),
+    );
+    await expect(shared.photos.call({ ...request, objectSize: 1 })).rejects.toThrow(
       expect.objectContaining({ code: 200002 }),
     );
-    await photos.call({ ...request, objectSize: whole.length });
+    await shared.photos.call({ ...request, objectSize: whole.length });
   });
 
   it("keeps the upload in progress while its condition does not hold", async () => {
-    const { bucket } = sharedStore();
+    const { bucket } = shared.store();
     const { etag } = await bucket.put("key", "value");
     const { parts, ...reference } = await uploadParts("key");
     const request = { method: "completeUpload", ...reference, parts } as const;
     const onlyIf = { etagDoesNotMatch: [{ kind: "any" }] } as const;
-    await expect(photos.call({ ...request, onlyIf })).rejects.toThrow(new StoreError(10031));
+    await expect(shared.photos.call({ ...request, onlyIf })).rejects.toThrow(new StoreError(10031));
     expect(await (await bucket.get("key"))?.text()).toBe("value");
-    await photos.call({ ...request, onlyIf: etagOf(etag) });
+    await shared.photos.call({ ...request, onlyIf: etagOf(etag) });
     expect((await bucket.head("key"))?.size).toBe(whole.length);
   });
 
   it("completes what the binding has begun, and the other way round", async () => {
-    const { bucket } = sharedStore();
+    const { bucket } = shared.store();
     const begun = await bucket.createMultipartUpload("begun");
     const part = await begun.uploadPart(1, first);
-    const content = await photos.write(chunksOf(last));
+    const content = await shared.photos.write(chunksOf(last));
     const reference = { key: "begun", uploadId: begun.uploadId };
     const request = { method: "uploadPart", ...reference, partNumber: 2, content } as const;
-    const end = await photos.call(request);
+    const end = await shared.photos.call(request);
     expect((await begun.complete([part, end])).size).toBe(whole.length);
 
     const { parts, uploadId } = await uploadParts("mixed", { checksumAlgorithm: "crc32" });
@@ -197,7 +197,7 @@ describe("completeUpload", () => {
     const completed = await resumed.complete([parts[0] as typeof replaced, replaced]);
     // The binding's part has no CRC, so the object has none.
     expect(completed.checksums.toJSON()).toEqual({});
-    const opened = (await photos.get({ key: "mixed" })) as FoundObject;
+    const opened = (await shared.photos.get({ key: "mixed" })) as FoundObject;
     expect(opened.object).not.toHaveProperty("s3Checksums");
     expect(sameBytes(await readAll(opened), whole)).toBe(true);
   });
@@ -208,7 +208,7 @@ describe("listParts", () => {
     const before = Date.now();
     const checksum = { checksumAlgorithm: "crc32c", checksumType: "full object" } as const;
     const { parts, ...reference } = await uploadParts("key", checksum);
-    const listed = await photos.call({
+    const listed = await shared.photos.call({
       method: "listParts",
       ...reference,
       afterPartNumber: 0,
@@ -223,7 +223,7 @@ describe("listParts", () => {
     expect(part?.checksums.crc32c).toBe(crcOf("crc32c", first));
     expect(part?.uploaded).toBeGreaterThanOrEqual(before);
     expect(listed.upload.created).toBeLessThanOrEqual(part?.uploaded as number);
-    await photos.call({ method: "abortUpload", ...reference });
+    await shared.photos.call({ method: "abortUpload", ...reference });
   });
 });
 
@@ -231,13 +231,13 @@ describe("listUploads", () => {
   it("rolls keys up, in pages", async () => {
     const ids = new Map<string, string>();
     for (const key of ["a/1", "a/2", "b", "c/1"]) {
-      const created = await photos.call({ method: "createUpload", key, ...description });
+      const created = await shared.photos.call({ method: "createUpload", key, ...description });
       ids.set(key, created.uploadId);
     }
     const request = { method: "listUploads", prefix: "", delimiter: "/", limit: 1 } as const;
-    const pages = [await photos.call(request)];
+    const pages = [await shared.photos.call(request)];
     for (let after = pages[0]?.next; after !== undefined; after = pages.at(-1)?.next) {
-      pages.push(await photos.call({ ...request, after }));
+      pages.push(await shared.photos.call({ ...request, after }));
     }
     expect(pages.map(({ uploads, prefixes }) => [uploads.map(({ key }) => key), prefixes])).toEqual(
       [
@@ -247,7 +247,7 @@ describe("listUploads", () => {
       ],
     );
     for (const [key, uploadId] of ids) {
-      await photos.call({ method: "abortUpload", key, uploadId });
+      await shared.photos.call({ method: "abortUpload", key, uploadId });
     }
   });
 });
@@ -255,30 +255,30 @@ describe("listUploads", () => {
 describe("settings", () => {
   it("are stored by name, and removed", async () => {
     const lifecycle = { text: "<rules>", abortRules: [] };
-    await photos.call({ method: "putSettings", cors: "[]", lifecycle });
-    expect(await photos.call({ method: "getSettings" })).toEqual({ cors: "[]", lifecycle });
-    await photos.call({ method: "putSettings", cors: null });
-    expect(await photos.call({ method: "getSettings" })).toEqual({ lifecycle });
-    await photos.call({ method: "putSettings", lifecycle: null });
-    expect(await photos.call({ method: "getSettings" })).toEqual({});
+    await shared.photos.call({ method: "putSettings", cors: "[]", lifecycle });
+    expect(await shared.photos.call({ method: "getSettings" })).toEqual({ cors: "[]", lifecycle });
+    await shared.photos.call({ method: "putSettings", cors: null });
+    expect(await shared.photos.call({ method: "getSettings" })).toEqual({ lifecycle });
+    await shared.photos.call({ method: "putSettings", lifecycle: null });
+    expect(await shared.photos.call({ method: "getSettings" })).toEqual({});
   });
 
   it("abort uploads after the days of a rule: those in progress, and new ones", async () => {
-    const { bucket, control } = sharedStore();
+    const { bucket, control } = shared.store();
     const begun = await bucket.createMultipartUpload("tmp/begun");
     const rules = [
       { prefix: "tmp/", days: 2 },
       { prefix: "", days: 30 },
     ];
     const lifecycle = { text: "<rules>", abortRules: rules };
-    await photos.call({ method: "putSettings", lifecycle });
+    await shared.photos.call({ method: "putSettings", lifecycle });
     const later = await bucket.createMultipartUpload("tmp/later");
     const other = await bucket.createMultipartUpload("other");
     const list = async () => {
-      const page = await photos.call({ method: "listUploads", prefix: "", limit: 10 });
+      const page = await shared.photos.call({ method: "listUploads", prefix: "", limit: 10 });
       return page.uploads.map(({ key }) => key);
     };
-    const { uploads } = await photos.call({ method: "listUploads", prefix: "", limit: 10 });
+    const { uploads } = await shared.photos.call({ method: "listUploads", prefix: "", limit: 10 });
     for (const { created } of uploads) {
       expect(Math.abs(created - Date.now())).toBeLessThan(day / 2);
     }
@@ -291,15 +291,15 @@ describe("settings", () => {
     }
     await control.advance(5 * day);
     await expect(other.uploadPart(1, "part")).rejects.toThrow("(10024)");
-    await photos.call({ method: "putSettings", lifecycle: null });
+    await shared.photos.call({ method: "putSettings", lifecycle: null });
   });
 
   it("give the uploads in progress seven days again when the rule is removed", async () => {
-    const { bucket, control } = sharedStore();
+    const { bucket, control } = shared.store();
     const lifecycle = { text: "<rules>", abortRules: [{ prefix: "", days: 1 }] };
-    await photos.call({ method: "putSettings", lifecycle });
+    await shared.photos.call({ method: "putSettings", lifecycle });
     const upload = await bucket.createMultipartUpload("key");
-    await photos.call({ method: "putSettings", lifecycle: null });
+    await shared.photos.call({ method: "putSettings", lifecycle: null });
     await control.advance(7 * day - 60_000);
     await upload.uploadPart(1, "part");
     await control.advance(120_000);

@@ -94,8 +94,18 @@ const firstFormat = `
     size INTEGER NOT NULL, etag TEXT NOT NULL, place ANY NOT NULL,
     PRIMARY KEY (upload_id, part_number)) WITHOUT ROWID, STRICT;`;
 
+/** Converts a bucket's database to the fourth format, which has no keys of customers. */
+function convertToFourthFormat(folder: string): void {
+  const database = openDatabase(folder);
+  database.exec(`
+    ALTER TABLE uploads DROP COLUMN ssec_key_md5;
+    UPDATE format SET version = 4`);
+  database.close();
+}
+
 /** Converts a bucket's database to the third format, which has no times of parts and no settings. */
 function convertToThirdFormat(folder: string): void {
+  convertToFourthFormat(folder);
   const database = openDatabase(folder);
   database.exec(`
     ALTER TABLE uploads DROP COLUMN created;
@@ -166,10 +176,11 @@ function convertToFirstFormat(folder: string): void {
 
 describe("a database of an earlier format", () => {
   it.each([
-    ["first", convertToFirstFormat],
-    ["second", convertToSecondFormat],
-    ["third", convertToThirdFormat],
-  ])("keeps its objects and uploads: the %s format", async (_, convert) => {
+    ["first", convertToFirstFormat, false],
+    ["second", convertToSecondFormat, false],
+    ["third", convertToThirdFormat, false],
+    ["fourth", convertToFourthFormat, true],
+  ])("keeps its objects and uploads: the %s format", async (_, convert, hasTimes) => {
     const folder = temporaryFolder();
     const store = await startStore(folder);
     const { bucket } = store;
@@ -210,9 +221,10 @@ describe("a database of an earlier format", () => {
       limit: 10,
     });
     expect(upload).toMatchObject({ ...reference, storageClass: "Standard" });
-    // The time of the part was not stored.
+    // Formats before the fourth do not have the time of a part.
+    const uploaded = hasTimes ? parts[0]?.uploaded : upload.created;
     const checksums = { md5: part.etag };
-    expect(parts).toEqual([{ ...part, size: 4, uploaded: upload.created, checksums }]);
+    expect(parts).toEqual([{ ...part, size: 4, uploaded, checksums }]);
     await photos.call({ method: "putSettings", cors: "[]" });
     await client.close();
     await later.resumeMultipartUpload("open", open.uploadId).complete([part]);
@@ -247,7 +259,7 @@ describe("a database of a newer format", () => {
     await expect(later.bucket.get("key")).rejects.toThrow(/\(10001\)$/);
     await later.stop();
     const reopened = openDatabase(folder);
-    reopened.exec("UPDATE format SET version = 4");
+    reopened.exec("UPDATE format SET version = 5");
     reopened.close();
     const { bucket: last } = await startStore(folder);
     expect(await (await last.get("key"))?.text()).toBe("value");

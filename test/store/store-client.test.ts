@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { crc32 } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ChecksumAlgorithm } from "../../src/store/core/checksum.ts";
 import { crcOf } from "../../src/store/core/crc.ts";
 import { StoreError } from "../../src/store/core/errors.ts";
@@ -18,7 +18,8 @@ import {
 import type { ClientBucket, FoundObject } from "../../src/store/node/client-bucket.ts";
 import type { StoreClient } from "../../src/store/node/store-client.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
-import { blobFiles, shareStore, startStore, temporaryFolder } from "../support/store.ts";
+import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
+import { shareStoreClient } from "./support/shared-store-client.ts";
 import { chunksOf, description, openStoreClient, readAll } from "./support/store-client.ts";
 
 /** The methods of `store_control` for faults. */
@@ -30,14 +31,7 @@ interface FaultControl {
 const large = bytesOf(3_000_000);
 const waitOptions = { timeout: 30_000 };
 
-const sharedStore = shareStore();
-let client: StoreClient;
-let photos: ClientBucket;
-beforeAll(async () => {
-  client = openStoreClient(sharedStore().folder);
-  photos = (await client.find("photos")) as ClientBucket;
-});
-afterAll(() => client.close());
+const shared = shareStoreClient();
 
 function openClient(folder: string): StoreClient {
   const opened = openStoreClient(folder);
@@ -56,23 +50,23 @@ async function get(bucket: ClientBucket, key: string): Promise<Uint8Array | null
 }
 
 /** Whether the store holds no file, also none in flight. */
-const hasNoFiles = (): boolean => blobFiles(sharedStore().folder).length === 0;
+const hasNoFiles = (): boolean => blobFiles(shared.store().folder).length === 0;
 
 describe("ClientBucket.write()", () => {
   it.each([0, 1, 131_072, 131_073, 3_000_000])("stores %d bytes for the binding", async (size) => {
     const bytes = large.slice(0, size);
-    await put(photos, "key", bytes);
-    const { bucket } = sharedStore();
+    await put(shared.photos, "key", bytes);
+    const { bucket } = shared.store();
     expect(sameBytes(await (await bucket.get("key"))?.bytes(), bytes)).toBe(true);
     expect((await bucket.head("key"))?.etag).toBe(hash("md5", bytes));
-    expect(sameBytes((await get(photos, "key")) as Uint8Array, bytes)).toBe(true);
+    expect(sameBytes((await get(shared.photos, "key")) as Uint8Array, bytes)).toBe(true);
   });
 
   it.each([1000, 3_000_000])("computes all checksums of %d bytes", async (size) => {
     const bytes = large.slice(0, size);
     const algorithms: ChecksumAlgorithm[] = ["crc32", "crc32c", "crc64nvme", "sha1", "sha256"];
-    const content = await photos.write(chunksOf(bytes), { algorithms });
-    onTestFinished(() => photos.discard(content));
+    const content = await shared.photos.write(chunksOf(bytes), { algorithms });
+    onTestFinished(() => shared.photos.discard(content));
     expect(content.checksums).toEqual({
       md5: hash("md5", bytes),
       crc32: crc32(bytes).toString(16).padStart(8, "0"),
@@ -91,9 +85,9 @@ describe("ClientBucket.write()", () => {
         yield memory;
       }
     }
-    const content = await photos.write(reused());
-    await photos.call({ method: "put", key: "key", ...description, content });
-    expect(sameBytes((await get(photos, "key")) as Uint8Array, large)).toBe(true);
+    const content = await shared.photos.write(reused());
+    await shared.photos.call({ method: "put", key: "key", ...description, content });
+    expect(sameBytes((await get(shared.photos, "key")) as Uint8Array, large)).toBe(true);
   });
 
   it("leaves no file when the body fails, or when its checksums are refused", async () => {
@@ -101,62 +95,64 @@ describe("ClientBucket.write()", () => {
       yield* chunksOf(large);
       throw new Error("the client went away");
     }
-    await expect(photos.write(failing())).rejects.toThrow("the client went away");
+    await expect(shared.photos.write(failing())).rejects.toThrow("the client went away");
     const options = {
       verify(): never {
         throw new StoreError(10037);
       },
     };
-    await expect(photos.write(chunksOf(large), options)).rejects.toThrow(new StoreError(10037));
+    await expect(shared.photos.write(chunksOf(large), options)).rejects.toThrow(
+      new StoreError(10037),
+    );
     expect(hasNoFiles()).toBe(true);
   });
 
   it("leaves no file when the bucket refuses the operation", async () => {
-    const content = await photos.write(chunksOf(large), { algorithms: ["crc32"] });
+    const content = await shared.photos.write(chunksOf(large), { algorithms: ["crc32"] });
     const checksum = { algorithm: "crc32", hex: "00000000" } as const;
     const request = { method: "put", key: "key", ...description, content } as const;
-    await expect(photos.call({ ...request, checksum })).rejects.toThrow(
+    await expect(shared.photos.call({ ...request, checksum })).rejects.toThrow(
       expect.objectContaining({ name: "StoreError", code: 10037 }),
     );
     await vi.waitFor(() => expect(hasNoFiles()).toBe(true), waitOptions);
-    const again = await photos.write(chunksOf(large));
+    const again = await shared.photos.write(chunksOf(large));
     const onlyIf = { etagMatches: [{ kind: "any" }] } as const;
-    expect(await photos.call({ ...request, content: again, onlyIf })).toBeNull();
+    expect(await shared.photos.call({ ...request, content: again, onlyIf })).toBeNull();
     await vi.waitFor(() => expect(hasNoFiles()).toBe(true), waitOptions);
   });
 });
 
 describe("ClientBucket.get()", () => {
   it("reads the version that it has opened, while the object is replaced", async () => {
-    await put(photos, "key", large);
-    const opened = (await photos.get({ key: "key" })) as FoundObject;
-    await put(photos, "key", bytesOf(400_000, 2));
+    await put(shared.photos, "key", large);
+    const opened = (await shared.photos.get({ key: "key" })) as FoundObject;
+    await put(shared.photos, "key", bytesOf(400_000, 2));
     expect(sameBytes(await readAll(opened), large)).toBe(true);
   });
 
   it("reads ranges, and says when a condition does not hold", async () => {
-    await put(photos, "key", large);
+    await put(shared.photos, "key", large);
     const range = { offset: 1_000_000, length: 300_000 };
-    const opened = (await photos.get({ key: "key", range })) as FoundObject;
+    const opened = (await shared.photos.get({ key: "key", range })) as FoundObject;
     expect(opened.range).toEqual(range);
     expect(sameBytes(await readAll(opened), large.slice(1_000_000, 1_300_000))).toBe(true);
     const onlyIf = { etagDoesNotMatch: [{ kind: "any" }] } as const;
-    const other = await photos.get({ key: "key", onlyIf });
+    const other = await shared.photos.get({ key: "key", onlyIf });
     expect(other).toMatchObject({ status: "condition failed", object: { size: large.length } });
-    expect(await photos.get({ key: "none" })).toBeNull();
-    await expect(photos.get({ key: "key", range: { offset: large.length } })).rejects.toThrow(
-      new StoreError(10039),
-    );
+    expect(await shared.photos.get({ key: "none" })).toBeNull();
+    await expect(
+      shared.photos.get({ key: "key", range: { offset: large.length } }),
+    ).rejects.toThrow(new StoreError(10039));
   });
 });
 
 describe("a fault of a test", () => {
   it("loses the answer of an operation, fails it, or delays it", async () => {
-    const { control } = sharedStore() as unknown as { control: FaultControl };
+    const { control } = shared.store() as unknown as { control: FaultControl };
     const arm = (effect: FaultEffect) =>
       control.armFault(makeStoreFault({ method: "head", times: 1 }, effect));
     const request = { method: "head", key: "none" } as const;
-    const head = () => photos.call(request);
+    const head = () => shared.photos.call(request);
     await arm({ kind: "drop", afterBytes: null });
     await expect(head()).rejects.toThrow("Network connection lost.");
     await arm(failEffect(10001));
@@ -173,12 +169,12 @@ describe("ClientBucket.copy()", () => {
     ["a small value", 10],
   ])("copies %s to another bucket", async (_, size) => {
     const bytes = large.slice(0, size);
-    await client.create("copies");
-    const copies = (await client.find("copies")) as ClientBucket;
-    await put(photos, "key", bytes);
+    await shared.client.create("copies");
+    const copies = (await shared.client.find("copies")) as ClientBucket;
+    await put(shared.photos, "key", bytes);
     for (const algorithms of [[], ["sha256"]] as const) {
-      const opened = (await photos.get({ key: "key" })) as FoundObject;
-      const content = await copies.copy({ bucket: photos, opened }, algorithms);
+      const opened = (await shared.photos.get({ key: "key" })) as FoundObject;
+      const content = await copies.copy({ bucket: shared.photos, opened }, algorithms);
       if (!(opened.content instanceof Uint8Array)) await opened.content.close();
       expect(content.checksums).toEqual({
         md5: hash("md5", bytes),
@@ -188,7 +184,7 @@ describe("ClientBucket.copy()", () => {
       expect(sameBytes((await get(copies, "copy")) as Uint8Array, bytes)).toBe(true);
     }
     await copies.call({ method: "delete", keys: ["copy"] });
-    await client.delete("copies");
+    await shared.client.delete("copies");
   });
 });
 
@@ -292,39 +288,42 @@ describe("StoreClient", () => {
 
   it("makes or deletes a bucket whose deletion was cut short", async () => {
     for (const [round, correct] of [
-      () => client.create("cut"),
-      () => client.delete("cut"),
+      () => shared.client.create("cut"),
+      () => shared.client.delete("cut"),
     ].entries()) {
-      await client.create("cut");
-      const cut = (await client.find("cut")) as ClientBucket;
+      await shared.client.create("cut");
+      const cut = (await shared.client.find("cut")) as ClientBucket;
       // What a process has done that is killed before it removes the folder.
       await cut.call({ method: "deleteBucket" });
       await expect(put(cut, "key", large.slice(0, 10))).rejects.toThrow(new StoreError(10006));
       await correct();
-      expect((await client.find("cut")) === null).toBe(round === 1);
+      expect((await shared.client.find("cut")) === null).toBe(round === 1);
     }
-    await client.create("cut");
-    await put((await client.find("cut")) as ClientBucket, "key", large);
-    await ((await client.find("cut")) as ClientBucket).call({ method: "delete", keys: ["key"] });
-    await client.delete("cut");
+    await shared.client.create("cut");
+    await put((await shared.client.find("cut")) as ClientBucket, "key", large);
+    await ((await shared.client.find("cut")) as ClientBucket).call({
+      method: "delete",
+      keys: ["key"],
+    });
+    await shared.client.delete("cut");
   });
 
   it("refuses names that are not valid, and the deletion of a configured bucket", async () => {
     for (const name of ["..", "a/b", "", "Upper", "a.b.c", "x"]) {
-      expect(await client.find(name)).toBeNull();
-      await expect(client.create(name)).rejects.toThrow(new StoreError(10005));
-      await expect(client.delete(name)).rejects.toThrow(new StoreError(10006));
+      expect(await shared.client.find(name)).toBeNull();
+      await expect(shared.client.create(name)).rejects.toThrow(new StoreError(10005));
+      await expect(shared.client.delete(name)).rejects.toThrow(new StoreError(10006));
     }
-    await expect(client.delete("photos")).rejects.toThrow(
+    await expect(shared.client.delete("photos")).rejects.toThrow(
       'The bucket "photos" is a bucket of the configuration. Remove the bucket from ledge.toml first.',
     );
   });
 
   it("stores an object or deletes the bucket, when both are requested at once", async () => {
-    const other = openClient(sharedStore().folder);
+    const other = openClient(shared.store().folder);
     for (let round = 0; round < 40; round++) {
-      await client.create("raced");
-      const bucket = (await client.find("raced")) as ClientBucket;
+      await shared.client.create("raced");
+      const bucket = (await shared.client.find("raced")) as ClientBucket;
       const content = await bucket.write(chunksOf(large.subarray(0, round % 2 ? 200_000 : 100)));
       const deleting = codeOf(other.delete("raced"));
       // Around the time that the deletion takes.
@@ -333,13 +332,13 @@ describe("StoreClient", () => {
       const [deleted, stored] = await Promise.all([deleting, storing]);
       expect(stored).toBe(deleted === 0 ? 10006 : 0);
       expect([0, 10008]).toContain(deleted);
-      expect((await client.find("raced")) === null).toBe(deleted === 0);
-      await client.create("raced");
-      const again = (await client.find("raced")) as ClientBucket;
+      expect((await shared.client.find("raced")) === null).toBe(deleted === 0);
+      await shared.client.create("raced");
+      const again = (await shared.client.find("raced")) as ClientBucket;
       expect((await get(again, "key")) === null).toBe(deleted === 0);
       await again.call({ method: "delete", keys: ["key"] });
     }
-    await client.delete("raced");
+    await shared.client.delete("raced");
     await vi.waitFor(() => expect(hasNoFiles()).toBe(true), waitOptions);
   });
 });

@@ -68,7 +68,7 @@ export class RecordApi {
     if (space === null || readingMethods.has(method)) return this.#serve(request, anonymous);
     if (space.isFull) {
       const reason = method === "DELETE" ? null : await space.findProblem();
-      if (reason !== null) throw new ZoneError([problem.storage(reason)]);
+      if (reason !== null) throw new ZoneError([problem.storage(reason.text)]);
       await space.releaseReserve();
     }
     try {
@@ -77,7 +77,7 @@ export class RecordApi {
       if (error instanceof ZoneError) throw error;
       const reason = await space.findProblem();
       if (reason === null) throw error;
-      if (method !== "DELETE" || !space.isFull) throw new ZoneError([problem.storage(reason)]);
+      if (method !== "DELETE" || !space.isFull) throw new ZoneError([problem.storage(reason.text)]);
       await space.releaseReserve();
       return await this.#serve(request, anonymous);
     } finally {

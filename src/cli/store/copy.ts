@@ -1,4 +1,4 @@
-/** `ledge store cp`: a copy inside the runtime, which the content does not leave. */
+/** `ledge store cp` */
 import { formatBytes } from "../../base/format.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";

@@ -8,6 +8,7 @@
  */
 import { join, resolve } from "node:path";
 import { Progress } from "../../base/progress.ts";
+import { decodeObject } from "../../store/core/object-encoding.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
@@ -66,7 +67,7 @@ async function exportInto(
     if (!key.startsWith(prefix)) {
       // The entry comes from another export, and still holds.
       paths.take(path);
-      await manifest.add({ ...entry, version: "", uploaded: 0 }, path);
+      await manifest.add({ ...entry, version: "", uploaded: 0 }, entry);
     } else if (checksums.md5 === undefined) etags.set(path, etag);
   }
   const result = await transferAll(exportedFiles(bucket, prefix, paths), {
@@ -81,7 +82,8 @@ async function exportInto(
             return fetched.object;
           });
       if (exported === null) return "gone";
-      await manifest.add(exported, path);
+      const partBytes = await partBytesOf(bucket, exported);
+      await manifest.add(exported, { path, ...(partBytes !== undefined && { partBytes }) });
       return isUnchanged ? "unchanged" : exported.size;
     },
     progress,
@@ -95,6 +97,23 @@ async function* exportedFiles(bucket: EndpointBucket, prefix: string, paths: Fil
   for await (const { objects } of bucket.list({ prefix })) {
     for (const object of objects) yield { object, path: paths.pathOf(object.key) };
   }
+}
+
+/**
+ * The size of the first part of an object that was uploaded in parts. All parts have this size but the
+ * last.
+ */
+async function partBytesOf(
+  bucket: EndpointBucket,
+  { key, version, checksums }: ObjectRecord,
+): Promise<number | undefined> {
+  // Only an upload in parts has no md5.
+  if (checksums.md5 !== undefined) return undefined;
+  const found = await bucket.call({ method: "get", key, partNumber: 1 });
+  if (found?.status !== "found") return undefined;
+  // The object may have been replaced since it was exported.
+  const isSame = decodeObject(key, found.object).version === version;
+  return isSame ? Math.max(found.range.length, 1) : undefined;
 }
 
 /** @param exportedEtag the etag that the manifest has for a file without md5 */

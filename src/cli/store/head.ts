@@ -26,11 +26,11 @@ export const head: LeafCommand = {
 };
 
 function metadataRows(object: ReturnType<typeof toObjectJson>): string[][] {
-  const { httpMetadata, customMetadata, checksums, ...rest } = object;
+  const { httpMetadata, customMetadata, checksums, s3Checksums = {}, ...rest } = object;
   const rows = Object.entries({ ...rest, ...httpMetadata });
   return [
     ...rows.map(([name, value]) => [name, String(value)]),
-    ...Object.entries(checksums).map(([name, value]) => [name, value]),
+    ...Object.entries({ ...checksums, ...s3Checksums }).map(([name, value]) => [name, value]),
     ...Object.entries(customMetadata).map(([name, value]) => [`custom: ${name}`, value]),
   ];
 }

@@ -9,14 +9,16 @@ import { join, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
-import type { ExpectedChecksum, HashAlgorithm, Hashes } from "../../store/core/checksum.ts";
+import type { ChecksumAlgorithm, Checksums } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
+import { allChecksums } from "../../store/core/s3-checksums.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
-import { FileContent, partBytes } from "../../store/node/file-content.ts";
+import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
 import { reservedPrefix } from "./folder/file-path.ts";
+import { exportedForm, type ExportedForm } from "./folder/exported-form.ts";
 import { readManifest, type ManifestEntry } from "./folder/manifest.ts";
 import { reportTransfer, transferAll, type TransferOutcome } from "./folder/transfer.ts";
 import { guessMetadata } from "./object-file.ts";
@@ -72,7 +74,7 @@ export const importObjects: LeafCommand = {
             custom: entry?.custom ?? {},
             storageClass: entry?.storageClass ?? storageClass,
           };
-          return importFile(bucket, object, join(root, path), entry?.checksums);
+          return importFile(bucket, object, join(root, path), entry);
         },
         progress,
       }).finally(() => progress.end());
@@ -103,49 +105,53 @@ async function* importedPaths(
     if (!entries.has(path) && !path.startsWith(reservedPrefix)) yield path;
   }
 }
-/** @param checksums the checksums of the object that was exported to this file */
+
 async function importFile(
   bucket: EndpointBucket,
   object: ObjectDescription & { readonly key: string },
   path: string,
-  checksums: Hashes = {},
+  entry: ManifestEntry | undefined,
 ): Promise<TransferOutcome> {
   checkKey(object.key);
   const content = FileContent.of(path);
   const current = await bucket.head(object.key);
-  const checksum = await expectedChecksum(content, checksums);
-  if (current !== null && (await isSame(current, content, object, checksum))) return "unchanged";
-  await bucket.put({ ...object, ...(checksum !== undefined && { checksum }) }, content);
+  const exported = entry === undefined ? null : await exportedForm(entry, content);
+  if (current !== null && (await isSame(current, content, object, exported))) return "unchanged";
+  if (exported === null) await bucket.put(object, content);
+  else await bucket.restore(object, content, exported.form);
   return content.size;
-}
-
-/** The checksum of the exported object other than md5; none if the file has changed since. */
-async function expectedChecksum(
-  content: FileContent,
-  checksums: Hashes,
-): Promise<ExpectedChecksum<HashAlgorithm> | undefined> {
-  const found = Object.entries(checksums).find(([name]) => name !== "md5");
-  if (found === undefined) return undefined;
-  const [algorithm, hex] = found as [HashAlgorithm, string];
-  return (await content.hash(algorithm)) === hex ? { algorithm, hex } : undefined;
 }
 
 async function isSame(
   current: DescribedObject,
   content: FileContent,
   { http, custom, storageClass }: ObjectDescription,
-  checksum: ExpectedChecksum<HashAlgorithm> | undefined,
+  exported: ExportedForm | null,
 ): Promise<boolean> {
-  const { md5 } = current.checksums;
   return (
     current.size === content.size &&
     current.storageClass === storageClass &&
     isDeepStrictEqual(current.http, http) &&
     isDeepStrictEqual({ ...current.custom }, { ...custom }) &&
-    (checksum === undefined || current.checksums[checksum.algorithm] === checksum.hex) &&
-    (md5 === undefined
-      ? current.etag === (await content.multipartEtag(partBytes))
-      : md5 === (await content.hash("md5")))
+    (exported === null
+      ? hasContent(current, content)
+      : current.etag === exported.etag && hasChecksums(current, exported.checksums))
+  );
+}
+
+async function hasContent(
+  { etag, checksums: { md5 } }: DescribedObject,
+  content: FileContent,
+): Promise<boolean> {
+  return md5 === undefined
+    ? etag === (await content.multipartEtag(largePartBytes))
+    : md5 === (await content.hash("md5"));
+}
+
+function hasChecksums(current: DescribedObject, expected: Checksums): boolean {
+  const found = allChecksums(current);
+  return Object.entries(expected).every(
+    ([algorithm, hex]) => found[algorithm as ChecksumAlgorithm] === hex,
   );
 }
 

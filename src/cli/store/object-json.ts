@@ -8,7 +8,7 @@ export interface HttpMetadataJson extends Omit<HttpMetadata, "cacheExpiry"> {
 }
 
 export function toObjectJson(record: ObjectRecord) {
-  const { key, size, etag, version, uploaded, checksums, storageClass } = record;
+  const { key, size, etag, version, uploaded, checksums, s3Checksums, storageClass } = record;
   const { cacheExpiry, ...text } = record.http ?? {};
   return {
     key,
@@ -22,6 +22,7 @@ export function toObjectJson(record: ObjectRecord) {
     },
     customMetadata: record.custom ?? {},
     checksums,
+    ...(s3Checksums !== undefined && { s3Checksums }),
     storageClass,
   };
 }

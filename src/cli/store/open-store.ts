@@ -7,7 +7,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { makePrivateFolder } from "../../base/private-files.ts";
 import { explain } from "../../base/usable-folder.ts";
-import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
 import { bucketFolder, bucketOfFolder } from "../../store/core/blob-name.ts";
@@ -18,9 +18,7 @@ import { configSelection, textOption } from "../options.ts";
 import { findBucket, mergeBuckets, type KnownBucket } from "./known-buckets.ts";
 
 export interface StoreProject {
-  /** Miniflare's persistence folder. */
-  readonly persistPath: string;
-  /** The folder of the store inside `persistPath`. */
+  /** Of the store. */
   readonly folder: string;
   readonly buckets: readonly KnownBucket[];
 }
@@ -42,23 +40,29 @@ export async function withStore<Result>(
   invocation: Invocation,
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
-  const [project, endpoint, owner] = await Promise.all([
+  const [project, endpoint, owner, { ContentFiles }] = await Promise.all([
     findProject(invocation),
     import("../../store/node/endpoint-bucket.ts"),
     import("../../store/node/owner-connection.ts"),
+    import("../../store/node/content-files.ts"),
   ]);
-  const connection = new owner.OwnerConnection(project);
+  const connection = new owner.OwnerConnection(project.folder);
+  const contents = new ContentFiles(project.folder);
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     // The folder makes the bucket known to commands that run without this configuration.
     makeFolder(blobFolder(project, known.bucketName), project.folder);
-    return Object.assign(new endpoint.EndpointBucket(connection, known.bucketName), { known });
+    const opened = new endpoint.EndpointBucket(connection, known.bucketName, contents);
+    return Object.assign(opened, { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
   const buckets = (words: readonly string[]) => (words.length > 0 ? words : allNames).map(bucket);
   return withCleanup(
     () => work({ project, bucket, buckets }),
-    () => connection.close(),
+    async () => {
+      await connection.close();
+      contents.close();
+    },
   );
 }
 
@@ -81,7 +85,6 @@ export async function findProject(invocation: Invocation): Promise<StoreProject>
   const folder = pluginFolder(state, "store");
   const configured = [...config.buckets, ...unsafeBuckets(config, parseBucketOptions)];
   return {
-    persistPath: persistPath(state),
     folder,
     buckets: mergeBuckets(configured, bucketsOnDisk(folder)),
   };

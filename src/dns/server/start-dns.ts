@@ -159,7 +159,7 @@ export async function startServer(
       onLaunch: options.onLaunch,
     });
     parts.push(() => companion.stop());
-    const origin = await companion.origin();
+    const { origin } = companion;
     const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
     const listZones = (): Promise<string[]> => zoneNames(url, config);

@@ -25,9 +25,10 @@ import {
   type AnnouncedChecksums,
 } from "../checksum-headers.ts";
 import { S3Error } from "../s3-error.ts";
-import type { S3Body, S3Headers } from "../s3-request.ts";
+import type { S3Body, S3Form, S3Headers } from "../s3-request.ts";
 import type { SigningContext } from "../signature/verify-signature.ts";
 import { ChunkDecoder } from "./chunk-decoder.ts";
+import { readForm } from "./form-reader.ts";
 
 /** The longest document: 10,000 parts with their checksums, or 1,000 keys in which every character is escaped. */
 const documentBytesMax = 8 * 1024 * 1024;
@@ -103,6 +104,10 @@ export class RequestBody implements S3Body {
     return content.toString("utf8");
   }
 
+  form(): Promise<S3Form> {
+    return readForm(this.chunks(), this.#received.headers.get("content-type") ?? "");
+  }
+
   async *#plain(): AsyncGenerator<Uint8Array> {
     const { payload, source } = this.#received;
     const hash = payload === null || payload === "UNSIGNED-PAYLOAD" ? null : createHash("sha256");
@@ -139,12 +144,9 @@ export class RequestBody implements S3Body {
   }
 }
 
-/** A message without a length and without chunks of HTTP has no body (RFC 9112 section 6.3). */
 function lengthOf(headers: S3Headers, name: string): number | null {
   const text = headers.get(name);
-  if (text !== null && /^\d{1,15}$/.test(text)) return Number(text);
-  if (text !== null || headers.get("transfer-encoding") !== null) return null;
-  return name === "content-length" ? 0 : null;
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 function validatePayload(payload: string | null): void {

@@ -1,7 +1,8 @@
 /** The options of the server for a project: its buckets, its credentials and its rules. */
 import { join } from "node:path";
 import { stateFolder } from "../../base/state-folder.ts";
-import type { ProjectConfig } from "../../config/read-config.ts";
+import type { BucketBinding, ProjectConfig } from "../../config/read-config.ts";
+import type { ProjectS3 } from "../../config/s3-table.ts";
 import type { CorsRule } from "../cors-rules.ts";
 import type { S3BucketOptions, StartS3Options } from "./start-s3.ts";
 
@@ -21,7 +22,14 @@ export function projectS3Options(
   const port = options.port ?? s3.port;
   return {
     stateFolder: stateFolder(folder, options.persistTo),
-    buckets: () => bucketsOf(config()),
+    buckets: () => {
+      const current = config();
+      const used = current.buckets.map(({ bucketName, previewBucketName, ...bucket }) => ({
+        ...bucket,
+        bucketName: previewBucketName ?? bucketName,
+      }));
+      return servedBuckets(used, current.s3.cors);
+    },
     configFile: path ?? join(folder, "wrangler.jsonc"),
     hosts: s3.hosts,
     ...(port !== undefined && { port }),
@@ -30,11 +38,13 @@ export function projectS3Options(
 }
 
 /** A bucket that several bindings name is public if one of them says so. */
-function bucketsOf({ buckets, s3 }: ProjectConfig): S3BucketOptions[] {
+export function servedBuckets(
+  bindings: readonly Pick<BucketBinding, "bucketName" | "public">[],
+  rules: ProjectS3["cors"],
+): S3BucketOptions[] {
   const byName = new Map<string, S3BucketOptions>();
-  for (const { bucketName, previewBucketName, public: isPublic } of buckets) {
-    const name = previewBucketName ?? bucketName;
-    const cors: CorsRule[] = s3.cors.filter(({ bucket = name }) => bucket === name);
+  for (const { bucketName: name, public: isPublic } of bindings) {
+    const cors: CorsRule[] = rules.filter(({ bucket = name }) => bucket === name);
     byName.set(name, {
       name,
       public: isPublic === true || byName.get(name)?.public === true,

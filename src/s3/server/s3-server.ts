@@ -13,6 +13,7 @@ import type { S3Buckets } from "../s3-bucket.ts";
 import { errorResponse } from "../s3-error.ts";
 import type { S3Request, S3Response } from "../s3-request.ts";
 import type { Scope } from "../signature/authorization.ts";
+import { verifyPolicySignature } from "../signature/policy-signature.ts";
 import { signingKey } from "../signature/verify-signature.ts";
 import { continueOnce, readRequest, type RequestRules } from "./incoming-request.ts";
 import { sendResponse } from "./send-response.ts";
@@ -124,7 +125,13 @@ export class S3Server {
       return errorResponse(error);
     }
     const { buckets, onError } = this.#options;
-    return answerRequest(request, { buckets, now: this.#rules.now, ...(onError && { onError }) });
+    const { credentials, deriveKey, now } = this.#rules;
+    return answerRequest(request, {
+      buckets,
+      now,
+      verifyForm: (fields) => verifyPolicySignature(fields, credentials, deriveKey),
+      ...(onError && { onError }),
+    });
   }
 }
 

@@ -153,7 +153,7 @@ function invalidArgument(text: string): S3Error {
 }
 
 /** `access-key-id/yyyymmdd/region/s3/aws4_request`. An access key can contain slashes. */
-function parseCredential(
+export function parseCredential(
   credential: string,
   dateText: string,
 ): Pick<Authorization, "accessKeyId" | "scope"> {
@@ -185,7 +185,7 @@ function parseCredential(
 }
 
 /** Milliseconds since the epoch. */
-function parseDate(text: string, source: string): number {
+export function parseDate(text: string, source: string): number {
   const iso = text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z");
   const time = iso === text ? NaN : Date.parse(iso);
   if (!Number.isNaN(time)) return time;

@@ -5,8 +5,10 @@ import { uploadBytesMax } from "../../store/core/limits.ts";
 import { allChecksums } from "../../store/core/s3-checksums.ts";
 import { s3Algorithms } from "../checksum-headers.ts";
 import { parseCopySource } from "../copy-source.ts";
+import { parseSourceKey } from "../customer-key-headers.ts";
 import type { CopiedObject, S3Bucket } from "../s3-bucket.ts";
 import { S3Error } from "../s3-error.ts";
+import { requireKeyOf } from "./required-key.ts";
 import { requireOnlyVersion, type ObjectCall } from "./verb-call.ts";
 
 /** @throws S3Error when there is no such object, or when its conditions do not hold */
@@ -17,10 +19,12 @@ export async function openSource(
   // Routes pass a call on only if there is a source.
   const source = parseCopySource(request.headers.get("x-amz-copy-source") as string);
   requireOnlyVersion(source.versionId);
+  const customerKey = parseSourceKey(request.headers);
   const bucket = await buckets.find(source.bucketName);
   if (bucket === null) throw new S3Error("NoSuchBucket");
   const opened = await bucket.get({ key: source.key, ...options });
   if (opened === null) throw new S3Error("NoSuchKey");
+  await requireKeyOf(opened, customerKey);
   if (opened.status === "condition failed") throw new S3Error("PreconditionFailed");
   return { bucket, opened };
 }

@@ -4,6 +4,7 @@ import type { DescribedObject, ObjectDescription } from "../../store/core/operat
 import { allChecksums } from "../../store/core/s3-checksums.ts";
 import { checksumElements } from "../checksum-headers.ts";
 import { parseConditions } from "../condition-headers.ts";
+import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { parseDescription } from "../metadata-headers.ts";
 import { S3Error } from "../s3-error.ts";
 import { xmlResponse, type S3Headers, type S3Response } from "../s3-request.ts";
@@ -37,6 +38,7 @@ export async function copyObject(call: ObjectCall): Promise<S3Response> {
       LastModified: new Date(object.uploaded).toISOString(),
       ...checksumElements(allChecksums(object)),
     }),
+    customerKeyHeaders(object),
   );
 }
 

@@ -1,4 +1,5 @@
 import { checksumTypeName, parseUploadChecksum } from "../checksum-headers.ts";
+import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { parseDescription } from "../metadata-headers.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
 import { writeXml } from "../xml/xml-writer.ts";
@@ -7,10 +8,11 @@ import type { ObjectCall } from "./verb-call.ts";
 export async function createMultipartUpload(call: ObjectCall): Promise<S3Response> {
   const { request, bucket, bucketName, key } = call;
   const checksum = parseUploadChecksum(request.headers);
+  const description = parseDescription(request.headers);
   const { uploadId } = await bucket.call({
     method: "createUpload",
     key,
-    ...parseDescription(request.headers),
+    ...description,
     ...checksum,
   });
   const { checksumAlgorithm, checksumType } = checksum;
@@ -21,6 +23,7 @@ export async function createMultipartUpload(call: ObjectCall): Promise<S3Respons
       UploadId: uploadId,
     }),
     {
+      ...customerKeyHeaders(description),
       ...(checksumAlgorithm !== undefined && {
         "x-amz-checksum-algorithm": checksumAlgorithm.toUpperCase(),
       }),

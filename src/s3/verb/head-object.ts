@@ -1,7 +1,9 @@
 import { resolveRange } from "../../store/core/byte-range.ts";
 import { conditionHolds } from "../../store/core/conditional.ts";
+import { requireSameKey } from "../../store/core/customer-key.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
-import { failedStatus, parseConditions } from "../condition-headers.ts";
+import { parseCustomerKey } from "../customer-key-headers.ts";
+import { failedStatus, parseConditions, parseIfRange } from "../condition-headers.ts";
 import {
   notModified,
   objectResponse,
@@ -16,8 +18,10 @@ import { requireOnlyVersion, type ObjectCall } from "./verb-call.ts";
 export async function headObject(call: ObjectCall): Promise<S3Response> {
   const { request } = call;
   requireOnlyVersion(request.parameters.get("versionId"));
+  const customerKey = parseCustomerKey(request.headers);
   const found = await findObject(call);
   if (found === null) throw new S3Error("NoSuchKey");
+  requireSameKey(found.object, customerKey.ssecKeyMd5);
   const onlyIf = parseConditions(request.headers);
   if (onlyIf === undefined || conditionHolds(onlyIf, found.object)) {
     return objectResponse(request, found);
@@ -31,12 +35,13 @@ async function findObject({ request, bucket, key }: ObjectCall): Promise<ShownOb
   if (partNumber !== undefined) {
     const result = await bucket.call({ method: "get", key, partNumber });
     if (result?.status !== "found") return null;
-    return { ...result, object: decodeObject(key, result.object) };
+    return { ...result, object: decodeObject(key, result.object), isPartial: true };
   }
   const header = request.headers.get("range");
-  const range = header === null ? undefined : parseRange(header);
+  const asked = header === null ? undefined : parseRange(header);
   const text = await bucket.call({ method: "head", key });
   if (text === null) return null;
   const object = decodeObject(key, text);
-  return { object, range: resolveRange(range, object.size) };
+  const range = conditionHolds(parseIfRange(request.headers) ?? {}, object) ? asked : undefined;
+  return { object, range: resolveRange(range, object.size), isPartial: range !== undefined };
 }

@@ -29,6 +29,7 @@ import { listBuckets } from "./list-buckets.ts";
 import { listMultipartUploads } from "./list-multipart-uploads.ts";
 import { listObjects, listObjectsV2, listObjectVersions } from "./list-objects.ts";
 import { listParts } from "./list-parts.ts";
+import { postObject } from "./post-object.ts";
 import { putObject } from "./put-object.ts";
 import { uploadPart } from "./upload-part.ts";
 import { uploadPartCopy } from "./upload-part-copy.ts";
@@ -66,6 +67,7 @@ export const bucketVerbs: Record<BucketVerb, VerbFunction<BucketCall>> = {
   ListObjects: listObjects,
   ListObjectsV2: listObjectsV2,
   ListObjectVersions: listObjectVersions,
+  PostObject: postObject,
   PutBucketCors: putBucketCors,
   PutBucketLifecycle: putBucketLifecycle,
 };

@@ -38,7 +38,8 @@ export async function listObjectsV2(call: BucketCall): Promise<S3Response> {
   const options = parseOptions(parameters);
   const page = await readPage(call, options, {
     ...(startAfter !== null && markerPosition(startAfter, options)),
-    ...(token !== null && { cursor: token }),
+    // An empty token is the start, as for the binding.
+    ...(token !== null && token !== "" && { cursor: token }),
   });
   const { encode } = options;
   const withOwner = parameters.get("fetch-owner") === "true";

@@ -3,6 +3,7 @@ import { validateKey } from "../../store/core/key.ts";
 import { validateMetadata } from "../../store/core/http-metadata.ts";
 import { checksumHeaders } from "../checksum-headers.ts";
 import { parseConditions } from "../condition-headers.ts";
+import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { parseDescription } from "../metadata-headers.ts";
 import { receiveContent } from "../object-content.ts";
 import { S3Error } from "../s3-error.ts";
@@ -30,5 +31,6 @@ export async function putObject({ request, bucket, key }: ObjectCall): Promise<S
   return emptyResponse(200, {
     etag: `"${object.etag}"`,
     ...checksumHeaders(allChecksums(object)),
+    ...customerKeyHeaders(object),
   });
 }

@@ -1,4 +1,5 @@
 import { checksumElements } from "../checksum-headers.ts";
+import { customerKeyHeaders, parseCustomerKey } from "../customer-key-headers.ts";
 import { requirePartNumber } from "../object-response.ts";
 import { parseCopyRange } from "../range-header.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
@@ -11,6 +12,7 @@ export async function uploadPartCopy(call: ObjectCall): Promise<S3Response> {
   const partNumber = requirePartNumber(request.parameters);
   const header = request.headers.get("x-amz-copy-source-range");
   const range = header === null ? {} : { range: parseCopyRange(header) };
+  const customerKey = parseCustomerKey(request.headers);
   const reference = uploadOf(call);
   const { upload } = await bucket.call({
     method: "listParts",
@@ -25,7 +27,13 @@ export async function uploadPartCopy(call: ObjectCall): Promise<S3Response> {
     bucket,
     checksumAlgorithm === undefined ? [] : [checksumAlgorithm],
   );
-  const { etag } = await bucket.call({ method: "uploadPart", ...reference, partNumber, content });
+  const { etag } = await bucket.call({
+    method: "uploadPart",
+    ...reference,
+    partNumber,
+    content,
+    ...customerKey,
+  });
   return xmlResponse(
     writeXml("CopyPartResult", {
       ETag: `"${etag}"`,
@@ -33,5 +41,6 @@ export async function uploadPartCopy(call: ObjectCall): Promise<S3Response> {
       LastModified: new Date(call.now()).toISOString(),
       ...checksumElements(content.checksums),
     }),
+    customerKeyHeaders(customerKey),
   );
 }

@@ -1,4 +1,5 @@
 /** What a verb is called with. */
+import type { FormFields } from "../form-fields.ts";
 import type { S3Bucket, S3Buckets } from "../s3-bucket.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Request, S3Response } from "../s3-request.ts";
@@ -8,6 +9,8 @@ export interface AccountCall {
   readonly buckets: S3Buckets;
   /** Milliseconds since the epoch */
   readonly now: () => number;
+  /** @throws S3Error for a form that the credentials have not signed */
+  readonly verifyForm: (fields: FormFields) => void;
 }
 
 /** A call about a bucket that may not exist. */

@@ -1,4 +1,5 @@
 /** The options of the binding's methods: from the script's objects to the bucket's requests. */
+import { decodeHex } from "../../base/hex.ts";
 import { validateRange, type RangeRequest } from "../core/byte-range.ts";
 import {
   hashAlgorithms,
@@ -6,6 +7,7 @@ import {
   type HashAlgorithm,
   type ExpectedChecksum,
 } from "../core/checksum.ts";
+import { customerKeyBytes, type KeyHolder } from "../core/customer-key.ts";
 import { parseEtag, parseEtagHeader, type Conditional } from "../core/conditional.ts";
 import {
   httpMetadataFields,
@@ -13,6 +15,7 @@ import {
   type CustomMetadata,
   type HttpMetadata,
 } from "../core/http-metadata.ts";
+import { md5 } from "../core/md5.ts";
 import type { ObjectDescription, StorageClass } from "../core/operations.ts";
 import {
   dateField,
@@ -154,23 +157,24 @@ function storageClassOption(options: Options): StorageClass | undefined {
   );
 }
 
-/**
- * Checks a key for encryption (`ssecKey`) as the platform does.
- *
- * Deviation: the key has no effect. Contents are not encrypted, and reads need no key.
- */
-export function checkEncryptionKey({ ssecKey: key }: Options): void {
-  if (key === undefined) return;
-  const bytes = key instanceof ArrayBuffer || ArrayBuffer.isView(key) ? key.byteLength : null;
-  const text = bytes === null ? toText(key) : null;
-  if (text !== null && !/^[0-9a-f]+$/.test(text)) throw new Error("SSE-C Key has invalid format");
-  if ((bytes ?? (text as string).length / 2) !== encryptionKeyBytes) {
-    throw new Error(`SSE-C Key must be ${encryptionKeyBytes} bytes in length`);
-  }
+/** The key for encryption (`ssecKey`): checked as the platform does, and known by its hash from then on. */
+export function customerKeyOption({ ssecKey: key }: Options): KeyHolder {
+  if (key === undefined) return noKey;
+  const bytes = keyBytes(key);
+  if (bytes.length === customerKeyBytes) return { ssecKeyMd5: md5(bytes) };
+  throw new Error(`SSE-C Key must be ${customerKeyBytes} bytes in length`);
 }
 
-/** AES-256. */
-const encryptionKeyBytes = 32;
+const noKey: KeyHolder = {};
+
+function keyBytes(key: unknown): Uint8Array {
+  if (key instanceof ArrayBuffer) return new Uint8Array(key);
+  if (ArrayBuffer.isView(key)) return new Uint8Array(key.buffer, key.byteOffset, key.byteLength);
+  const text = toText(key);
+  if (!/^[0-9a-f]+$/.test(text)) throw new Error("SSE-C Key has invalid format");
+  // An odd digit makes the key too short or too long.
+  return decodeHex(text) ?? new Uint8Array();
+}
 
 /** The options that put and createMultipartUpload share. */
 export function descriptionOptions(
@@ -178,10 +182,11 @@ export function descriptionOptions(
   struct: string,
   settings: Pick<BucketSettings, "storageClass">,
 ): ObjectDescription {
-  checkEncryptionKey(options);
+  const key = customerKeyOption(options);
   return {
     custom: customMetadataOption(options, struct),
     http: httpMetadataOption(options, struct),
     storageClass: storageClassOption(options) ?? settings.storageClass,
+    ...key,
   };
 }

@@ -5,6 +5,9 @@
  * results become the classes of the interface (`types/store.ts`).
  */
 import type { BucketCalls, GetRequest, PutRequest } from "../client/bucket-calls.ts";
+import type { OpenedObject } from "../client/opened-object.ts";
+import { keyDifference } from "../core/customer-key.ts";
+import { bindingMessage } from "../core/errors.ts";
 import { presentPrefix } from "../core/list-page.ts";
 import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
 import { listLimitMax } from "../core/limits.ts";
@@ -24,9 +27,9 @@ import {
 import type { BucketSettings } from "../core/bucket-settings.ts";
 import { inScript, invoke, requireOwner } from "./invocation.ts";
 import {
-  checkEncryptionKey,
   checksumOption,
   conditionalOption,
+  customerKeyOption,
   descriptionOptions,
   httpMetadataOption,
   rangeOption,
@@ -72,13 +75,14 @@ export class StoreBucket implements types.StoreBucket {
       const fields = toOptions(options, method, 2, "GetOptions");
       const onlyIf = conditionalOption(fields, "GetOptions");
       const range = rangeOption(fields);
-      checkEncryptionKey(fields);
+      const { ssecKeyMd5 } = customerKeyOption(fields);
       return this.#get(
         {
           key: name,
           ...(onlyIf !== undefined && { onlyIf }),
           ...(range !== undefined && { range }),
         },
+        ssecKeyMd5,
         httpMetadataOption(fields, "GetOptions"),
       );
     });
@@ -171,11 +175,13 @@ export class StoreBucket implements types.StoreBucket {
 
   #get(
     request: GetRequest,
+    ssecKeyMd5?: string,
     overrides?: HttpMetadata,
   ): Promise<StoreObjectBody | StoreObject | null> {
     return this.#bucket.get(request, (opened) => {
       if (opened === null) return null;
       const { object } = opened;
+      if (object.ssecKeyMd5 !== ssecKeyMd5) throw refusedKey(opened, ssecKeyMd5);
       const record =
         overrides === undefined ? object : { ...object, http: { ...object.http, ...overrides } };
       return opened.status === "found"
@@ -228,6 +234,16 @@ export class StoreBucket implements types.StoreBucket {
   #upload(key: string, uploadId: string): StoreMultipartUpload {
     return new StoreMultipartUpload(this.#bucket, this.#settings, { key, uploadId });
   }
+}
+
+/** Closes the object, which the script may not read. */
+function refusedKey(opened: OpenedObject, given: string | undefined): Error {
+  if (opened.status === "found" && opened.content instanceof ReadableStream) {
+    opened.content.cancel().catch(() => {});
+  }
+  return new Error(
+    bindingMessage("get", { code: 200004, text: keyDifference(opened.object, given) }),
+  );
 }
 
 const includable = new Set(["httpMetadata", "customMetadata"]);

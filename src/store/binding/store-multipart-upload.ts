@@ -12,7 +12,7 @@ import {
   toOptions,
   toText,
 } from "./arguments.ts";
-import { checkEncryptionKey } from "./options.ts";
+import { customerKeyOption } from "./options.ts";
 import { StoreObject } from "./store-object.ts";
 import type { BucketSettings } from "../core/bucket-settings.ts";
 import { inScript, invoke, requireOwner } from "./invocation.ts";
@@ -42,9 +42,9 @@ export class StoreMultipartUpload implements types.StoreMultipartUpload {
       requireArguments(given, method, ["integer", valueTypes]);
       const number = toInteger(partNumber);
       validatePartNumber(number);
-      checkEncryptionKey(toOptions(options, method, 3, "UploadPartOptions"));
+      const key = customerKeyOption(toOptions(options, method, 3, "UploadPartOptions"));
       const part = { partNumber: number, value: toValue(value, method, this.#settings) };
-      return inScript(this.#bucket.uploadPart({ ...this.#reference(), ...part }));
+      return inScript(this.#bucket.uploadPart({ ...this.#reference(), ...part, ...key }));
     });
   }
 

@@ -9,6 +9,7 @@
  *
  * A removed folder is noticed by `base/file-presence.ts`. The bucket then refuses everything.
  */
+import { problemOf, type DiskProblem } from "../../base/disk-problem.ts";
 import { DiskSpace } from "../../base/disk-space.ts";
 import { FilePresence, validMilliseconds } from "../../base/file-presence.ts";
 import { bytesCarried } from "../core/operation-size.ts";
@@ -74,7 +75,7 @@ export class BucketDisk {
   readonly #url: string;
   readonly #space: DiskSpace;
   readonly #presence: FilePresence;
-  #formatProblem: string | null = null;
+  #formatProblem: DiskProblem | null = null;
   #lookScheduled = false;
 
   constructor(ctx: DurableObjectState, env: DiskBindings, name: string) {
@@ -102,14 +103,15 @@ export class BucketDisk {
     return this.#space.isFull;
   }
 
-  get removedText(): string | null {
-    return this.#presence.removedText;
+  get removedProblem(): DiskProblem | null {
+    const { removedText } = this.#presence;
+    return removedText === null ? null : problemOf(removedText);
   }
 
   /** Opens the database. Returns why this is not possible, or `null`. */
-  openingProblem(open: () => void): string | null {
+  openingProblem(open: () => void): DiskProblem | null {
     // To create the tables is a write.
-    if (this.#space.isFull && isNew(this.#ctx.storage.sql)) return this.#space.fullText;
+    if (this.#space.isFull && isNew(this.#ctx.storage.sql)) return this.#space.fullProblem;
     if (this.#formatProblem !== null) return this.#formatProblem;
     try {
       open();
@@ -118,10 +120,10 @@ export class BucketDisk {
       const { message } = error as Error;
       if (!message.includes("SQLITE_")) {
         console.error(message);
-        return (this.#formatProblem = message);
+        return (this.#formatProblem = problemOf(message));
       }
       console.error(`Cannot open the database of bucket "${this.#name}":`, message);
-      return unreadableText(this.#name, this.#path);
+      return problemOf(unreadableText(this.#name, this.#path));
     }
   }
 
@@ -153,7 +155,7 @@ export class BucketDisk {
   }
 
   /** Why the disk does not accept a write of so many bytes, or `null`. */
-  async findProblem(bytes: number): Promise<string | null> {
+  async findProblem(bytes: number): Promise<DiskProblem | null> {
     return (await this.confirm()) ?? this.#space.findProblem(bytes);
   }
 
@@ -163,7 +165,7 @@ export class BucketDisk {
    * be replaced by others.
    */
   async #hasRoomInside(bytes: number): Promise<boolean> {
-    if (!this.#space.isFull || this.removedText !== null) return false;
+    if (!this.#space.isFull || this.removedProblem !== null) return false;
     const response = await this.#databases.fetch(this.#url, { method: "HEAD" });
     const fileBytes = Number(response.headers.get("content-length"));
     return fileBytes - this.#ctx.storage.sql.databaseSize > 2 * bytes;
@@ -184,9 +186,10 @@ export class BucketDisk {
    *
    * @returns why the batch is not acknowledged, or `null`
    */
-  async confirm(): Promise<string | null> {
+  async confirm(): Promise<DiskProblem | null> {
     if (!hasReserve) this.#writeReserveSoon();
-    return this.#presence.look();
+    const text = await this.#presence.look();
+    return text === null ? null : problemOf(text);
   }
 
   /** Writes that are acknowledged without a look are looked after even if no call follows. */
@@ -195,7 +198,7 @@ export class BucketDisk {
     this.#lookScheduled = true;
     const look = scheduler.wait(validMilliseconds).then(async () => {
       this.#lookScheduled = false;
-      if (!this.#presence.hasUnconfirmed || this.removedText !== null) return;
+      if (!this.#presence.hasUnconfirmed || this.removedProblem !== null) return;
       const problem = await this.#presence.look();
       if (problem !== null) console.error(`Bucket "${this.#name}": ${problem}`);
     });
@@ -210,7 +213,7 @@ export class BucketDisk {
 }
 
 /** The outcome of an operation that is not executed. */
-export function refuse({ method }: Operation, problem: string): Outcome {
+export function refuse({ method }: Operation, problem: DiskProblem): Outcome {
   return method === "checkDisk" ? { ok: true, value: { problem } } : refusedOutcome(problem);
 }
 

@@ -10,6 +10,7 @@ import { BlobDirectory } from "../content/blob-directory.ts";
 import { bucketFolder } from "../core/blob-name.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
+import type { DiskProblem } from "../../base/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import {
@@ -101,8 +102,8 @@ export class BucketObject extends BucketService<BucketEnv> {
   }
 
   /** Why no operation can be executed, or `null`. */
-  #problem(): string | null {
-    if (this.#opened !== undefined) return this.#disk.removedText;
+  #problem(): DiskProblem | null {
+    if (this.#opened !== undefined) return this.#disk.removedProblem;
     return this.#disk.openingProblem(() => void (this.#opened = this.#openBucket()));
   }
 

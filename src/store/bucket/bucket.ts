@@ -293,7 +293,7 @@ export class Bucket {
   }
 
   #put(request: Request<"put">): Result<"put"> {
-    const { key, content, onlyIf, checksum, http, custom, storageClass } = request;
+    const { key, content, onlyIf, checksum, http, custom, storageClass, ssecKeyMd5 } = request;
     validateKey(key);
     validateMetadata(http, custom);
     const checked = checkContent(content, checksum);
@@ -305,7 +305,10 @@ export class Bucket {
     const etag = checksums.md5 as string;
     const version = newVersion(this.#platform, key);
     const record = { ...version, size, etag, checksums, storageClass, http, custom };
-    return this.#objects.put(record, checked);
+    return this.#objects.put(
+      ssecKeyMd5 === undefined ? record : { ...record, ssecKeyMd5 },
+      checked,
+    );
   }
 
   #delete({ keys, onlyIf }: Request<"delete">): Result<"delete"> {

@@ -25,7 +25,8 @@ export function openTables(storage: Storage, bucketName: string): OpenedDatabase
       else {
         dropUndoJournal(sql);
         if (version === 2) migrateSecond(sql);
-        migrateThird(sql);
+        if (version <= 3) migrateThird(sql);
+        migrateFourth(sql);
       }
     });
   }
@@ -103,6 +104,12 @@ function migrateThird(sql: SqlStorage): void {
   sql.exec("UPDATE format SET version = 4");
 }
 
+/** Format 5 has the keys of customers (`core/customer-key.ts`). */
+function migrateFourth(sql: SqlStorage): void {
+  addColumns(sql, keyColumns);
+  sql.exec("UPDATE format SET version = 5");
+}
+
 type AddedColumns = readonly (readonly [table: string, column: string])[];
 
 function addColumns(sql: SqlStorage, columns: AddedColumns): void {
@@ -127,6 +134,8 @@ const s3Columns: AddedColumns = [
   ["parts", "uploaded INTEGER"],
   ["parts", "checksums TEXT"],
 ];
+
+const keyColumns: AddedColumns = [["uploads", "ssec_key_md5 TEXT"]];
 
 /** The journal's copies have the columns of the earlier format. The journal is created again. */
 function dropUndoJournal(sql: SqlStorage): void {

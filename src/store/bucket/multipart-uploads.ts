@@ -8,6 +8,7 @@
  */
 import { conditionHolds } from "../core/conditional.ts";
 import type { Segment } from "../core/content-segment.ts";
+import { requireSameKey } from "../core/customer-key.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
@@ -58,6 +59,7 @@ export class MultipartUploads {
     storageClass,
     http,
     custom,
+    ssecKeyMd5,
     ...requested
   }: Request<"createUpload">): Result<"createUpload"> {
     validateKey(key);
@@ -66,18 +68,19 @@ export class MultipartUploads {
     const uploadId = this.#platform.randomHex(64);
     const created = this.#platform.now();
     const since = created - earlierExpiry(key, this.#settings.abortRules);
-    const description = { storageClass, http, custom };
+    const keyed = ssecKeyMd5 === undefined ? {} : { ssecKeyMd5 };
+    const description = { storageClass, http, custom, ...keyed };
     this.#table.put({ key, uploadId, since, created, description, checksum });
     this.forgetDeadline();
     return { uploadId };
   }
 
   uploadPart(request: Request<"uploadPart">): Result<"uploadPart"> {
-    const { key, uploadId, partNumber, content, checksum: expected } = request;
+    const { key, uploadId, partNumber, content, checksum: expected, ssecKeyMd5 } = request;
     const upload = { key, uploadId };
     validateKey(key);
     validatePartNumber(partNumber);
-    this.#requireInProgress(upload);
+    requireSameKey(this.#requireInProgress(upload).description, ssecKeyMd5);
     const checked = checkContent(content, expected);
     const { checksums } = checked;
     const etag = checksums.md5 as string;

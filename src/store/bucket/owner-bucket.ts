@@ -10,6 +10,7 @@ import { requestIdHeader } from "../transport/request-id.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
+import { problemOf } from "../../base/disk-problem.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 
 interface OwnerBucketEnv {
@@ -30,7 +31,8 @@ export class OwnerBucket extends BucketService<OwnerBucketEnv> {
   ): Promise<OutcomeMessage[]> {
     const [first] = messages.map(operationIn);
     // The owner recovers from failed batches by itself. The disk is asked in this process.
-    if (first?.method === "checkDisk") return [refusedOutcome("Ask the disk of this runtime.")];
+    if (first?.method === "checkDisk")
+      return [refusedOutcome(problemOf("Ask the disk of this runtime."))];
     const headers = { [requestIdHeader]: requestId };
     const body = encodeFrame(messages);
     const answer = await this.#request("execute", { body, headers }, (response) =>

@@ -74,7 +74,8 @@ const statements = [
     custom TEXT NOT NULL,
     created INTEGER,
     checksum_algorithm TEXT,
-    checksum_type TEXT
+    checksum_type TEXT,
+    ssec_key_md5 TEXT
   ) WITHOUT ROWID, STRICT`,
   // For the next deadline, and for those that have passed.
   `CREATE INDEX uploads_by_since ON uploads (since)`,

@@ -4,6 +4,7 @@
  * reserve, and then the bucket opens. If the disk is in order, the database is damaged.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { problemOf } from "../../base/disk-problem.ts";
 import type { DiskQuestion } from "../core/operations.ts";
 import { databasePath, storeSpace, unreadableText, type DiskBindings } from "./bucket-disk.ts";
 
@@ -22,6 +23,6 @@ export class StoreDisk extends WorkerEntrypoint<StoreDiskEnv> {
     if (space.isFull) await space.releaseReserve();
     if (problem !== null || this.env.owner !== undefined) return Response.json(problem);
     const path = databasePath(this.env, this.env.buckets.idFromName(bucketName));
-    return Response.json(unreadableText(bucketName, path));
+    return Response.json(problemOf(unreadableText(bucketName, path)));
   }
 }

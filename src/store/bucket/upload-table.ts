@@ -53,7 +53,7 @@ export class UploadTable {
 
   /** Stores an upload in progress, in place of its row. */
   put({ key, uploadId, since, created, description, checksum }: NewUpload): void {
-    const { storageClass, http, custom } = description;
+    const { storageClass, http, custom, ssecKeyMd5 = null } = description;
     const { checksumAlgorithm = null, checksumType = null } = checksum;
     const columns = [
       uploadId,
@@ -66,35 +66,41 @@ export class UploadTable {
     const added = [created, checksumAlgorithm, checksumType] as const;
     this.#sql.exec(
       "INSERT OR REPLACE INTO uploads (upload_id, key, since, storage_class, http, custom, " +
-        "created, checksum_algorithm, checksum_type, checksum, state) " +
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'in progress')",
+        `${checksumColumns}, ssec_key_md5, checksum, state) ` +
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'in progress')",
       ...columns,
       ...added,
-      seals.sealColumns(columns, added),
+      ssecKeyMd5,
+      seals.sealColumns(columns, added, [ssecKeyMd5]),
     );
   }
 
   /** @throws StoreError 10001 for a damaged row */
   find({ key, uploadId }: UploadReference): StoredUpload | null {
-    const row = firstRow<[...UploadRow, ...ChecksumColumns]>(
+    const row = firstRow<[...UploadRow, string | null, ...ChecksumColumns]>(
       this.#sql.exec(
-        "SELECT state, checksum, since, storage_class, http, custom, " +
+        "SELECT state, checksum, since, storage_class, http, custom, ssec_key_md5, " +
           `${checksumColumns} FROM uploads WHERE upload_id = ? AND key = ?`,
         uploadId,
         key,
       ),
     );
     if (row === undefined) return null;
-    const [state, checksum, since, storageClass, http, custom, ...added] = row;
+    const [state, checksum, since, storageClass, http, custom, ssecKeyMd5, ...added] = row;
     const columns = [uploadId, key, since, storageClass, http, custom];
-    if (checksum !== null && seals.sealColumns(columns, added) !== checksum) {
+    if (checksum !== null && seals.sealColumns(columns, added, [ssecKeyMd5]) !== checksum) {
       throw damagedUpload(key);
     }
     return {
       state,
       since,
       created: added[0] ?? since,
-      description: { storageClass, http: JSON.parse(http), custom: JSON.parse(custom) },
+      description: {
+        storageClass,
+        http: JSON.parse(http),
+        custom: JSON.parse(custom),
+        ...(ssecKeyMd5 !== null && { ssecKeyMd5 }),
+      },
       checksum: uploadChecksum(added),
     };
   }

@@ -7,6 +7,7 @@
  */
 import type { Value } from "../content/content-value.ts";
 import type { ExpectedChecksum, HashAlgorithm } from "../core/checksum.ts";
+import type { KeyHolder } from "../core/customer-key.ts";
 import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
 import type { ObjectRecord, Request, Result, UploadReference } from "../core/operations.ts";
@@ -17,7 +18,8 @@ export type PutRequest = Omit<Request<"put">, "method" | "content" | "checksum">
   readonly value: Value;
   readonly checksum?: ExpectedChecksum<HashAlgorithm>;
 };
-export type PartRequest = UploadReference & { readonly partNumber: number; readonly value: Value };
+export type PartRequest = UploadReference &
+  KeyHolder & { readonly partNumber: number; readonly value: Value };
 
 /**
  * `make` receives the answer in the microtask in which the answer arrives: another promise would

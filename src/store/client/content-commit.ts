@@ -6,6 +6,7 @@
  * knows whether a row names the file, removes the file of an operation that it refuses. If the
  * bucket does not answer, the file stays, and the next start collects it if no row names it.
  */
+import type { DiskProblem } from "../../base/disk-problem.ts";
 import { BlobNotWrittenError, type BlobDirectory } from "../content/blob-directory.ts";
 import type { Value } from "../content/content-value.ts";
 import { ContentWriter } from "../content/content-writer.ts";
@@ -36,14 +37,14 @@ type Send = <M extends WriteMethod>(
 export class ContentCommitter {
   readonly #writer: ContentWriter;
   readonly #send: Send;
-  readonly #findDiskProblem: (bytes: number) => Promise<string | null>;
+  readonly #findDiskProblem: (bytes: number) => Promise<DiskProblem | null>;
 
   /** @param findDiskProblem asks the bucket why its disk has not taken so many bytes */
   constructor(
     blobs: BlobDirectory,
     runId: string,
     send: Send,
-    findDiskProblem: (bytes: number) => Promise<string | null>,
+    findDiskProblem: (bytes: number) => Promise<DiskProblem | null>,
   ) {
     this.#findDiskProblem = findDiskProblem;
     this.#writer = new ContentWriter(blobs, runId);
@@ -81,7 +82,7 @@ export class ContentCommitter {
     const problem = await this.#findDiskProblem(cause.bytes);
     return problem === null
       ? internalError(method, cause)
-      : refusal(method, new StoreError(10001, problem), { cause });
+      : refusal(method, new StoreError(10001, problem.text), { cause });
   }
 }
 

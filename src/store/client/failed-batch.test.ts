@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
+import type { DiskProblem } from "../../base/disk-problem.ts";
 import type { Operation } from "../core/operations.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
 import { answerFailedBatch, type StoreDiskClient } from "./failed-batch.ts";
 
 const lost = new Error("internal error; reference = x");
-const full = "No space left on the device that holds /state.";
+const full = { text: "No space left on the device that holds /state.", lacksSpace: true };
+const other = { text: "other", lacksSpace: false };
 const head: Operation = { method: "head", key: "a" };
 const remove: Operation = { method: "delete", keys: ["b"] };
 const put = {
@@ -15,8 +17,8 @@ const put = {
 } as unknown as Operation;
 
 function bucket(options: {
-  problem: string | null;
-  diskProblem?: string | null;
+  problem: DiskProblem | null;
+  diskProblem?: DiskProblem | null;
   failures?: number;
   hasRequestId?: boolean;
 }) {
@@ -57,14 +59,14 @@ describe("answerFailedBatch()", () => {
   });
 
   it("asks the disk when the bucket does not answer, and then the bucket again", async () => {
-    const { recovery, sent } = bucket({ problem: full, diskProblem: "other", failures: 1 });
+    const { recovery, sent } = bucket({ problem: full, diskProblem: other, failures: 1 });
     expect(await answerFailedBatch(recovery, [put], lost)).toEqual([refusedOutcome(full)]);
     expect(sent).toHaveLength(2);
   });
 
   it("says what the disk says when the bucket never answers", async () => {
     const { recovery } = bucket({ problem: null, diskProblem: full, failures: Infinity });
-    await expect(answerFailedBatch(recovery, [head], lost)).rejects.toThrow(full);
+    await expect(answerFailedBatch(recovery, [head], lost)).rejects.toThrow(full.text);
     await expect(
       answerFailedBatch(bucket({ problem: null, failures: 9 }).recovery, [head], lost),
     ).rejects.toBe(lost);

@@ -6,6 +6,7 @@
  * disk the bucket now makes room for them. Puts fail with a text that names the disk. The bucket
  * removes the files of the batch that no row names.
  */
+import type { DiskProblem } from "../../base/disk-problem.ts";
 import { StoreError } from "../core/errors.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { DiskQuestion, Operation } from "../core/operations.ts";
@@ -38,7 +39,7 @@ export class StoreDiskClient {
   }
 
   /** What to tell callers; `null` when the disk is in order. */
-  async findProblem(bytes: number): Promise<string | null> {
+  async findProblem(bytes: number): Promise<DiskProblem | null> {
     const question: DiskQuestion = { bucketName: this.#bucketName, bytes };
     const body = JSON.stringify(question);
     const response = await this.#disk.fetch("http://disk/", { method: "POST", body });
@@ -62,7 +63,7 @@ export async function answerFailedBatch(
   const isRepeated = (operation: Operation): boolean => hasRequestId || mayRepeat(operation);
   const repeated = messages.filter((message) => isRepeated(operationIn(message)));
   const answers = repeated.length === 0 ? [] : await send(repeated).catch(() => null);
-  if (answers === null) throw new StoreError(10001, problem);
+  if (answers === null) throw new StoreError(10001, problem.text, problem);
   const next = answers.values();
   return operations.map((operation) =>
     isRepeated(operation) ? (next.next().value as OutcomeMessage) : refusedOutcome(problem),
@@ -80,8 +81,8 @@ export async function findDiskProblem(
   disk: StoreDiskClient,
   bytes: number,
   blobs: readonly string[] = [],
-): Promise<string | null> {
-  const ask = async (): Promise<string | null> => {
+): Promise<DiskProblem | null> {
+  const ask = async (): Promise<DiskProblem | null> => {
     const [answer] = await send([{ method: "checkDisk", bytes, blobs }]);
     const outcome = outcomeIn(answer as OutcomeMessage<"checkDisk">);
     if (outcome.ok) return outcome.value.problem;

@@ -83,8 +83,8 @@ export const storeErrorTable = {
     status: 400,
     text: "Your proposed upload exceeds the maximum allowed object size.",
   },
-  // The numbers below are ours: only the S3-compatible interface raises these errors, and shows no
-  // number.
+  // The numbers below are ours: the S3-compatible interface shows no numbers, and those of the
+  // deployed service are not on record.
   200001: {
     name: "InvalidPartNumber",
     status: 416,
@@ -100,6 +100,11 @@ export const storeErrorTable = {
     status: 409,
     text: "The bucket cannot be changed by this request.",
   },
+  200004: {
+    name: "InvalidRequest",
+    status: 400,
+    text: "The provided encryption parameters did not match the ones used originally.",
+  },
 } as const satisfies Record<number, { name: string; status: number; text: string }>;
 
 export type StoreErrorCode = keyof typeof storeErrorTable;
@@ -107,12 +112,19 @@ export type StoreErrorCode = keyof typeof storeErrorTable;
 /** A broken rule of the store. The error crosses RPC as `{ code, text }`, not as an exception. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
+  /** Whether the device has no space for the write. For the binding this is an internal error. */
+  readonly lacksSpace: boolean;
 
   /** @param text replaces the text of the table where a more precise text is known */
-  constructor(code: StoreErrorCode, text: string = storeErrorTable[code].text) {
+  constructor(
+    code: StoreErrorCode,
+    text: string = storeErrorTable[code].text,
+    { lacksSpace = false }: { readonly lacksSpace?: boolean } = {},
+  ) {
     super(text);
     this.name = "StoreError";
     this.code = code;
+    this.lacksSpace = lacksSpace;
   }
 
   get status(): number {

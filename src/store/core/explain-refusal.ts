@@ -61,6 +61,7 @@ export function explainRefusal(operation: RefusedOperation, code: StoreErrorCode
     case 200001:
     case 200002:
     case 200003:
+    case 200004:
       return null;
   }
 }

@@ -8,4 +8,4 @@ export interface SeedObject extends Partial<ObjectDescription> {
 }
 
 /** An object that a test reads. */
-export type FixtureObject = Required<Omit<SeedObject, "storageClass">>;
+export type FixtureObject = Required<Omit<SeedObject, "storageClass" | "ssecKeyMd5">>;

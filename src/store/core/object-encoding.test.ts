@@ -47,6 +47,8 @@ it.each([
   ["an md5 that is not the etag", { ...plain, etag: "e-2" }],
   ["a CRC", { ...plain, checksums: { md5: "e" }, s3Checksums: { crc32: "c" } }],
   ["a composite hash", { ...plain, etag: "e-2", checksums: {}, s3Checksums: { sha256: "s-2" } }],
+  ["a key of a customer", { ...plain, s3Checksums: {}, ssecKeyMd5: "k" }],
+  ["a key and a CRC", { ...plain, s3Checksums: { crc32: "c" }, ssecKeyMd5: "k" }],
   ["HTTP metadata", { ...plain, http: { contentType: "a/b", cacheExpiry: 0 } }],
   ["custom metadata", { ...plain, custom: { ["__proto__"]: "x", "\0": '"\n' } }],
 ])("decodeObject() reads back an object with %s", (_, record) => {

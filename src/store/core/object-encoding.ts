@@ -4,7 +4,7 @@
  * The text is written once, when the object is stored, and parsed only by the caller. The bucket
  * and the calls between pass it on unparsed: parsing would be most of the cost of a small read.
  *
- *     fields    [version, size, etag, uploaded, storageClass?, checksums?, s3Checksums?]
+ *     fields    [version, size, etag, uploaded, storageClass?, checksums?, s3Checksums?, ssecKeyMd5?]
  *     metadata  [http, custom], or null when both are empty
  *
  * Fields and metadata are two columns, because a listing may leave out the metadata. The fields
@@ -23,6 +23,7 @@ type Fields = [
   storageClass?: StorageClass,
   checksums?: Hashes,
   s3Checksums?: Checksums,
+  ssecKeyMd5?: string,
 ];
 
 type Metadata = [http: HttpMetadata | null, custom: CustomMetadata | null];
@@ -41,10 +42,13 @@ export type NewObject = Omit<DescribedObject, "checksums" | "s3Checksums"> & {
 };
 
 export function encodeFields(record: NewObject): string {
-  const { version, size, etag, uploaded, storageClass, checksums } = record;
+  const { version, size, etag, uploaded, storageClass, checksums, ssecKeyMd5 } = record;
   const fields: Fields = [version, size, etag, uploaded];
   const isUsual = checksums.md5 === etag && Object.keys(checksums).length === 1;
-  if (!isUsual) fields.push(storageClass, ...separateChecksums(checksums));
+  if (ssecKeyMd5 !== undefined) {
+    const [hashes, others = {}] = separateChecksums(checksums);
+    fields.push(storageClass, hashes, others, ssecKeyMd5);
+  } else if (!isUsual) fields.push(storageClass, ...separateChecksums(checksums));
   else if (storageClass !== "Standard") fields.push(storageClass);
   return JSON.stringify(fields);
 }
@@ -91,6 +95,7 @@ function objectRecord(
     storageClass = "Standard",
     checksums = { md5: etag },
     s3Checksums,
+    ssecKeyMd5,
   ]: Fields,
   metadata: Metadata | null,
   include: Include,
@@ -98,6 +103,7 @@ function objectRecord(
   const fields = { key, version, size, etag, uploaded, checksums, storageClass };
   const record: { -readonly [Field in keyof ObjectRecord]: ObjectRecord[Field] } = fields;
   if (s3Checksums !== undefined) record.s3Checksums = s3Checksums;
+  if (ssecKeyMd5 !== undefined) record.ssecKeyMd5 = ssecKeyMd5;
   if (include.http) record.http = metadata?.[0] ?? none;
   if (include.custom) record.custom = metadata?.[1] ?? none;
   return record;

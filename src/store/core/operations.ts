@@ -4,6 +4,7 @@
  * Every client of a bucket uses this interface: the binding, Node, the command line. Operations
  * travel over RPC in batches, so requests and results hold only what structured cloning carries.
  */
+import type { DiskProblem } from "../../base/disk-problem.ts";
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
 import type {
   Checksums,
@@ -13,6 +14,7 @@ import type {
   S3ChecksumAlgorithm,
 } from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
+import type { KeyHolder } from "./customer-key.ts";
 import type { StoreErrorCode } from "./errors.ts";
 import type { CustomMetadata, HttpMetadata } from "./http-metadata.ts";
 import type { Method } from "./methods.ts";
@@ -21,7 +23,7 @@ import type { AbortRule, CompletedPart, ListedPart, PartReference } from "./mult
 export type StorageClass = "Standard" | "InfrequentAccess";
 
 /** The properties of an object. */
-export interface ObjectRecord {
+export interface ObjectRecord extends KeyHolder {
   readonly key: string;
   readonly version: string;
   readonly size: number;
@@ -46,7 +48,7 @@ export type DescribedObject = ObjectRecord & Required<Pick<ObjectRecord, "http" 
 export type EncodedObject = string;
 
 /** The properties that the uploader of an object chooses. */
-export interface ObjectDescription {
+export interface ObjectDescription extends KeyHolder {
   readonly http: HttpMetadata;
   readonly custom: CustomMetadata;
   readonly storageClass: StorageClass;
@@ -159,11 +161,12 @@ interface Operations {
     result: { uploadId: string };
   };
   uploadPart: {
-    request: UploadReference & {
-      partNumber: number;
-      content: Content;
-      checksum?: ExpectedChecksum;
-    };
+    request: UploadReference &
+      KeyHolder & {
+        partNumber: number;
+        content: Content;
+        checksum?: ExpectedChecksum;
+      };
     result: PartReference;
   };
   completeUpload: {
@@ -209,7 +212,7 @@ interface Operations {
   checkDisk: {
     request: { bytes: number; blobs: readonly string[] };
     /** What to tell callers; `null` when the disk accepts writes */
-    result: { problem: string | null };
+    result: { problem: DiskProblem | null };
   };
   getSettings: { request: object; result: StoredSettings };
   /** A setting that the request does not name stays; `null` removes a setting. */
@@ -244,4 +247,10 @@ export type Operation = { [M in Method]: Request<M> }[Method];
 /** Each operation of a batch succeeds or fails by itself. */
 export type Outcome<M extends Method = Method> =
   | { readonly ok: true; readonly value: Result<M> }
-  | { readonly ok: false; readonly code: StoreErrorCode; readonly text: string };
+  | {
+      readonly ok: false;
+      readonly code: StoreErrorCode;
+      readonly text: string;
+      /** Only where it is true. */
+      readonly lacksSpace?: boolean;
+    };

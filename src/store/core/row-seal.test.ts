@@ -65,7 +65,13 @@ describe("RowSeals", () => {
 
   it("sealColumns() covers the columns that a later format has added, if the row has them", () => {
     const columns = ["a", 1];
-    expect(seals.sealColumns(columns, [null, null])).toBe(seals.sealColumns(columns));
+    expect(seals.sealColumns(columns, [null, null], [null])).toBe(seals.sealColumns(columns));
+    expect(seals.sealColumns(columns, [1, null], [null])).toBe(
+      seals.sealColumns(columns, [1, null]),
+    );
+    expect(seals.sealColumns(columns, [1, null], ["a"])).not.toBe(
+      seals.sealColumns(columns, [1, null]),
+    );
     const sums = [[null], [5, null], [5, "b"], [6, null]].map((added) =>
       seals.sealColumns(columns, added as [number | null]),
     );

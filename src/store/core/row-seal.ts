@@ -67,11 +67,12 @@ export class RowSeals extends TextChecksums {
   /**
    * The checksum of a row all of whose columns are read together: an upload, or a part.
    *
-   * @param added the columns that rows of an earlier format do not have: there the first is `null`
+   * @param added for each later format the columns that it has added. Where a row does not have
+   *   them, the first is `null`
    */
-  sealColumns(columns: readonly Column[], added: readonly [Column, ...Column[]] = [null]): number {
-    const covered = added[0] === null ? columns : [...columns, ...added];
-    return storedChecksum(this.of(JSON.stringify(covered)));
+  sealColumns(columns: readonly Column[], ...added: (readonly [Column, ...Column[]])[]): number {
+    const present = added.filter(([first]) => first !== null).flat();
+    return storedChecksum(this.of(JSON.stringify([...columns, ...present])));
   }
 
   #ofContent(content: string | ArrayBuffer | Uint8Array): number {

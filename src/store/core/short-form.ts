@@ -48,6 +48,7 @@ function shortPut(operation: Request<"put">): ShortCall | null {
     isEmpty(custom) &&
     isEmpty(checksums) &&
     others.storageClass === "Standard" &&
+    others.ssecKeyMd5 === undefined &&
     others.onlyIf === undefined &&
     others.checksum === undefined;
   const rest = plain ? undefined : JSON.stringify({ http, custom, checksums, ...others });

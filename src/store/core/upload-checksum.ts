@@ -30,6 +30,8 @@ const checksumTypes: Record<S3ChecksumAlgorithm, readonly [ChecksumType, Checksu
   sha256: ["composite"],
 };
 
+export const s3ChecksumAlgorithms: readonly string[] = Object.keys(checksumTypes);
+
 /** A part, as far as the checksum of the object depends on it. */
 interface SummedPart {
   readonly size: number;

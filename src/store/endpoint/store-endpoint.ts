@@ -12,7 +12,6 @@
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
  *     POST /put/BUCKET       stores the body; a header describes the object
  *     POST /part/BUCKET      stores the body as a part of an upload; a header describes the part
- *     POST /copy/BUCKET      copies an object of any bucket into this one
  *     POST /collect/BUCKET   removes the files that crashes left
  *     GET  /database/BUCKET  the name of the bucket's database
  */
@@ -23,7 +22,7 @@ import { senderByRpc } from "../client/sender.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
-import { requestHeader, type CopyRequest } from "./protocol.ts";
+import { requestHeader } from "./protocol.ts";
 
 type EndpointEnv = Pick<BucketAccess, "buckets" | "blobs" | "joiner" | "disk" | "runId">;
 
@@ -55,8 +54,6 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return Response.json(await client().put(contentRequest(request)));
       case "part":
         return Response.json(await client().uploadPart(contentRequest(request)));
-      case "copy":
-        return Response.json(await this.#copy(client(), await body()));
       case "collect":
         return Response.json(await this.env.buckets.getByName(bucketName).collectGarbage());
       case "database":
@@ -64,27 +61,6 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
       default:
         return new Response("The endpoint has no such path.", { status: 404 });
     }
-  }
-
-  /** `null` when the source does not exist. */
-  async #copy(to: BucketClient, { from, key, ...changes }: CopyRequest): Promise<unknown> {
-    const opened = await this.#client(from.bucketName).get({ key: from.key }, (found) => found);
-    if (opened?.status !== "found") return null;
-    const { object, content } = opened;
-    const [algorithm, hex] =
-      Object.entries(object.checksums).find(([name]) => name !== "md5") ?? [];
-    return to.put({
-      key,
-      value:
-        content instanceof ArrayBuffer
-          ? { bytes: new Uint8Array(content) }
-          : { stream: content, length: object.size },
-      http: object.http ?? {},
-      custom: object.custom ?? {},
-      storageClass: object.storageClass,
-      ...(algorithm !== undefined && { checksum: { algorithm, hex } as PutRequest["checksum"] }),
-      ...changes,
-    } as PutRequest);
   }
 
   #client(bucketName: string, requestId?: string): BucketClient {

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { BlobDamagedError } from "../core/blob-damage.ts";
 import type { ContentSlice } from "../core/operations.ts";
@@ -65,6 +67,19 @@ describe("BlobFiles", () => {
   ])("refuses a file that %s", async (_, name, size) => {
     const files = new BlobFiles(storeFolder({ second }), "Photos", [slice(name, size)]);
     await expect(files.open()).rejects.toThrow(BlobDamagedError);
+  });
+
+  it("keeps the error of a read until a slow caller asks for the next chunk", async () => {
+    const folder = storeFolder({ first });
+    const files = new BlobFiles(folder, "Photos", [slice("first", first.length)]);
+    await files.open();
+    truncateSync(join(folder, "blobs/+photos/first"), 1024 * 1024);
+    const chunks = files.chunks();
+    await chunks.next();
+    // The next read has failed long before the caller asks. An unhandled error fails the test.
+    for (let turn = 0; turn < 100; turn++) await setImmediate();
+    await stat(folder);
+    await expect(chunks.next()).rejects.toThrow(BlobDamagedError);
   });
 
   it("reports a file that becomes shorter while it is read, and can be left early", async () => {

@@ -102,11 +102,13 @@ export class BlobFiles {
         const chunk = await next;
         if (position === end) return yield chunk;
         next = read();
+        // A slow caller asks for the chunk, and gets the error, long after the read has failed. A
+        // caller that has ended never asks.
+        next.catch(() => {});
         yield chunk;
       }
     } finally {
-      // The caller may have ended before this read. `closeHandle()` waits for the read.
-      next.catch(() => {});
+      // `closeHandle()` waits for a read.
       await closeHandle(handle);
     }
   }

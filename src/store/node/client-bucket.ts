@@ -75,7 +75,7 @@ export class ClientBucket {
       this.isDeletable ? { ...request, mustExist: true as const } : request,
     );
     if (outcome.ok) return outcome.value;
-    throw new StoreError(outcome.code, outcome.text);
+    throw new StoreError(outcome.code, outcome.text, outcome);
   }
 
   /**
@@ -164,8 +164,11 @@ export class ClientBucket {
     } catch (error) {
       if (!(error instanceof ContentNotWrittenError)) throw error;
       if (error.code === "ENOENT" && this.isDeletable) throw new StoreError(10006);
-      const asked = await this.call({ method: "checkDisk", bytes: error.bytes, blobs: [] });
-      throw new StoreError(10001, asked.problem ?? error.message);
+      const { bytes, code, message } = error;
+      const { problem } = await this.call({ method: "checkDisk", bytes, blobs: [] });
+      // The device may have space again.
+      const { text, lacksSpace } = problem ?? { text: message, lacksSpace: code === "ENOSPC" };
+      throw new StoreError(10001, text, { lacksSpace });
     }
   }
 

@@ -142,9 +142,17 @@ export class ContentFiles {
     return join(this.#storeFolder, "blobs", bucketFolder(bucketName));
   }
 
-  /** The record is written before the first file: see `core/blob-name.ts`. */
+  /**
+   * The record is written before the first file: see `core/blob-name.ts`.
+   *
+   * @throws ContentNotWrittenError
+   */
   #newName(): string {
-    if (!this.#hasRecord) this.#runs.write(this.#runId);
+    try {
+      if (!this.#hasRecord) this.#runs.write(this.#runId);
+    } catch (error) {
+      throw new ContentNotWrittenError(0, error as NodeJS.ErrnoException);
+    }
     this.#hasRecord = true;
     return makeBlobName(this.#runId, randomBytes(16).toString("hex"));
   }

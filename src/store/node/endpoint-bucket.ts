@@ -1,9 +1,20 @@
-/** A bucket at the owner's endpoint: operations, and content of any size from files and to them. */
+/**
+ * A bucket at the owner's endpoint: operations, and content of any size from files and to them.
+ *
+ * The owner stores the content of a file that a command puts. Content whose checksums only the
+ * S3-compatible interface shows is stored by this process, which can compute them.
+ */
 import { hash, randomUUID } from "node:crypto";
 import { UserError } from "../../base/user-error.ts";
 import { damagedError } from "../client/failure.ts";
 import { BlobDamagedError } from "../core/blob-damage.ts";
-import { requiredAlgorithms, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
+import {
+  requiredAlgorithms,
+  type ChecksumAlgorithm,
+  type Checksums,
+  type ExpectedChecksum,
+} from "../core/checksum.ts";
+import { StoreError } from "../core/errors.ts";
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import type { Method } from "../core/methods.ts";
 import type { PartReference } from "../core/multipart.ts";
@@ -14,10 +25,16 @@ import type {
   ObjectRecord,
   Request,
   Result,
+  StorageClass,
+  UploadChecksum,
+  UploadReference,
 } from "../core/operations.ts";
-import { requestHeader, type CopyRequest } from "../endpoint/protocol.ts";
+import { allChecksums } from "../core/s3-checksums.ts";
+import { requestHeader } from "../endpoint/protocol.ts";
 import { BlobFiles, joinBytes } from "./blob-files.ts";
-import { partBytes, type FileContent } from "./file-content.ts";
+import { ClientBucket } from "./client-bucket.ts";
+import type { ContentFiles } from "./content-files.ts";
+import { largePartBytes, type FileContent } from "./file-content.ts";
 import { OperationQueue } from "./operation-queue.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
 
@@ -38,17 +55,40 @@ type NewObject = ObjectDescription & {
   readonly checksum?: ExpectedChecksum;
 };
 
+/** How the content of an object was stored that is to be restored. */
+export interface StoredForm {
+  /** The checksums of the whole content, beside MD5. */
+  readonly algorithms: readonly ChecksumAlgorithm[];
+  /** Only of an upload in parts. */
+  readonly upload?: UploadChecksum & {
+    /** The size of each part but the last. */
+    readonly partBytes: number;
+    /** A checksum that the object must have. */
+    readonly checksum?: ExpectedChecksum;
+  };
+}
+
+interface CopyRequest {
+  readonly key: string;
+  readonly from: { readonly bucketName: string; readonly key: string };
+  /** Default: that of the source. */
+  readonly storageClass?: StorageClass;
+}
+
 /** How often a `get` is repeated when the object is replaced between its row and its files. */
 const attemptsMax = 100;
 
 export class EndpointBucket {
   readonly name: string;
   readonly #owner: OwnerConnection;
+  readonly #contents: ContentFiles;
   readonly #queue: OperationQueue;
 
-  constructor(owner: OwnerConnection, name: string) {
+  /** @param contents is closed by the caller */
+  constructor(owner: OwnerConnection, name: string, contents: ContentFiles) {
     this.name = name;
     this.#owner = owner;
+    this.#contents = contents;
     this.#queue = new OperationQueue(owner, name);
   }
 
@@ -90,7 +130,16 @@ export class EndpointBucket {
     onBytes?: (count: number) => void,
   ): Promise<ObjectRecord> {
     const { checksum, ...description } = object;
-    if (file.size > uploadBytesMax) return this.#putParts(description, file, onBytes);
+    if (file.size > uploadBytesMax) {
+      return this.#putParts(description, undefined, async (reference) => {
+        const parts: PartReference[] = [];
+        for (const range of file.parts(largePartBytes)) {
+          const part = { ...reference, partNumber: parts.length + 1 };
+          parts.push(await this.#send<PartReference>("part", part, file, range, onBytes));
+        }
+        return parts;
+      });
+    }
     if (file.size > inlineBytesMax) {
       const whole = { start: 0, length: file.size };
       return this.#send("put", object, file, whole, onBytes);
@@ -102,6 +151,33 @@ export class EndpointBucket {
     const text = await this.call({ method: "put", ...object, content: { bytes, checksums } });
     // A put without a condition never returns `null`.
     return decodeObject(object.key, text as string);
+  }
+
+  /** `put`, with the checksums and the parts that the object had when it was exported. */
+  async restore(
+    object: ObjectDescription & { readonly key: string },
+    file: FileContent,
+    { algorithms, upload }: StoredForm,
+  ): Promise<ObjectRecord> {
+    const stored = this.#stored(this.name);
+    const write = (start: number, length: number) =>
+      asUserError(stored.write(file.stream(start, length), { algorithms }));
+    if (upload === undefined) {
+      const content = await write(0, file.size);
+      const text = await this.call({ method: "put", ...object, content });
+      // A put without a condition never returns `null`.
+      return decodeObject(object.key, text as string);
+    }
+    const { partBytes, checksum, ...uploadChecksum } = upload;
+    return this.#putParts({ ...object, ...uploadChecksum }, checksum, async (reference) => {
+      const parts: PartReference[] = [];
+      for (const { start, length } of file.parts(partBytes)) {
+        const content = await write(start, length);
+        const part = { ...reference, partNumber: parts.length + 1, content };
+        parts.push(await this.call({ method: "uploadPart", ...part }));
+      }
+      return parts;
+    });
   }
 
   /**
@@ -136,10 +212,33 @@ export class EndpointBucket {
     }
   }
 
-  /** Copies an object into this bucket. Returns `null` when the source does not exist. */
-  copy(frame: CopyRequest): Promise<ObjectRecord | null> {
-    const id = randomUUID();
-    return this.#owner.run((endpoint) => endpoint.requestJson(`/copy/${this.name}`, { id, frame }));
+  /**
+   * Copies an object into this bucket. The copy has checksums of the same kinds as its source, of its
+   * whole content. Returns `null` when the source does not exist.
+   */
+  async copy({ key, from, storageClass }: CopyRequest): Promise<ObjectRecord | null> {
+    const bucket = this.#stored(from.bucketName);
+    const opened = await asUserError(bucket.get({ key: from.key }));
+    if (opened?.status !== "found") return null;
+    const { object } = opened;
+    try {
+      const algorithms = Object.keys(allChecksums(object)) as ChecksumAlgorithm[];
+      const content = await asUserError(
+        this.#stored(this.name).copy({ bucket, opened }, algorithms),
+      );
+      const text = await this.call({
+        method: "put",
+        key,
+        http: object.http,
+        custom: object.custom,
+        storageClass: storageClass ?? object.storageClass,
+        content,
+      });
+      // A put without a condition never returns `null`.
+      return decodeObject(key, text as string);
+    } finally {
+      if (!(opened.content instanceof Uint8Array)) await opened.content.close();
+    }
   }
 
   collectGarbage(): Promise<number> {
@@ -147,30 +246,39 @@ export class EndpointBucket {
   }
 
   /** The name of the file of the bucket's database, without its extension. */
-  async databaseName(): Promise<string> {
-    const name = await this.#owner.run((endpoint) =>
-      endpoint.requestBytes(`/database/${this.name}`, { method: "GET" }),
+  databaseName(): Promise<string> {
+    return this.#owner.run((endpoint) =>
+      endpoint.requestText(`/database/${this.name}`, { method: "GET" }),
     );
-    return name.toString("utf8");
   }
 
-  /** Stores content that is too large for one upload. On failure the upload is aborted. */
+  /** A bucket whose content this process reads and writes. */
+  #stored(name: string): ClientBucket {
+    return new ClientBucket({
+      owner: this.#owner,
+      contents: this.#contents,
+      name,
+      isDeletable: false,
+    });
+  }
+
+  /** Stores an object in parts. On failure the upload is aborted. */
   async #putParts(
-    object: NewObject,
-    file: FileContent,
-    onBytes?: (count: number) => void,
+    object: Omit<Request<"createUpload">, "method">,
+    checksum: ExpectedChecksum | undefined,
+    upload: (reference: UploadReference) => Promise<PartReference[]>,
   ): Promise<ObjectRecord> {
     const { key } = object;
     const { uploadId } = await this.call({ method: "createUpload", ...object });
     try {
-      const parts: PartReference[] = [];
-      for (let start = 0; start < file.size; start += partBytes) {
-        const part = { key, uploadId, partNumber: parts.length + 1 };
-        const length = Math.min(partBytes, file.size - start);
-        const range = { start, length };
-        parts.push(await this.#send<PartReference>("part", part, file, range, onBytes));
-      }
-      const text = await this.call({ method: "completeUpload", key, uploadId, parts });
+      const parts = await upload({ key, uploadId });
+      const text = await this.call({
+        method: "completeUpload",
+        key,
+        uploadId,
+        parts,
+        ...(checksum !== undefined && { checksum }),
+      });
       return decodeObject(key, text);
     } catch (error) {
       await this.call({ method: "abortUpload", key, uploadId }).catch(() => {});
@@ -194,5 +302,15 @@ export class EndpointBucket {
         content: { stream: file.stream(start, length, onBytes), length },
       }),
     );
+  }
+}
+
+/** A command shows the reason of the store, with its code. */
+async function asUserError<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new UserError(`${error.message} (${error.code})`, { cause: error });
   }
 }

@@ -6,12 +6,13 @@ import { createHash, hash } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { pipeline, Readable, Transform } from "node:stream";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
-import type { HashAlgorithm } from "../core/checksum.ts";
+import type { ChecksumAlgorithm, Checksums, HashAlgorithm } from "../core/checksum.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { multipartEtag } from "../core/multipart.ts";
+import { RunningChecksums } from "./running-checksums.ts";
 
 /** The size of each part but the last, of content that is too large for one upload. */
-export const partBytes = 1024 ** 3;
+export const largePartBytes = 1024 ** 3;
 
 export class FileContent {
   readonly path: string;
@@ -84,14 +85,32 @@ export class FileContent {
       : this.#hashPart(algorithm, 0, this.size);
   }
 
+  /** Several checksums in one pass. */
+  async checksums(algorithms: readonly ChecksumAlgorithm[]): Promise<Checksums> {
+    const running = new RunningChecksums(algorithms);
+    if (this.size <= inlineBytesMax) running.update(this.bytes());
+    else for await (const chunk of this.stream(0, this.size)) running.update(chunk as Buffer);
+    return running.end();
+  }
+
   /** The etag of an object that is uploaded in parts of this size. */
-  async multipartEtag(partSize: number): Promise<string> {
+  async multipartEtag(partBytes: number): Promise<string> {
     const parts: { etag: string }[] = [];
-    for (let start = 0; start < this.size; start += partSize) {
-      const length = Math.min(partSize, this.size - start);
+    for (const { start, length } of this.parts(partBytes)) {
       parts.push({ etag: await this.#hashPart("md5", start, length) });
     }
     return multipartEtag(parts);
+  }
+
+  /** The ranges of the parts of an upload, of which all but the last have this size. */
+  *parts(partBytes: number): Generator<{ readonly start: number; readonly length: number }> {
+    let start = 0;
+    // An upload of empty content has one part, too.
+    do {
+      const length = Math.min(partBytes, this.size - start);
+      yield { start, length };
+      start += length;
+    } while (start < this.size);
   }
 
   async #hashPart(algorithm: HashAlgorithm, start: number, length: number): Promise<string> {

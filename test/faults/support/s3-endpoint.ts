@@ -1,5 +1,6 @@
 /** The S3-compatible API of a tool, and the writers and histories that go through it. */
-import { S3TestClient, type Received, type Sent } from "../../s3/support/s3-client.ts";
+import type { Received, S3TestClient, Sent } from "../../s3/support/s3-client.ts";
+import { s3ClientOf } from "../../s3/support/served-s3.ts";
 import { FaultProcess } from "./fault-process.ts";
 import type { HistoryBucket } from "./history.ts";
 import { ledgeProgram, type FaultProject } from "./tools.ts";
@@ -14,20 +15,6 @@ export interface S3Endpoint {
 export async function startS3Endpoint({ folder }: FaultProject): Promise<S3Endpoint> {
   const child = new FaultProcess([ledgeProgram, "s3", "--port", "0"], { folder });
   return { process: child, client: await s3ClientOf(child) };
-}
-
-/** A client of the endpoint that a process has printed. */
-export async function s3ClientOf(child: FaultProcess): Promise<S3TestClient> {
-  const [, port] = await child.waitForOutput(/^S3 API +\S+:(\d+)$/m);
-  const [, accessKeyId] = await child.waitForOutput(/^ {2}key id +(\S+)$/m);
-  const [, secretAccessKey] = await child.waitForOutput(/^ {2}secret +(\S+)$/m);
-  return new S3TestClient({
-    port: Number(port),
-    credentials: {
-      accessKeyId: accessKeyId as string,
-      secretAccessKey: secretAccessKey as string,
-    },
-  });
 }
 
 /** `client` is asked at every call: a restart may change it. */

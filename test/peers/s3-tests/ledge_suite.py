@@ -58,6 +58,7 @@ def pytest_collection_modifyitems(config, items):
         item
         for item in items
         if item.originalname in names
+        or item.name in names
         or not marks.isdisjoint(mark.name for mark in item.iter_markers())
     ]
     config.hook.pytest_deselected(items=left_out)

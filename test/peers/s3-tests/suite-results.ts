@@ -7,7 +7,7 @@ interface Group {
 }
 
 export interface Expectations {
-  /** Tests that do not run, by name or by the marks of the suite. */
+  /** Tests that do not run, by name (with or without parameters) or by the marks of the suite. */
   readonly leftOut: readonly Group[];
   /** Tests that run and must fail. */
   readonly fails: readonly (Group & { readonly tests: readonly string[] })[];

@@ -49,6 +49,10 @@ export class S3TestClient {
     this.#server = server;
   }
 
+  get port(): number {
+    return this.#server.port;
+  }
+
   async send(sent: Sent): Promise<Received> {
     const { headers, body } = this.sign(sent);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

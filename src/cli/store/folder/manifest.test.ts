@@ -21,6 +21,7 @@ const record: fc.Arbitrary<DescribedObject> = fc.record({
   etag: fc.string(),
   uploaded: fc.nat(),
   checksums: fc.record({ md5: fc.string(), sha1: fc.string() }, { requiredKeys: [] }),
+  s3Checksums: fc.record({ crc32: fc.string(), sha256: fc.string() }, { requiredKeys: [] }),
   storageClass: fc.constantFrom("Standard", "InfrequentAccess"),
   http: fc.record(
     { contentType: fc.string(), cacheControl: fc.string(), cacheExpiry: fc.nat() },
@@ -33,10 +34,11 @@ describe("decodeEntry()", () => {
   it("round-trips, except for the version and the time of the upload", () => {
     fc.assert(
       fc.property(record, fc.constantFrom("a/b", ".ledge-keys/0"), (object, path) => {
-        const line = encodeEntry(object, path);
+        const place = { path, partBytes: object.size + 1 };
+        const line = encodeEntry(object, place);
         const { version: _, uploaded: __, ...kept } = object;
         expect(line).not.toContain("\n");
-        expect(decodeEntry(line, 2)).toEqual(JSON.parse(JSON.stringify({ ...kept, path })));
+        expect(decodeEntry(line, 2)).toEqual(JSON.parse(JSON.stringify({ ...kept, ...place })));
       }),
     );
   });
@@ -54,6 +56,9 @@ describe("decodeEntry()", () => {
       JSON.stringify({ ...complete, httpMetadata: { cacheExpiry: "x" } }),
       "is not a complete entry",
     ],
+    [JSON.stringify({ ...complete, s3Checksums: { sha512: "x" } }), "is not a complete entry"],
+    [JSON.stringify({ ...complete, partBytes: 0 }), "is not a complete entry"],
+    [JSON.stringify({ ...complete, size: 20_000, partBytes: 1 }), "is not a complete entry"],
     [JSON.stringify({ ...complete, path: "../a" }), "names a file outside"],
     [JSON.stringify({ ...complete, path: "/a" }), "names a file outside"],
     [JSON.stringify({ ...complete, path: "a\\..\\b" }), "names a file outside"],
@@ -82,7 +87,7 @@ describe("ManifestWriter", () => {
     const writer = new ManifestWriter(join(folder, "partial"));
     const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [DescribedObject];
     const keys = Array.from({ length: 100 }, (_, index) => `${index}-${"x".repeat(10_000)}`);
-    await Promise.all(keys.map((key) => writer.add({ ...sample, key }, key)));
+    await Promise.all(keys.map((key) => writer.add({ ...sample, key }, { path: key })));
     await writer.end(join(folder, manifestName));
     const written = [];
     for await (const { key } of readManifest(folder)) written.push(key);
@@ -93,7 +98,8 @@ describe("ManifestWriter", () => {
   it("reports a file that cannot be written, with the next entry and at the end", async () => {
     const writer = new ManifestWriter("/none/partial");
     const [sample] = fc.sample(record, { numRuns: 1, seed: 1 }) as [DescribedObject];
-    const add = (): Promise<void> => writer.add({ ...sample, key: "x".repeat(100_000) }, "x");
+    const add = (): Promise<void> =>
+      writer.add({ ...sample, key: "x".repeat(100_000) }, { path: "x" });
     await expect(add()).rejects.toThrow("ENOENT");
     await expect(writer.end("/none/manifest")).rejects.toThrow("ENOENT");
   });

@@ -11,17 +11,21 @@ import { finished } from "node:stream/promises";
 import { UserError } from "../../../base/user-error.ts";
 import { hashAlgorithms } from "../../../store/core/checksum.ts";
 import { httpMetadataFields } from "../../../store/core/http-metadata.ts";
+import { partNumberMax } from "../../../store/core/limits.ts";
 import type { DescribedObject, ObjectRecord } from "../../../store/core/operations.ts";
+import { s3ChecksumAlgorithms } from "../../../store/core/upload-checksum.ts";
 import { fromHttpJson, toObjectJson, type HttpMetadataJson } from "../object-json.ts";
 import { manifestName } from "./file-path.ts";
 
 /** The description of one object. The manifest keeps neither the version nor the time of the upload. */
-export interface ManifestEntry extends Omit<
-  DescribedObject,
-  "version" | "uploaded" | "s3Checksums"
-> {
+export interface ManifestEntry
+  extends Omit<DescribedObject, "version" | "uploaded" | "ssecKeyMd5">, ObjectPlace {}
+
+interface ObjectPlace {
   /** The file, relative to the folder of the manifest, with slashes. */
   readonly path: string;
+  /** Of an object that was uploaded in parts: the size of each part but the last. */
+  readonly partBytes?: number;
 }
 
 export const manifestHeader = JSON.stringify({ format: "ledge store export", version: 1 });
@@ -57,8 +61,8 @@ export class ManifestWriter {
     this.#stream.write(`${manifestHeader}\n`);
   }
 
-  async add(record: ObjectRecord, path: string): Promise<void> {
-    if (this.#stream.write(`${encodeEntry(record, path)}\n`)) return;
+  async add(record: ObjectRecord, place: ObjectPlace): Promise<void> {
+    if (this.#stream.write(`${encodeEntry(record, place)}\n`)) return;
     this.#drained ??= Promise.race([once(this.#stream, "drain"), this.#finished]).finally(
       () => (this.#drained = undefined),
     );
@@ -72,9 +76,14 @@ export class ManifestWriter {
   }
 }
 
-export function encodeEntry(record: ObjectRecord, path: string): string {
+export function encodeEntry(record: ObjectRecord, { path, partBytes }: ObjectPlace): string {
   const { key, uploaded: _, version: __, ...rest } = toObjectJson(record);
-  return JSON.stringify({ key, ...(path !== key && { path }), ...rest });
+  return JSON.stringify({
+    key,
+    ...(path !== key && { path }),
+    ...rest,
+    ...(partBytes !== undefined && { partBytes }),
+  });
 }
 
 /** @throws UserError for another format or version */
@@ -90,6 +99,7 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
   const entry = parseLine(line, number);
   const { key, size, etag, path = key, storageClass } = entry;
   const { httpMetadata: http = {}, customMetadata: custom = {}, checksums = {} } = entry;
+  const { s3Checksums = {}, partBytes } = entry;
   const isComplete =
     typeof key === "string" &&
     typeof path === "string" &&
@@ -99,13 +109,35 @@ export function decodeEntry(line: string, number: number): ManifestEntry {
     isTextTable(http, [...httpMetadataFields, "cacheExpiry"]) &&
     isTextTable(custom) &&
     isTextTable(checksums, Object.keys(hashAlgorithms)) &&
+    isTextTable(s3Checksums, s3ChecksumAlgorithms) &&
+    (partBytes === undefined || isPartBytes(partBytes, size)) &&
     !Number.isNaN(Date.parse((http as HttpMetadataJson).cacheExpiry ?? "1970-01-01"));
   if (!isComplete) throw manifestError(number, "is not a complete entry");
   // An import must not read files outside the folder, whatever the manifest says.
   if (isAbsolute(path) || path.split(/[\\/]/).includes("..")) {
     throw manifestError(number, `names a file outside the folder, ${JSON.stringify(path)}`);
   }
-  return { key, path, size, etag, http: fromHttpJson(http), custom, checksums, storageClass };
+  return {
+    key,
+    path,
+    size,
+    etag,
+    http: fromHttpJson(http),
+    custom,
+    checksums,
+    storageClass,
+    ...(entry["s3Checksums"] !== undefined && { s3Checksums }),
+    ...(partBytes !== undefined && { partBytes }),
+  };
+}
+
+/** An upload has no more parts than there are numbers for them. */
+function isPartBytes(value: unknown, size: number): value is number {
+  return (
+    Number.isSafeInteger(value) &&
+    (value as number) > 0 &&
+    size / (value as number) <= partNumberMax
+  );
 }
 
 function parseLine(line: string, number: number): Record<string, unknown> {

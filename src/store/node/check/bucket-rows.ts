@@ -31,6 +31,7 @@ export interface CheckedUpload {
   readonly created: number | null;
   readonly checksumAlgorithm: string | null;
   readonly checksumType: string | null;
+  readonly ssecKeyMd5: string | null;
 }
 
 export interface CheckedPart {
@@ -104,7 +105,8 @@ export class BucketRows {
       `storage_class AS storageClass, http, custom, ${this.#integer("checksum")} AS checksum, ` +
       `${this.#integer("created", 4)} AS created, ` +
       `${this.#column("checksum_algorithm", 4)} AS checksumAlgorithm, ` +
-      `${this.#column("checksum_type", 4)} AS checksumType ` +
+      `${this.#column("checksum_type", 4)} AS checksumType, ` +
+      `${this.#column("ssec_key_md5", 5)} AS ssecKeyMd5 ` +
       `FROM uploads WHERE state = 'in progress' AND upload_id > ? ORDER BY upload_id LIMIT ${rowsMax}`;
     return this.#all(query, after).map(
       (row) =>

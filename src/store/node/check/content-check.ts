@@ -55,6 +55,7 @@ export class ContentCheck {
     const sealed = this.#seals.sealColumns(
       [uploadId, key, since, storageClass, http, custom],
       [upload.created, upload.checksumAlgorithm, upload.checksumType],
+      [upload.ssecKeyMd5],
     );
     return checksum === null || checksum === sealed ? null : rowDamage;
   }
