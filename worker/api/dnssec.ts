@@ -1,6 +1,6 @@
 /** /zones/{zone}/dnssec. */
 import { requireValid } from "../../src/dns/record/problem.ts";
-import { acceptDnssecPatch } from "../../src/dns/rules/dnssec.ts";
+import { acceptDnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
 import { zoneOf, type Handlers } from "./api-call.ts";
 import { readJson } from "./body.ts";
 

@@ -4,7 +4,7 @@
  * change (`find`). Either way the parent decides by what it has: it sets the DS record only beside
  * NS records, and removes only a record that was set here.
  */
-import type { DelegationSigner } from "../../src/dns/rules/dnssec.ts";
+import type { DelegationSigner } from "../../src/dns/rules/dnssec-state.ts";
 import { indexName, type Env } from "./environment.ts";
 import type { ObjectReply } from "./object-reply.ts";
 import type { ZoneTransaction } from "./zone-transaction.ts";

@@ -10,7 +10,7 @@ import {
   type DnssecPatch,
   type DnssecState,
   type DnssecStatus,
-} from "../../src/dns/rules/dnssec.ts";
+} from "../../src/dns/rules/dnssec-state.ts";
 import type { DelegationSigners } from "./delegation-signers.ts";
 import type { ZoneDatabase } from "./zone-database.ts";
 import { makeZoneKeys } from "./zone-keys.ts";

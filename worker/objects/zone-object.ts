@@ -14,7 +14,7 @@ import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
-import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec.ts";
+import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import type { Change } from "./change-log.ts";

@@ -1,4 +1,4 @@
-import type { DnssecState } from "../../src/dns/rules/dnssec.ts";
+import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
 import { nextSerial } from "../../src/dns/record/soa.ts";
 import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 

@@ -18,8 +18,22 @@ import { isMetaType, rcodes, typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/reader.ts";
 
 const ownNames = [
-  ...["", "www.", "alias.", "gone.", "deep.below.", "below.", "x.wild.", "a.b.wild.", "*.wild."],
-  ...["proxied.", "flat.", "flat-none.", "signed.", "www.signed.", "unsigned.", "a.unsigned."],
+  "",
+  "www.",
+  "alias.",
+  "gone.",
+  "deep.below.",
+  "below.",
+  "x.wild.",
+  "a.b.wild.",
+  "*.wild.",
+  "proxied.",
+  "flat.",
+  "flat-none.",
+  "signed.",
+  "www.signed.",
+  "unsigned.",
+  "a.unsigned.",
 ];
 const commonTypes = [1, 2, 5, 6, 15, 16, 28, 43, 48, 59, 60, 65];
 const names = ownNames.map((labels) => `${labels}example.org`);
@@ -72,9 +86,11 @@ it("signedAnswer() adds valid proofs to answer(), and nothing else", () => {
       expect(authorities.filter((each) => each.type !== typeCodes.DS)).toEqual(plain.authorities);
       const isReferral = !plain.authoritative;
       const verdicts = checkSignatures(signed, keys, signedNow);
-      expect(verdicts.filter(({ verdict }) => verdict !== "valid").map(({ set }) => set)).toEqual(
-        isReferral ? [expect.stringMatching(/ NS$/)] : [],
-      );
+      // The NS set of a referral belongs to the child.
+      const isExempt = (set: string) => isReferral && set.endsWith(" NS");
+      expect(
+        verdicts.filter(({ set, verdict }) => (verdict === "valid") === isExempt(set)),
+      ).toEqual([]);
       const listed = listedTypes(signed);
       expect(listed).not.toContain(isReferral ? typeCodes.DS : type);
       expect(listed.includes(typeCodes.NXNAME)).toBe(plain.rcode === rcodes.NXDOMAIN);
