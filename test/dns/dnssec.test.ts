@@ -3,6 +3,9 @@
  * HTTPS, and the verdict of a validator that shares no code with Ledge. The validator starts at the
  * root, so the zones above are served from memory.
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DnssecAlgorithm, DigestType, dnssecLookUp, Question } from "@relaycorp/dnssec";
 import Cloudflare from "cloudflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -107,6 +110,12 @@ describe("the API", () => {
     expect(await client.ok("DELETE", path)).toBe("");
     expect(await client.ok("GET", path)).toMatchObject({ status: "disabled", public_key: null });
     expect((await client.ok("PATCH", path, { status: "active" })).ds).not.toBe(first.ds);
+  });
+
+  it("stores dnssec_multi_signer also while DNSSEC is off", async () => {
+    const path = `/zones/${await client.createZone("multi.test")}/dnssec`;
+    const state = await client.ok("PATCH", path, { dnssec_multi_signer: true });
+    expect(state).toMatchObject({ status: "disabled", dnssec_multi_signer: true });
   });
 
   it("refuses what is not built, and wrong values, with the reason", async () => {
@@ -312,4 +321,31 @@ describe("the test control of broken signatures", () => {
       "faults must be for local zones: www.example.com is in none.",
     );
   });
+});
+
+it("the keys, the DS record and the signatures survive a restart", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "ledge-dnssec-"));
+  try {
+    const first = await startTestDns({ threads: 1, zones: [{ name: "kept.test" }] }, { folder });
+    const [{ id }] = (await first.client.ok("GET", "/zones?name=kept.test")) as [{ id: string }];
+    const path = `/zones/${id}/dnssec`;
+    const before = await first.client.ok("PATCH", path, { status: "active" });
+    await first.stop();
+    const second = await startTestDns({ threads: 1, zones: [{ name: "kept.test" }] }, { folder });
+    const again = new UdpClient(second.port);
+    try {
+      expect(await second.client.ok("GET", path)).toEqual(before);
+      const raw = async (question: string) =>
+        decodeMessage(await again.raw(composeQuery(question, dnssecOk)));
+      const keys = (await raw("kept.test DNSKEY")).answers;
+      expect(checkSignatures(await raw("kept.test SOA"), keys, nowSeconds())).toMatchObject([
+        { verdict: "valid" },
+      ]);
+    } finally {
+      again.close();
+      await second.stop();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

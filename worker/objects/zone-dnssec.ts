@@ -45,8 +45,9 @@ export class ZoneDnssec {
   async change({ isOn, isMultiSigner }: DnssecPatch): Promise<void> {
     const { name } = this.#database.requireIdentity();
     if (isOn === false) await this.#delegations.announce(name, null);
-    const made =
-      isOn === true && this.#database.state.dnssec === null ? await makeZoneKeys(name) : null;
+    const needsKeys = isOn === true || isMultiSigner === true;
+    const isNew = this.#database.state.dnssec === null;
+    const made = needsKeys && isNew ? await makeZoneKeys(name) : null;
     // Another call may have made keys meanwhile.
     const current = this.#database.state.dnssec;
     const keys = current?.keys ?? made;

@@ -35,8 +35,8 @@ export interface SignaturesNeeded {
 /** As many as a large zone has sets in use; about 20 MB. */
 const storedSignaturesMax = 50_000;
 const synthesisedSignaturesMax = 10_000;
-/** About a third of what one processor signs: 13,000 a second were measured. */
-const synthesisedPerSecond = 4000;
+/** A sixth of what an idle processor signs (13,000 a second), and half of a busy one (4,000). */
+const synthesisedPerSecond = 2000;
 
 export interface AnswerSignerOptions {
   readonly sign?: Sign;
