@@ -7,6 +7,7 @@
  * The zones are published with the faults before the reply, as with every change.
  */
 import { signatureFaultKinds, type SignatureFault } from "../../src/dns/dnssec/signature-fault.ts";
+import { isDnsName } from "../../src/dns/record/record-name.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
@@ -90,6 +91,7 @@ function acceptFaults(input: unknown): RequestedFault[] {
       ]);
     }
     const text = place.toLowerCase().replace(/\.$/, "");
+    if (!isDnsName(text)) throw new ZoneError([problem.valueInvalid(field, "for a domain name")]);
     return { kind: found, ...(zone === undefined ? { name: text } : { zone: text }) };
   });
 }

@@ -102,6 +102,12 @@ class Lookup {
     this.rules.push({ rule, key });
   }
 
+  #noteOnce(rule: RuleName, key: NameKey): void {
+    if (!this.rules.some((noted) => noted.rule === rule && noted.key === key)) {
+      this.#note(rule, key);
+    }
+  }
+
   findZone(name: Uint8Array): void {
     const key = nameKey(name);
     const zone = this.#context.zones.findFor(key, this.#type);
@@ -118,7 +124,7 @@ class Lookup {
 
   #lookUp(zone: ServedZone, key: NameKey, owner: Uint8Array): void {
     this.#visited.add(key);
-    if (this.#proofs.covers(zone)) this.#note("signed", zone.apexKey);
+    if (this.#proofs.covers(zone)) this.#noteOnce("signed", zone.apexKey);
     const location = locateName(zone, key, this.#type);
     if (location.kind === "cut") return this.#refer(zone, location.node, owner);
     this.authoritative = true;
