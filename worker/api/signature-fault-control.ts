@@ -91,7 +91,8 @@ function acceptFaults(input: unknown): RequestedFault[] {
       ]);
     }
     const text = place.toLowerCase().replace(/\.$/, "");
-    if (!isDnsName(text)) throw new ZoneError([problem.valueInvalid(field, "for a domain name")]);
+    if (!isDnsName(text.replace(/^\*\./, "")))
+      throw new ZoneError([problem.valueInvalid(field, "for a domain name")]);
     return { kind: found, ...(zone === undefined ? { name: text } : { zone: text }) };
   });
 }
