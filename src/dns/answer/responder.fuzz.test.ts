@@ -2,11 +2,14 @@
 import { expect, test } from "vitest";
 import { composeQuery, plainEdns, respondFrom, tcp, udp } from "../../../test/dns/support/query.ts";
 import { serve } from "../../../test/dns/support/served.ts";
+import { serveSigned } from "../../../test/dns/support/signed-zone.ts";
+import { AnswerSigner } from "../dnssec/answer-signer.ts";
+import type { ResponderOptions } from "./responder.ts";
 import { decodeMessage } from "../wire/message.ts";
 import { WireError } from "../wire/bytes.ts";
 
 const seeds = [1, 20_261_115];
-/** Of each seed, in each of the two tests. */
+/** Of each seed, in each test. */
 const packets = Number(process.env["LEDGE_FUZZ_PACKETS"] ?? 40_000) / (2 * seeds.length);
 
 /** An xorshift generator: the numbers are the same on every machine. */
@@ -20,7 +23,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-const zones = serve({
+const texts = {
   "example.org": `
     @      300 MX 10 mail
     www    300 A 192.0.2.1
@@ -31,7 +34,10 @@ const zones = serve({
     sub    300 NS ns.sub
     ns.sub 300 A 192.0.2.2
   `,
-});
+};
+const zones = serve(texts);
+const signedZones = await serveSigned(texts);
+const dnssec = { edns: { ...plainEdns, dnssecOk: true } };
 
 const record = {
   name: "x.example.org",
@@ -63,6 +69,9 @@ const good = [
   composeQuery("proxy.example.org HTTPS", { tsig, edns: plainEdns }),
   composeQuery("example.org IXFR", { authorities: [record] }),
   composeQuery(null, { edns: { ...plainEdns, options } }),
+  composeQuery("www.example.org A", dnssec),
+  composeQuery("nothing.example.org NSEC", dnssec),
+  composeQuery("a.wild.example.org MX", dnssec),
   ...["www.example.org A", "x.sub.example.org A"].map(
     (question) =>
       respondFrom(zones).responder.respond(composeQuery(question), udp, 0) as Uint8Array,
@@ -84,13 +93,15 @@ function mutate(random: (below: number) => number): Uint8Array {
   return bytes;
 }
 
-test.each(seeds)("respond() never throws, and its responses can be decoded: seed %d", (seed) => {
+/** The kinds of responses to mutated packets. */
+function fuzz(seed: number, served: typeof zones, more: Partial<ResponderOptions>): string[] {
   const random = randomFrom(seed);
-  const { responder } = respondFrom(zones, {
+  const { responder } = respondFrom(served, {
     cookieSecret: new Uint8Array(16),
     nsid: Uint8Array.of(1),
     transfers: true,
     tsig: { findKey: () => undefined, hmac: () => new Uint8Array(32) },
+    ...more,
   });
   const kinds = new Set<string>();
   for (let count = 0; count < packets; count++) {
@@ -107,18 +118,31 @@ test.each(seeds)("respond() never throws, and its responses can be decoded: seed
       kinds.add(`rcode ${rcode}`);
     } else kinds.add(response === null ? "silence" : response.kind);
   }
-  expect([...kinds].sort()).toEqual([
-    "rcode 0",
-    "rcode 1",
-    "rcode 16",
-    "rcode 23",
-    "rcode 3",
-    "rcode 4",
-    "rcode 5",
-    "rcode 9",
-    "silence",
-    "transfer",
-  ]);
+  return [...kinds].sort();
+}
+
+const kindsOfResponses = [
+  "rcode 0",
+  "rcode 1",
+  "rcode 16",
+  "rcode 23",
+  "rcode 3",
+  "rcode 4",
+  "rcode 5",
+  "rcode 9",
+  "silence",
+  "transfer",
+];
+
+test.each(seeds)("respond() never throws, and its responses can be decoded: seed %d", (seed) => {
+  expect(fuzz(seed, zones, {})).toEqual(kindsOfResponses);
+});
+
+test.each(seeds)("respond() from a signed zone never throws: seed %d", (seed) => {
+  // The mutations matter here, and not the signatures.
+  const sign = () => new Uint8Array(64);
+  const signer = new AnswerSigner({ sign, synthesisedPerSecond: packets });
+  expect(fuzz(seed, signedZones, { signer })).toEqual(kindsOfResponses);
 });
 
 test.each(seeds)("decodeMessage() throws only WireError: seed %d", (seed) => {
