@@ -7,6 +7,7 @@ import { DurableObject } from "cloudflare:workers";
 import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+import { firstSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
@@ -15,12 +16,13 @@ import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
+import type { Zone } from "../../src/dns/rules/zone.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import type { Change } from "./change-log.ts";
 import { indexName, type Env } from "./environment.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
-import { ZoneDatabase } from "./zone-database.ts";
+import { ZoneDatabase, type UndoneZone } from "./zone-database.ts";
 import { exportZoneFile, importZoneFile } from "./zone-file.ts";
 import { switchNames, type SwitchName, type ZoneIdentity, type ZoneState } from "./zone-state.ts";
 import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
@@ -41,21 +43,35 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   /** Creates the zone if it does not exist. The index decides which zones exist: no failure. */
-  async open({ id, name, nameServers }: ZoneIdentity): Promise<void> {
+  async open({
+    id,
+    name,
+    nameServers,
+    firstSerial: given,
+  }: ZoneIdentity & Pick<Zone, "firstSerial">): Promise<void> {
     if (this.#database.identity !== null) return;
-    this.#database.open({ id, name, nameServers });
+    const first = given ?? firstSerial(Math.floor(Date.now() / 1000), null);
+    this.#database.open({ id, name, nameServers }, first);
     await this.#database.published();
   }
 
-  async destroy(): Promise<void> {
+  lastSerial(): number | null {
+    return this.#database.lastSerial;
+  }
+
+  /** Resolves to the last serial of the zone; `null` when the zone does not exist. */
+  async destroy(): Promise<number | null> {
+    const { lastSerial } = this.#database;
     await this.#database.destroy();
     await this.#database.published();
+    return lastSerial;
   }
 
   /** Undoes the writes of a test layer and of the layers above it, and publishes the result. */
-  async leaveLayer(layer: number): Promise<void> {
-    this.#database.leaveLayer(layer);
+  async leaveLayer(layer: number): Promise<UndoneZone | null> {
+    const undone = this.#database.leaveLayer(layer);
     await this.#database.published();
+    return undone;
   }
 
   /** Puts the zone into the isolate's memory, for DNS over HTTPS. */

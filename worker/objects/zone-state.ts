@@ -43,7 +43,7 @@ export class ZoneState {
 
   initialise(identity: ZoneIdentity, serial: number): void {
     this.#write("seed", identity);
-    this.#write("serial", serial);
+    this.serial = serial;
     this.settings = defaultSettings(identity.nameServers);
   }
 
@@ -51,11 +51,15 @@ export class ZoneState {
     return (this.#read("serial") ?? 0) as number;
   }
 
+  /** The next change takes a serial after this one. */
+  set serial(serial: number) {
+    this.#write("serial", serial);
+  }
+
   /** Every change of the zone takes the next serial. */
   advanceSerial(): number {
-    const serial = nextSerial(this.serial);
-    this.#write("serial", serial);
-    return serial;
+    this.serial = nextSerial(this.serial);
+    return this.serial;
   }
 
   get settings(): DnsSettings {
