@@ -21,7 +21,13 @@ import { isolateZones } from "../replication/isolate-zones.ts";
 import type { Change } from "./change-log.ts";
 import { indexName, type Env } from "./environment.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
+import {
+  replyToError,
+  replyWith,
+  replyWithJson,
+  type Message,
+  type ObjectReply,
+} from "./object-reply.ts";
 import { ZoneDatabase, type UndoneZone } from "./zone-database.ts";
 import { exportZoneFile, importZoneFile } from "./zone-file.ts";
 import { switchNames, type SwitchName, type ZoneIdentity, type ZoneState } from "./zone-state.ts";
@@ -174,17 +180,18 @@ export class ZoneObject extends DurableObject<Env> {
 
   async importFile(text: string, proxied: boolean, requestId: string | null): Promise<ObjectReply> {
     const start = Date.now();
-    const reply = await this.#write(
-      (transaction) => importZoneFile(text, proxied, transaction),
-      requestId,
-    );
+    let messages: Message[] = [];
+    const reply = await this.#write((transaction) => {
+      messages = [];
+      return importZoneFile(text, proxied, transaction, messages);
+    }, requestId);
     const end = Date.now();
     const timing = {
       start_time: new Date(start).toISOString(),
       end_time: new Date(end).toISOString(),
       process_time: (end - start) / 1000,
     };
-    return reply.ok ? { ...reply, timing } : reply;
+    return reply.ok ? { ...reply, messages, timing } : reply;
   }
 
   #read(work: (database: ZoneDatabase) => ObjectReply): ObjectReply {

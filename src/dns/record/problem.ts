@@ -54,7 +54,7 @@ export const problem = {
   ttlRange: (min: number, max: number) =>
     make(400, 9021, `TTL must be between ${min} and ${max} seconds, or 1 for Automatic.`),
   requiredField: (field: string) => make(400, 9100, `${field} is a required field.`),
-  requiredDataField: (field: string) => make(400, 9100, `${field} is a required data field.`),
+  requiredDataField: (field: string) => make(400, 9101, `${field} is a required data field.`),
   contentType: (type: string) => make(400, 9207, `Content-type must be ${type}.`),
   malformedJson: () => make(400, 6007, "Malformed JSON in request body"),
   tagQuota: (count: number, quota: number) =>

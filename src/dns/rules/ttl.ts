@@ -3,7 +3,7 @@ import { problem, type ReportProblem } from "../record/problem.ts";
 import { readInteger } from "../record/field/integer.ts";
 
 /** The TTL "Auto" in requests and responses. */
-const ttlAuto = 1;
+export const ttlAuto = 1;
 /** The specification: the TTL of a record with "Auto" in DNS answers. */
 export const ttlAutoSeconds = 300;
 
@@ -26,6 +26,11 @@ export function acceptTtl(input: unknown, proxied: boolean, report: ReportProble
     return ttlAuto;
   }
   return proxied ? ttlAuto : ttl;
+}
+
+/** The TTL of a zone file or a transfer, which may have any, as a TTL that records can have. */
+export function nearestTtl(ttlSeconds: number): number {
+  return Math.min(Math.max(ttlSeconds, ttlSecondsMin), ttlSecondsMax);
 }
 
 /** The TTL of a record in DNS answers. */

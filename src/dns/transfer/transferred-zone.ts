@@ -111,7 +111,9 @@ export function externalQuestions(zone: ServedZone, context: AnswerContext): Ext
 /** Addresses of flattened names come from `answerAt()`, so that a secondary answers as Ledge does. */
 function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext): ResourceRecord[] {
   const { sets, owner, flattened } = zone.view(node);
-  const records = [...sets.values()].filter(({ type }) => type !== typeCodes.SOA).flatMap(recordsOf);
+  const records = [...sets.values()]
+    .filter(({ type }) => type !== typeCodes.SOA)
+    .flatMap(recordsOf);
   if (flattened === null) return records;
   let isKnown = true;
   for (const type of addressTypes.filter((each) => !sets.has(each))) {
