@@ -17,6 +17,7 @@ import {
 import type { QuerySource } from "../../src/dns/answer/query.ts";
 import type { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { Responder } from "../../src/dns/answer/responder.ts";
+import type { QueryCount } from "../../src/dns/rules/query-report.ts";
 import { resolveByListeners } from "../replication/listeners.ts";
 import { explainAnswer } from "./explain-answer.ts";
 import {
@@ -39,6 +40,11 @@ let responder: Responder | null = null;
 
 function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
+}
+
+/** The numbers of queries that this isolate has answered. */
+export function countDohQueries(): readonly QueryCount[] {
+  return responder?.countQueries() ?? [];
 }
 
 export async function serveDoh(request: Request, url: URL, env: Env): Promise<Response> {

@@ -12,6 +12,7 @@ import {
   servedRecord,
   type Publication,
 } from "../../src/dns/replication/publication.ts";
+import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { Publisher } from "../replication/publisher.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -19,7 +20,7 @@ import type { Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
 import { StoredReplies } from "./stored-replies.ts";
 import { zoneTables } from "./zone-schema.ts";
-import { switchNames, ZoneState, type ZoneIdentity } from "./zone-state.ts";
+import { ZoneState, type ZoneIdentity } from "./zone-state.ts";
 import { ObjectDisk } from "./zones-disk.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
@@ -91,7 +92,7 @@ export class ZoneDatabase {
 
   #head({ nameServers }: ZoneIdentity): ZoneHead {
     const { settings, paused } = this.state;
-    const [http2, http3] = switchNames.map((name) => this.state.getSwitch(name).value === "on");
+    const [http2, http3] = httpVersions.map((name) => this.state.getSetting(name).value === "on");
     return { nameServers, settings, paused, http2: http2!, http3: http3! };
   }
 
@@ -200,6 +201,15 @@ export class ZoneDatabase {
     const head = this.#head(identity);
     const change = { serial: this.state.serial, removed: [], added: [], head };
     this.#publish({ kind: "change", zoneId: identity.id, from, change });
+  }
+
+  /** Writes state that no answer depends on: the zone keeps its serial. */
+  writeUnserved(work: (state: ZoneState) => void, requestId: string | null, reply: string): void {
+    this.#journal.enter();
+    this.#storage.transactionSync(() => {
+      work(this.state);
+      this.replies.add(requestId, reply);
+    });
   }
 
   #publish(publication: Publication): void {

@@ -16,6 +16,12 @@ import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
+import {
+  describeSetting,
+  isServedSetting,
+  settingNames,
+  type SettingName,
+} from "../../src/dns/rules/zone-settings.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import type { Change } from "./change-log.ts";
@@ -30,7 +36,7 @@ import {
 } from "./object-reply.ts";
 import { ZoneDatabase, type UndoneZone } from "./zone-database.ts";
 import { exportZoneFile, importZoneFile } from "./zone-file.ts";
-import { switchNames, type SwitchName, type ZoneIdentity, type ZoneState } from "./zone-state.ts";
+import type { ZoneIdentity, ZoneState } from "./zone-state.ts";
 import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
 
 export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObject> {
@@ -267,32 +273,46 @@ export class ZoneObject extends DurableObject<Env> {
     });
   }
 
-  #describeSwitch(name: SwitchName): Record<string, unknown> {
-    const { value, modifiedOn } = this.#database.state.getSwitch(name);
-    return { id: name, value, editable: true, modified_on: modifiedOn };
+  #describeSetting(name: SettingName): Record<string, unknown> {
+    return describeSetting(name, this.#database.state.getSetting(name));
   }
 
-  readSwitches(): ObjectReply {
-    return this.#read(() => replyWith(switchNames.map((name) => this.#describeSwitch(name))));
+  readZoneSettings(): ObjectReply {
+    return this.#read(() => replyWith(settingNames.map((name) => this.#describeSetting(name))));
   }
 
-  readSwitch(name: SwitchName): ObjectReply {
-    return this.#read(() => replyWith(this.#describeSwitch(name)));
+  readZoneSetting(name: SettingName): ObjectReply {
+    return this.#read(() => replyWith(this.#describeSetting(name)));
   }
 
-  changeSwitch(
-    name: SwitchName,
-    value: "on" | "off",
+  /** The reply has the settings in the given order; of one setting, it is no list. */
+  changeZoneSettings(
+    changes: readonly SettingChange[],
+    isList: boolean,
     requestId: string | null,
   ): Promise<ObjectReply> {
     return this.#change(requestId, (database) => {
-      const json = (): string => JSON.stringify(this.#describeSwitch(name));
-      if (database.state.getSwitch(name).value !== value) {
-        const modifiedOn = new Date().toISOString();
-        const write = (state: ZoneState): void => state.setSwitch(name, { value, modifiedOn });
-        database.writeState(write, requestId, json);
-      }
-      return replyWithJson(json());
+      const { state } = database;
+      const isNew = ({ name, value }: SettingChange): boolean =>
+        JSON.stringify(state.getSetting(name).value) !== JSON.stringify(value);
+      const modifiedOn = new Date().toISOString();
+      const wanted = changes.filter(isNew);
+      const after = changes.map(({ name, value }) =>
+        describeSetting(
+          name,
+          wanted.some((change) => change.name === name)
+            ? { value, modifiedOn }
+            : state.getSetting(name),
+        ),
+      );
+      const json = JSON.stringify(isList ? after : after[0]);
+      const write = (written: ZoneState): void => {
+        for (const { name, value } of wanted) written.setSetting(name, { value, modifiedOn });
+      };
+      if (wanted.some(({ name }) => isServedSetting(name))) {
+        database.writeState(write, requestId, () => json);
+      } else if (wanted.length > 0) database.writeUnserved(write, requestId, json);
+      return replyWithJson(json);
     });
   }
 
@@ -311,6 +331,11 @@ export class ZoneObject extends DurableObject<Env> {
     const { changeLog, state } = this.#database;
     return changeLog.since(serial, state.serial);
   }
+}
+
+export interface SettingChange {
+  readonly name: SettingName;
+  readonly value: unknown;
 }
 
 type BatchRequest = Readonly<

@@ -1,5 +1,11 @@
 import { nextSerial } from "../../src/dns/record/soa.ts";
 import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
+import {
+  firstSetting,
+  isServedSetting,
+  type SettingName,
+  type SettingState,
+} from "../../src/dns/rules/zone-settings.ts";
 
 /** What a zone is created with and keeps. */
 export interface ZoneIdentity {
@@ -8,12 +14,9 @@ export interface ZoneIdentity {
   readonly nameServers: readonly string[];
 }
 
-/** HTTP versions that a zone has on or off. The HTTPS records of proxied names depend on them. */
-export const switchNames = ["http2", "http3"] as const;
-export type SwitchName = (typeof switchNames)[number];
-export interface SwitchState {
-  readonly value: "on" | "off";
-  readonly modifiedOn: string | null;
+/** Existing databases have the HTTP versions under their own names. */
+function settingRow(name: SettingName): string {
+  return isServedSetting(name) ? name : `setting ${name}`;
 }
 
 /**
@@ -79,11 +82,11 @@ export class ZoneState {
     this.#write("paused", paused);
   }
 
-  getSwitch(name: SwitchName): SwitchState {
-    return (this.#read(name) ?? { value: "on", modifiedOn: null }) as SwitchState;
+  getSetting(name: SettingName): SettingState {
+    return (this.#read(settingRow(name)) ?? firstSetting(name)) as SettingState;
   }
 
-  setSwitch(name: SwitchName, state: SwitchState): void {
-    this.#write(name, state);
+  setSetting(name: SettingName, state: SettingState): void {
+    this.#write(settingRow(name), state);
   }
 }

@@ -115,6 +115,9 @@ export const problem = {
   commentInvalid: () => make(400, 9434, "comment must not contain control characters."),
   settingNotForType: (setting: string, type: string) =>
     make(400, 9435, `Setting ${setting} does not apply to ${type} records.`),
+  settingUnknown: (name: string) => make(400, 9437, `Setting ${name} does not exist.`),
+  purgeEmpty: () =>
+    make(400, 9438, "Request body must have purge_everything, files, tags, hosts or prefixes."),
   valueInvalid: (field: string, rule: string) => make(400, 9436, `${field} must be ${rule}.`),
   bodyTooLarge: (bytes: number) => make(413, 9440, `Request body is larger than ${bytes} bytes.`),
   bodyNotAnObject: () => make(400, 9441, "Request body must be a JSON object."),

@@ -4,6 +4,7 @@
  *
  *     POST  /publications         a list of publications; 204 after every thread applied them
  *     POST  /external             a question about an external name; the resolver's result
+ *     POST  /queries              the numbers of queries of all threads
  *     GET   /ledge/zones          a list of the ids of all zones
  *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
  *                                 404 when the zone does not exist
@@ -13,6 +14,7 @@ import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 export const secretHeader = "x-ledge-secret";
 export const publicationPath = "/publications";
 export const externalPath = "/external";
+export const queriesPath = "/queries";
 /** `fetch()` needs a host, and the listeners' server answers loopback names (`base/host-rule.ts`). */
 export const listenersOrigin = "http://localhost";
 export const zonesPath = "/ledge/zones";
