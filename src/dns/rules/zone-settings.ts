@@ -37,8 +37,8 @@ function structured(first: object): SettingRule {
   return { first, check };
 }
 
-const off = oneOf(["off", "on"]);
-const on = oneOf(["off", "on"], "on");
+const off = oneOf(["on", "off"], "off");
+const on = oneOf(["on", "off"]);
 const yearSeconds = 31_536_000;
 
 const rules = {
