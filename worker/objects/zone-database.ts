@@ -191,11 +191,12 @@ export class ZoneDatabase {
   ): void {
     const identity = this.requireIdentity();
     const from = this.state.serial;
+    const headBefore = this.#head(identity);
     this.#journal.enter();
     this.#storage.transactionSync(() => {
       work(this.state);
       const serial = this.state.advanceSerial();
-      this.changeLog.append([{ serial, action: "settings", record: null }]);
+      this.changeLog.append([{ serial, action: "settings", record: null, headBefore }]);
       this.replies.add(requestId, reply());
     });
     const head = this.#head(identity);

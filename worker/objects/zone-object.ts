@@ -10,6 +10,7 @@ import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.t
 import { firstSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
+import type { LoggedChange } from "../../src/dns/replication/logged-change.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
@@ -24,7 +25,6 @@ import {
 } from "../../src/dns/rules/zone-settings.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
-import type { Change } from "./change-log.ts";
 import { indexName, type Env } from "./environment.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
@@ -327,7 +327,8 @@ export class ZoneObject extends DurableObject<Env> {
     await this.#database.published();
   }
 
-  changesSince(serial: number): Change[] | null {
+  /** For incremental transfers; `null` when the log does not reach back to the serial. */
+  changesSince(serial: number): LoggedChange[] | null {
     const { changeLog, state } = this.#database;
     return changeLog.since(serial, state.serial);
   }

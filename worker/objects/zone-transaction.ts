@@ -173,6 +173,6 @@ export class ZoneTransaction {
     }
     if (this.changes.length === 0) return;
     const serial = state.advanceSerial();
-    changeLog.append(this.changes.map((change) => ({ ...change, serial })));
+    changeLog.append(this.changes.map((change) => ({ ...change, serial, headBefore: null })));
   }
 }

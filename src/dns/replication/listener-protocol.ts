@@ -8,6 +8,9 @@
  *     GET   /ledge/zones          a list of the ids of all zones
  *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
  *                                 404 when the zone does not exist
+ *     GET   /ledge/zones/{id}/changes/{serial}
+ *                                 a list of the changes after the serial (`logged-change.ts`);
+ *                                 404 when the log does not reach back to it
  */
 import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 

@@ -42,7 +42,13 @@ const data = workerData as ThreadData;
 const zones = new ServedZones({ platformAddresses: data.platformAddresses });
 const resolver = new ExternalResolver(data.resolvers);
 const resolution = { external: new ExternalAddressCache(), resolve: resolver.resolve, nowSeconds };
-const transfers = new OutgoingTransfers({ ...resolution, config: data.transfers, zones });
+const transfers = new OutgoingTransfers({
+  ...resolution,
+  config: data.transfers,
+  zones,
+  platformAddresses: data.platformAddresses,
+  changesSince: (zoneId, serial) => replicated.changesSince(zoneId, serial),
+});
 const keys = new Map(data.transfers.keys.map((key) => [key.name, key]));
 const responder = new Responder({
   zones,
@@ -59,7 +65,7 @@ const handler = new QueryHandler({
   responder,
   transfer: (request, source) => transfers.serve(request, source),
 });
-const replicated = new ReplicatedZones(zones, {
+const replicated: ReplicatedZones = new ReplicatedZones(zones, {
   secret: data.secret,
   onChange: (zoneId, change) => transfers.onZoneChange(zoneId, change),
 });

@@ -14,7 +14,10 @@ import type { TransferRequest } from "../answer/responder.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
-import { transferOctets } from "../transfer/outgoing.ts";
+import { isLaterSerial } from "../record/soa.ts";
+import { rewind, type LoggedChange } from "../replication/logged-change.ts";
+import { requestedSerial, transferOctets } from "../transfer/outgoing.ts";
+import { replayZone } from "../transfer/replayed-zone.ts";
 import { externalQuestions, TransferredZone } from "../transfer/transferred-zone.ts";
 import type { TransferConfig } from "../../config/dns-transfers.ts";
 import { hmac, signNow } from "../client/message-signing.ts";
@@ -23,6 +26,9 @@ import { Notifier } from "./notifier.ts";
 export interface OutgoingTransfersOptions extends ExternalResolution {
   readonly config: TransferConfig;
   readonly zones: ServedZones;
+  readonly platformAddresses: readonly string[];
+  /** The changes of a zone after a serial, from its log; `null` when the log does not reach back. */
+  readonly changesSince: (zoneId: string, serial: number) => Promise<LoggedChange[] | null>;
 }
 
 export class OutgoingTransfers {
@@ -56,10 +62,10 @@ export class OutgoingTransfers {
       yield refusal(request, rcodes.REFUSED);
       return;
     }
-    const copy = await this.#copy(zone);
     const nowSeconds = this.#options.nowSeconds();
     const signature = request.signature && { ...request.signature, hmac, nowSeconds };
     try {
+      const copy = await this.#copyWith(zone, requestedSerial(query));
       yield* transferOctets(query, copy, signature);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
@@ -87,6 +93,24 @@ export class OutgoingTransfers {
     return address.length === 4
       ? this.#allowedAddresses.check(formatIpv4(address), "ipv4")
       : this.#allowedAddresses.check(formatIpv6(address), "ipv6");
+  }
+
+  /** The copy, if possible with the changes since a serial. */
+  async #copyWith(zone: ServedZone, serial: number | null): Promise<TransferredZone> {
+    const copy = await this.#copy(zone);
+    const isKnown = serial === null || !isLaterSerial(copy.serial, serial);
+    if (isKnown || copy.since(serial) !== null) return copy;
+    const changes = await this.#options.changesSince(zone.id, serial).catch(() => null);
+    // Meanwhile the zone may have changed: then the copy has followed it.
+    const [current, latest] = [this.#options.zones.get(zone.id), this.#copies.get(zone.id)];
+    if (changes === null || current === undefined || latest === undefined) return latest ?? copy;
+    const until = changes.findIndex((change) => change.serial === current.serial) + 1;
+    const { data, changes: forward } = rewind(current.data, serial, changes.slice(0, until));
+    const { platformAddresses } = this.#options;
+    const options = { ...this.#context(), platformAddresses, current: latest };
+    const replayed = until === 0 ? null : replayZone(data, forward, options);
+    if (replayed !== null) this.#copies.set(zone.id, replayed);
+    return replayed ?? latest;
   }
 
   async #copy(zone: ServedZone): Promise<TransferredZone> {

@@ -9,6 +9,7 @@ import { Agent, get } from "../../base/node-http.ts";
 import { text } from "node:stream/consumers";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
+import type { LoggedChange } from "../replication/logged-change.ts";
 import { readStateLines, secretHeader, zonesPath } from "../replication/listener-protocol.ts";
 import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
 
@@ -36,6 +37,12 @@ export class ReplicatedZones {
     this.#origin.resolve(origin);
     const ids = JSON.parse((await this.#get(zonesPath)) ?? "[]") as string[];
     await Promise.all(ids.map((id) => this.#reload(id)));
+  }
+
+  /** The changes of a zone after a serial; `null` when the log does not reach back to it. */
+  async changesSince(zoneId: string, serial: number): Promise<LoggedChange[] | null> {
+    const text = await this.#get(`${zonesPath}/${zoneId}/changes/${serial}`);
+    return text === null ? null : (JSON.parse(text) as LoggedChange[]);
   }
 
   stop(): void {

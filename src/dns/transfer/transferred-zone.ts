@@ -7,12 +7,13 @@
  * its journal, so both kinds of transfer lead to the same zone. External addresses are those of the
  * zone's last change: a secondary does not ask again before the serial changes.
  */
-import { textKey, type NameKey } from "../wire/name-key.ts";
+import { isAtOrBelow, nameKey, textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet, ResourceRecord } from "../wire/resource-record.ts";
 import { answerAt, minimalSet, type AnswerContext } from "../answer/answer.ts";
 import { isExternalNeeded, type ExternalQuestion } from "../answer/external-addresses.ts";
+import { locateName } from "../answer/name-location.ts";
 import type { ServedNode } from "../answer/served-node.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
@@ -52,6 +53,21 @@ export class TransferredZone {
 
   since(serial: number): readonly ZoneDelta[] | null {
     return this.#journal.since(serial);
+  }
+
+  /** Whether a flattened name can have its addresses from another zone or an external name. */
+  dependsOnOthers(zone: ServedZone): boolean {
+    return [...this.#flattened].some((key) => {
+      const node = zone.find(key);
+      const target = node && zone.view(node).flattened?.target;
+      if (target === undefined) return false;
+      const targetKey = nameKey(target);
+      if (!isAtOrBelow(targetKey, zone.apexKey)) return true;
+      const location = locateName(zone, targetKey, typeCodes.A);
+      if (location.kind !== "exact") return true;
+      const { alias, flattened } = zone.view(location.node);
+      return alias !== null || flattened !== null;
+    });
   }
 
   /** @param change the change that was applied to the zone; `null` when the zone was replaced */
