@@ -202,6 +202,42 @@ describe("IXFR", () => {
   });
 });
 
+describe("a flattened name with an external target", () => {
+  it("gets new addresses and a new serial when the TTL of the addresses ends", async () => {
+    const resolver = createSocket("udp4");
+    resolver.bind(0, "127.0.0.1");
+    await once(resolver, "listening");
+    onTestFinished(() => void resolver.close());
+    let last = 1;
+    resolver.on("message", (query, { port, address }) => {
+      const asked = decodeMessage(query);
+      const question = asked.questions[0]!;
+      const data = Uint8Array.of(192, 0, 2, last);
+      const answers = question.type === typeCodes.A ? [{ ...question, ttlSeconds: 1, data }] : [];
+      const response = { ...blankMessage, id: asked.id, response: true, questions: [question] };
+      resolver.send(encodeMessage({ ...response, answers }, { bytesMax: 512 }), port, address);
+    });
+    const { client, records, server } = await start({
+      resolver: `127.0.0.1:${resolver.address().port}`,
+    });
+    const settings = { flatten_cname: true };
+    const body = { type: "CNAME", name: "flat", content: "host.elsewhere.test", settings };
+    await client.ok("POST", records, body);
+    const addressOf = (zone: readonly ResourceRecord[]) =>
+      zone.find(({ type }) => type === typeCodes.A)?.data.join(".");
+    const before = await fetchZone(server);
+    expect(addressOf(before)).toBe("192.0.2.1");
+    last = 2;
+    let after = await fetchZone(server);
+    while (addressOf(after) === "192.0.2.1") {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      after = await fetchZone(server);
+    }
+    expect(addressOf(after)).toBe("192.0.2.2");
+    expect(serialOf(after[0]!)).toBe(serialOf(before[0]!) + 1);
+  });
+});
+
 describe("NOTIFY", () => {
   it("is repeated to a secondary until the secondary acknowledges it", async () => {
     const secondary = createSocket("udp4");

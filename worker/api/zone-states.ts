@@ -25,6 +25,10 @@ export async function serveState(request: Request, path: string, env: Env): Prom
     const changes = await zoneObject(env, zoneId).changesSince(Number(serial));
     return changes === null ? notFound() : Response.json(changes);
   }
+  if (what === "serial" && zone !== null && request.method === "POST") {
+    await zoneObject(env, zoneId).advanceSerial();
+    return new Response(null, { status: 204 });
+  }
   const state = zone === null ? null : await zoneObject(env, zoneId).state();
   return state === null ? notFound() : new Response(state as BodyInit);
 }

@@ -327,6 +327,12 @@ export class ZoneObject extends DurableObject<Env> {
     await this.#database.published();
   }
 
+  /** A new serial without another change: secondaries ask for the zone again. */
+  async advanceSerial(): Promise<void> {
+    if (this.#database.identity !== null) this.#database.writeState(() => {});
+    await this.#database.published();
+  }
+
   /** For incremental transfers; `null` when the log does not reach back to the serial. */
   changesSince(serial: number): LoggedChange[] | null {
     const { changeLog, state } = this.#database;

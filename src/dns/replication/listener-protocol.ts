@@ -11,6 +11,8 @@
  *     GET   /ledge/zones/{id}/changes/{serial}
  *                                 a list of the changes after the serial (`logged-change.ts`);
  *                                 404 when the log does not reach back to it
+ *     POST  /ledge/zones/{id}/serial
+ *                                 gives the zone a new serial: flattened names have new addresses
  */
 import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 

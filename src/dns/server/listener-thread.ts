@@ -47,6 +47,7 @@ const transfers = new OutgoingTransfers({
   config: data.transfers,
   zones,
   platformAddresses: data.platformAddresses,
+  advanceSerial: (zoneId) => replicated.advanceSerial(zoneId),
   changesSince: (zoneId, serial) => replicated.changesSince(zoneId, serial),
 });
 const keys = new Map(data.transfers.keys.map((key) => [key.name, key]));

@@ -21,12 +21,15 @@ import { replayZone } from "../transfer/replayed-zone.ts";
 import { externalQuestions, TransferredZone } from "../transfer/transferred-zone.ts";
 import type { TransferConfig } from "../../config/dns-transfers.ts";
 import { hmac, signNow } from "../client/message-signing.ts";
+import { AddressRenewal } from "./address-renewal.ts";
 import { Notifier } from "./notifier.ts";
 
 export interface OutgoingTransfersOptions extends ExternalResolution {
   readonly config: TransferConfig;
   readonly zones: ServedZones;
   readonly platformAddresses: readonly string[];
+  /** Gives a zone a new serial, because the addresses of its flattened names have changed. */
+  readonly advanceSerial: (zoneId: string) => Promise<void>;
   /** The changes of a zone after a serial, from its log; `null` when the log does not reach back. */
   readonly changesSince: (zoneId: string, serial: number) => Promise<LoggedChange[] | null>;
 }
@@ -37,11 +40,14 @@ export class OutgoingTransfers {
   readonly #allowedKeys = new Set<string>();
   readonly #copies = new Map<string, TransferredZone>();
   readonly #notifier: Notifier;
+  readonly #renewal: AddressRenewal;
 
   constructor(options: OutgoingTransfersOptions) {
     this.#options = options;
     for (const entry of options.config.allow) this.#allow(entry);
     this.#notifier = new Notifier(options.config.secondaries, options.zones);
+    const copyOf = (zoneId: string): TransferredZone | undefined => this.#copies.get(zoneId);
+    this.#renewal = new AddressRenewal({ ...options, copyOf });
   }
 
   /** @param change the change of the zone; `null` when the zone was replaced or removed */
@@ -52,6 +58,7 @@ export class OutgoingTransfers {
       return;
     }
     this.#copies.get(zoneId)?.follow(zone, change, this.#context());
+    this.#renewal.schedule(zoneId);
     this.#notifier.changed(zoneId);
   }
 
@@ -75,6 +82,7 @@ export class OutgoingTransfers {
 
   stop(): void {
     this.#notifier.stop();
+    this.#renewal.stop();
   }
 
   #allow(entry: string): void {
@@ -122,6 +130,7 @@ export class OutgoingTransfers {
     const current = this.#options.zones.get(zone.id) ?? zone;
     const copy = this.#copies.get(zone.id) ?? new TransferredZone(current, this.#context());
     this.#copies.set(zone.id, copy);
+    this.#renewal.schedule(zone.id);
     return copy;
   }
 

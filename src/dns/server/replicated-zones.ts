@@ -5,7 +5,7 @@
  */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { Agent, get } from "../../base/node-http.ts";
+import { Agent, request as send } from "../../base/node-http.ts";
 import { text } from "node:stream/consumers";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
@@ -45,6 +45,11 @@ export class ReplicatedZones {
     return text === null ? null : (JSON.parse(text) as LoggedChange[]);
   }
 
+  /** Gives a zone a new serial; a publication follows. */
+  async advanceSerial(zoneId: string): Promise<void> {
+    await this.#request("POST", `${zonesPath}/${zoneId}/serial`);
+  }
+
   stop(): void {
     this.#agent.destroy();
   }
@@ -76,17 +81,22 @@ export class ReplicatedZones {
     this.#options.onChange(zoneId, null);
   }
 
+  #get(path: string): Promise<string | null> {
+    return this.#request("GET", path);
+  }
+
   /** Resolves to `null` for status 404. */
-  async #get(path: string): Promise<string | null> {
+  async #request(method: "GET" | "POST", path: string): Promise<string | null> {
     const url = (await this.#origin.promise) + path;
     const headers = { [secretHeader]: this.#options.secret };
-    const request = get(url, { agent: this.#agent, headers });
+    const request = send(url, { method, agent: this.#agent, headers });
+    request.end();
     const [response] = (await once(request, "response")) as [IncomingMessage];
     // An error of the connection ends the response with an error too.
     request.on("error", () => {});
     const body = await text(response);
-    if (response.statusCode === 200) return body;
+    if (response.statusCode === 200 || response.statusCode === 204) return body;
     if (response.statusCode === 404) return null;
-    throw new Error(`GET ${path}: ${response.statusCode} ${body}`);
+    throw new Error(`${method} ${path}: ${response.statusCode} ${body}`);
   }
 }

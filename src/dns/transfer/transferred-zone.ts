@@ -5,7 +5,8 @@
  *
  * Every transfer, whole or incremental, is made from this copy. The copy changes only together with
  * its journal, so both kinds of transfer lead to the same zone. External addresses are those of the
- * zone's last change: a secondary does not ask again before the serial changes.
+ * zone's last change: a secondary does not ask again before the serial changes. When addresses have
+ * changed, the zone takes a new serial (`src/dns/server/address-renewal.ts`).
  */
 import { isAtOrBelow, nameKey, textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
@@ -67,6 +68,21 @@ export class TransferredZone {
       if (location.kind !== "exact") return true;
       const { alias, flattened } = zone.view(location.node);
       return alias !== null || flattened !== null;
+    });
+  }
+
+  /** Whether flattened names have other addresses now than in this copy. */
+  isStale(zone: ServedZone, context: AnswerContext): boolean {
+    const addresses = (records: readonly ResourceRecord[]): string =>
+      records
+        .map(({ type, data }) => `${type} ${data.join(" ")}`)
+        .sort()
+        .join("\n");
+    return [...this.#flattened].some((key) => {
+      const node = zone.find(key);
+      if (node === undefined) return false;
+      const before = addresses(this.#records.get(key) ?? []);
+      return addresses(nodeRecords(zone, node, context)) !== before;
     });
   }
 
