@@ -34,17 +34,17 @@ describe("serials", () => {
   });
 });
 
-describe("a connection that the client wants closed", () => {
-  function get(version: string, header = ""): Socket {
-    const { hostname, port, pathname } = new URL(running.dns.url);
-    const fields = Object.entries(credentials).map(([name, value]) => `${name}: ${value}\r\n`);
-    const socket = connect(Number(port), hostname);
-    socket.write(
-      `GET ${pathname}/user ${version}\r\nHost: ${hostname}\r\n${fields.join("")}${header}\r\n`,
-    );
-    return socket;
-  }
+function get(version: string, header = ""): Socket {
+  const { hostname, port, pathname } = new URL(running.dns.url);
+  const fields = Object.entries(credentials).map(([name, value]) => `${name}: ${value}\r\n`);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `GET ${pathname}/user ${version}\r\nHost: ${hostname}\r\n${fields.join("")}${header}\r\n`,
+  );
+  return socket;
+}
 
+describe("a connection that the client wants closed", () => {
   test.each([
     ["HTTP/1.1", "Connection: close\r\n"],
     ["HTTP/1.0", ""],

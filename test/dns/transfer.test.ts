@@ -56,6 +56,11 @@ function serialOf({ data }: ResourceRecord): number {
   return Buffer.from(data).readUInt32BE(data.length - 20);
 }
 
+/** The first A record of a zone. */
+function addressOf(zone: readonly ResourceRecord[]): string | undefined {
+  return zone.find(({ type }) => type === typeCodes.A)?.data.join(".");
+}
+
 /** Records as sorted text. */
 function texts(records: Iterable<ResourceRecord>): string[] {
   return [...records]
@@ -223,8 +228,6 @@ describe("a flattened name with an external target", () => {
     const settings = { flatten_cname: true };
     const body = { type: "CNAME", name: "flat", content: "host.elsewhere.test", settings };
     await client.ok("POST", records, body);
-    const addressOf = (zone: readonly ResourceRecord[]) =>
-      zone.find(({ type }) => type === typeCodes.A)?.data.join(".");
     const before = await fetchZone(server);
     expect(addressOf(before)).toBe("192.0.2.1");
     last = 2;

@@ -4,10 +4,13 @@ import { parseIpv4 } from "../../src/dns/record/field/ip-address.ts";
 import { replyWith } from "../objects/object-reply.ts";
 import type { Handlers } from "./api-call.ts";
 
+function isIpv4(address: string): boolean {
+  return parseIpv4(address) !== null;
+}
+
 export const platformHandlers = {
   listAddresses: async ({ config }) => {
     const addresses = config.platformAddresses;
-    const isIpv4 = (address: string): boolean => parseIpv4(address) !== null;
     const text = new TextEncoder().encode(addresses.join(" "));
     const etag = encodeHex(new Uint8Array(await crypto.subtle.digest("SHA-256", text), 0, 16));
     return replyWith({

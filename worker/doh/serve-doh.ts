@@ -6,6 +6,7 @@
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { zoneObject } from "../objects/zone-object.ts";
+import { isolateQueries } from "../replication/isolate-queries.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { ZoneError } from "../../src/dns/record/problem.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
@@ -17,7 +18,6 @@ import {
 import type { QuerySource } from "../../src/dns/answer/query.ts";
 import type { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { Responder } from "../../src/dns/answer/responder.ts";
-import type { QueryCount } from "../../src/dns/rules/query-report.ts";
 import { resolveByListeners } from "../replication/listeners.ts";
 import { explainAnswer } from "./explain-answer.ts";
 import {
@@ -40,11 +40,6 @@ let responder: Responder | null = null;
 
 function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
-}
-
-/** The numbers of queries that this isolate has answered. */
-export function countDohQueries(): readonly QueryCount[] {
-  return responder?.countQueries() ?? [];
 }
 
 export async function serveDoh(request: Request, url: URL, env: Env): Promise<Response> {
@@ -89,12 +84,18 @@ function loadZones(env: Env): Promise<ServedZones> {
 
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
   const zones = await loadZones(env);
-  const ready = (responder ??= new Responder({ zones, external, onError: console.error }));
+  const ready = (responder ??= makeResponder(zones));
   const attempt = () => ready.respond(query, source, nowSeconds());
   const resolution = { external, resolve: resolveByListeners(env), nowSeconds };
   const response = await respondAfterResolving(attempt(), attempt, resolution);
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "The request holds no DNS query.");
+}
+
+function makeResponder(zones: ServedZones): Responder {
+  const made = new Responder({ zones, external, onError: console.error });
+  isolateQueries.count = () => made.countQueries();
+  return made;
 }
 
 /** Caches keep an answer for its smallest TTL (RFC 8484 section 5.1). */

@@ -87,7 +87,11 @@ export function exportZoneFile(
   return composeZoneFile(head, records);
 }
 
+/** 0 for a problem of the whole file. */
+function lineOf({ message }: Problem): number {
+  return Number(/^Line (\d+)/.exec(message)?.[1] ?? 0);
+}
+
 function byLine(problems: readonly Problem[]): Problem[] {
-  const line = ({ message }: Problem): number => Number(/^Line (\d+)/.exec(message)?.[1] ?? 0);
-  return problems.toSorted((one, other) => line(one) - line(other));
+  return problems.toSorted((one, other) => lineOf(one) - lineOf(other));
 }

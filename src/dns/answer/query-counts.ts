@@ -8,6 +8,8 @@ import { rcodeName } from "../wire/numbers.ts";
 import { typeName } from "../record/presentation.ts";
 import type { QueryCount } from "../rules/query-report.ts";
 
+export type { QueryCount };
+
 const entriesMax = 20_000;
 
 export class QueryCounts {

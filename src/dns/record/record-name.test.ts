@@ -82,9 +82,9 @@ test("resolveName() requires the specification's form only for A, AAAA and CNAME
 
 test("resolveName() accepts numbers as CNAMEs of reverse zones (RFC 2317)", () => {
   const problems: Problem[] = [];
-  const zoneName = "2.0.192.in-addr.arpa";
-  const request = { input: "3", type: "CNAME", zoneName, rules: "strict" as const };
-  expect(resolveName(request, (found) => problems.push(found))).toBe(`3.${zoneName}`);
+  const reverse = "2.0.192.in-addr.arpa";
+  const request = { input: "3", type: "CNAME", zoneName: reverse, rules: "strict" as const };
+  expect(resolveName(request, (found) => problems.push(found))).toBe(`3.${reverse}`);
   expect(problems).toEqual([]);
 });
 

@@ -41,8 +41,8 @@ export class ReplicatedZones {
 
   /** The changes of a zone after a serial; `null` when the log does not reach back to it. */
   async changesSince(zoneId: string, serial: number): Promise<LoggedChange[] | null> {
-    const text = await this.#get(`${zonesPath}/${zoneId}/changes/${serial}`);
-    return text === null ? null : (JSON.parse(text) as LoggedChange[]);
+    const json = await this.#get(`${zonesPath}/${zoneId}/changes/${serial}`);
+    return json === null ? null : (JSON.parse(json) as LoggedChange[]);
   }
 
   /** Gives a zone a new serial; a publication follows. */

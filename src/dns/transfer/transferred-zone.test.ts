@@ -148,7 +148,7 @@ describe("TransferredZone", () => {
     const types = [...fresh().records()]
       .filter(({ name }) => name === "flat.example.org")
       .map(({ type }) => type);
-    expect(types.sort()).toEqual([typeCodes.A, recordType("TXT").code].sort());
+    expect(new Set(types)).toEqual(new Set([typeCodes.A, recordType("TXT").code]));
   });
 
   it("has a flattened name without addresses, and no CNAME, when the target has none", () => {

@@ -73,16 +73,11 @@ export class TransferredZone {
 
   /** Whether flattened names have other addresses now than in this copy. */
   isStale(zone: ServedZone, context: AnswerContext): boolean {
-    const addresses = (records: readonly ResourceRecord[]): string =>
-      records
-        .map(({ type, data }) => `${type} ${data.join(" ")}`)
-        .sort()
-        .join("\n");
     return [...this.#flattened].some((key) => {
       const node = zone.find(key);
       if (node === undefined) return false;
-      const before = addresses(this.#records.get(key) ?? []);
-      return addresses(nodeRecords(zone, node, context)) !== before;
+      const before = withoutTtls(this.#records.get(key) ?? []);
+      return withoutTtls(nodeRecords(zone, node, context)) !== before;
     });
   }
 
@@ -159,6 +154,14 @@ function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext)
   // The addresses are unknown: clients of the secondary follow the CNAME.
   const { ttlSeconds, target } = flattened;
   return recordsOf({ owner, type: typeCodes.CNAME, ttlSeconds, data: [target] });
+}
+
+/** Records of one name as text, in any order. */
+function withoutTtls(records: readonly ResourceRecord[]): string {
+  return records
+    .map(({ type, data }) => `${type} ${data.join(" ")}`)
+    .toSorted()
+    .join("\n");
 }
 
 function recordsOf({ owner, type, ttlSeconds, data }: RecordSet): ResourceRecord[] {

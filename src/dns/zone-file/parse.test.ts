@@ -221,6 +221,10 @@ const head = {
   exportedOn: "2026-01-01T00:00:00.000Z",
 };
 
+function sorted(list: readonly RecordDraft[]): string[] {
+  return list.map((record) => JSON.stringify(record)).sort();
+}
+
 test("composeZoneFile() writes a CNAME beside other records as a comment that an import reads", () => {
   const records = [
     draft({ type: "CNAME", name: "@", content: "apex.test", comment: "flat" }),
@@ -233,8 +237,6 @@ test("composeZoneFile() writes a CNAME beside other records as a comment that an
   expect(lines.filter((line) => line.includes("CNAME"))).toEqual([
     expect.stringContaining("plain.example.org."),
   ]);
-  const sorted = (list: readonly RecordDraft[]) =>
-    list.map((record) => JSON.stringify(record)).sort();
   expect(sorted(parse(file))).toEqual(sorted(records));
 });
 

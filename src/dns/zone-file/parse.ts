@@ -2,11 +2,9 @@
  * Turns a zone file into record requests (RFC 1035 section 5; RFC 2308 section 4 for $TTL). The API
  * validates each request like a POST, so that a zone file has no abilities beyond the API.
  */
-import { decodeHex } from "../../base/hex.ts";
-import { WireError } from "../wire/bytes.ts";
 import { atLine, problem, ZoneError, type Problem } from "../record/problem.ts";
 import { typeCode } from "../record/presentation.ts";
-import { rdataRequest } from "../record/rdata-request.ts";
+import { parseOctets } from "../record/rdata-request.ts";
 import { isAbsoluteName } from "../record/record-name.ts";
 import type { RdataRequest, RecordType } from "../record/record-type.ts";
 import { recordType, recordTypeByCode } from "../record/registry.ts";
@@ -15,7 +13,7 @@ import { nearestTtl, ttlAuto } from "../rules/ttl.ts";
 import { flattenedLines } from "./compose.ts";
 import { parseRange, substitute } from "./generate.ts";
 import { parseLineComment } from "./line-comment.ts";
-import { ScanError, scanLines, type LogicalLine, type Token } from "../record/tokens.ts";
+import { scanLines, type LogicalLine, type ScanError, type Token } from "../record/tokens.ts";
 
 interface ParsedRecord {
   readonly request: RecordRequest;
@@ -99,26 +97,21 @@ function findType(word: string): RecordType | undefined {
   return code === null ? undefined : recordTypeByCode(code === spfCode ? txtCode : code);
 }
 
-/** Data in hexadecimal: `\#`, the number of octets, the octets (RFC 3597 section 5). */
-function parseOctets(type: RecordType, words: readonly Token[], line: number): RdataRequest {
-  const [, length, ...digits] = words.map(({ text }) => text);
-  const octets = decodeHex(digits.join(""));
-  if (octets === null || length !== String(octets.length)) {
-    refuse(line, "the octets after \\# must be as many as their number says, in hexadecimal");
+function parseData(
+  type: RecordType,
+  words: readonly Token[],
+  line: LogicalLine,
+  origin: string,
+): RdataRequest {
+  if (words[0]?.text !== octetsMark) {
+    const incomplete = `the data of a ${type.type} record is incomplete or too long`;
+    return type.parse(words, origin) ?? refuse(line.number, incomplete);
   }
-  try {
-    return rdataRequest(type, type.read(octets));
-  } catch (error) {
-    if (!(error instanceof WireError)) throw error;
-    return refuse(line, `the octets are no data of a ${type.type} record`);
-  }
-}
-
-function parseData(type: RecordType, words: readonly Token[], line: LogicalLine, origin: string) {
-  if (words[0]?.text === octetsMark) return parseOctets(type, words, line.number);
-  const rdata = type.parse(words, origin);
-  if (rdata !== null) return rdata;
-  return refuse(line.number, `the data of a ${type.type} record is incomplete or too long`);
+  const found = parseOctets(
+    type,
+    words.slice(1).map(({ text }) => text),
+  );
+  return typeof found === "string" ? refuse(line.number, found) : found;
 }
 
 function parseRecord(
