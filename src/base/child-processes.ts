@@ -4,12 +4,16 @@
  * Neither wrangler nor Miniflare hands out its child processes. Node announces every process that
  * it starts on a diagnostics channel, before the process has an id and arguments.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { Readable } from "node:stream";
-import { identityOf, loopbackArgument, type ProcessIdentity } from "./processes.ts";
+import {
+  identityOf,
+  isRuntimeCommand,
+  loopbackArgument,
+  type ProcessIdentity,
+} from "./processes.ts";
 
 /** @returns a function that ends the watch */
 function watchChildren(onChild: (child: ChildProcess) => void): () => void {
@@ -30,7 +34,6 @@ export interface RuntimeObserver {
 
 /** By the port on which each Miniflare listens for its workerd, and by the plugin. */
 const observersByLoopbackPort = new Map<number, Map<string, RuntimeObserver>>();
-const observerOfContext = new AsyncLocalStorage<RuntimeObserver>();
 let isWatchingRuntimes = false;
 
 /**
@@ -47,22 +50,15 @@ export function observeRuntimesAt(
   observersByLoopbackPort.set(loopbackPort, observers.set(pluginName, observer));
 }
 
-/** Observes the runtime that `start` starts, and those that the same Miniflare starts later. */
-export function observeRuntimesOf<Result>(observer: RuntimeObserver, start: () => Result): Result {
-  watchRuntimes();
-  return observerOfContext.run(observer, start);
-}
-
 function watchRuntimes(): void {
   if (isWatchingRuntimes) return;
   isWatchingRuntimes = true;
   watchChildren((child) => {
-    const ofContext = observerOfContext.getStore();
     const observers = (): RuntimeObserver[] => {
       const loopbackPort = loopbackPortOf(child);
-      if (loopbackPort === null) return [];
-      const ofPlugins = observersByLoopbackPort.get(loopbackPort)?.values() ?? [];
-      return [ofContext, ...ofPlugins].filter((observer) => observer !== undefined);
+      return loopbackPort === null
+        ? []
+        : [...(observersByLoopbackPort.get(loopbackPort)?.values() ?? [])];
     };
     // Before Miniflare's own listener: who waits for the end of Miniflare sees what this leaves.
     child.once("exit", () => {
@@ -111,7 +107,7 @@ function followLines(
 }
 
 /**
- * Calls `onCrash` when a runtime that starts from now on ends by a signal that its parent has not
+ * Calls `onCrash` when a runtime of Miniflare that starts from now on ends by a signal that its parent has not
  * sent. A runtime that exits by itself could not start, and its parent reports the reason.
  *
  * Miniflare starts a crashed runtime again, but wrangler's proxy in front of the script then has
@@ -123,7 +119,7 @@ export function watchCrashes(onCrash: (signal: string) => void): () => void {
   let watching = true;
   const end = watchChildren((child) =>
     child.once("exit", (_, signal) => {
-      if (!watching || !isRuntime(child)) return;
+      if (!watching || loopbackPortOf(child) === null) return;
       followOutput(child);
       if (signal !== null && !child.killed) onCrash(signal);
     }),
@@ -171,9 +167,8 @@ export class ChildProcesses {
   }
 }
 
-/** The name of the executable does not tell: MINIFLARE_WORKERD_PATH can name any file. */
-function isRuntime(child: ChildProcess): boolean {
-  return loopbackPortOf(child) !== null;
+function isRuntime({ spawnargs }: ChildProcess): boolean {
+  return (spawnargs ?? []).some(isRuntimeCommand);
 }
 
 function loopbackPortOf({ spawnargs }: ChildProcess): number | null {

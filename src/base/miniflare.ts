@@ -20,8 +20,9 @@ export type MiniflareModule = typeof Miniflare;
 
 const require = createRequire(import.meta.url);
 
-/** The copy that has called a plugin last. */
+/** The copy that has called a plugin last, and its file. */
 let lastCaller: MiniflareModule | undefined;
+let lastCallerFile: string | undefined;
 const checkedFiles = new Set<string>();
 
 /**
@@ -36,6 +37,7 @@ export function callingMiniflare(): MiniflareModule {
     const exported = require.cache[file]?.exports as Partial<MiniflareModule> | undefined;
     if (exported?.ProxyNodeBinding === undefined) continue;
     checkCopy(file);
+    lastCallerFile = file;
     return (lastCaller = exported as MiniflareModule);
   }
   return loadMiniflare();
@@ -73,6 +75,15 @@ export function loadMiniflare(): MiniflareModule {
   checkCopy(file);
   codeCache.load(file);
   return require(file) as MiniflareModule;
+}
+
+/** The program of the runtime that the same copy of Miniflare would start. */
+export function workerdPath(): string {
+  const given = process.env["MINIFLARE_WORKERD_PATH"];
+  if (given !== undefined) return given;
+  const file = lastCallerFile ?? resolveMiniflare();
+  checkCopy(file);
+  return (createRequire(file)("workerd") as { readonly default: string }).default;
 }
 
 function resolveMiniflare(): string {

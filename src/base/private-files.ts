@@ -2,8 +2,8 @@
  * The state of a project is private to the user: folders have mode 0700 and files 0600.
  *
  * The folders of this process get the mode when they are made. What workerd makes has the mode that
- * workerd's umask leaves, and workerd inherits the umask of the process that starts it. Miniflare
- * starts workerd and has no option for the umask, so the umask of this process is changed for the
+ * workerd's umask leaves, and workerd inherits the umask of the process that starts it. Neither
+ * Miniflare nor Node has an option for the umask of a child, so the umask of this process is changed for the
  * moment of the start. All other files of this process, and the files of other child processes,
  * keep the user's umask.
  *
@@ -16,7 +16,7 @@ import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
-import { loopbackArgument } from "./processes.ts";
+import { isRuntimeCommand } from "./processes.ts";
 
 const folderMode = 0o700;
 const fileMode = 0o600;
@@ -75,7 +75,7 @@ interface SpawnOptions {
 type SpawningProcess = ChildProcess & { spawn(options: SpawnOptions): unknown };
 
 function isRuntime({ args }: SpawnOptions): boolean {
-  return args?.some((argument) => argument.startsWith(loopbackArgument)) === true;
+  return args?.some(isRuntimeCommand) === true;
 }
 
 function withPrivateUmask<Argument, Result>(

@@ -15,6 +15,8 @@ export interface ProcessIdentity {
 
 /** Miniflare passes its loopback address to workerd as an argument. */
 export const loopbackArgument = "--external-addr=loopback=";
+/** The configuration file of a runtime that Ledge starts itself (`own-runtime.ts`). */
+export const ownConfigName = "ledge-runtime.capnp";
 /**
  * The bundler waits for ever for the answer of a parent that was killed during a call. The arguments
  * of a process are separated by zeros on Linux, and by spaces elsewhere.
@@ -183,7 +185,13 @@ function isProgram(processId: number): boolean {
     process.platform === "linux"
       ? commandLineOf(processId)
       : commandOutput("ps", ["-p", String(processId), "-o", "command="]);
-  return command !== null && (command.includes(loopbackArgument) || bundlerPattern.test(command));
+  if (command === null) return false;
+  return isRuntimeCommand(command) || bundlerPattern.test(command);
+}
+
+/** The name of the executable does not tell: MINIFLARE_WORKERD_PATH can name any file. */
+export function isRuntimeCommand(command: string): boolean {
+  return command.includes(loopbackArgument) || command.includes(ownConfigName);
 }
 
 function commandLineOf(processId: number): string | null {

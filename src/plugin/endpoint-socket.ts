@@ -6,15 +6,12 @@
  */
 import type { ParsedWorkerOptions } from "miniflare";
 import { publishSocket, socketPath } from "../base/folder-sockets.ts";
-import { directSockets, scriptService, setDirectSockets } from "../base/miniflare.ts";
+import { directSockets, setDirectSockets } from "../base/miniflare.ts";
+import {
+  bucketsWorkerName,
+  endpointEntrypoint as entrypoint,
+} from "../store/node/bucket-services.ts";
 import { endpointPath } from "../store/node/store-owner.ts";
-
-/** Also the name of the class, which no script is likely to use. */
-const entrypoint = "LedgeStoreEndpoint";
-const scriptName = "ledge-store";
-
-/** The service of the buckets and of the endpoint: a second service would be a second isolate. */
-export const bucketsService = scriptService(scriptName);
 
 /** Adds the socket of a run to a script's sockets: Miniflare may read the same options twice. */
 export function openEndpointSocket(
@@ -25,7 +22,12 @@ export function openEndpointSocket(
   closeEndpointSocket(worker);
   setDirectSockets(worker, [
     ...directSockets(worker),
-    { host: `unix:${socketPath(folder, runId)}`, port: 0, serviceName: scriptName, entrypoint },
+    {
+      host: `unix:${socketPath(folder, runId)}`,
+      port: 0,
+      serviceName: bucketsWorkerName,
+      entrypoint,
+    },
   ]);
 }
 

@@ -22,15 +22,10 @@ import { StoreBucket } from "../store/binding/store-bucket.ts";
 import { directCalls } from "../store/node/direct-calls.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
-import { bucketsService } from "./endpoint-socket.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 import type { S3Access } from "./s3-endpoint.ts";
-import {
-  clientBindings,
-  pluginName,
-  storeServices,
-  type ControlOptions,
-} from "./store-services.ts";
+import { pluginName, storeServices, type ControlOptions } from "./store-services.ts";
+import { bucketsService, clientBindings } from "../store/node/bucket-services.ts";
 import { StoreUse } from "./store-use.ts";
 
 const bindingModule = "ledge-internal:store-binding";

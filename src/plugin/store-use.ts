@@ -7,16 +7,20 @@ import type { Succession } from "../base/succession.ts";
 import { ClientBucket } from "../store/node/client-bucket.ts";
 import { ContentFiles } from "../store/node/content-files.ts";
 import { OwnerConnection } from "../store/node/owner-connection.ts";
-import { claimStore, offeredOwner, storeRuns } from "../store/node/store-owner.ts";
-import { succeedStoreOwner, type StoreFolder } from "../store/node/store-successor.ts";
+import { claimStore, storeRuns } from "../store/node/store-owner.ts";
+import { succeedStoreOwner } from "../store/node/store-successor.ts";
 import { isEndpointSocket, publishEndpoint } from "./endpoint-socket.ts";
 import { S3Endpoint, type S3Access, type S3EndpointOptions } from "./s3-endpoint.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
 
-interface StoreRun extends Omit<MiniflareRun, "persistPath"> {
-  /** Names an owner that the process has taken for this Miniflare. */
-  readonly ownerToken: string | undefined;
+interface StoreFolder {
+  /** The folder in which Miniflare persists its resources. */
+  readonly persistPath: string;
+  /** The store's folder below `persistPath`. */
+  readonly folder: string;
 }
+
+type StoreRun = Omit<MiniflareRun, "persistPath">;
 
 /** By the loopback port of each Miniflare. */
 const uses = new Map<number, StoreUse>();
@@ -28,8 +32,6 @@ export class StoreUse {
   readonly #runs: MiniflareRuns;
   #owner: FolderOwner | null = null;
   #succession: Succession | undefined;
-  /** Whether another part of the process has taken the folder, and gives it up. */
-  #isOffered = false;
   #s3: S3Endpoint | undefined;
   /** The connection of the buckets in Node. */
   #client: { readonly owner: OwnerConnection; readonly contents: ContentFiles } | undefined;
@@ -73,7 +75,7 @@ export class StoreUse {
   bucket(name: string): ClientBucket {
     this.#client ??= {
       // This Miniflare is the owner, or its succession becomes the owner.
-      owner: new OwnerConnection(this.#store, { succeeds: false }),
+      owner: new OwnerConnection(this.#store.folder, { succeeds: false }),
       contents: new ContentFiles(this.#store.folder),
     };
     return new ClientBucket({ ...this.#client, name, isDeletable: false });
@@ -89,14 +91,13 @@ export class StoreUse {
     return this.#owner !== null;
   }
 
-  async #begin({ ownerToken, ...run }: StoreRun): Promise<void> {
+  async #begin(run: StoreRun): Promise<void> {
     usesByRun.delete(this.#runId);
     this.#runId = run.runId;
     usesByRun.set(run.runId, this);
     const { folder, persistPath } = this.#store;
-    this.#isOffered = ownerToken !== undefined;
-    this.#owner ??= ownerToken === undefined ? await claimStore(folder) : offeredOwner(ownerToken);
-    if (this.#owner === null) this.#succession ??= succeedStoreOwner(this.#store);
+    this.#owner ??= await claimStore(folder);
+    if (this.#owner === null) this.#succession ??= succeedStoreOwner(folder);
     else {
       void this.#succession?.stop();
       this.#succession = undefined;
@@ -109,7 +110,7 @@ export class StoreUse {
     usesByRun.delete(this.#runId);
     void this.#client?.owner.close();
     this.#client?.contents.close();
-    if (!this.#isOffered) this.#owner?.release();
+    this.#owner?.release();
     void this.#succession?.stop();
     void this.#s3?.close();
   }

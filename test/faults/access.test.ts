@@ -14,14 +14,7 @@ import { credentials } from "../dns/support/client.ts";
 import { startTestDns } from "../dns/support/running-dns.ts";
 import { StoreProject } from "../support/store-command.ts";
 import { temporaryFolder } from "../support/store.ts";
-import {
-  accessTable,
-  isRuntime,
-  probe,
-  roleOf,
-  type KnownPorts,
-  type Role,
-} from "./support/access-table.ts";
+import { accessTable, probe, roleOf, type KnownPorts, type Role } from "./support/access-table.ts";
 import { heapSnapshot } from "./support/heap-snapshot.ts";
 import { sendRaw } from "./support/raw-http.ts";
 import { hasProc, listeningSockets, processTree } from "./support/listening-sockets.ts";
@@ -98,7 +91,6 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     };
     expect(await checkPorts(dev.pid, known)).toEqual([
       "DNS",
-      "Miniflare's entry to the record API",
       "Miniflare's entry to the script",
       "Miniflare's loopback",
       "S3 API",
@@ -147,23 +139,11 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
   });
 
   test.each<[string, Role[]]>([
-    [
-      "dns",
-      [
-        "DNS",
-        "Miniflare's entry to the record API",
-        "Miniflare's loopback",
-        "Unix socket",
-        "publications",
-        "record API",
-      ],
-    ],
+    ["dns", ["DNS", "Unix socket", "publications", "record API"]],
     ["miniflare", ["Miniflare's loopback", "Unix socket", "script"]],
     [
       "platform proxy",
       [
-        // A process with a binding to DNS serves the zones while no other process does.
-        "Miniflare's entry to the record API",
         "Miniflare's entry without a script",
         "Miniflare's loopback",
         "Unix socket",
@@ -187,8 +167,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     const isKnown = new Map<string, boolean>();
     while (command.child.exitCode === null) {
       const processIds = processTree(pid);
-      // Miniflare listens before it starts the runtime, whose arguments name the port.
-      for (const socket of processIds.some(isRuntime) ? listeningSockets(pid) : []) {
+      for (const socket of listeningSockets(pid)) {
         const role = await roleOf(socket, {}, processIds);
         if (role !== null) roles.add(role);
         const name = JSON.stringify(socket);
@@ -199,11 +178,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     const unknown = Array.from(isKnown).filter(([, known]) => !known);
     expect(unknown).toEqual([]);
     expect((await end).code).toBe(0);
-    expect(listed([...roles])).toEqual([
-      "Miniflare's entry without a script",
-      "Miniflare's loopback",
-      "Unix socket",
-    ]);
+    expect(listed([...roles])).toEqual(["Unix socket"]);
   });
 });
 

@@ -92,7 +92,7 @@ describe("a lost answer", { timeout }, () => {
   it("to a command changes no result and leaves nothing", async () => {
     const { project, proxy } = await startOwner();
     const { persistPath } = project;
-    const connection = new OwnerConnection({ persistPath, folder: join(persistPath, "store") });
+    const connection = new OwnerConnection(join(persistPath, "store"));
     onTestFinished(() => connection.close());
     const bucket = new EndpointBucket(connection, "photos");
     const file = (name: string, size: number): FileContent => {

@@ -7,7 +7,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { makePrivateFolder } from "../../base/private-files.ts";
 import { explain } from "../../base/usable-folder.ts";
-import { persistPath, pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
 import { bucketFolder, bucketOfFolder } from "../../store/core/blob-name.ts";
@@ -18,9 +18,7 @@ import { configSelection, textOption } from "../options.ts";
 import { findBucket, mergeBuckets, type KnownBucket } from "./known-buckets.ts";
 
 export interface StoreProject {
-  /** Miniflare's persistence folder. */
-  readonly persistPath: string;
-  /** The folder of the store inside `persistPath`. */
+  /** Of the store. */
   readonly folder: string;
   readonly buckets: readonly KnownBucket[];
 }
@@ -47,7 +45,7 @@ export async function withStore<Result>(
     import("../../store/node/endpoint-bucket.ts"),
     import("../../store/node/owner-connection.ts"),
   ]);
-  const connection = new owner.OwnerConnection(project);
+  const connection = new owner.OwnerConnection(project.folder);
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     // The folder makes the bucket known to commands that run without this configuration.
@@ -81,7 +79,6 @@ export async function findProject(invocation: Invocation): Promise<StoreProject>
   const folder = pluginFolder(state, "store");
   const configured = [...config.buckets, ...unsafeBuckets(config, parseBucketOptions)];
   return {
-    persistPath: persistPath(state),
     folder,
     buckets: mergeBuckets(configured, bucketsOnDisk(folder)),
   };

@@ -1,14 +1,13 @@
 /**
- * The companion worker (`worker/`) in a Miniflare of its own: the service of the process that owns
+ * The companion worker (`worker/`) in a runtime of its own: the service of the process that owns
  * the zones. It answers at the folder's socket, and at a port where the owner wants one.
  */
 import { join } from "node:path";
-import type { Miniflare } from "miniflare";
-import { observeRuntimesOf } from "../../base/child-processes.ts";
+import type { Service, Worker_Binding } from "miniflare";
 import { publishSocket, socketPath } from "../../base/folder-sockets.ts";
+import { OwnRuntime } from "../../base/own-runtime.ts";
+import { makePrivateFolder } from "../../base/private-files.ts";
 import { newRunId } from "../../base/run-records.ts";
-import { keepRuntimeFilesPrivate, makePrivateFolder } from "../../base/private-files.ts";
-import { acceptedConfig, loadMiniflare } from "../../base/miniflare.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 import { requireUsableFolder } from "../../base/usable-folder.ts";
 import type { DnsVariables } from "../../config/dns-config.ts";
@@ -27,17 +26,22 @@ export interface CompanionOptions {
 export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
 const endpoint = "LedgeDnsEndpoint";
-/** Miniflare would make these folders for other users too. */
-const miniflareFolders = ["cache", "do"];
-const workerName = "dns";
-const durableObject = "durable-object";
-const text = (value: string) => ({ type: "text" as const, value });
+const portSocket = "port";
+const workerService = "dns";
+const databasesService = "databases";
+const zonesService = "zones";
+const listenersService = "listeners";
+/** The folder of the databases in the zones' folder. */
+const databasesFolder = "do";
+const namespacePrefix = "dns-";
 
 export class Companion {
-  readonly #miniflare: Miniflare;
+  readonly #runtime: OwnRuntime;
+  readonly #host: string;
 
-  private constructor(miniflare: Miniflare) {
-    this.#miniflare = miniflare;
+  private constructor(runtime: OwnRuntime, host: string) {
+    this.#runtime = runtime;
+    this.#host = host;
   }
 
   /** Starts the worker, and returns when it answers. */
@@ -47,95 +51,82 @@ export class Companion {
     options: CompanionOptions,
   ): Promise<Companion> {
     const { folder } = owner;
-    const runId = newRunId();
-    const socket = socketPath(folder, runId);
-    const miniflare = observeRuntimesOf(
-      {
-        onStart(runtime) {
-          owner.recordRuntime(runtime);
-          options.onLaunch?.();
-        },
-        onListen: (name) => {
-          // Miniflare appends the port to every host. Here the port is a part of the socket's name.
-          if (name.endsWith(endpoint)) publishSocket(`${socket}:0`, apiSocketPath(folder));
-        },
+    const { port, onLaunch } = options;
+    const socket = socketPath(folder, newRunId());
+    const service = { name: workerService };
+    const runtime = await OwnRuntime.start({
+      folder,
+      config: {
+        services: companionServices(folder, variables, options),
+        sockets: [
+          ...(port === null
+            ? []
+            : [{ name: portSocket, address: `${port.host}:${port.port}`, service }]),
+          {
+            name: endpoint,
+            address: `unix:${socket}`,
+            service: { ...service, entrypoint: endpoint },
+          },
+        ],
       },
-      () => startMiniflare(folder, socket, variables, options),
-    );
-    const companion = new Companion(miniflare);
-    try {
-      await miniflare.ready;
-      return companion;
-    } catch (error) {
-      await companion.stop().catch(() => {});
-      throw error;
-    }
+      onStart(process) {
+        owner.recordRuntime(process);
+        onLaunch?.();
+      },
+      onListen: () => publishSocket(socket, apiSocketPath(folder)),
+      onOutput: (line) => console.warn(line),
+    });
+    return new Companion(runtime, port?.host ?? "");
   }
 
   /** Of the port. */
-  async origin(): Promise<string> {
-    return (await this.#miniflare.unsafeGetDirectURL(workerName)).origin;
+  get origin(): string {
+    return `http://${this.#host}:${this.#runtime.portOf(portSocket)}`;
   }
 
   async stop(): Promise<void> {
-    await this.#miniflare.dispose();
+    await this.#runtime.stop();
   }
 }
 
-function startMiniflare(
+function companionServices(
   folder: string,
-  socket: string,
   variables: DnsVariables,
-  { port, listeners }: CompanionOptions,
-): Miniflare {
-  const module = loadMiniflare();
-  keepRuntimeFilesPrivate();
-  for (const name of miniflareFolders) makePrivateFolder(join(folder, name));
+  { listeners }: CompanionOptions,
+): Service[] {
   const { isFull } = requireUsableFolder(folder, zonesNeeds);
+  const databases = join(folder, databasesFolder);
+  makePrivateFolder(databases);
+  const place = { folder, databases: `${databasesFolder}/${namespacePrefix}`, isFull };
   const classes = Object.entries(companionClasses);
-  return new module.Miniflare({
-    host: "127.0.0.1",
-    port: 0,
-    resourcePersistencePath: folder,
-    workers: [
-      {
-        config: acceptedConfig(module, {
-          type: "worker",
-          name: workerName,
-          compatibilityDate: ownCompatibilityDate,
-          manifest: {
-            mainModule: "dns-worker.js",
-            modules: { "dns-worker.js": { type: "esm", contents: workerdModule("dns-worker") } },
-          },
-          exports: Object.fromEntries(
-            classes.map(([, name]) => [name, { type: durableObject, storage: "sqlite" }]),
-          ),
-          env: {
-            ...Object.fromEntries(
-              classes.map(([name, exportName]) => [
-                name,
-                { type: durableObject, workerName, exportName },
-              ]),
-            ),
-            ...(listeners !== null && {
-              LISTENERS: { type: "external" as const, address: listeners.address },
-              LISTENERS_SECRET: text(listeners.secret),
-            }),
-            ZONES_DISK: { type: "disk" as const, path: folder, writable: true },
-            ZONES_PLACE: text(JSON.stringify({ folder, databases: `do/${workerName}-`, isFull })),
-            ...Object.fromEntries(
-              Object.entries(variables).map(([name, value]) => [name, text(value as string)]),
-            ),
-          },
-        }),
-        dev: {
-          // These lead directly to the worker: Miniflare's entry worker takes longer than the API.
-          unsafeDirectSockets: [
-            ...(port === null ? [] : [port]),
-            { host: `unix:${socket}`, port: 0, entrypoint: endpoint },
-          ],
-        },
-      },
-    ],
-  });
+  const texts = { ...variables, ZONES_PLACE: JSON.stringify(place) };
+  const bindings: Worker_Binding[] = [
+    ...Object.entries(texts).map(([name, text]) => ({ name, text })),
+    ...classes.map(([name, className]) => ({ name, durableObjectNamespace: { className } })),
+    { name: "ZONES_DISK", service: { name: zonesService } },
+  ];
+  const services: Service[] = [
+    { name: zonesService, disk: { path: folder, writable: true } },
+    { name: databasesService, disk: { path: databases, writable: true } },
+  ];
+  if (listeners !== null) {
+    const { address, secret } = listeners;
+    services.push({ name: listenersService, external: { address, http: {} } });
+    bindings.push(
+      { name: "LISTENERS", service: { name: listenersService } },
+      { name: "LISTENERS_SECRET", text: secret },
+    );
+  }
+  const worker = {
+    compatibilityDate: ownCompatibilityDate,
+    modules: [{ name: "dns-worker.js", esModule: workerdModule("dns-worker") }],
+    durableObjectNamespaces: classes.map(([, className]) => ({
+      className,
+      uniqueKey: `${namespacePrefix}${className}`,
+      enableSql: true,
+    })),
+    durableObjectStorage: { localDisk: databasesService },
+    bindings,
+  };
+  return [...services, { name: workerService, worker }];
 }

@@ -160,7 +160,7 @@ export async function startServer(
       onLaunch: options.onLaunch,
     });
     parts.push(() => companion.stop());
-    const origin = await companion.origin();
+    const { origin } = companion;
     const target = Number(new URL(origin).port);
     const apiServer = await ApiPort.open({ host: apiHost, port, target });
     parts.push(() => apiServer.close());

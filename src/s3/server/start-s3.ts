@@ -69,8 +69,7 @@ export async function serveFolder(
   const configured = typeof buckets === "function" ? buckets : () => buckets;
   const ownFolder = join(folder, "s3");
   const credentials = options.credentials ?? readOrMakeCredentials(ownFolder);
-  const store = { persistPath: folder, folder: join(folder, "store") };
-  const client = new StoreClient(store, () => ({
+  const client = new StoreClient(join(folder, "store"), () => ({
     names: configured().map(({ name }) => name),
     file: options.configFile ?? "the configuration",
   }));

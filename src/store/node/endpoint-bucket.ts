@@ -147,11 +147,10 @@ export class EndpointBucket {
   }
 
   /** The name of the file of the bucket's database, without its extension. */
-  async databaseName(): Promise<string> {
-    const name = await this.#owner.run((endpoint) =>
-      endpoint.requestBytes(`/database/${this.name}`, { method: "GET" }),
+  databaseName(): Promise<string> {
+    return this.#owner.run((endpoint) =>
+      endpoint.requestText(`/database/${this.name}`, { method: "GET" }),
     );
-    return name.toString("utf8");
   }
 
   /** Stores content that is too large for one upload. On failure the upload is aborted. */

@@ -1,19 +1,10 @@
 /** HTTP requests to the endpoint of the owner's runtime (`store/endpoint`). */
-import type { IncomingMessage } from "node:http";
-import { Agent, request } from "../../base/node-http.ts";
-import { pipeline, type Readable } from "node:stream";
-import { buffer, text } from "node:stream/consumers";
+import type { Readable } from "node:stream";
 import { UserError } from "../../base/user-error.ts";
 import { encodeFrame } from "../transport/frame.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
-
-/** The endpoint does not answer, or belongs to another process now. The store may have a new owner. */
-export class EndpointClosedError extends Error {
-  override readonly name = "EndpointClosedError";
-}
-
-/** The longest time for which an owner that works sends nothing: it copies a large object. */
-const silenceMilliseconds = 120_000;
+import type { ReceivedResponse } from "../transport/response-reader.ts";
+import { EndpointClosedError, EndpointConnection } from "./endpoint-connection.ts";
 
 interface EndpointRequest {
   readonly method?: "GET" | "POST";
@@ -28,77 +19,67 @@ interface EndpointRequest {
 
 export class EndpointClient {
   readonly #socketPath: string;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  readonly #connections = new Set<EndpointConnection>();
+  /** The connections without a request, the last used at the end. */
+  #idle: EndpointConnection[] = [];
 
   constructor(path: string) {
     this.#socketPath = path;
   }
 
   close(): void {
-    this.#agent.destroy();
+    for (const connection of this.#connections) connection.close();
   }
 
-  /**
-   * Returns the response. The caller has to read its body.
-   *
-   * @throws UserError when the runtime refuses the request
-   */
-  async request(path: string, options: EndpointRequest = {}): Promise<IncomingMessage> {
-    const { frame } = options;
-    const body = frame && encodeFrame(frame);
-    const response = await this.#send(path, options, body);
-    if (response.statusCode === 200) return response;
-    const message = await text(response);
-    if (response.statusCode !== 422) {
-      throw new EndpointClosedError(`${response.statusCode}: ${message}`);
-    }
+  /** @throws UserError when the runtime refuses the request */
+  async requestBytes(
+    path: string,
+    options: EndpointRequest = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { status, body } = await this.#send(path, options);
+    if (status === 200) return body;
+    const message = textOf(body);
+    if (status !== 422) throw new EndpointClosedError(`${status}: ${message}`);
     throw new UserError((JSON.parse(message) as { message: string }).message);
   }
 
-  async requestBytes(path: string, options?: EndpointRequest): Promise<Buffer> {
-    const response = await this.request(path, options);
-    try {
-      return await buffer(response);
-    } catch (error) {
-      throw new EndpointClosedError((error as Error).message);
-    }
+  async requestText(path: string, options?: EndpointRequest): Promise<string> {
+    return textOf(await this.requestBytes(path, options));
   }
 
   async requestJson<Value>(path: string, options?: EndpointRequest): Promise<Value> {
-    return JSON.parse((await this.requestBytes(path, options)).toString("utf8")) as Value;
+    return JSON.parse(await this.requestText(path, options)) as Value;
   }
 
-  #send(
+  async #send(
     path: string,
-    { method = "POST", id, headers, content }: EndpointRequest,
-    body: Uint8Array | undefined,
-  ): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      /** The error of the content, which is not an error of the endpoint. */
-      let contentError: Error | undefined;
-      const outgoing = request({
-        socketPath: this.#socketPath,
-        path,
-        agent: this.#agent,
-        method,
-        headers: {
-          ...headers,
-          ...(id !== undefined && { [requestIdHeader]: id }),
-          "content-length": content?.length ?? body?.length ?? 0,
-        },
-      });
-      outgoing.once("response", resolve);
-      outgoing.setTimeout(silenceMilliseconds, () =>
-        outgoing.destroy(new Error(`no answer within ${silenceMilliseconds / 1000} s`)),
-      );
-      outgoing.once("error", (error) =>
-        reject(contentError ?? new EndpointClosedError(error.message)),
-      );
-      if (content === undefined) return outgoing.end(body);
-      content.stream.once("error", (error) => (contentError = error));
-      pipeline(content.stream, outgoing, () => {
-        // The handlers above receive the failures of both streams.
-      });
-    });
+    { method = "POST", id, headers, frame, content }: EndpointRequest,
+  ): Promise<ReceivedResponse> {
+    const body = frame && encodeFrame(frame);
+    const connection = this.#idle.pop() ?? this.#connect();
+    const lines = [
+      `${method} ${path} HTTP/1.1`,
+      "host: store",
+      ...(id === undefined ? [] : [`${requestIdHeader}: ${id}`]),
+      ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+      `content-length: ${content?.length ?? body?.length ?? 0}`,
+      "\r\n",
+    ];
+    const response = await connection.send(lines.join("\r\n"), content?.stream ?? body);
+    if (connection.isOpen) this.#idle.push(connection);
+    return response;
   }
+
+  #connect(): EndpointConnection {
+    const connection = new EndpointConnection(this.#socketPath, () => {
+      this.#connections.delete(connection);
+      this.#idle = this.#idle.filter((each) => each !== connection);
+    });
+    this.#connections.add(connection);
+    return connection;
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }

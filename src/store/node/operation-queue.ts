@@ -86,7 +86,7 @@ export class OperationQueue {
       const answer = await this.#owner.run((endpoint) =>
         endpoint.requestBytes(`/execute/${this.#bucketName}`, { id, frame }),
       );
-      const answers = decodeFrame<OutcomeMessage[]>(new Uint8Array(answer).buffer);
+      const answers = decodeFrame<OutcomeMessage[]>(answer.buffer);
       for (const [index, { resolve }] of calls.entries()) {
         resolve(answers[index] as OutcomeMessage);
       }

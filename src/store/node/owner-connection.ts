@@ -12,9 +12,10 @@ import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
 import type { Succession } from "../../base/succession.ts";
 import { explain } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
-import { EndpointClient, EndpointClosedError } from "./endpoint-client.ts";
+import { EndpointClient } from "./endpoint-client.ts";
+import { EndpointClosedError } from "./endpoint-connection.ts";
 import { endpointPath } from "./store-owner.ts";
-import { succeedStoreOwner, type StoreFolder } from "./store-successor.ts";
+import { succeedStoreOwner } from "./store-successor.ts";
 
 const pollMilliseconds = 20;
 /** An owner that starts, restarts or takes over answers within this time. */
@@ -23,7 +24,8 @@ const answerMilliseconds = 60_000;
 const drainMilliseconds = 10_000;
 
 export class OwnerConnection {
-  readonly #store: StoreFolder;
+  /** The folder of the store. */
+  readonly folder: string;
   readonly #endpoint: EndpointClient;
   readonly #succeeds: boolean;
   #isClosed = false;
@@ -33,11 +35,12 @@ export class OwnerConnection {
   #inFlight = 0;
 
   /**
+   * @param folder of the store
    * @param succeeds whether this process becomes the owner of a folder without an owner; if not,
    *   another part of the process does
    */
-  constructor(store: StoreFolder, { succeeds = true }: { readonly succeeds?: boolean } = {}) {
-    this.#store = store;
+  constructor(folder: string, { succeeds = true }: { readonly succeeds?: boolean } = {}) {
+    this.folder = folder;
     this.#succeeds = succeeds;
     if (!hasRuntimeSockets) {
       throw new UserError(
@@ -45,16 +48,11 @@ export class OwnerConnection {
       );
     }
     try {
-      mkdirSync(store.folder, { recursive: true, mode: 0o700 });
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
     } catch (error) {
-      throw explain(error, store.folder);
+      throw explain(error, folder);
     }
-    this.#endpoint = new EndpointClient(endpointPath(store.folder));
-  }
-
-  /** The folder of the store. */
-  get folder(): string {
-    return this.#store.folder;
+    this.#endpoint = new EndpointClient(endpointPath(folder));
   }
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */
@@ -62,7 +60,7 @@ export class OwnerConnection {
     let silentSince: number | undefined;
     // The runtime of an owner that was killed still answers, and has to end first.
     if (this.#succeeds) {
-      this.#succession ??= succeedStoreOwner(this.#store, () => this.#drain());
+      this.#succession ??= succeedStoreOwner(this.folder, () => this.#drain());
       await this.#succession.ready;
     }
     for (;;) {
@@ -90,7 +88,7 @@ export class OwnerConnection {
 
   /** @throws UserError when the owner does not answer, or when this process cannot become the owner */
   #checkPatience(silentSince: number, { message }: Error): void {
-    const { folder } = this.#store;
+    const { folder } = this;
     if (this.#succession?.failure != null) throw this.#succession.failure;
     if (Date.now() - silentSince < answerMilliseconds) return;
     const owner = readOwnerRecord(folder);

@@ -15,7 +15,6 @@ import { BucketFolders, type BucketRecord } from "./bucket-folders.ts";
 import { ClientBucket } from "./client-bucket.ts";
 import { ContentFiles } from "./content-files.ts";
 import { OwnerConnection } from "./owner-connection.ts";
-import type { StoreFolder } from "./store-successor.ts";
 
 export interface ConfiguredBuckets {
   readonly names: readonly string[];
@@ -34,12 +33,12 @@ export class StoreClient {
   readonly #opened = Date.now();
 
   /** @param configured is called for each request, because the configuration may change */
-  constructor(store: StoreFolder, configured: () => ConfiguredBuckets) {
-    this.#owner = new OwnerConnection(store);
-    this.#contents = new ContentFiles(store.folder);
-    this.#folders = new BucketFolders(store.folder);
+  constructor(folder: string, configured: () => ConfiguredBuckets) {
+    this.#owner = new OwnerConnection(folder);
+    this.#contents = new ContentFiles(folder);
+    this.#folders = new BucketFolders(folder);
     this.#configured = configured;
-    this.#lockPath = join(store.folder, "buckets.lock");
+    this.#lockPath = join(folder, "buckets.lock");
   }
 
   /** In the order of the names. */

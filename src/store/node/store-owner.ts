@@ -73,21 +73,3 @@ function sharingError(folder: string): UserError {
       "store: stop that process, or use the Windows Subsystem for Linux.",
   );
 }
-
-/** The owners that this process has taken for runtimes which it starts, by a token. */
-const takenOwners = new Map<string, FolderOwner>();
-
-/** Passes an owner to the runtime that is started with the token (`plugin/store-services.ts`). */
-export function offerOwner(token: string, owner: FolderOwner): void {
-  takenOwners.set(token, owner);
-}
-
-export function offeredOwner(token: string): FolderOwner {
-  const owner = takenOwners.get(token);
-  if (owner === undefined) throw new Error("The runtime was started without an owner.");
-  return owner;
-}
-
-export function withdrawOwner(token: string): void {
-  takenOwners.delete(token);
-}

@@ -2,68 +2,76 @@
  * A runtime without a script, only with the store and its endpoint. A process starts it when the
  * process has become the owner of the store and has no runtime that could open the databases.
  */
-import type { Miniflare, MiniflareWorkerConfig } from "miniflare";
+import { join } from "node:path";
 import type { FolderOwner } from "../../base/folder-owner.ts";
-import { newRunId } from "../../base/run-records.ts";
-import { acceptedConfig, loadMiniflare } from "../../base/miniflare.ts";
-import { ownCompatibilityDate, pluginPath } from "../../base/runtime.ts";
-import { offerOwner, withdrawOwner } from "./store-owner.ts";
+import { publishSocket, socketPath } from "../../base/folder-sockets.ts";
+import { OwnRuntime } from "../../base/own-runtime.ts";
+import { newRunId, type RunRecords } from "../../base/run-records.ts";
+import { fullDeviceText, requireUsableFolder, storeNeeds } from "../../base/usable-folder.ts";
+import {
+  bucketsService,
+  diskServices,
+  endpointEntrypoint,
+  ownerService,
+  runBindings,
+} from "./bucket-services.ts";
+import { removePartialFiles } from "./partial-files.ts";
+import { endpointPath, storeRuns } from "./store-owner.ts";
 
 export class TemporaryRuntime {
-  readonly #miniflare: Miniflare;
-  readonly #token: string;
+  readonly #runtime: OwnRuntime;
+  readonly #runs: RunRecords;
+  readonly #runId: string;
 
-  private constructor(miniflare: Miniflare, token: string) {
-    this.#miniflare = miniflare;
-    this.#token = token;
+  private constructor(runtime: OwnRuntime, runs: RunRecords, runId: string) {
+    this.#runtime = runtime;
+    this.#runs = runs;
+    this.#runId = runId;
   }
 
-  static async start(persistPath: string, owner: FolderOwner): Promise<TemporaryRuntime> {
-    const token = newRunId();
-    offerOwner(token, owner);
-    // Loaded only here: loading Miniflare takes longer than most commands take with a running owner.
-    const module = loadMiniflare();
-    const { Log, LogLevel, Miniflare } = module;
-    const miniflare = new Miniflare({
-      resourcePersistencePath: persistPath,
-      log: new Log(LogLevel.NONE),
-      // The messages of the buckets' housekeeping are for dev servers.
-      handleStructuredLogs() {},
-      workers: [{ config: acceptedConfig(module, storeConfig(token)) }],
-    });
-    const runtime = new TemporaryRuntime(miniflare, token);
+  static async start(owner: FolderOwner): Promise<TemporaryRuntime> {
+    const { folder } = owner;
+    const { isFull } = requireUsableFolder(folder, storeNeeds);
+    if (isFull) console.warn(fullDeviceText(folder));
+    const runId = newRunId();
+    const runs = storeRuns(folder);
+    const socket = socketPath(folder, runId);
+    runs.write(runId);
     try {
-      await miniflare.ready;
+      const runtime = await OwnRuntime.start({
+        folder,
+        config: {
+          services: [
+            ...diskServices(folder),
+            ownerService(runBindings({ folder, runId, bucketNames: [], isFull })),
+          ],
+          sockets: [
+            {
+              name: "endpoint",
+              address: `unix:${socket}`,
+              service: { name: bucketsService, entrypoint: endpointEntrypoint },
+            },
+          ],
+        },
+        onStart(process) {
+          runs.write(runId, process);
+          owner.recordRuntime(process);
+        },
+        onListen: () => publishSocket(socket, endpointPath(folder)),
+        // The messages of the buckets' housekeeping are for dev servers.
+        onOutput() {},
+      });
+      // In the background: no call depends on the outcome.
+      void removePartialFiles(join(folder, "blobs"), join(folder, "runs"));
+      return new TemporaryRuntime(runtime, runs, runId);
     } catch (error) {
-      await runtime.stop();
+      runs.remove(runId);
       throw error;
     }
-    return runtime;
   }
 
   async stop(): Promise<void> {
-    withdrawOwner(this.#token);
-    await this.#miniflare.dispose();
+    await this.#runtime.stop();
+    this.#runs.remove(this.#runId);
   }
-}
-
-function storeConfig(ownerToken: string): MiniflareWorkerConfig {
-  return {
-    type: "worker",
-    name: "ledge-store-owner",
-    compatibilityDate: ownCompatibilityDate,
-    manifest: {
-      mainModule: "index.mjs",
-      modules: { "index.mjs": { type: "esm", contents: "export default {};" } },
-    },
-    env: {
-      CONTROL: {
-        type: "unsafe:store_control",
-        dev: {
-          plugin: { package: pluginPath, name: "store" },
-          options: { owner_token: ownerToken },
-        },
-      },
-    },
-  };
 }

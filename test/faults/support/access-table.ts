@@ -4,6 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
+import { isRuntimeCommand } from "../../../src/base/processes.ts";
 import { argumentsOf, type ListeningSocket } from "./listening-sockets.ts";
 import { sendRaw, upgradeHeaders, type RawRequest } from "./raw-http.ts";
 
@@ -54,15 +55,13 @@ function always(outcome: Outcome, more: Partial<Record<ProbeName, Outcome>> = {}
   return { ...outcomes, ...more } as Server["outcomes"];
 }
 
-/** The API refuses pages with 403, and a request without credentials as the deployed service does. */
-const recordApi: Server = {
-  of: "Ledge",
-  path: "/client/v4/zones",
-  outcomes: always(403, { "no key": 400 }),
-};
-
 export const accessTable = {
-  "record API": recordApi,
+  /** The API refuses pages with 403, and a request without credentials as the deployed service does. */
+  "record API": {
+    of: "Ledge",
+    path: "/client/v4/zones",
+    outcomes: always(403, { "no key": 400 }),
+  },
   /** Queries need no key; this probe is not a query. */
   "DNS over HTTPS": { of: "Ledge", path: "/dns-query", outcomes: always(403, { "no key": 415 }) },
   /** Requests need a signature. */
@@ -76,7 +75,6 @@ export const accessTable = {
       "preflight of a page at loopback": 403,
     }),
   },
-  "Miniflare's entry to the record API": recordApi,
   publications: { of: "Ledge", path: "/publications", outcomes: always(403) },
   /** The endpoints of the store and of DNS, and the control socket of an owner: no page can connect. */
   "Unix socket": { of: "Ledge", path: "/", outcomes: always("closed") },
@@ -137,8 +135,8 @@ export async function roleOf(
     : roleInNode(port, processIds);
 }
 
-export function isRuntime(processId: number): boolean {
-  return has(argumentsOf(processId), "--external-addr=loopback=");
+function isRuntime(processId: number): boolean {
+  return argumentsOf(processId).some(isRuntimeCommand);
 }
 
 async function roleInNode(port: number, processIds: readonly number[]): Promise<Role | null> {
@@ -154,7 +152,6 @@ async function roleInRuntime(port: number, words: readonly string[]): Promise<Ro
   if (status === "closed") return has(words, "--debug-port=") ? "workerd's debug port" : null;
   if (text.includes("webSocketDebuggerUrl"))
     return has(words, "--inspector-addr=") ? "workerd's inspector" : null;
-  if (text.includes("9106")) return "Miniflare's entry to the record API";
   if (status === 500) return "Miniflare's entry without a script";
   return status === 200 ? "Miniflare's entry to the script" : null;
 }

@@ -5,8 +5,7 @@ import { StoreClient } from "../../../src/store/node/store-client.ts";
 
 /** @param folder the folder of the runtime's resources */
 export function openStoreClient(folder: string, names = ["photos"]): StoreClient {
-  const store = { persistPath: folder, folder: join(folder, "store") };
-  return new StoreClient(store, () => ({ names, file: "ledge.toml" }));
+  return new StoreClient(join(folder, "store"), () => ({ names, file: "ledge.toml" }));
 }
 
 /** Content in chunks of a size that no buffer of the store has. */
