@@ -237,7 +237,7 @@ describe("a flattened name with an external target", () => {
       after = await fetchZone(server);
     }
     expect(addressOf(after)).toBe("192.0.2.2");
-    expect(serialOf(after[0]!)).toBe(serialOf(before[0]!) + 1);
+    expect(serialOf(after[0]!)).toBeGreaterThan(serialOf(before[0]!));
   });
 });
 

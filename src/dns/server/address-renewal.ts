@@ -6,6 +6,7 @@
 import type { AnswerContext } from "../answer/answer.ts";
 import {
   ExternalAddressCache,
+  LastAddresses,
   resolveIntoCache,
   type ExternalResolution,
 } from "../answer/external-addresses.ts";
@@ -80,7 +81,8 @@ export class AddressRenewal {
     );
     await Promise.all(questions.map((question) => resolveIntoCache(question, this.#options)));
     const [zone, copy] = [zones.get(zoneId), copyOf(zoneId)];
-    const context: AnswerContext = { zones, external, nowSeconds: nowSeconds() };
+    const last = new LastAddresses(external);
+    const context: AnswerContext = { zones, external: last, nowSeconds: nowSeconds() };
     const hasFailed = questions.some((each) => external.get(each, nowSeconds()) === "failed");
     // A resolver that fails says nothing of the addresses.
     if (zone !== undefined && copy !== undefined && !hasFailed && copy.isStale(zone, context)) {

@@ -8,7 +8,11 @@ import { rcodes } from "../wire/numbers.ts";
 import { WireError } from "../wire/bytes.ts";
 import { formatIpv4, formatIpv6 } from "../record/field/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
-import { resolveIntoCache, type ExternalResolution } from "../answer/external-addresses.ts";
+import {
+  LastAddresses,
+  resolveIntoCache,
+  type ExternalResolution,
+} from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { TransferRequest } from "../answer/responder.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
@@ -57,7 +61,7 @@ export class OutgoingTransfers {
       this.#copies.delete(zoneId);
       return;
     }
-    this.#copies.get(zoneId)?.follow(zone, change, this.#context());
+    this.#copies.get(zoneId)?.follow(zone, change, this.#lastContext());
     this.#renewal.schedule(zoneId);
     this.#notifier.changed(zoneId);
   }
@@ -115,7 +119,7 @@ export class OutgoingTransfers {
     const until = changes.findIndex((change) => change.serial === current.serial) + 1;
     const { data, changes: forward } = rewind(current.data, serial, changes.slice(0, until));
     const { platformAddresses } = this.#options;
-    const options = { ...this.#context(), platformAddresses, current: latest };
+    const options = { ...this.#lastContext(), platformAddresses, current: latest };
     const replayed = until === 0 ? null : replayZone(data, forward, options);
     if (replayed !== null) this.#copies.set(zone.id, replayed);
     return replayed ?? latest;
@@ -128,10 +132,15 @@ export class OutgoingTransfers {
     await Promise.all(questions.map((question) => resolveIntoCache(question, this.#options)));
     // Meanwhile the zone may have changed, or another transfer may have made the copy.
     const current = this.#options.zones.get(zone.id) ?? zone;
-    const copy = this.#copies.get(zone.id) ?? new TransferredZone(current, this.#context());
+    const copy = this.#copies.get(zone.id) ?? new TransferredZone(current, this.#lastContext());
     this.#copies.set(zone.id, copy);
     this.#renewal.schedule(zone.id);
     return copy;
+  }
+
+  /** For the records of a copy. */
+  #lastContext(): AnswerContext {
+    return { ...this.#context(), external: new LastAddresses(this.#options.external) };
   }
 
   #context(): AnswerContext {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { ExternalAddressCache } from "../answer/external-addresses.ts";
+import { ExternalAddressCache, LastAddresses } from "../answer/external-addresses.ts";
 import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/zone-data.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import { recordType } from "../record/registry.ts";
@@ -149,6 +149,21 @@ describe("TransferredZone", () => {
       .filter(({ name }) => name === "flat.example.org")
       .map(({ type }) => type);
     expect(new Set(types)).toEqual(new Set([typeCodes.A, recordType("TXT").code]));
+  });
+
+  it("keeps addresses that have expired or that the resolver cannot give any more", () => {
+    const settings = { flatten_cname: true };
+    const { zone, context, external } = start([
+      record(1, { name: "flat.example.org", type: "CNAME", content: "host.example.net", settings }),
+    ]);
+    const question = { name: "host.example.net", type: "A" as const };
+    external.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 60 }, 0);
+    external.put(question, "failed", 900);
+    const last = { ...context(), external: new LastAddresses(external) };
+    const flat = [...new TransferredZone(zone(), last).records()].filter(
+      ({ name }) => name === "flat.example.org",
+    );
+    expect(flat.map(({ type, ttlSeconds }) => [type, ttlSeconds])).toEqual([[typeCodes.A, 60]]);
   });
 
   it("has a flattened name without addresses, and no CNAME, when the target has none", () => {
