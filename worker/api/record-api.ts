@@ -13,6 +13,7 @@ import {
   hasCredentials,
   requireWriting,
   requireZone,
+  stranger,
   type Access,
 } from "./access.ts";
 import { localAccount } from "./accounts.ts";
@@ -20,7 +21,7 @@ import { drainBody } from "./body.ts";
 import { failure, respond } from "./envelope.ts";
 import { controlFaults, faultControlPath } from "./fault-control.ts";
 import { requireZonesFolder, zonesDiskSpace } from "../objects/zones-disk.ts";
-import { findRoute } from "./routes.ts";
+import { findRoute, publicPaths } from "./routes.ts";
 import { ZoneCache } from "./zone-cache.ts";
 
 const readingMethods = new Set(["GET", "HEAD"]);
@@ -84,7 +85,8 @@ export class RecordApi {
     const url = new URL(request.url);
     const path = url.pathname.replace(/(?<=.)\/+$/, "");
     const { method, headers } = request;
-    const granted = hasCredentials(headers) ? null : anonymous;
+    const isPublic = publicPaths.has(path) && readingMethods.has(method);
+    const granted = hasCredentials(headers) ? null : (anonymous ?? (isPublic ? stranger : null));
     const access = granted ?? authenticate(headers, this.#config);
     if (path === faultControlPath) return controlFaults(request, access, this);
     // Clients on the port choose their headers, and have no ids.

@@ -143,6 +143,11 @@ class Lookup {
     this.reusable = false;
   }
 
+  answerAt(zone: ServedZone, node: ServedNode): void {
+    this.#visited.add(node.key);
+    this.#answerFrom(zone, node, zone.view(node).owner, node.key);
+  }
+
   #answerFrom(zone: ServedZone, node: ServedNode, owner: Uint8Array, key: NameKey): void {
     const type = this.#type;
     const view = zone.view(node);
@@ -153,8 +158,7 @@ class Lookup {
     }
     if (type === typeCodes.ANY) {
       this.#note("any-minimal", key);
-      const data = [anyData];
-      this.answers.push({ owner, type: typeCodes.HINFO, ttlSeconds: anyTtlSeconds, data });
+      this.answers.push(minimalSet(owner));
       return;
     }
     const set = view.sets.get(type);
@@ -232,10 +236,31 @@ export function answer(question: WireQuestion, context: AnswerContext): Answer |
   const lookup = new Lookup(context, question.type);
   if (question.class === classCodes.IN) lookup.findZone(question.name);
   else lookup.refuse("other-class", nameKey(question.name));
+  return finish(lookup);
+}
+
+/** The answer for a name of a zone, also where another zone or a delegation hides the name. */
+export function answerAt(
+  zone: ServedZone,
+  node: ServedNode,
+  type: number,
+  context: AnswerContext,
+): Answer | ExternalNeeded {
+  const lookup = new Lookup(context, type);
+  lookup.answerAt(zone, node);
+  return finish(lookup);
+}
+
+function finish(lookup: Lookup): Answer | ExternalNeeded {
   if (lookup.needed !== null) return lookup.needed;
   if (lookup.rcode !== rcodes.SERVFAIL || lookup.looped) return lookup;
   // A client would take half of an answer for the whole.
   return { ...emptyAnswer(rcodes.SERVFAIL), rules: lookup.rules };
+}
+
+/** The set of a name that has records, for clients that ask for any (RFC 8482 section 4.2). */
+export function minimalSet(owner: Uint8Array): RecordSet {
+  return { owner, type: typeCodes.HINFO, ttlSeconds: anyTtlSeconds, data: [anyData] };
 }
 
 export function emptyAnswer(rcode: number): Answer {

@@ -31,7 +31,9 @@ import {
 } from "./external-addresses.ts";
 import { OptRecord, type OptSettings } from "./opt-record.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";
+import { QueryCounts } from "./query-counts.ts";
 import { Query, type QuerySignature, type QuerySource } from "./query.ts";
+import type { QueryCount } from "../rules/query-report.ts";
 import { opcodeBits, responseFlag, ResponseWriter } from "./response-writer.ts";
 import type { ServedZone } from "./served-zone.ts";
 import type { ServedZones } from "./served-zones.ts";
@@ -73,7 +75,8 @@ export class Responder {
   readonly #options: ResponderOptions;
   readonly #opt: OptRecord;
   readonly #writer: ResponseWriter;
-  readonly #prepared = new PreparedAnswers();
+  readonly #counts = new QueryCounts();
+  readonly #prepared = new PreparedAnswers(this.#counts);
   /** The current query: `respond()` is synchronous, so there is one at a time. */
   readonly #query = new Query();
 
@@ -106,6 +109,12 @@ export class Responder {
     }
   }
 
+  /** The queries for names of the zones so far, signed and unsigned, without transfers. */
+  countQueries(): QueryCount[] {
+    this.#prepared.count();
+    return this.#counts.list();
+  }
+
   /** A response without records. */
   #respondEmpty(rcode: number): Uint8Array {
     return this.#writer.write(this.#query, emptyAnswer(rcode));
@@ -123,11 +132,17 @@ export class Responder {
     const { zones, external } = this.#options;
     const prepared = this.#prepared.get(query, zones.revision);
     if (prepared !== undefined && query.class === classCodes.IN) {
+      prepared.queries += 1;
       return this.#writer.finish(query, prepared.answer, prepared.message);
     }
     const result = answer(query, { zones, external, nowSeconds: query.receivedSeconds });
     if (isExternalNeeded(result)) return result;
-    if (!result.reusable) return this.#writer.write(query, result);
+    if (!result.reusable) {
+      if (result.rcode !== rcodes.REFUSED) {
+        this.#counts.add(query.name, query.type, result.rcode, 1);
+      }
+      return this.#writer.write(query, result);
+    }
     const message = this.#writer.compose(query, result).slice();
     this.#prepared.put(query, result, message);
     return this.#writer.finish(query, result, message);
