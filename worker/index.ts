@@ -82,8 +82,12 @@ export class DnsApi extends WorkerEntrypoint<Env> {
   async closeLayer(layer: number, next?: number): Promise<void> {
     await sharedApi(this.env).endFaults();
     const zones = zoneTestSession.close(layer);
-    if (zones.length > 0) await indexObject(this.env).leaveLayer(layer);
-    await Promise.all(zones.map((id) => zoneObject(this.env, id).leaveLayer(layer)));
+    if (zones.length > 0) {
+      const index = indexObject(this.env);
+      await index.leaveLayer(layer);
+      const left = await Promise.all(zones.map((id) => zoneObject(this.env, id).leaveLayer(layer)));
+      await index.rememberSerials(left.filter((undone) => undone !== null));
+    }
     if (next !== undefined) await this.openLayer(next);
   }
 }

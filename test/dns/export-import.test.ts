@@ -22,10 +22,12 @@ async function listAll(zoneId: string): Promise<string[]> {
     "GET",
     `/zones/${zoneId}/dns_records?per_page=5000`,
   )) as Listed[];
-  const ofOneCopy = new Set(["id", "zone_id", "created_on", "modified_on"]);
+  const ofOneCopy = new Set(["id", "zone_id"]);
   return records
     .map((record) =>
-      JSON.stringify(record, (key, value) => (ofOneCopy.has(key) ? undefined : value)),
+      JSON.stringify(record, (key, value) =>
+        ofOneCopy.has(key) || key.endsWith("_on") ? undefined : value,
+      ),
     )
     .sort();
 }

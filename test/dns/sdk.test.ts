@@ -61,7 +61,8 @@ describe("the SDK creates, gets, lists, updates, edits and deletes a record of t
         zone_id,
         comment: "edited",
       } as never);
-      expect(edited).toEqual({ ...created, comment: "edited", modified_on: edited.modified_on });
+      const dates = { modified_on: edited.modified_on, comment_modified_on: edited.modified_on };
+      expect(edited).toEqual({ ...created, comment: "edited", ...dates });
       const updated = await sdk.dns.records.update(created.id, {
         ...request,
         comment: "updated",

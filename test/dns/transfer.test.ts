@@ -26,6 +26,7 @@ const zoneName = "example.org";
 
 async function start(dns: Record<string, unknown> = {}) {
   const folder = await mkdtemp(join(tmpdir(), "ledge-transfer-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const configPath = join(folder, "wrangler.json");
   await writeFile(
     configPath,
@@ -34,20 +35,30 @@ async function start(dns: Record<string, unknown> = {}) {
       dns: { keys: [{ name: key.name, secret: secret.toString("base64") }], ...dns },
     }),
   );
-  const running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
-  onTestFinished(async () => {
+  const run = async () => {
+    const running = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
+    onTestFinished(() => running.stop());
+    return running;
+  };
+  const running = await run();
+  const restart = async (): Promise<number> => {
     await running.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+    return (await run()).dnsPort!;
+  };
   const client = new Client(running.url);
   const zoneId = await client.createZone(zoneName);
   const records = `/zones/${zoneId}/dns_records`;
   const server = { zoneName, host: "127.0.0.1", port: running.dnsPort! };
-  return { client, zoneId, records, server };
+  return { client, zoneId, records, server, restart };
 }
 
 function serialOf({ data }: ResourceRecord): number {
   return Buffer.from(data).readUInt32BE(data.length - 20);
+}
+
+/** The first A record of a zone. */
+function addressOf(zone: readonly ResourceRecord[]): string | undefined {
+  return zone.find(({ type }) => type === typeCodes.A)?.data.join(".");
 }
 
 /** Records as sorted text. */
@@ -137,17 +148,11 @@ describe("AXFR", () => {
 
 describe("IXFR", () => {
   it("sends the changes since a serial", async () => {
-    const { client, records, server } = await start();
+    const { client, records, server, restart } = await start();
     const before = await fetchZone(server);
     const { id } = await client.ok("POST", records, { type: "A", name: "a", content: "192.0.2.1" });
     await client.ok("PATCH", `${records}/${id}`, { content: "192.0.2.2" });
-    const answer = await ask(server.port, incremental(before[0]!));
-    const shown = (answer as ResourceRecord[]).map((record) =>
-      record.type === typeCodes.SOA
-        ? `SOA +${serialOf(record) - serialOf(before[0]!)}`
-        : `${record.name} ${record.data.join(".")}`,
-    );
-    expect(shown).toEqual([
+    const changes = [
       "SOA +2",
       "SOA +0",
       "SOA +1",
@@ -157,7 +162,28 @@ describe("IXFR", () => {
       "SOA +2",
       "a.example.org 192.0.2.2",
       "SOA +2",
-    ]);
+    ];
+    const shown = async (port: number) => {
+      const answer = await ask(port, incremental(before[0]!));
+      return (answer as ResourceRecord[]).map((record) =>
+        record.type === typeCodes.SOA
+          ? `SOA +${serialOf(record) - serialOf(before[0]!)}`
+          : `${record.name} ${record.data.join(".")}`,
+      );
+    };
+    expect(await shown(server.port)).toEqual(changes);
+    // After a restart the changes come from the log of the zone.
+    expect(await shown(await restart())).toEqual(changes);
+  });
+
+  it("sends only the SOA for a serial that is ahead", async () => {
+    const { server } = await start();
+    const [soa] = await fetchZone(server);
+    const ahead = { ...soa!, data: Uint8Array.from(soa!.data) };
+    const serialAt = ahead.data.length - 20;
+    new DataView(ahead.data.buffer).setUint32(serialAt, serialOf(soa!) + 1);
+    const answer = (await ask(server.port, incremental(ahead))) as ResourceRecord[];
+    expect(answer.map(serialOf)).toEqual([serialOf(soa!)]);
   });
 
   it("sends only the SOA for the current serial, and the whole zone for a serial that is too old", async () => {
@@ -178,6 +204,40 @@ describe("IXFR", () => {
     const [soa] = await fetchZone(server);
     const broken = { ...soa!, type: typeCodes.SOA, data: Uint8Array.of(0, 0, 1) };
     expect(await ask(server.port, incremental(broken))).toBe(rcodes.FORMERR);
+  });
+});
+
+describe("a flattened name with an external target", () => {
+  it("gets new addresses and a new serial when the TTL of the addresses ends", async () => {
+    const resolver = createSocket("udp4");
+    resolver.bind(0, "127.0.0.1");
+    await once(resolver, "listening");
+    onTestFinished(() => void resolver.close());
+    let last = 1;
+    resolver.on("message", (query, { port, address }) => {
+      const asked = decodeMessage(query);
+      const question = asked.questions[0]!;
+      const data = Uint8Array.of(192, 0, 2, last);
+      const answers = question.type === typeCodes.A ? [{ ...question, ttlSeconds: 1, data }] : [];
+      const response = { ...blankMessage, id: asked.id, response: true, questions: [question] };
+      resolver.send(encodeMessage({ ...response, answers }, { bytesMax: 512 }), port, address);
+    });
+    const { client, records, server } = await start({
+      resolver: `127.0.0.1:${resolver.address().port}`,
+    });
+    const settings = { flatten_cname: true };
+    const body = { type: "CNAME", name: "flat", content: "host.elsewhere.test", settings };
+    await client.ok("POST", records, body);
+    const before = await fetchZone(server);
+    expect(addressOf(before)).toBe("192.0.2.1");
+    last = 2;
+    let after = await fetchZone(server);
+    while (addressOf(after) === "192.0.2.1") {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      after = await fetchZone(server);
+    }
+    expect(addressOf(after)).toBe("192.0.2.2");
+    expect(serialOf(after[0]!)).toBeGreaterThan(serialOf(before[0]!));
   });
 });
 

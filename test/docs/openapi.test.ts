@@ -91,6 +91,10 @@ const bodies: Readonly<Record<string, () => Promise<Answer>>> = {
       nameservers: { type: "custom.zone" },
     }),
   editDnssec: () => client.call("PATCH", fill("/zones/{zone}/dnssec"), { status: "active" }),
+  purgeCache: () =>
+    client.call("POST", fill("/zones/{zone}/purge_cache"), { purge_everything: true }),
+  editSettings: () =>
+    client.call("PATCH", fill("/zones/{zone}/settings"), { items: [{ id: "ssl", value: "full" }] }),
   editSetting: () => client.call("PATCH", fill("/zones/{zone}/settings/http3"), { value: "off" }),
   createRecord: () =>
     client.call("POST", fill("/zones/{zone}/dns_records"), {

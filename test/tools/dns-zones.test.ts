@@ -32,6 +32,17 @@ const script = `export default {
   },
 };`;
 
+/** The binding of docs/dns.md, with the package of this folder and the zones of this test. */
+function documentedBinding(): { unsafe: { bindings: { dev: object }[] } } {
+  const page = readFileSync(join(root, "docs/dns.md"), "utf8");
+  const [, snippet = ""] = /```jsonc\n\/\/ wrangler\.jsonc\n([^]*?)```/.exec(page) ?? [];
+  const config = JSON.parse(snippet.replaceAll(/,(?=\s*[}\]])/g, "")) as {
+    unsafe: { bindings: { dev: object }[] };
+  };
+  const [binding] = config.unsafe.bindings;
+  return { unsafe: { bindings: [{ ...binding!, dev: { plugin, options: { zones } } }] } };
+}
+
 /** One file serves all tools: `ledge` reads the options of the binding as its [dns] table. */
 function dnsProject(): string {
   return createProject({
@@ -40,7 +51,7 @@ function dnsProject(): string {
       name: "project",
       main: "index.mjs",
       compatibility_date: "2026-08-01",
-      unsafe: { bindings: [{ name: "DNS", type: "dns", dev: { plugin, options: { zones } } }] },
+      ...documentedBinding(),
     },
   });
 }

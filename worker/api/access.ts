@@ -14,6 +14,9 @@ export interface Access {
 
 export const owner: Access = { token: null, zones: null, readOnly: false };
 
+/** A client without credentials, for calls that need none. */
+export const stranger: Access = { token: null, zones: [], readOnly: true };
+
 const bearerPattern = /^Bearer +(.*)$/i;
 
 /** Takes the same time for all secrets of one length, wherever they differ. */

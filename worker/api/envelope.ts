@@ -22,7 +22,8 @@ export function success(json: string, rest: Readonly<Record<string, unknown>> = 
 /** An object does not know the path of the request, which the "no route" problem contains. */
 export function respond(reply: ObjectReply, path: string): Response {
   if (reply.ok) {
-    return success(reply.json, { result_info: reply.resultInfo, timing: reply.timing });
+    const { resultInfo: result_info, timing, messages = [] } = reply;
+    return success(reply.json, { messages, result_info, timing });
   }
   const noRoute = problem.noRoute(path);
   return failure(reply.problems.map((found) => (found.code === noRoute.code ? noRoute : found)));

@@ -13,6 +13,7 @@ import {
   hasCredentials,
   requireWriting,
   requireZone,
+  stranger,
   type Access,
 } from "./access.ts";
 import { localAccount } from "./accounts.ts";
@@ -25,7 +26,7 @@ import {
   endSignatureFaults,
   signatureFaultPath,
 } from "./signature-fault-control.ts";
-import { findRoute } from "./routes.ts";
+import { findRoute, publicPaths } from "./routes.ts";
 import { ZoneCache } from "./zone-cache.ts";
 
 const readingMethods = new Set(["GET", "HEAD"]);
@@ -89,7 +90,8 @@ export class RecordApi {
     const url = new URL(request.url);
     const path = url.pathname.replace(/(?<=.)\/+$/, "");
     const { method, headers } = request;
-    const granted = hasCredentials(headers) ? null : anonymous;
+    const isPublic = publicPaths.has(path) && readingMethods.has(method);
+    const granted = hasCredentials(headers) ? null : (anonymous ?? (isPublic ? stranger : null));
     const access = granted ?? authenticate(headers, this.#config);
     if (path === faultControlPath) return controlFaults(request, access, this);
     if (path === signatureFaultPath) return controlSignatureFaults(request, access, this.#env);

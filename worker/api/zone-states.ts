@@ -19,8 +19,16 @@ export async function serveState(request: Request, path: string, env: Env): Prom
     await index.declareZones();
     return Response.json(await index.ids());
   }
-  const zoneId = path.slice(zonesPath.length + 1);
+  const [zoneId = "", what, serial] = path.slice(zonesPath.length + 1).split("/");
   const zone = await index.get(zoneId);
+  if (what === "changes" && zone !== null) {
+    const changes = await zoneObject(env, zoneId).changesSince(Number(serial));
+    return changes === null ? notFound() : Response.json(changes);
+  }
+  if (what === "serial" && zone !== null && request.method === "POST") {
+    await zoneObject(env, zoneId).advanceSerial();
+    return new Response(null, { status: 204 });
+  }
   const state = zone === null ? null : await zoneObject(env, zoneId).state();
   return state === null ? notFound() : new Response(state as BodyInit);
 }

@@ -8,6 +8,8 @@ import { readJson } from "./body.ts";
 import type { Handlers } from "./api-call.ts";
 import { replyWith } from "../objects/object-reply.ts";
 
+const purgeFields = ["files", "tags", "hosts", "prefixes"];
+
 export const zoneHandlers = {
   list: async ({ parameters, account, access, env }) => {
     const query = requireValid((report) => readZoneQuery(parameters, account, report));
@@ -38,5 +40,18 @@ export const zoneHandlers = {
     requireAllZones(access);
     zones.forget(ids["zone"]!);
     return indexObject(env).remove(ids["zone"]!, requestId);
+  },
+
+  /** A zone is active at once. */
+  checkActivation: async ({ ids }) => replyWith({ id: ids["zone"]! }),
+
+  /** There is no cache; the request must be valid all the same. */
+  purgeCache: async ({ request, ids }) => {
+    const body = await readJson(request);
+    const isList = (field: string): boolean => Array.isArray(body[field]) && body[field].length > 0;
+    if (body["purge_everything"] !== true && !purgeFields.some(isList)) {
+      throw new ZoneError([problem.purgeEmpty()]);
+    }
+    return replyWith({ id: ids["zone"]! });
   },
 } satisfies Handlers;

@@ -6,6 +6,7 @@
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { zoneObject } from "../objects/zone-object.ts";
+import { isolateQueries } from "../replication/isolate-queries.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { ZoneError } from "../../src/dns/record/problem.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
@@ -86,13 +87,19 @@ function loadZones(env: Env): Promise<ServedZones> {
 
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
   const zones = await loadZones(env);
-  const ready = (responder ??= new Responder({ zones, external, signer, onError: console.error }));
+  const ready = (responder ??= makeResponder(zones));
   const attempt = () => ready.respond(query, source, nowSeconds());
   const resolve = resolveByListeners(env);
   const resolution = { external, resolve, nowSeconds, sign: signPending(signer) };
   const response = await respondAfterResolving(attempt(), attempt, resolution);
   if (response instanceof Uint8Array) return response;
   throw new DohError(400, "The request holds no DNS query.");
+}
+
+function makeResponder(zones: ServedZones): Responder {
+  const made = new Responder({ zones, external, signer, onError: console.error });
+  isolateQueries.count = () => made.countQueries();
+  return made;
 }
 
 /** Caches keep an answer for its smallest TTL (RFC 8484 section 5.1). */

@@ -1,20 +1,18 @@
 /**
- * The records that each serial removed and added, in order, as an incremental transfer (RFC 1995)
- * would send them. No transfer reads this log yet: the listeners keep a journal in memory, which a
- * restart loses. `changesSince` of the zone object is the only reader.
+ * The records that each serial removed and added, in order. After a restart, the listeners make the
+ * differences for incremental transfers (RFC 1995) from this log.
  */
+import type { ZoneHead } from "../../src/dns/answer/zone-data.ts";
 import { nextSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
+import {
+  groupSteps,
+  type ChangeStep,
+  type LoggedChange,
+} from "../../src/dns/replication/logged-change.ts";
 
 /** Enough for a replica that was away for a while. One that was away longer needs the whole zone. */
 const changesKeptMax = 10_000;
-
-export interface Change {
-  readonly serial: number;
-  /** "settings": the zone's own SOA or NS records changed, and no stored record did. */
-  readonly action: "remove" | "add" | "settings";
-  readonly record: ZoneRecord | null;
-}
 
 export class ChangeLog {
   readonly #sql: SqlStorage;
@@ -23,13 +21,14 @@ export class ChangeLog {
     this.#sql = sql;
   }
 
-  append(changes: readonly Change[]): void {
-    for (const { serial, action, record } of changes) {
+  append(steps: readonly ChangeStep[]): void {
+    for (const { serial, action, record, headBefore } of steps) {
       this.#sql.exec(
         "INSERT INTO changes (serial, action, record) VALUES (?, ?, ?)",
         serial,
         action,
-        JSON.stringify(record),
+        // A change of the head has no record.
+        JSON.stringify(record ?? headBefore),
       );
     }
     this.#sql.exec(
@@ -39,20 +38,32 @@ export class ChangeLog {
   }
 
   /** The changes after a serial; `null` when the log does not reach back to that serial. */
-  since(serial: number, current: number): Change[] | null {
+  since(serial: number, current: number): LoggedChange[] | null {
     if (serial === current) return [];
+    const [first] = this.#sql.exec<{ position: number }>(
+      "SELECT min(position) AS position FROM changes WHERE serial = ?",
+      nextSerial(serial),
+    );
+    const position = first?.position ?? null;
+    const [oldest] = this.#sql.exec<{ position: number }>(
+      "SELECT min(position) AS position FROM changes",
+    );
+    // The oldest row may be the rest of a change whose first rows were deleted.
+    if (position === null || (position === oldest?.position && position > 1)) return null;
     const rows = this.#sql
-      .exec<{ position: number; serial: number; action: Change["action"]; record: string }>(
-        "SELECT position, serial, action, record FROM changes ORDER BY position",
+      .exec<{ serial: number; action: ChangeStep["action"]; record: string }>(
+        "SELECT serial, action, record FROM changes WHERE position >= ? ORDER BY position",
+        position,
       )
       .toArray();
-    const from = rows.findIndex((row) => row.serial === nextSerial(serial));
-    // The oldest row may be the rest of a change whose first rows were deleted.
-    if (from < 0 || (from === 0 && rows[0]!.position > 1)) return null;
-    return rows.slice(from).map((row) => ({
-      serial: row.serial,
-      action: row.action,
-      record: JSON.parse(row.record) as ZoneRecord | null,
-    }));
+    return groupSteps(rows.map(toStep), { from: serial, to: current });
   }
+}
+
+function toStep(row: { serial: number; action: ChangeStep["action"]; record: string }): ChangeStep {
+  const { serial, action } = row;
+  const value = JSON.parse(row.record) as unknown;
+  return action === "settings"
+    ? { serial, action, record: null, headBefore: value as ZoneHead | null }
+    : { serial, action, record: value as ZoneRecord, headBefore: null };
 }

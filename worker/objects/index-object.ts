@@ -3,6 +3,7 @@ import { DurableObject } from "cloudflare:workers";
 import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
 import { encodeHex } from "../../src/base/hex.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
+import { firstSerial, isLaterSerial } from "../../src/dns/record/soa.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
@@ -11,6 +12,7 @@ import { DelegationSigners } from "./delegation-signers.ts";
 import { indexName, type Env, type ZoneFinder } from "./environment.ts";
 import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
 import { StoredReplies } from "./stored-replies.ts";
+import type { UndoneZone } from "./zone-database.ts";
 import { zoneObject } from "./zone-object.ts";
 import { ObjectDisk } from "./zones-disk.ts";
 import { composeZoneWhere } from "./zone-query-sql.ts";
@@ -39,6 +41,10 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       `CREATE TABLE IF NOT EXISTS zones (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
       ) WITHOUT ROWID`,
+    );
+    // The last serials of names whose zone was deleted: serials of a name never go back.
+    this.#sql.exec(
+      "CREATE TABLE IF NOT EXISTS serials (name TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT ROWID",
     );
     this.#replies = new StoredReplies(this.#sql);
     this.#replies.createTables();
@@ -85,11 +91,30 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       vanityNameServers: [],
       createdOn: now,
       modifiedOn: now,
+      firstSerial: firstSerial(Math.floor(Date.parse(now) / 1000), this.#lastSerial(zone.name)),
     };
     this.#journal.enter();
     const values = [made.id, made.name, made.type, JSON.stringify(made)];
     this.#sql.exec("INSERT INTO zones VALUES (?, ?, ?, ?)", ...values);
     return made;
+  }
+
+  #lastSerial(name: string): number | null {
+    const select = "SELECT serial FROM serials WHERE name = ?";
+    const [row] = this.#sql.exec<{ serial: number }>(select, name);
+    return row?.serial ?? null;
+  }
+
+  #rememberSerial(name: string, serial: number | null): void {
+    const last = this.#lastSerial(name);
+    if (serial === null || (last !== null && !isLaterSerial(serial, last))) return;
+    this.#journal.enter();
+    this.#sql.exec("INSERT OR REPLACE INTO serials VALUES (?, ?)", name, serial);
+  }
+
+  /** Keeps the serials of zones whose creation was undone after `leaveLayer()`. */
+  rememberSerials(zones: readonly UndoneZone[]): void {
+    for (const { name, serial } of zones) this.#rememberSerial(name, serial);
   }
 
   #find(column: "id" | "name", value: string): Zone | null {
@@ -210,17 +235,24 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
 
   /** The index forgets the zone first: a deletion that is interrupted counts as done. */
   async remove(id: string, requestId: string | null): Promise<ObjectReply> {
-    const zone = this.get(id);
+    const object = zoneObject(this.env, id);
+    const name = this.get(id)?.name ?? null;
     if (this.#replies.find(requestId) === null) {
+      // A zone whose database is damaged can be deleted too.
+      const serial = await object.lastSerial().catch(() => null);
       this.#journal.enter();
       this.ctx.storage.transactionSync(() => {
         this.#sql.exec("DELETE FROM zones WHERE id = ?", id);
+        if (name !== null) this.#rememberSerial(name, serial);
         this.#replies.add(requestId, JSON.stringify({ id }));
       });
     }
     // A configured zone has the same id when it is created again.
-    if (this.get(id) === null) await zoneObject(this.env, id).destroy();
-    if (zone !== null) await new DelegationSigners(this.env).announce(zone.name, null);
+    if (this.get(id) === null) {
+      const serial = await object.destroy();
+      if (name !== null) this.#rememberSerial(name, serial);
+    }
+    if (name !== null) await new DelegationSigners(this.env).announce(name, null);
     try {
       await this.#disk.confirm();
       return replyWith({ id });

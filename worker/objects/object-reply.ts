@@ -5,11 +5,18 @@
 import { ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import type { ResultInfo } from "../../src/dns/rules/list/page.ts";
 
+/** Of `messages` in the envelope: what a client should know of a call that succeeded. */
+export interface Message {
+  readonly code: number;
+  readonly message: string;
+}
+
 export type ObjectReply =
   | {
       readonly ok: true;
       readonly json: string;
       readonly resultInfo?: ResultInfo | undefined;
+      readonly messages?: readonly Message[];
       readonly timing?: { start_time: string; end_time: string; process_time: number };
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };

@@ -11,7 +11,16 @@ type Row = Pick<ZoneRecord, "id" | "name" | "type" | "content" | "priority" | "t
 const columns =
   "id, name, type, content, priority, ttl, proxied, comment, tags, settings, created_on, modified_on";
 
+/** The column `settings` also has the fields that the table has no columns for. */
+interface StoredSettings extends RecordSettings {
+  readonly private_routing?: true;
+  readonly comment_modified_on?: string;
+  readonly tags_modified_on?: string;
+}
+
 function toRecord(row: Row): ZoneRecord {
+  const stored = (row.settings === "{}" ? {} : JSON.parse(row.settings)) as StoredSettings;
+  const { private_routing, comment_modified_on, tags_modified_on, ...settings } = stored;
   return {
     id: row.id,
     name: row.name,
@@ -22,9 +31,22 @@ function toRecord(row: Row): ZoneRecord {
     proxied: row.proxied === 1,
     comment: row.comment,
     tags: row.tags === "[]" ? [] : (JSON.parse(row.tags) as string[]),
-    settings: row.settings === "{}" ? {} : (JSON.parse(row.settings) as RecordSettings),
+    settings,
+    privateRouting: private_routing === true,
     createdOn: row.created_on,
     modifiedOn: row.modified_on,
+    commentModifiedOn: comment_modified_on ?? null,
+    tagsModifiedOn: tags_modified_on ?? null,
+  };
+}
+
+function storedSettings(record: ZoneRecord): StoredSettings {
+  const { settings, privateRouting, commentModifiedOn, tagsModifiedOn } = record;
+  return {
+    ...settings,
+    ...(privateRouting && { private_routing: true }),
+    ...(commentModifiedOn !== null && { comment_modified_on: commentModifiedOn }),
+    ...(tagsModifiedOn !== null && { tags_modified_on: tagsModifiedOn }),
   };
 }
 
@@ -40,7 +62,7 @@ function toValues(record: ZoneRecord): (string | number | null)[] {
     record.proxied ? 1 : 0,
     record.comment,
     JSON.stringify(record.tags),
-    JSON.stringify(record.settings),
+    JSON.stringify(storedSettings(record)),
     record.createdOn,
     record.modifiedOn,
     record.content.toLowerCase(),

@@ -6,11 +6,13 @@
 import type { DnsConfig } from "../../src/config/dns-config.ts";
 import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { isLaterSerial, nextSerial } from "../../src/dns/record/soa.ts";
 import {
   netChange,
   servedRecord,
   type Publication,
 } from "../../src/dns/replication/publication.ts";
+import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { Publisher } from "../replication/publisher.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -19,10 +21,16 @@ import { RecordTable } from "./record-table.ts";
 import { signatureFaults } from "./signature-faults.ts";
 import { StoredReplies } from "./stored-replies.ts";
 import { zoneTables } from "./zone-schema.ts";
-import { switchNames, ZoneState, type ZoneIdentity } from "./zone-state.ts";
+import { ZoneState, type ZoneIdentity } from "./zone-state.ts";
 import { ObjectDisk } from "./zones-disk.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
+
+/** A zone whose creation was undone. */
+export interface UndoneZone {
+  readonly name: string;
+  readonly serial: number;
+}
 
 export class ZoneDatabase {
   readonly records: RecordTable;
@@ -88,20 +96,24 @@ export class ZoneDatabase {
     const { settings, paused, dnssec } = this.state;
     const signing =
       dnssec?.isOn === true ? { ...dnssec.keys, faults: signatureFaults.of(id) } : undefined;
-    const [http2, http3] = switchNames.map((name) => this.state.getSwitch(name).value === "on");
+    const [http2, http3] = httpVersions.map((name) => this.state.getSetting(name).value === "on");
     return { nameServers, settings, paused, http2: http2!, http3: http3!, signing };
   }
 
-  open(identity: ZoneIdentity): void {
+  /** @param firstSerial from the index, which knows the serials of deleted zones */
+  open(identity: ZoneIdentity, firstSerial: number): void {
     this.#storage.transactionSync(() => {
       for (const statement of zoneTables) this.#storage.sql.exec(statement);
       this.#journal.enter();
-      // The serial starts at the current time: a zone that is created again continues above its
-      // earlier serials.
-      this.state.initialise(identity, Math.floor(Date.now() / 1000));
+      this.state.initialise(identity, firstSerial);
     });
     this.#identity = identity;
     this.#publish({ kind: "state", data: this.#data(identity) });
+  }
+
+  /** The serial of the last change; `null` when the zone does not exist. */
+  get lastSerial(): number | null {
+    return this.#identity === null ? null : this.state.serial;
   }
 
   async destroy(): Promise<void> {
@@ -111,13 +123,25 @@ export class ZoneDatabase {
     if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
   }
 
-  leaveLayer(layer: number): void {
-    const zoneId = this.#identity?.id;
+  /** Returns the name and the last serial of a zone that the layer had created. */
+  leaveLayer(layer: number): UndoneZone | null {
+    const before = this.#identity;
+    const serial = this.lastSerial;
     this.#journal.leave(layer);
     const identity = this.#readIdentity();
     this.#identity = identity;
-    if (identity !== null) this.#publish({ kind: "state", data: this.#data(identity) });
-    else if (zoneId !== undefined) this.#publish({ kind: "removed", zoneId });
+    if (identity === null) {
+      if (before === null || serial === null) return null;
+      this.#publish({ kind: "removed", zoneId: before.id });
+      return { name: before.name, serial };
+    }
+    // Replicas and secondaries have seen the serials that were undone.
+    if (serial !== null && isLaterSerial(serial, this.state.serial)) {
+      this.#journal.enter();
+      this.state.serial = nextSerial(serial);
+    }
+    this.#publish({ kind: "state", data: this.#data(identity) });
+    return null;
   }
 
   /**
@@ -175,11 +199,12 @@ export class ZoneDatabase {
   ): void {
     const identity = this.requireIdentity();
     const from = this.state.serial;
+    const headBefore = this.#head(identity);
     this.#journal.enter();
     this.#storage.transactionSync(() => {
       work(this.state);
       const serial = this.state.advanceSerial();
-      this.changeLog.append([{ serial, action: "settings", record: null }]);
+      this.changeLog.append([{ serial, action: "settings", record: null, headBefore }]);
       this.replies.add(requestId, reply());
     });
     const head = this.#head(identity);
@@ -193,6 +218,15 @@ export class ZoneDatabase {
     const names = [...this.#changedDelegations];
     this.#changedDelegations.clear();
     return names;
+  }
+
+  /** Writes state that no answer depends on: the zone keeps its serial. */
+  writeUnserved(work: (state: ZoneState) => void, requestId: string | null, reply: string): void {
+    this.#journal.enter();
+    this.#storage.transactionSync(() => {
+      work(this.state);
+      this.replies.add(requestId, reply);
+    });
   }
 
   #publish(publication: Publication): void {

@@ -12,6 +12,7 @@ import {
   type DnssecStatus,
 } from "../../src/dns/rules/dnssec-state.ts";
 import type { DelegationSigners } from "./delegation-signers.ts";
+import { replyToError, replyWith, type ObjectReply } from "./object-reply.ts";
 import type { ZoneDatabase } from "./zone-database.ts";
 import { makeZoneKeys } from "./zone-keys.ts";
 
@@ -31,7 +32,44 @@ export class ZoneDnssec {
     return dnssec?.isOn === true ? delegationSigner(dnssec.keys) : null;
   }
 
-  async describe(): Promise<Record<string, unknown>> {
+  /** Whether this zone has the DS record of a zone below. */
+  hasSignerOf(child: string, digest: string): boolean {
+    const { identity, records } = this.#database;
+    const existing = identity === null ? [] : records.named(child);
+    return existing.some(({ type, content }) => type === "DS" && content.endsWith(` ${digest}`));
+  }
+
+  read(): Promise<ObjectReply> {
+    return this.#reply(async () => {});
+  }
+
+  change(patch: DnssecPatch): Promise<ObjectReply> {
+    return this.#reply(() => this.#change(patch));
+  }
+
+  /** Turns DNSSEC off and forgets the keys. The deployed service answers with an empty text. */
+  async remove(): Promise<ObjectReply> {
+    const reply = await this.#reply(() => this.#remove());
+    return reply.ok ? replyWith("") : reply;
+  }
+
+  /** Publishes the head of the zone again, after a change of faults. */
+  async republish(): Promise<void> {
+    if (this.#database.identity === null) return;
+    this.#database.writeState(() => {});
+    await this.#database.published();
+  }
+
+  async #reply(work: () => Promise<void>): Promise<ObjectReply> {
+    try {
+      await work();
+      return replyWith(await this.#describe());
+    } catch (error) {
+      return replyToError(error);
+    }
+  }
+
+  async #describe(): Promise<Record<string, unknown>> {
     const { name } = this.#database.requireIdentity();
     const { signer } = this;
     let status: DnssecStatus = "disabled";
@@ -42,7 +80,7 @@ export class ZoneDnssec {
   }
 
   /** A repeated call changes nothing. */
-  async change({ isOn, isMultiSigner }: DnssecPatch): Promise<void> {
+  async #change({ isOn, isMultiSigner }: DnssecPatch): Promise<void> {
     const { name } = this.#database.requireIdentity();
     if (isOn === false) await this.#delegations.announce(name, null);
     const needsKeys = isOn === true || isMultiSigner === true;
@@ -64,8 +102,7 @@ export class ZoneDnssec {
     if (next.isOn) await this.#delegations.announce(name, delegationSigner(keys));
   }
 
-  /** Turns DNSSEC off and forgets the keys. */
-  async remove(): Promise<void> {
+  async #remove(): Promise<void> {
     const { name } = this.#database.requireIdentity();
     await this.#delegations.announce(name, null);
     if (this.#database.state.dnssec !== null) this.#write(null);

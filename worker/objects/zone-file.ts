@@ -4,12 +4,16 @@ import { recordType } from "../../src/dns/record/registry.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import { composeZoneFile } from "../../src/dns/zone-file/compose.ts";
-import { parseZoneFile } from "../../src/dns/zone-file/parse.ts";
+import { readZoneFile } from "../../src/dns/zone-file/parse.ts";
+import type { Message } from "./object-reply.ts";
 import type { ZoneIdentity, ZoneState } from "./zone-state.ts";
 import type { ZoneTransaction } from "./zone-transaction.ts";
 
 /** More problems than a person reads. */
 const problemsShownMax = 100;
+const messagesShownMax = 100;
+/** The deployed service has no such message; the codes of `problem.ts` have the same range. */
+const ttlMovedCode = 9453;
 
 /** More than five times what a file of the allowed size can hold without $GENERATE. */
 const importRecordsMax = 100_000;
@@ -20,19 +24,40 @@ function isAssignedNameServer({ type, name, content }: RecordRequest, zone: Zone
   return type === "NS" && name === `${zone.name}.` && zone.nameServers.includes(target);
 }
 
-/** Counts records that already exist as parsed, and leaves them unchanged. */
+export interface ImportedFile {
+  readonly recs_added: number;
+  readonly total_records_parsed: number;
+}
+
+/** Tells that a TTL of the file was changed. */
+function describeMovedTtl(line: number, from: number, to: number): Message {
+  const message = `Line ${line}: TTL ${from} was changed to ${to}, the nearest that a record can have.`;
+  return { code: ttlMovedCode, message };
+}
+
+/**
+ * Counts records that already exist as parsed, and leaves them unchanged.
+ *
+ * @param messages receives what was changed
+ * @throws ZoneError with the problems of all lines
+ */
 export function importZoneFile(
   text: string,
   proxied: boolean,
   transaction: ZoneTransaction,
-): { recs_added: number; total_records_parsed: number } {
+  messages: Message[],
+): ImportedFile {
   const { identity, recordQuota } = transaction.context;
   const recordsMax = Math.min(recordQuota, importRecordsMax);
-  const parsed = parseZoneFile(text, { zoneName: identity.name, proxied, recordsMax });
-  const problems: Problem[] = [];
+  const options = { zoneName: identity.name, proxied, recordsMax };
+  const { records, problems: malformed } = readZoneFile(text, options);
+  const problems: Problem[] = [...malformed];
   let added = 0;
-  for (const { request, line } of parsed) {
+  for (const { request, line, ttlMovedFrom } of records) {
     if (isAssignedNameServer(request, identity)) continue;
+    if (ttlMovedFrom !== null && messages.length < messagesShownMax) {
+      messages.push(describeMovedTtl(line, ttlMovedFrom, request["ttl"] as number));
+    }
     try {
       if (transaction.createIfAbsent(request)) added += 1;
     } catch (error) {
@@ -41,8 +66,8 @@ export function importZoneFile(
     }
     if (problems.length >= problemsShownMax) break;
   }
-  if (problems.length > 0) throw new ZoneError(problems);
-  return { recs_added: added, total_records_parsed: parsed.length };
+  if (problems.length > 0) throw new ZoneError(byLine(problems).slice(0, problemsShownMax));
+  return { recs_added: added, total_records_parsed: records.length };
 }
 
 export function exportZoneFile(
@@ -60,4 +85,13 @@ export function exportZoneFile(
     exportedOn: new Date().toISOString(),
   };
   return composeZoneFile(head, records);
+}
+
+/** 0 for a problem of the whole file. */
+function lineOf({ message }: Problem): number {
+  return Number(/^Line (\d+)/.exec(message)?.[1] ?? 0);
+}
+
+function byLine(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted((one, other) => lineOf(one) - lineOf(other));
 }

@@ -5,10 +5,10 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
-import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
+import { firstSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
-import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
+import type { LoggedChange } from "../../src/dns/replication/logged-change.ts";
 import type { RecordRequest } from "../../src/dns/rules/accept-record.ts";
 import { applySettingsPatch } from "../../src/dns/rules/dns-settings.ts";
 import { describePage } from "../../src/dns/rules/list/page.ts";
@@ -16,16 +16,30 @@ import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import type { TargetState } from "../../src/dns/rules/proxied-target.ts";
 import type { DelegationSigner, DnssecPatch } from "../../src/dns/rules/dnssec-state.ts";
 import { describeRecord } from "../../src/dns/rules/record-json.ts";
+import {
+  describeSetting,
+  isServedSetting,
+  settingNames,
+  type SettingName,
+} from "../../src/dns/rules/zone-settings.ts";
+import type { Zone } from "../../src/dns/rules/zone.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
-import type { Change } from "./change-log.ts";
+import { idOf, type BatchRequest } from "./batch-request.ts";
 import { DelegationSigners, settleDelegationSigner } from "./delegation-signers.ts";
 import { indexName, type Env } from "./environment.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
-import { ZoneDatabase } from "./zone-database.ts";
+import {
+  replyToError,
+  replyWith,
+  replyWithJson,
+  type Message,
+  type ObjectReply,
+} from "./object-reply.ts";
+import { ZoneDatabase, type UndoneZone } from "./zone-database.ts";
 import { ZoneDnssec } from "./zone-dnssec.ts";
+import { streamState } from "./zone-stream.ts";
 import { exportZoneFile, importZoneFile } from "./zone-file.ts";
-import { switchNames, type SwitchName, type ZoneIdentity, type ZoneState } from "./zone-state.ts";
+import type { ZoneIdentity, ZoneState } from "./zone-state.ts";
 import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
 
 export function zoneObject(env: Env, zoneId: string): DurableObjectStub<ZoneObject> {
@@ -48,21 +62,35 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   /** Creates the zone if it does not exist. The index decides which zones exist: no failure. */
-  async open({ id, name, nameServers }: ZoneIdentity): Promise<void> {
+  async open({
+    id,
+    name,
+    nameServers,
+    firstSerial: given,
+  }: ZoneIdentity & Pick<Zone, "firstSerial">): Promise<void> {
     if (this.#database.identity !== null) return;
-    this.#database.open({ id, name, nameServers });
+    const first = given ?? firstSerial(Math.floor(Date.now() / 1000), null);
+    this.#database.open({ id, name, nameServers }, first);
     await this.#database.published();
   }
 
-  async destroy(): Promise<void> {
+  lastSerial(): number | null {
+    return this.#database.lastSerial;
+  }
+
+  /** Resolves to the last serial of the zone; `null` when the zone does not exist. */
+  async destroy(): Promise<number | null> {
+    const { lastSerial } = this.#database;
     await this.#database.destroy();
     await this.#database.published();
+    return lastSerial;
   }
 
   /** Undoes the writes of a test layer and of the layers above it, and publishes the result. */
-  async leaveLayer(layer: number): Promise<void> {
-    this.#database.leaveLayer(layer);
+  async leaveLayer(layer: number): Promise<UndoneZone | null> {
+    const undone = this.#database.leaveLayer(layer);
     await this.#database.published();
+    return undone;
   }
 
   /** Puts the zone into the isolate's memory, for DNS over HTTPS. */
@@ -114,8 +142,7 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   hasDelegationSigner(child: string, digest: string): boolean {
-    const records = this.#database.identity === null ? [] : this.#database.records.named(child);
-    return records.some(({ type, content }) => type === "DS" && content.endsWith(` ${digest}`));
+    return this.#dnssec.hasSignerOf(child, digest);
   }
 
   /** `null` when the zone is not signed. */
@@ -124,33 +151,20 @@ export class ZoneObject extends DurableObject<Env> {
   }
 
   readDnssec(): Promise<ObjectReply> {
-    return this.#workOnDnssec(async () => {});
+    return this.#dnssec.read();
   }
 
   changeDnssec(patch: DnssecPatch): Promise<ObjectReply> {
-    return this.#workOnDnssec(() => this.#dnssec.change(patch));
+    return this.#dnssec.change(patch);
   }
 
-  /** The deployed service answers with an empty text. */
-  async removeDnssec(): Promise<ObjectReply> {
-    const reply = await this.#workOnDnssec(() => this.#dnssec.remove());
-    return reply.ok ? replyWith("") : reply;
-  }
-
-  async #workOnDnssec(work: () => Promise<void>): Promise<ObjectReply> {
-    try {
-      await work();
-      return replyWith(await this.#dnssec.describe());
-    } catch (error) {
-      return replyToError(error);
-    }
+  removeDnssec(): Promise<ObjectReply> {
+    return this.#dnssec.remove();
   }
 
   /** Publishes the head of the zone again, after a change of faults. */
-  async republish(): Promise<void> {
-    if (this.#database.identity === null) return;
-    this.#database.writeState(() => {});
-    await this.#database.published();
+  republish(): Promise<void> {
+    return this.#dnssec.republish();
   }
 
   async #lookUpExternal(name: string): Promise<TargetState> {
@@ -220,17 +234,18 @@ export class ZoneObject extends DurableObject<Env> {
 
   async importFile(text: string, proxied: boolean, requestId: string | null): Promise<ObjectReply> {
     const start = Date.now();
-    const reply = await this.#write(
-      (transaction) => importZoneFile(text, proxied, transaction),
-      requestId,
-    );
+    let messages: Message[] = [];
+    const reply = await this.#write((transaction) => {
+      messages = [];
+      return importZoneFile(text, proxied, transaction, messages);
+    }, requestId);
     const end = Date.now();
     const timing = {
       start_time: new Date(start).toISOString(),
       end_time: new Date(end).toISOString(),
       process_time: (end - start) / 1000,
     };
-    return reply.ok ? { ...reply, timing } : reply;
+    return reply.ok ? { ...reply, messages, timing } : reply;
   }
 
   #read(work: (database: ZoneDatabase) => ObjectReply): ObjectReply {
@@ -306,32 +321,46 @@ export class ZoneObject extends DurableObject<Env> {
     });
   }
 
-  #describeSwitch(name: SwitchName): Record<string, unknown> {
-    const { value, modifiedOn } = this.#database.state.getSwitch(name);
-    return { id: name, value, editable: true, modified_on: modifiedOn };
+  #describeSetting(name: SettingName): Record<string, unknown> {
+    return describeSetting(name, this.#database.state.getSetting(name));
   }
 
-  readSwitches(): ObjectReply {
-    return this.#read(() => replyWith(switchNames.map((name) => this.#describeSwitch(name))));
+  readZoneSettings(): ObjectReply {
+    return this.#read(() => replyWith(settingNames.map((name) => this.#describeSetting(name))));
   }
 
-  readSwitch(name: SwitchName): ObjectReply {
-    return this.#read(() => replyWith(this.#describeSwitch(name)));
+  readZoneSetting(name: SettingName): ObjectReply {
+    return this.#read(() => replyWith(this.#describeSetting(name)));
   }
 
-  changeSwitch(
-    name: SwitchName,
-    value: "on" | "off",
+  /** The reply has the settings in the given order; of one setting, it is no list. */
+  changeZoneSettings(
+    changes: readonly SettingChange[],
+    isList: boolean,
     requestId: string | null,
   ): Promise<ObjectReply> {
     return this.#change(requestId, (database) => {
-      const json = (): string => JSON.stringify(this.#describeSwitch(name));
-      if (database.state.getSwitch(name).value !== value) {
-        const modifiedOn = new Date().toISOString();
-        const write = (state: ZoneState): void => state.setSwitch(name, { value, modifiedOn });
-        database.writeState(write, requestId, json);
-      }
-      return replyWithJson(json());
+      const { state } = database;
+      const isNew = ({ name, value }: SettingChange): boolean =>
+        JSON.stringify(state.getSetting(name).value) !== JSON.stringify(value);
+      const modifiedOn = new Date().toISOString();
+      const wanted = changes.filter(isNew);
+      const after = changes.map(({ name, value }) =>
+        describeSetting(
+          name,
+          wanted.some((change) => change.name === name)
+            ? { value, modifiedOn }
+            : state.getSetting(name),
+        ),
+      );
+      const json = JSON.stringify(isList ? after : after[0]);
+      const write = (written: ZoneState): void => {
+        for (const { name, value } of wanted) written.setSetting(name, { value, modifiedOn });
+      };
+      if (wanted.some(({ name }) => isServedSetting(name))) {
+        database.writeState(write, requestId, () => json);
+      } else if (wanted.length > 0) database.writeUnserved(write, requestId, json);
+      return replyWithJson(json);
     });
   }
 
@@ -346,31 +375,20 @@ export class ZoneObject extends DurableObject<Env> {
     await this.#database.published();
   }
 
-  changesSince(serial: number): Change[] | null {
+  /** A new serial without another change: secondaries ask for the zone again. */
+  async advanceSerial(): Promise<void> {
+    if (this.#database.identity !== null) this.#database.writeState(() => {});
+    await this.#database.published();
+  }
+
+  /** For incremental transfers; `null` when the log does not reach back to the serial. */
+  changesSince(serial: number): LoggedChange[] | null {
     const { changeLog, state } = this.#database;
     return changeLog.since(serial, state.serial);
   }
 }
 
-type BatchRequest = Readonly<
-  Record<"deletes" | "patches" | "puts" | "posts", readonly RecordRequest[]>
->;
-
-/** The API has checked that the request has an id. */
-function idOf({ id }: RecordRequest): string {
-  return id as string;
-}
-
-/** RPC passes byte streams only. */
-function streamState(data: ZoneData): ReadableStream<Uint8Array> {
-  const lines = stateLines(data);
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    type: "bytes",
-    pull(controller) {
-      const { value, done } = lines.next();
-      if (done === true) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-  });
+export interface SettingChange {
+  readonly name: SettingName;
+  readonly value: unknown;
 }

@@ -1,6 +1,12 @@
 import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
 import { nextSerial } from "../../src/dns/record/soa.ts";
 import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
+import {
+  firstSetting,
+  isServedSetting,
+  type SettingName,
+  type SettingState,
+} from "../../src/dns/rules/zone-settings.ts";
 
 /** What a zone is created with and keeps. */
 export interface ZoneIdentity {
@@ -9,12 +15,9 @@ export interface ZoneIdentity {
   readonly nameServers: readonly string[];
 }
 
-/** HTTP versions that a zone has on or off. The HTTPS records of proxied names depend on them. */
-export const switchNames = ["http2", "http3"] as const;
-export type SwitchName = (typeof switchNames)[number];
-export interface SwitchState {
-  readonly value: "on" | "off";
-  readonly modifiedOn: string | null;
+/** Existing databases have the HTTP versions under their own names. */
+function settingRow(name: SettingName): string {
+  return isServedSetting(name) ? name : `setting ${name}`;
 }
 
 /**
@@ -44,7 +47,7 @@ export class ZoneState {
 
   initialise(identity: ZoneIdentity, serial: number): void {
     this.#write("seed", identity);
-    this.#write("serial", serial);
+    this.serial = serial;
     this.settings = defaultSettings(identity.nameServers);
   }
 
@@ -52,11 +55,15 @@ export class ZoneState {
     return (this.#read("serial") ?? 0) as number;
   }
 
+  /** The next change takes a serial after this one. */
+  set serial(serial: number) {
+    this.#write("serial", serial);
+  }
+
   /** Every change of the zone takes the next serial. */
   advanceSerial(): number {
-    const serial = nextSerial(this.serial);
-    this.#write("serial", serial);
-    return serial;
+    this.serial = nextSerial(this.serial);
+    return this.serial;
   }
 
   get settings(): DnsSettings {
@@ -94,11 +101,11 @@ export class ZoneState {
     this.#write("delegation_signers", ids);
   }
 
-  getSwitch(name: SwitchName): SwitchState {
-    return (this.#read(name) ?? { value: "on", modifiedOn: null }) as SwitchState;
+  getSetting(name: SettingName): SettingState {
+    return (this.#read(settingRow(name)) ?? firstSetting(name)) as SettingState;
   }
 
-  setSwitch(name: SwitchName, state: SwitchState): void {
-    this.#write(name, state);
+  setSetting(name: SettingName, state: SettingState): void {
+    this.#write(settingRow(name), state);
   }
 }

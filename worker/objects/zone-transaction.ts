@@ -19,6 +19,7 @@ import { applyRecordPatch } from "../../src/dns/rules/edit-record.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { isInZone } from "../../src/dns/record/record-name.ts";
 import {
+  annotationDates,
   isSameDraft,
   type RecordDraft,
   type ZoneRecord,
@@ -98,7 +99,8 @@ export class ZoneTransaction {
     const id = crypto.randomUUID().replaceAll("-", "");
     this.#checkConflict(draft, id);
     if (records.count() >= recordQuota) throw new ZoneError([problem.recordQuota()]);
-    const record = { ...draft, id, createdOn: now, modifiedOn: now };
+    const dates = { createdOn: now, modifiedOn: now, ...annotationDates(draft, null, now) };
+    const record = { ...draft, id, ...dates };
     records.insert(record);
     this.#addChain(draft, id);
     this.changes.push({ action: "add", record });
@@ -132,7 +134,9 @@ export class ZoneTransaction {
     const draft = this.#accept(request);
     this.#checkConflict(draft, current.id);
     if (isSameDraft(current, draft)) return current;
-    const record = { ...current, ...draft, modifiedOn: this.context.now };
+    const { now } = this.context;
+    const dates = { modifiedOn: now, ...annotationDates(draft, current, now) };
+    const record = { ...current, ...draft, ...dates };
     this.context.records.update(record);
     // A chain that broke since then must not prevent a new comment.
     if (draft.content !== current.content || draft.proxied !== current.proxied) {
@@ -169,6 +173,6 @@ export class ZoneTransaction {
     }
     if (this.changes.length === 0) return;
     const serial = state.advanceSerial();
-    changeLog.append(this.changes.map((change) => ({ ...change, serial })));
+    changeLog.append(this.changes.map((change) => ({ ...change, serial, headBefore: null })));
   }
 }

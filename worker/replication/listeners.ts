@@ -1,8 +1,10 @@
 /** Requests of the worker to the listeners' process (`src/dns/replication/listener-protocol.ts`). */
 import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
+import type { QueryCount } from "../../src/dns/answer/query-counts.ts";
 import {
   listenersOrigin,
   externalPath,
+  queriesPath,
   secretHeader,
 } from "../../src/dns/replication/listener-protocol.ts";
 
@@ -38,4 +40,11 @@ export function resolveByListeners(env: ListenersEnv): ResolveExternal {
       return "failed";
     }
   };
+}
+
+/** The numbers of queries that the listeners have answered; none without listeners. */
+export async function countListenersQueries(env: ListenersEnv): Promise<readonly QueryCount[]> {
+  if (env.LISTENERS === undefined) return [];
+  const response = await postToListeners(env, queriesPath, null);
+  return (await response.json()) as readonly QueryCount[];
 }

@@ -11,7 +11,7 @@ import { ZoneError, type Problem } from "../../dns/record/problem.ts";
 import type { RecordDraft } from "../../dns/record/zone-record.ts";
 import { formatData } from "../../dns/record/presentation.ts";
 import { toRecordRequest } from "../../dns/transfer/record-request.ts";
-import { ttlSecondsMax, ttlSecondsMin } from "../../dns/rules/ttl.ts";
+import { nearestTtl } from "../../dns/rules/ttl.ts";
 import { composeLine } from "../../dns/zone-file/compose.ts";
 import { parseZoneFile } from "../../dns/zone-file/parse.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -61,10 +61,13 @@ export function planFile(
   options: { readonly zoneName: string; readonly proxied: boolean },
 ): ImportPlan {
   try {
-    const requests = parseZoneFile(text, { ...options, recordsMax: Infinity }).map(
-      ({ request, line }) => ({ request, place: `Line ${line}` }),
-    );
-    return { records: draftRecords(requests, options.zoneName), leftOut: [], movedTtls: [] };
+    const parsed = parseZoneFile(text, { ...options, recordsMax: Infinity });
+    const requests = parsed.map(({ request, line }) => ({ request, place: `Line ${line}` }));
+    const movedTtls = parsed.flatMap(({ request, ttlMovedFrom: ttl }) => {
+      const { name, type, ttl: to } = request as { name: string; type: string; ttl: number };
+      return ttl === null ? [] : [{ name: name.slice(0, -1), type, ttl, to }];
+    });
+    return { records: draftRecords(requests, options.zoneName), leftOut: [], movedTtls };
   } catch (error) {
     if (!(error instanceof ZoneError)) throw error;
     throw new UserError(error.problems.map(describe).join("\n"));
@@ -85,7 +88,7 @@ export function planTransfer(records: readonly ResourceRecord[], zoneName: strin
       continue;
     }
     const { ttl } = request;
-    const to = Math.min(Math.max(ttl, ttlSecondsMin), ttlSecondsMax);
+    const to = nearestTtl(ttl);
     if (to !== ttl) movedTtls.push({ name, type, ttl, to });
     requests.push({
       request: { ...request, name: `${name}.`, ttl: to },

@@ -14,6 +14,8 @@ const nameInvalidCode = 9000;
 interface UploadResult {
   readonly added: number;
   readonly parsed: number;
+  /** What the API changed. */
+  readonly remarks: readonly string[];
 }
 
 /** Sends a zone file as it is: the API adds all records or none. */
@@ -25,7 +27,8 @@ export async function uploadFile(
 ): Promise<UploadResult> {
   try {
     const result = await api.importFile(zoneId, text, { proxied });
-    return { added: result.recs_added, parsed: result.total_records_parsed };
+    const { recs_added: added, total_records_parsed: parsed, remarks } = result;
+    return { added, parsed, remarks };
   } catch (error) {
     throw explain(error, (message) => message);
   }
@@ -56,7 +59,8 @@ export async function uploadPlan(
         );
       }
     }
-    return { added, parsed };
+    // The plan has the nearest TTLs already, and tells so.
+    return { added, parsed, remarks: [] };
   } finally {
     progress.end();
   }

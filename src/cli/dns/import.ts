@@ -68,13 +68,14 @@ export const importRecords: LeafCommand = {
         plan = planFile(text, { zoneName, proxied });
       }
       const { id } = zone ?? (await api.createZone(zoneName));
-      const { added, parsed } = await (
+      const { added, parsed, remarks } = await (
         plan === null ? uploadFile(api, id, text as string, proxied) : uploadPlan(api, id, plan)
       ).catch(async (error: unknown) => {
         if (zone === null && (await api.recordCount(id)) === 0) await api.deleteZone(id);
         throw error;
       });
       const { leftOut = [], movedTtls = [] } = plan ?? {};
+      for (const remark of remarks) printRemark(remark);
       for (const line of describeLeftOut(leftOut, zoneName)) printRemark(line);
       if (movedTtls.length > 0) {
         printRemark(`${counted(movedTtls.length, "TTL")} changed to the nearest of 60 to 86400.`);

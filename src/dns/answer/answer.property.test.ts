@@ -65,7 +65,7 @@ const record: fc.Arbitrary<ServedRecord> = fc
 const steps = fc.array(fc.tuple(record, fc.option(fc.nat(), { freq: 3 })), { maxLength: 25 });
 
 function isAllowed(made: ServedRecord, records: readonly ServedRecord[]): boolean {
-  const draft = { ...made, comment: null, tags: [] };
+  const draft = { ...made, comment: null, tags: [], privateRouting: false };
   const neighbours = records.filter(({ name }) => name === made.name);
   return findConflict(draft, neighbours, { zoneName: apex, nameServers: [] }) === null;
 }

@@ -183,6 +183,11 @@ class Lookup {
     this.reusable = false;
   }
 
+  answerAt(zone: ServedZone, node: ServedNode): void {
+    this.#visited.add(node.key);
+    this.#answerFrom(zone, node, zone.view(node).owner, node.key);
+  }
+
   #answerFrom(zone: ServedZone, node: ServedNode, owner: Uint8Array, key: NameKey): void {
     const type = this.#type;
     const view = zone.view(node);
@@ -196,8 +201,7 @@ class Lookup {
     }
     if (type === typeCodes.ANY) {
       this.#note("any-minimal", key);
-      const minimal = { type: typeCodes.HINFO, ttlSeconds: anyTtlSeconds, data: [anyData] };
-      this.#proofs.addSet(this.answers, zone, { owner, ...minimal }, { isSynthesised });
+      this.#proofs.addSet(this.answers, zone, minimalSet(owner), { isSynthesised });
       return;
     }
     const isHidden = type === typeCodes.DS && this.#proofs.hidesDs(zone, key);
@@ -316,10 +320,31 @@ function lookUpAnswer(
   const lookup = new Lookup(context, question.type, proofs);
   if (question.class === classCodes.IN) lookup.findZone(question.name);
   else lookup.refuse("other-class", nameKey(question.name));
+  return finish(lookup);
+}
+
+/** The answer for a name of a zone, also where another zone or a delegation hides the name. */
+export function answerAt(
+  zone: ServedZone,
+  node: ServedNode,
+  type: number,
+  context: AnswerContext,
+): Answer | ExternalNeeded {
+  const lookup = new Lookup(context, type, new AnswerProofs(null, context.nowSeconds));
+  lookup.answerAt(zone, node);
+  return finish(lookup);
+}
+
+function finish(lookup: Lookup): Answer | ExternalNeeded {
   if (lookup.needed !== null) return lookup.needed;
   if (lookup.rcode !== rcodes.SERVFAIL || lookup.looped) return lookup;
   // A client would take half of an answer for the whole.
   return { ...emptyAnswer(rcodes.SERVFAIL), rules: lookup.rules };
+}
+
+/** The set of a name that has records, for clients that ask for any (RFC 8482 section 4.2). */
+export function minimalSet(owner: Uint8Array): RecordSet {
+  return { owner, type: typeCodes.HINFO, ttlSeconds: anyTtlSeconds, data: [anyData] };
 }
 
 export function emptyAnswer(rcode: number): Answer {

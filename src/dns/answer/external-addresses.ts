@@ -53,26 +53,38 @@ function keyOf({ name, type }: ExternalQuestion): string {
 }
 
 export class ExternalAddressCache {
-  /** `data` is `null` for a failure. */
+  /** `data` is `null` for a failure; `last` is the last result that was no failure. */
   readonly #entries = new Map<
     string,
-    { readonly data: readonly Uint8Array[] | null; readonly expiresSeconds: number }
+    {
+      readonly data: readonly Uint8Array[] | null;
+      readonly expiresSeconds: number;
+      readonly last: ExternalAddresses | undefined;
+    }
   >();
 
   put(question: ExternalQuestion, result: ExternalResult, nowSeconds: number): void {
     const key = keyOf(question);
+    const before = this.#entries.get(key);
     this.#entries.delete(key);
     // A map keeps the order of insertion: the first entry is the oldest.
     const [oldest] = this.#entries.size < entriesMax ? [] : this.#entries.keys();
     if (oldest !== undefined) this.#entries.delete(oldest);
     if (result === "failed") {
-      this.#entries.set(key, { data: null, expiresSeconds: nowSeconds + failureSeconds });
+      const expiresSeconds = nowSeconds + failureSeconds;
+      this.#entries.set(key, { data: null, expiresSeconds, last: before?.last });
       return;
     }
     const parse = question.type === "A" ? parseIpv4 : parseIpv6;
     const data = result.addresses.map(parse).filter((octets) => octets !== null);
-    const ttl = Math.max(ttlSecondsMin, result.ttlSeconds);
-    this.#entries.set(key, { data, expiresSeconds: nowSeconds + ttl });
+    const ttlSeconds = Math.max(ttlSecondsMin, result.ttlSeconds);
+    const last = { data, ttlSeconds };
+    this.#entries.set(key, { data, expiresSeconds: nowSeconds + ttlSeconds, last });
+  }
+
+  /** The last result that was no failure, also when it has expired, with its whole TTL. */
+  last(question: ExternalQuestion): ExternalAddresses | undefined {
+    return this.#entries.get(keyOf(question))?.last;
   }
 
   /** `undefined`: the resolver was not asked yet, or its result has expired. */
@@ -81,6 +93,26 @@ export class ExternalAddressCache {
     if (entry === undefined || entry.expiresSeconds <= nowSeconds) return undefined;
     if (entry.data === null) return "failed";
     return { data: entry.data, ttlSeconds: Math.floor(entry.expiresSeconds - nowSeconds) };
+  }
+}
+
+/**
+ * Addresses for transfers, from the results of another cache. A secondary keeps what it gets until
+ * the next serial, so a result that has expired is better than none.
+ */
+export class LastAddresses extends ExternalAddressCache {
+  readonly #results: ExternalAddressCache;
+
+  constructor(results: ExternalAddressCache) {
+    super();
+    this.#results = results;
+  }
+
+  override get(
+    question: ExternalQuestion,
+    nowSeconds: number,
+  ): ReturnType<ExternalAddressCache["get"]> {
+    return this.#results.last(question) ?? this.#results.get(question, nowSeconds);
   }
 }
 

@@ -24,6 +24,8 @@ describe("flattening", () => {
     prox   600 CNAME shown ; cf_tags=cf-flatten-cname:true
     shown  1   A     192.0.2.9 ; cf_tags=cf-proxied:true
     *.any  600 CNAME target ; cf_tags=cf-flatten-cname:true
+    mixed  600 CNAME target
+    mixed  600 TXT   "beside the CNAME"
   `;
   const texts = { "example.org": text, "example.net": "host 300 A 192.0.2.4" };
   const zones = serve(texts);
@@ -44,6 +46,20 @@ describe("flattening", () => {
     ["flat.example.org TXT", ["NOERROR aa", soaLine]],
     ["flat.example.org CNAME", ["NOERROR aa", soaLine]],
     ["gone.example.org A", ["NOERROR aa", soaLine]],
+    [
+      "mixed.example.org A",
+      [
+        "NOERROR aa",
+        "answer mixed.example.org 120 A 192.0.2.1",
+        "answer mixed.example.org 120 A 192.0.2.2",
+      ],
+    ],
+    ["mixed.example.org CNAME", ["NOERROR aa", soaLine]],
+    ["mixed.example.org MX", ["NOERROR aa", soaLine]],
+    [
+      "mixed.example.org TXT",
+      ["NOERROR aa", 'answer mixed.example.org 600 TXT "beside the CNAME"'],
+    ],
     ["one.example.org A", ["SERVFAIL"]],
     [
       "back.example.org A",

@@ -6,6 +6,7 @@
 import { headerBytes } from "../wire/message-writer.ts";
 import { lowerCase } from "../wire/name-key.ts";
 import type { Answer } from "./answer.ts";
+import type { QueryCounts } from "./query-counts.ts";
 import type { Query } from "./query.ts";
 
 const answersMax = 50_000;
@@ -16,6 +17,8 @@ export interface PreparedAnswer {
   /** The whole message without OPT, with the question in the case of some earlier query. */
   readonly message: Uint8Array;
   readonly type: number;
+  /** The queries that this message has answered and that are not counted elsewhere. */
+  queries: number;
   readonly next: PreparedAnswer | undefined;
 }
 
@@ -28,11 +31,23 @@ function isFor({ message, type }: PreparedAnswer, query: Query): boolean {
   return true;
 }
 
+/** The name of the question, which starts after the header and is not compressed. */
+function questionName(message: Uint8Array): Uint8Array {
+  let end = headerBytes;
+  while (message[end] !== 0) end += message[end]! + 1;
+  return message.subarray(headerBytes, end + 1);
+}
+
 export class PreparedAnswers {
   readonly #byHash = new Map<number, PreparedAnswer>();
+  readonly #counts: QueryCounts;
   #revision = 0;
   #count = 0;
   #bytes = 0;
+
+  constructor(counts: QueryCounts) {
+    this.#counts = counts;
+  }
 
   get(query: Query, revision: number): PreparedAnswer | undefined {
     if (revision !== this.#revision) {
@@ -48,12 +63,26 @@ export class PreparedAnswers {
   put(query: Query, answer: Answer, message: Uint8Array): void {
     if (this.#count >= answersMax || this.#bytes + message.length > bytesMax) this.#clear();
     const next = this.#byHash.get(query.hash);
-    this.#byHash.set(query.hash, { answer, message, type: query.type, next });
+    this.#byHash.set(query.hash, { answer, message, type: query.type, queries: 1, next });
     this.#count += 1;
     this.#bytes += message.length;
   }
 
+  /** Moves the numbers of queries to the counts. */
+  count(): void {
+    for (let entry of this.#byHash.values()) {
+      for (;;) {
+        const { message, type, answer, queries, next } = entry;
+        if (queries > 0) this.#counts.add(questionName(message), type, answer.rcode, queries);
+        entry.queries = 0;
+        if (next === undefined) break;
+        entry = next;
+      }
+    }
+  }
+
   #clear(): void {
+    this.count();
     this.#byHash.clear();
     this.#count = 0;
     this.#bytes = 0;

@@ -25,15 +25,14 @@ import type { Tsig } from "../wire/tsig.ts";
 import { WireError } from "../wire/bytes.ts";
 import type { AnswerSigner, SignaturesNeeded } from "../dnssec/answer-signer.ts";
 import { signaturePeriod } from "../dnssec/signature-window.ts";
+import type { SigningContext } from "./answer-proofs.ts";
 import { answer, emptyAnswer, signedAnswer } from "./answer.ts";
-import {
-  isExternalNeeded,
-  type ExternalAddressCache,
-  type ExternalNeeded,
-} from "./external-addresses.ts";
+import type { ExternalAddressCache, ExternalNeeded } from "./external-addresses.ts";
 import { OptRecord, type OptSettings } from "./opt-record.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";
+import { QueryCounts } from "./query-counts.ts";
 import { Query, type QuerySignature, type QuerySource } from "./query.ts";
+import type { QueryCount } from "../rules/query-report.ts";
 import { opcodeBits, responseFlag, ResponseWriter, truncatedFlag } from "./response-writer.ts";
 import type { ServedZone } from "./served-zone.ts";
 import type { ServedZones } from "./served-zones.ts";
@@ -83,9 +82,10 @@ export class Responder {
   readonly #options: ResponderOptions;
   readonly #opt: OptRecord;
   readonly #writer: ResponseWriter;
-  readonly #prepared = new PreparedAnswers();
+  readonly #counts = new QueryCounts();
+  readonly #prepared = new PreparedAnswers(this.#counts);
   /** For queries with DO. Its signatures are those of `#signaturePeriod`. */
-  #preparedSigned = new PreparedAnswers();
+  #preparedSigned = new PreparedAnswers(this.#counts);
   #signaturePeriod = 0;
   /** The current query: `respond()` is synchronous, so there is one at a time. */
   readonly #query = new Query();
@@ -119,6 +119,13 @@ export class Responder {
     }
   }
 
+  /** The queries for names of the zones so far, signed and unsigned, without transfers. */
+  countQueries(): QueryCount[] {
+    this.#prepared.count();
+    this.#preparedSigned.count();
+    return this.#counts.list();
+  }
+
   /** A response without records. */
   #respondEmpty(rcode: number): Uint8Array {
     return this.#writer.write(this.#query, emptyAnswer(rcode));
@@ -134,42 +141,44 @@ export class Responder {
       return this.#respondEmpty(rcodes.FORMERR);
     if (isMetaType(query.type) && query.type !== typeCodes.ANY) return this.#respondToMetaType();
     const { zones, external, signer } = this.#options;
-    if (query.dnssecOk && zones.hasSigned && signer !== undefined) {
-      return this.#respondWithProofs(signer);
-    }
-    const prepared = this.#prepared.get(query, zones.revision);
+    const nowSeconds = query.receivedSeconds;
+    const isSigned = query.dnssecOk && zones.hasSigned && signer !== undefined;
+    const store = isSigned ? this.#preparedAt(nowSeconds) : this.#prepared;
+    const prepared = store.get(query, zones.revision);
     if (prepared !== undefined && query.class === classCodes.IN) {
+      prepared.queries += 1;
       return this.#writer.finish(query, prepared.answer, prepared.message);
     }
-    const result = answer(query, { zones, external, nowSeconds: query.receivedSeconds });
-    if (isExternalNeeded(result)) return result;
-    if (!result.reusable) return this.#writer.write(query, result);
+    const context = { zones, external, nowSeconds };
+    const result = isSigned
+      ? signedAnswer(query, context, this.#signingContext(signer))
+      : answer(query, context);
+    if ("kind" in result) return result.kind === "overloaded" ? this.#respondOverloaded() : result;
+    if (!result.reusable) {
+      if (result.rcode !== rcodes.REFUSED) {
+        this.#counts.add(query.name, query.type, result.rcode, 1);
+      }
+      return this.#writer.write(query, result);
+    }
     const message = this.#writer.compose(query, result).slice();
-    this.#prepared.put(query, result, message);
+    store.put(query, result, message);
     return this.#writer.finish(query, result, message);
   }
 
-  #respondWithProofs(signer: AnswerSigner): ResponderResult {
-    const query = this.#query;
-    const { zones, external } = this.#options;
-    const nowSeconds = query.receivedSeconds;
+  /** The prepared answers with the signatures of the current period. */
+  #preparedAt(nowSeconds: number): PreparedAnswers {
     const period = signaturePeriod(nowSeconds);
     if (period !== this.#signaturePeriod) {
-      this.#preparedSigned = new PreparedAnswers();
+      this.#preparedSigned.count();
+      this.#preparedSigned = new PreparedAnswers(this.#counts);
       this.#signaturePeriod = period;
     }
-    const prepared = this.#preparedSigned.get(query, zones.revision);
-    if (prepared !== undefined && query.class === classCodes.IN) {
-      return this.#writer.finish(query, prepared.answer, prepared.message);
-    }
-    const isProven = query.source.transport !== "udp";
-    const signing = { signer, isProven, compactOk: query.compactOk };
-    const result = signedAnswer(query, { zones, external, nowSeconds }, signing);
-    if ("kind" in result) return result.kind === "overloaded" ? this.#respondOverloaded() : result;
-    if (!result.reusable) return this.#writer.write(query, result);
-    const message = this.#writer.compose(query, result).slice();
-    this.#preparedSigned.put(query, result, message);
-    return this.#writer.finish(query, result, message);
+    return this.#preparedSigned;
+  }
+
+  #signingContext(signer: AnswerSigner): SigningContext {
+    const { source, compactOk } = this.#query;
+    return { signer, isProven: source.transport !== "udp", compactOk };
   }
 
   /**

@@ -91,6 +91,9 @@ export class ServedNode {
     for (const set of apexSets ?? []) addToSets(sets, set);
     let alias: Alias | null = null;
     let flattened: Alias | null = null;
+    // Other name servers refuse a CNAME beside other records (RFC 2181 section 10.1), and resolvers
+    // that have cached the CNAME would not see the other records.
+    const isMixed = this.records.some(({ type }) => type !== "CNAME");
     for (const record of this.records) {
       // One proxied record proxies all addresses of the name.
       if (proxied.length > 0 && isProxiable(record)) continue;
@@ -98,7 +101,8 @@ export class ServedNode {
       if (record.type === "CNAME") {
         const target = encodeName(record.content);
         const { flatten_all_cnames } = head.settings;
-        if (apexSets !== null || flatten_all_cnames || record.settings.flatten_cname === true) {
+        const isFlat = flatten_all_cnames || record.settings.flatten_cname === true;
+        if (apexSets !== null || isMixed || isFlat) {
           flattened = { target, ttlSeconds };
           continue;
         }

@@ -47,6 +47,12 @@ export class ServedZone {
     return this.#serial;
   }
 
+  /** The zone as plain data. */
+  get data(): ZoneData {
+    const records = [...this.#nodes.values()].flatMap((node) => node.records);
+    return { id: this.id, name: this.name, serial: this.#serial, ...this.#head, records };
+  }
+
   get soa(): RecordSet {
     return this.#soa;
   }

@@ -41,6 +41,13 @@ export interface ApiProblem {
   readonly error_chain?: readonly ApiProblem[];
 }
 
+export interface ImportResult {
+  readonly recs_added: number;
+  readonly total_records_parsed: number;
+  /** What the API changed. */
+  readonly remarks: readonly string[];
+}
+
 /** The API refused a call. */
 export class ApiError extends UserError {
   readonly problems: readonly ApiProblem[];
@@ -55,6 +62,7 @@ interface Envelope {
   readonly result: unknown;
   readonly success: boolean;
   readonly errors: readonly ApiProblem[];
+  readonly messages: readonly ApiProblem[];
   readonly result_info?: { readonly total_pages?: number };
 }
 
@@ -161,13 +169,14 @@ export class ApiClient {
     zoneId: string,
     text: string,
     { proxied }: { readonly proxied: boolean },
-  ): Promise<{ readonly recs_added: number; readonly total_records_parsed: number }> {
+  ): Promise<ImportResult> {
     const body = new FormData();
     body.set("file", new Blob([text]), "zone");
     body.set("proxied", String(proxied));
     const path = `/zones/${zoneId}/dns_records/import`;
-    const { result } = await this.#send(path, { method: "POST", body });
-    return result as { recs_added: number; total_records_parsed: number };
+    const { result, messages } = await this.#send(path, { method: "POST", body });
+    const remarks = messages.map(({ message }) => message);
+    return { ...(result as Omit<ImportResult, "remarks">), remarks };
   }
 
   async exportFile(zoneId: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { algorithm } from "./field/algorithm.ts";
 import { integer } from "./field/integer.ts";
 import { base64 } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
@@ -12,7 +13,7 @@ export const cert = defineRecordType({
   fields: {
     type: integer(16, { mnemonics: { ...types, URI: 253, OID: 254 } }),
     key_tag: integer(16),
-    algorithm: integer(8),
+    algorithm,
     certificate: base64,
   },
 });

@@ -1,4 +1,5 @@
 import { problem } from "./problem.ts";
+import { algorithm } from "./field/algorithm.ts";
 import { integer } from "./field/integer.ts";
 import { base64 } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
@@ -11,7 +12,7 @@ export const dnskey = defineRecordType({
   fields: {
     flags: integer(16),
     protocol: integer(8),
-    algorithm: integer(8),
+    algorithm,
     public_key: base64,
   },
   check({ protocol }, report) {

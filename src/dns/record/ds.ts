@@ -1,3 +1,4 @@
+import { algorithm, digestType } from "./field/algorithm.ts";
 import { integer } from "./field/integer.ts";
 import { checkDigestLength, hexadecimal } from "./field/octets.ts";
 import { defineRecordType } from "./record-type.ts";
@@ -12,8 +13,8 @@ export const ds = defineRecordType({
   shape: "data",
   fields: {
     key_tag: integer(16),
-    algorithm: integer(8),
-    digest_type: integer(8),
+    algorithm,
+    digest_type: digestType,
     digest: hexadecimal,
   },
   check({ digest_type, digest }, report) {

@@ -5,12 +5,8 @@ import { typeCodes } from "../wire/numbers.ts";
 import { Reader } from "../wire/reader.ts";
 import { WireError } from "../wire/bytes.ts";
 import { formatNsec, formatSignature } from "./dnssec-text.ts";
-import { recordTypes } from "./registry.ts";
-import type { RecordType } from "./record-type.ts";
+import { recordTypeByCode, recordTypes } from "./registry.ts";
 
-const typesByCode = new Map<number, RecordType>(
-  Array.from(recordTypes.values(), (type) => [type.code, type]),
-);
 const codesByName = new Map<string, number>([
   ...Object.entries(typeCodes),
   ...Array.from(recordTypes.values(), ({ type, code }) => [type, code] as const),
@@ -54,7 +50,7 @@ const otherForms = new Map<number, (data: Uint8Array) => string>([
 
 /** The form of a zone file; malformed data and data of an unknown type become `\# length hex`. */
 export function formatData(code: number, data: Uint8Array): string {
-  const type = typesByCode.get(code);
+  const type = recordTypeByCode(code);
   try {
     if (type !== undefined) return type.compose(type.read(data));
     const format = otherForms.get(code);

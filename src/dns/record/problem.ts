@@ -54,7 +54,7 @@ export const problem = {
   ttlRange: (min: number, max: number) =>
     make(400, 9021, `TTL must be between ${min} and ${max} seconds, or 1 for Automatic.`),
   requiredField: (field: string) => make(400, 9100, `${field} is a required field.`),
-  requiredDataField: (field: string) => make(400, 9100, `${field} is a required data field.`),
+  requiredDataField: (field: string) => make(400, 9101, `${field} is a required data field.`),
   contentType: (type: string) => make(400, 9207, `Content-type must be ${type}.`),
   malformedJson: () => make(400, 6007, "Malformed JSON in request body"),
   tagQuota: (count: number, quota: number) =>
@@ -115,6 +115,9 @@ export const problem = {
   commentInvalid: () => make(400, 9434, "comment must not contain control characters."),
   settingNotForType: (setting: string, type: string) =>
     make(400, 9435, `Setting ${setting} does not apply to ${type} records.`),
+  settingUnknown: (name: string) => make(400, 9437, `Setting ${name} does not exist.`),
+  purgeEmpty: () =>
+    make(400, 9438, "Request body must have purge_everything, files, tags, hosts or prefixes."),
   valueInvalid: (field: string, rule: string) => make(400, 9436, `${field} must be ${rule}.`),
   bodyTooLarge: (bytes: number) => make(413, 9440, `Request body is larger than ${bytes} bytes.`),
   bodyNotAnObject: () => make(400, 9441, "Request body must be a JSON object."),

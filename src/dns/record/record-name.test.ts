@@ -79,3 +79,18 @@ test("resolveName() requires the specification's form only for A, AAAA and CNAME
   for (const type of ["TXT", "PTR", "NS"]) expect(resolve("1", type)).toBe("1.example.org");
   expect(resolve("0/25", "NS")).toBe("0/25.example.org");
 });
+
+test("resolveName() accepts numbers as CNAMEs of reverse zones (RFC 2317)", () => {
+  const problems: Problem[] = [];
+  const reverse = "2.0.192.in-addr.arpa";
+  const request = { input: "3", type: "CNAME", zoneName: reverse, rules: "strict" as const };
+  expect(resolveName(request, (found) => problems.push(found))).toBe(`3.${reverse}`);
+  expect(problems).toEqual([]);
+});
+
+test("resolveName() takes dots inside a label as `\\.`", () => {
+  expect(resolve("first\\.last", "TXT")).toBe("first\\.last.example.org");
+  expect(resolve("first\\.example.org", "TXT")).toBe("first\\.example.org.example.org");
+  expect(resolve("a\\.example.org.", "TXT")).toBe(9000);
+  expect(resolve("a\\", "TXT")).toBe(9000);
+});

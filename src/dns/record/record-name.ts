@@ -2,8 +2,9 @@
  * Owner names. A request may contain `@`, a relative name, or a full name with or without the final
  * dot; the zone stores lower-case punycode without the dot. In A, AAAA and CNAME records the labels
  * below the zone must have the specification's form (start with a letter, end with a letter or
- * digit; underscores allowed); with `name_rules = "dns"` any DNS label is allowed. Deviation: the
- * deployed service allows labels that start with a digit, which the specification does not.
+ * digit; underscores allowed); with `name_rules = "dns"`, and in reverse zones, any DNS label is
+ * allowed. Deviation: the deployed service allows labels that start with a digit, which the
+ * specification does not.
  */
 import { labelBytesMax } from "../wire/name.ts";
 import { problem, type ReportProblem } from "./problem.ts";
@@ -16,24 +17,41 @@ const nameCharactersMax = 253;
 
 /** RFC 2317 delegations such as 0/25.2.0.192.in-addr.arpa contain a slash. */
 const dnsLabel = /^[a-z0-9_/-]+$/;
+/** Owner names may have dots inside a label, written as `\.` (RFC 1035 section 5.1). */
+const ownerLabel = /^(?:[a-z0-9_/-]|\\\.)+$/;
+const unescapedDot = /(?<!\\)\./;
 /** Underscores count as letters: _acme-challenge is a common CNAME. */
 const strictLabel = /^[a-z_](?:[a-z0-9_-]*[a-z0-9])?$/;
+/** The names of reverse zones are parts of addresses, also those of CNAMEs (RFC 2317). */
+const reverseZone = /(?:^|\.)(?:in-addr|ip6)\.arpa$/;
 const strictTypes = new Set(["A", "AAAA", "CNAME"]);
 
-export function isDnsName(name: string): boolean {
-  if (name.length > nameCharactersMax) return false;
-  return name.split(".").every((label) => label.length <= labelBytesMax && dnsLabel.test(label));
+export function isDnsName(name: string, labelForm = dnsLabel): boolean {
+  if (unescaped(name).length > nameCharactersMax) return false;
+  return name
+    .split(unescapedDot)
+    .every((label) => unescaped(label).length <= labelBytesMax && labelForm.test(label));
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("\\.", ".");
 }
 
 export function isInZone(name: string, zoneName: string): boolean {
-  return name === zoneName || name.endsWith(`.${zoneName}`);
+  if (name === zoneName) return true;
+  return name.endsWith(`.${zoneName}`) && name.at(-zoneName.length - 2) !== "\\";
+}
+
+/** Whether a name ends with the dot of the root. */
+export function isAbsoluteName(name: string): boolean {
+  return name.endsWith(".") && !name.endsWith("\\.");
 }
 
 /** The full name for the name of a request, not validated. */
 export function expandName(input: string, zoneName: string): string {
   const name = toAsciiName(input.trim());
   if (name === "@" || name === `@.${zoneName}`) return zoneName;
-  if (name.endsWith(".")) return name.slice(0, -1);
+  if (isAbsoluteName(name)) return name.slice(0, -1);
   return isInZone(name, zoneName) ? name : `${name}.${zoneName}`;
 }
 
@@ -61,8 +79,9 @@ export function resolveName(request: NameRequest, report: ReportProblem): string
 function isValidOwner(name: string, options: Omit<NameRequest, "input">): boolean {
   if (name === options.zoneName) return true;
   const plain = name.startsWith("*.") ? name.slice(2) : name;
-  if (name.length > nameCharactersMax || !isDnsName(plain)) return false;
+  if (unescaped(name).length > nameCharactersMax || !isDnsName(plain, ownerLabel)) return false;
   if (options.rules === "dns" || !strictTypes.has(options.type)) return true;
+  if (reverseZone.test(options.zoneName)) return true;
   if (plain === options.zoneName) return true;
   const below = plain.slice(0, -options.zoneName.length - 1);
   return below.split(".").every((label) => strictLabel.test(label));

@@ -66,8 +66,8 @@ export function defineRecordType<const Fields extends Readonly<Record<string, An
 
   function source(request: RdataRequest, report: ReportProblem): Rdata | undefined {
     if (shape === "content") return { content: request.content, priority: request.priority };
-    const { data = {} } = request;
-    if (typeof data !== "object" || data === null || Array.isArray(data)) {
+    const data = request.data ?? {};
+    if (typeof data !== "object" || Array.isArray(data)) {
       report(problem.notAnObject("data"));
       return undefined;
     }

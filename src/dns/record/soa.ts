@@ -26,6 +26,15 @@ export function nextSerial(serial: number): number {
   return (serial + 1) % serialModulus;
 }
 
+/**
+ * The first serial of a zone: the current time, or the serial after the last one that the name had.
+ * Secondaries keep the old zone when its serial is later, and a clock can go back.
+ */
+export function firstSerial(nowSeconds: number, last: number | null): number {
+  const now = nowSeconds % serialModulus;
+  return last === null || isLaterSerial(now, last) ? now : nextSerial(last);
+}
+
 /** RFC 1982 leaves a distance of exactly half the range undefined; here it is not later. */
 export function isLaterSerial(later: number, earlier: number): boolean {
   const distance = (later - earlier + serialModulus) % serialModulus;

@@ -20,13 +20,21 @@ function label(text: string): string {
   return text.startsWith("_") ? text : `_${text}`;
 }
 
-/** Older clients send the owner name in three parts: data.service, data.proto and data.name. */
-export function legacyOwner(data: unknown): string | undefined {
+/** The first two labels of an owner name, when both start with an underscore. */
+const serviceLabels = /^_[^.]+\._[^.]+(?:\.|$)/;
+
+/**
+ * Older clients send the owner name in three parts: data.service, data.proto and data.name. The
+ * deployed service ignores the name of such a request; here it counts when data.name is missing.
+ */
+export function legacyOwner(request: Readonly<Record<string, unknown>>): string | undefined {
+  const { data, name: given } = request;
   if (typeof data !== "object" || data === null) return undefined;
-  const { service, proto, name } = data as Record<string, unknown>;
+  const { service, proto, name = given ?? "@" } = data as Record<string, unknown>;
   if (typeof service !== "string" || typeof proto !== "string" || typeof name !== "string") {
     return undefined;
   }
   const prefix = `${label(service)}.${label(proto)}`;
-  return name === "@" || name === "" ? prefix : `${prefix}.${name}`;
+  const base = name.trim().replace(serviceLabels, "");
+  return base === "@" || base === "" ? prefix : `${prefix}.${base}`;
 }

@@ -29,9 +29,17 @@ export class ScanError extends Error {
 const quotedText = String.raw`"(?:[^"\\\n]|\\[^\n])*"`;
 /** A word may contain quoted parts: alpn="h3,h2" is a single word. */
 const word = String.raw`(?:[^\s"\\;()]|\\[^\n]|(?<=[^\s;()])${quotedText})+`;
-const lexemes = new RegExp(String.raw`[\n()]|[ \t\r\f\v]+|;[^\n]*|${quotedText}|${word}`, "gy");
+const lexemes = new RegExp(String.raw`[\n()]|[ \t\r\f\v]+|;[^\n]*|${quotedText}|${word}`, "y");
 
-export function* scanLines(text: string): Generator<LogicalLine> {
+/**
+ * Throws ScanError at the first malformed line.
+ *
+ * @param report receives the malformed lines instead; the scan continues after them
+ */
+export function* scanLines(
+  text: string,
+  report: (error: ScanError) => void = fail,
+): Generator<LogicalLine> {
   const source = text.replace(/^\uFEFF/, "");
   let tokens: Token[] = [];
   let comment: string | null = null;
@@ -41,8 +49,17 @@ export function* scanLines(text: string): Generator<LogicalLine> {
   let startsBlank = false;
   let at = 0;
   let lineStart = 0;
-  for (const [lexeme] of source.matchAll(lexemes)) {
+  while (at < source.length) {
     const start = at;
+    lexemes.lastIndex = at;
+    const lexeme = lexemes.exec(source)?.[0];
+    if (lexeme === undefined) {
+      report(new ScanError(lineNumber, "a quotation mark is not closed"));
+      const end = source.indexOf("\n", at);
+      at = end < 0 ? source.length : end;
+      tokens = [];
+      continue;
+    }
     at += lexeme.length;
     switch (lexeme.charAt(0)) {
       case "\n":
@@ -62,7 +79,8 @@ export function* scanLines(text: string): Generator<LogicalLine> {
       case ")":
         depth -= 1;
         if (depth < 0) {
-          throw new ScanError(lineNumber, "a parenthesis is closed that was not opened");
+          report(new ScanError(lineNumber, "a parenthesis is closed that was not opened"));
+          [depth, tokens] = [0, []];
         }
         break;
       case ";":
@@ -76,9 +94,12 @@ export function* scanLines(text: string): Generator<LogicalLine> {
         else if (start === lineStart && depth === 0) startsBlank = true;
     }
   }
-  if (at < source.length) throw new ScanError(lineNumber, "a quotation mark is not closed");
-  if (depth > 0) throw new ScanError(firstLine, "a parenthesis is not closed");
-  if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
+  if (depth > 0) report(new ScanError(firstLine, "a parenthesis is not closed"));
+  else if (tokens.length > 0) yield { tokens, comment, number: firstLine, startsBlank };
+}
+
+function fail(error: ScanError): never {
+  throw error;
 }
 
 /** The words of a record's content, which has neither comments nor parentheses. */

@@ -11,6 +11,7 @@ const draft: RecordDraft = {
   comment: null,
   tags: ["a:b", "c:d"],
   settings: {},
+  privateRouting: false,
 };
 
 test("isSameDraft() is true for a copy", () => {

@@ -4,15 +4,22 @@
  *
  *     POST  /publications         a list of publications; 204 after every thread applied them
  *     POST  /external             a question about an external name; the resolver's result
+ *     POST  /queries              the numbers of queries of all threads
  *     GET   /ledge/zones          a list of the ids of all zones
  *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
  *                                 404 when the zone does not exist
+ *     GET   /ledge/zones/{id}/changes/{serial}
+ *                                 a list of the changes after the serial (`logged-change.ts`);
+ *                                 404 when the log does not reach back to it
+ *     POST  /ledge/zones/{id}/serial
+ *                                 gives the zone a new serial: flattened names have new addresses
  */
 import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 
 export const secretHeader = "x-ledge-secret";
 export const publicationPath = "/publications";
 export const externalPath = "/external";
+export const queriesPath = "/queries";
 /** `fetch()` needs a host, and the listeners' server answers loopback names (`base/host-rule.ts`). */
 export const listenersOrigin = "http://localhost";
 export const zonesPath = "/ledge/zones";

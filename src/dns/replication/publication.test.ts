@@ -3,7 +3,13 @@ import type { ZoneRecord } from "../record/zone-record.ts";
 import { followChange, netChange } from "./publication.ts";
 
 function record(id: string, content = "192.0.2.1"): ZoneRecord {
-  const dates = { createdOn: "2026-01-01T00:00:00Z", modifiedOn: "2026-01-01T00:00:00Z" };
+  const dates = {
+    createdOn: "2026-01-01T00:00:00Z",
+    modifiedOn: "2026-01-01T00:00:00Z",
+    commentModifiedOn: null,
+    tagsModifiedOn: null,
+    privateRouting: false,
+  };
   const place = { id, name: `${id}.example.org`, type: "A", content, priority: null, ttl: 60 };
   return { ...place, ...dates, proxied: false, comment: "mine", tags: ["a:b"], settings: {} };
 }

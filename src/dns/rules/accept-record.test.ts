@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { rdataOf, recordArbitrary } from "../../../test/dns/support/record-arbitrary.ts";
 import { propertyRuns } from "../../../test/support/property-runs.ts";
-import { recordRules } from "../../../test/dns/support/accept.ts";
+import { acceptOrThrow, recordRules } from "../../../test/dns/support/accept.ts";
 import { acceptRecord, recordFields } from "./accept-record.ts";
 import type { Problem } from "../record/problem.ts";
 import { recordType } from "../record/registry.ts";
@@ -70,6 +70,30 @@ test("acceptRecord() reports all problems of a request", () => {
     data: { port: -1, target: "x" },
   };
   expect(accept(request).problems.map(({ code }) => code)).toEqual([
-    9000, 9404, 9004, 9021, 9100, 9100, 9406,
+    9000, 9404, 9004, 9021, 9101, 9101, 9406,
   ]);
+});
+
+describe("acceptRecord() with an SRV record of an older client", () => {
+  const data = { service: "sip", proto: "_tcp", priority: 1, weight: 2, port: 3, target: "t.test" };
+
+  test.each([
+    [{ data: { ...data, name: "sub" } }, "_sip._tcp.sub.example.org"],
+    [{ data: { ...data, name: "@" } }, "_sip._tcp.example.org"],
+    [{ data }, "_sip._tcp.example.org"],
+    [{ name: "sub", data }, "_sip._tcp.sub.example.org"],
+    [{ name: "@", data }, "_sip._tcp.example.org"],
+    [{ name: "example.org", data }, "_sip._tcp.example.org"],
+    [{ name: "_sip._tcp.sub.example.org", data }, "_sip._tcp.sub.example.org"],
+    [{ name: "ignored", data: { ...data, name: "sub" } }, "_sip._tcp.sub.example.org"],
+  ])("%j", (request, name) => {
+    expect(acceptOrThrow({ type: "SRV", ...request }).name).toBe(name);
+  });
+});
+
+test("acceptRecord() refuses an address of the platform in every form", () => {
+  for (const content of ["::ffff:198.18.0.1", "::FFFF:c612:1"]) {
+    const refused = () => acceptOrThrow({ type: "AAAA", name: "a", content });
+    expect(refused).toThrow("an address of the platform itself");
+  }
 });

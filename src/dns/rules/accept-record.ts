@@ -9,6 +9,7 @@ import type { RecordDraft } from "../record/zone-record.ts";
 import { recordTypes } from "../record/registry.ts";
 import type { RecordType } from "../record/record-type.ts";
 import { legacyOwner } from "../record/srv.ts";
+import { addressKey } from "../record/field/ip-address.ts";
 import { joinStrings, parseStrings } from "../record/field/quoted-strings.ts";
 import { isTextKind, textKinds } from "../record/txt.ts";
 import { acceptTtl } from "./ttl.ts";
@@ -33,6 +34,7 @@ export const recordFields = [
   "comment",
   "tags",
   "settings",
+  "private_routing",
 ];
 
 /** The JSON object of a request, not validated. */
@@ -66,10 +68,18 @@ function acceptProxied(input: unknown, type: RecordType, report: ReportProblem):
   return input && type.proxiable;
 }
 
+function acceptPrivateRouting(input: unknown, type: RecordType, report: ReportProblem): boolean {
+  if (input === undefined || input === null || input === false) return false;
+  if (input !== true) report(problem.notABoolean("private_routing"));
+  else if (!type.proxiable) report(problem.settingNotForType("private_routing", type.type));
+  return input === true;
+}
+
 /** Deviation: private addresses can be proxied, because a local origin has a private address. */
 function checkPlatformAddress(draft: RecordDraft, rules: RecordRules, report: ReportProblem): void {
   if (draft.type !== "A" && draft.type !== "AAAA") return;
-  if (!rules.platformAddresses.includes(draft.content)) return;
+  const content = addressKey(draft.content);
+  if (!rules.platformAddresses.some((address) => addressKey(address) === content)) return;
   report(
     draft.proxied
       ? problem.targetNotAllowed(draft.content)
@@ -92,10 +102,10 @@ export function acceptRecord(
   report: ReportProblem,
 ): RecordDraft | undefined {
   const type = acceptType(request["type"], report);
-  const legacyName = type?.type === "SRV" ? legacyOwner(request["data"]) : undefined;
+  const legacyName = type?.type === "SRV" ? legacyOwner(request) : undefined;
   const name = resolveName(
     {
-      input: request["name"] ?? legacyName,
+      input: legacyName ?? request["name"],
       type: type?.type ?? "",
       zoneName: rules.zoneName,
       rules: rules.nameRules,
@@ -125,6 +135,7 @@ export function acceptRecord(
     comment,
     tags,
     settings,
+    privateRouting: acceptPrivateRouting(request["private_routing"], type, report),
   };
   checkPlatformAddress(draft, rules, report);
   // A CNAME to itself has no target, proxied or not.

@@ -17,7 +17,15 @@ function draft(
   name = "www.example.org",
   more: Partial<RecordDraft> = {},
 ): RecordDraft {
-  const base = { ttl: 1, proxied: false, comment: null, tags: [], settings: {}, priority: null };
+  const base = {
+    ttl: 1,
+    proxied: false,
+    comment: null,
+    tags: [],
+    settings: {},
+    priority: null,
+    privateRouting: false,
+  };
   return { ...base, name, type, content: content[type]!, ...more };
 }
 

@@ -7,7 +7,14 @@ function edit(
   request: Readonly<Record<string, unknown>>,
   patch: Readonly<Record<string, unknown>>,
 ): RecordDraft {
-  const record = { ...acceptOrThrow(request), id: "1", createdOn: "", modifiedOn: "" };
+  const record = {
+    ...acceptOrThrow(request),
+    id: "1",
+    createdOn: "",
+    modifiedOn: "",
+    commentModifiedOn: null,
+    tagsModifiedOn: null,
+  };
   return acceptOrThrow(applyRecordPatch(record, patch));
 }
 

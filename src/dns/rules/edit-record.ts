@@ -12,6 +12,7 @@ export function applyRecordPatch(record: ZoneRecord, patch: RecordRequest): Reco
     ...record,
     data: describeData(record) ?? undefined,
     priority: record.priority ?? undefined,
+    private_routing: record.privateRouting,
   };
   const type = patch["type"];
   if (typeof type === "string" && type.toUpperCase() !== record.type) {

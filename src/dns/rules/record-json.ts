@@ -31,6 +31,7 @@ export function describeRecord(record: ZoneRecord, zone: ZoneIdentity): Record<s
     ...(type.topLevelPriority ? { priority: record.priority } : {}),
     ...(data === null ? {} : { data }),
     settings: record.settings,
+    ...(record.privateRouting ? { private_routing: true } : {}),
     meta: {
       auto_added: false,
       managed_by_apps: false,
@@ -41,5 +42,7 @@ export function describeRecord(record: ZoneRecord, zone: ZoneIdentity): Record<s
     tags: record.tags,
     created_on: record.createdOn,
     modified_on: record.modifiedOn,
+    ...(record.commentModifiedOn === null ? {} : { comment_modified_on: record.commentModifiedOn }),
+    ...(record.tagsModifiedOn === null ? {} : { tags_modified_on: record.tagsModifiedOn }),
   };
 }

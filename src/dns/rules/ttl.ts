@@ -3,13 +3,13 @@ import { problem, type ReportProblem } from "../record/problem.ts";
 import { readInteger } from "../record/field/integer.ts";
 
 /** The TTL "Auto" in requests and responses. */
-const ttlAuto = 1;
+export const ttlAuto = 1;
 /** The specification: the TTL of a record with "Auto" in DNS answers. */
 export const ttlAutoSeconds = 300;
 
 /** The deployed service's limits for records. */
-export const ttlSecondsMin = 60;
-export const ttlSecondsMax = 86_400;
+const ttlSecondsMin = 60;
+const ttlSecondsMax = 86_400;
 
 /** The deployed service's ranges for the TTLs of a zone's apex: NS, SOA, and negative answers. */
 export const nsTtlSecondsRange = [30, ttlSecondsMax] as const;
@@ -26,6 +26,11 @@ export function acceptTtl(input: unknown, proxied: boolean, report: ReportProble
     return ttlAuto;
   }
   return proxied ? ttlAuto : ttl;
+}
+
+/** The TTL of a zone file or a transfer, which may have any, as a TTL that records can have. */
+export function nearestTtl(ttlSeconds: number): number {
+  return Math.min(Math.max(ttlSeconds, ttlSecondsMin), ttlSecondsMax);
 }
 
 /** The TTL of a record in DNS answers. */

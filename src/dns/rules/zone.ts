@@ -14,18 +14,27 @@ export interface Zone {
   readonly vanityNameServers: readonly string[];
   readonly createdOn: string;
   readonly modifiedOn: string;
+  /** Later than every serial that a zone of this name had. Zones of earlier versions have none. */
+  readonly firstSerial?: number;
 }
 
 const zoneTypes = ["full", "partial", "secondary", "internal"];
 
-/** Returns lower-case punycode; a zone name has at least one label and no wildcard. */
+/** RFC 952 and RFC 1123: hyphens stand inside a label. Underscores and RFC 2317 names are DNS names. */
+const edgeHyphen = /(?:^|\.)-|-(?:\.|$)/;
+
+/**
+ * Returns lower-case punycode. A zone name has no wildcard and at least two labels: the deployed
+ * service refuses top-level domains.
+ */
 export function acceptZoneName(input: unknown, report: ReportProblem): string | undefined {
   if (input === undefined || input === null) {
     report(problem.requiredField("name"));
     return undefined;
   }
   const name = typeof input === "string" ? toAsciiName(input.trim()).replace(/\.$/, "") : "";
-  if (name === "" || !isDnsName(name) || normaliseHostname(name) === null) {
+  const isDomain = name.includes(".") && !edgeHyphen.test(name);
+  if (!isDomain || !isDnsName(name) || normaliseHostname(name) === null) {
     report(problem.zoneNameInvalid());
     return undefined;
   }

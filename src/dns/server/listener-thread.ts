@@ -18,8 +18,9 @@ import { ExternalResolver } from "./external-resolver.ts";
 import { hmac, nowSeconds } from "../client/message-signing.ts";
 import { OutgoingTransfers } from "./outgoing-transfers.ts";
 import {
-  forwardPublications,
+  OtherThreads,
   startPublicationServer,
+  type ForwardedCalls,
   type PublicationServer,
 } from "./publication-server.ts";
 import { QueryHandler } from "./query-handler.ts";
@@ -43,7 +44,14 @@ const data = workerData as ThreadData;
 const zones = new ServedZones({ platformAddresses: data.platformAddresses });
 const resolver = new ExternalResolver(data.resolvers);
 const resolution = { external: new ExternalAddressCache(), resolve: resolver.resolve, nowSeconds };
-const transfers = new OutgoingTransfers({ ...resolution, config: data.transfers, zones });
+const transfers = new OutgoingTransfers({
+  ...resolution,
+  config: data.transfers,
+  zones,
+  platformAddresses: data.platformAddresses,
+  advanceSerial: (zoneId) => replicated.advanceSerial(zoneId),
+  changesSince: (zoneId, serial) => replicated.changesSince(zoneId, serial),
+});
 const keys = new Map(data.transfers.keys.map((key) => [key.name, key]));
 const responder = new Responder({
   zones,
@@ -61,7 +69,7 @@ const handler = new QueryHandler({
   responder,
   transfer: (request, source) => transfers.serve(request, source),
 });
-const replicated = new ReplicatedZones(zones, {
+const replicated: ReplicatedZones = new ReplicatedZones(zones, {
   secret: data.secret,
   onChange: (zoneId, change) => transfers.onZoneChange(zoneId, change),
 });
@@ -82,20 +90,24 @@ async function apply(publications: readonly Publication[]): Promise<void> {
 const calls = {
   /** For the first thread. Returns the address of the publication server. */
   async receivePublications(): Promise<string> {
-    const forward = forwardPublications(data.forwardingPorts);
+    const others = new OtherThreads(data.forwardingPorts);
     server = await startPublicationServer({
       secret: data.secret,
       resolve: resolver.resolve,
       apply: async (publications) => {
-        await Promise.all([apply(publications), forward(publications)]);
+        await Promise.all([apply(publications), others.apply(publications)]);
       },
+      countQueries: async () => [...responder.countQueries(), ...(await others.countQueries())],
     });
     return server.address;
   },
 
   /** For the other threads. */
   receiveForwarded(): void {
-    for (const port of data.forwardingPorts) serveThreadCalls(port, { apply });
+    const forwarded = { apply, countQueries: () => responder.countQueries() };
+    for (const port of data.forwardingPorts) {
+      serveThreadCalls(port, forwarded satisfies ForwardedCalls);
+    }
   },
 
   load: (origin: string): Promise<void> => replicated.load(origin),

@@ -8,21 +8,34 @@ import { rcodes } from "../wire/numbers.ts";
 import { WireError } from "../wire/bytes.ts";
 import { formatIpv4, formatIpv6 } from "../record/field/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
-import { resolveIntoCache, type ExternalResolution } from "../answer/external-addresses.ts";
+import {
+  LastAddresses,
+  resolveIntoCache,
+  type ExternalResolution,
+} from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
 import type { TransferRequest } from "../answer/responder.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
-import { transferOctets } from "../transfer/outgoing.ts";
+import { isLaterSerial } from "../record/soa.ts";
+import { rewind, type LoggedChange } from "../replication/logged-change.ts";
+import { requestedSerial, transferOctets } from "../transfer/outgoing.ts";
+import { replayZone } from "../transfer/replayed-zone.ts";
 import { externalQuestions, TransferredZone } from "../transfer/transferred-zone.ts";
 import type { TransferConfig } from "../../config/dns-transfers.ts";
 import { hmac, signNow } from "../client/message-signing.ts";
+import { AddressRenewal } from "./address-renewal.ts";
 import { Notifier } from "./notifier.ts";
 
 export interface OutgoingTransfersOptions extends ExternalResolution {
   readonly config: TransferConfig;
   readonly zones: ServedZones;
+  readonly platformAddresses: readonly string[];
+  /** Gives a zone a new serial, because the addresses of its flattened names have changed. */
+  readonly advanceSerial: (zoneId: string) => Promise<void>;
+  /** The changes of a zone after a serial, from its log; `null` when the log does not reach back. */
+  readonly changesSince: (zoneId: string, serial: number) => Promise<LoggedChange[] | null>;
 }
 
 export class OutgoingTransfers {
@@ -31,11 +44,14 @@ export class OutgoingTransfers {
   readonly #allowedKeys = new Set<string>();
   readonly #copies = new Map<string, TransferredZone>();
   readonly #notifier: Notifier;
+  readonly #renewal: AddressRenewal;
 
   constructor(options: OutgoingTransfersOptions) {
     this.#options = options;
     for (const entry of options.config.allow) this.#allow(entry);
     this.#notifier = new Notifier(options.config.secondaries, options.zones);
+    const copyOf = (zoneId: string): TransferredZone | undefined => this.#copies.get(zoneId);
+    this.#renewal = new AddressRenewal({ ...options, copyOf });
   }
 
   /** @param change the change of the zone; `null` when the zone was replaced or removed */
@@ -45,7 +61,8 @@ export class OutgoingTransfers {
       this.#copies.delete(zoneId);
       return;
     }
-    this.#copies.get(zoneId)?.follow(zone, change, this.#context());
+    this.#copies.get(zoneId)?.follow(zone, change, this.#lastContext());
+    this.#renewal.schedule(zoneId);
     this.#notifier.changed(zoneId);
   }
 
@@ -56,10 +73,10 @@ export class OutgoingTransfers {
       yield refusal(request, rcodes.REFUSED);
       return;
     }
-    const copy = await this.#copy(zone);
     const nowSeconds = this.#options.nowSeconds();
     const signature = request.signature && { ...request.signature, hmac, nowSeconds };
     try {
+      const copy = await this.#copyWith(zone, requestedSerial(query));
       yield* transferOctets(query, copy, signature);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
@@ -69,6 +86,7 @@ export class OutgoingTransfers {
 
   stop(): void {
     this.#notifier.stop();
+    this.#renewal.stop();
   }
 
   #allow(entry: string): void {
@@ -89,6 +107,24 @@ export class OutgoingTransfers {
       : this.#allowedAddresses.check(formatIpv6(address), "ipv6");
   }
 
+  /** The copy, if possible with the changes since a serial. */
+  async #copyWith(zone: ServedZone, serial: number | null): Promise<TransferredZone> {
+    const copy = await this.#copy(zone);
+    const isKnown = serial === null || !isLaterSerial(copy.serial, serial);
+    if (isKnown || copy.since(serial) !== null) return copy;
+    const changes = await this.#options.changesSince(zone.id, serial).catch(() => null);
+    // Meanwhile the zone may have changed: then the copy has followed it.
+    const [current, latest] = [this.#options.zones.get(zone.id), this.#copies.get(zone.id)];
+    if (changes === null || current === undefined || latest === undefined) return latest ?? copy;
+    const until = changes.findIndex((change) => change.serial === current.serial) + 1;
+    const { data, changes: forward } = rewind(current.data, serial, changes.slice(0, until));
+    const { platformAddresses } = this.#options;
+    const options = { ...this.#lastContext(), platformAddresses, current: latest };
+    const replayed = until === 0 ? null : replayZone(data, forward, options);
+    if (replayed !== null) this.#copies.set(zone.id, replayed);
+    return replayed ?? latest;
+  }
+
   async #copy(zone: ServedZone): Promise<TransferredZone> {
     const known = this.#copies.get(zone.id);
     if (known !== undefined) return known;
@@ -96,9 +132,15 @@ export class OutgoingTransfers {
     await Promise.all(questions.map((question) => resolveIntoCache(question, this.#options)));
     // Meanwhile the zone may have changed, or another transfer may have made the copy.
     const current = this.#options.zones.get(zone.id) ?? zone;
-    const copy = this.#copies.get(zone.id) ?? new TransferredZone(current, this.#context());
+    const copy = this.#copies.get(zone.id) ?? new TransferredZone(current, this.#lastContext());
     this.#copies.set(zone.id, copy);
+    this.#renewal.schedule(zone.id);
     return copy;
+  }
+
+  /** For the records of a copy. */
+  #lastContext(): AnswerContext {
+    return { ...this.#context(), external: new LastAddresses(this.#options.external) };
   }
 
   #context(): AnswerContext {

@@ -3,8 +3,13 @@ import { request as send, type IncomingMessage } from "node:http";
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Publication } from "../replication/publication.ts";
-import { forwardPublications, startPublicationServer } from "./publication-server.ts";
-import { externalPath, publicationPath, secretHeader } from "../replication/listener-protocol.ts";
+import { OtherThreads, startPublicationServer } from "./publication-server.ts";
+import {
+  externalPath,
+  publicationPath,
+  queriesPath,
+  secretHeader,
+} from "../replication/listener-protocol.ts";
 import { serveThreadCalls } from "./thread-calls.ts";
 
 const publications: Publication[] = [{ kind: "removed", zoneId: "z" }];
@@ -15,10 +20,10 @@ function channel(): MessageChannel {
   return made;
 }
 
-describe("forwardPublications()", () => {
+describe("OtherThreads.apply()", () => {
   it("resolves when every thread has acknowledged, and not before", async () => {
     const [one, other] = [channel(), channel()];
-    const forward = forwardPublications([one.port1, other.port1]);
+    const threads = new OtherThreads([one.port1, other.port1]);
     const applying = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<readonly Publication[]>();
     serveThreadCalls(one.port2, { apply: async () => {} });
@@ -29,7 +34,7 @@ describe("forwardPublications()", () => {
       },
     });
     let sent = false;
-    const sending = forward(publications).then(() => (sent = true));
+    const sending = threads.apply(publications).then(() => (sent = true));
     expect(await arrived.promise).toEqual(publications);
     // After another message, the acknowledgement of the first thread has arrived.
     const more = channel();
@@ -42,14 +47,14 @@ describe("forwardPublications()", () => {
 
   it("does not wait for a thread that has ended or fails", async () => {
     const [gone, failing] = [channel(), channel()];
-    const forward = forwardPublications([gone.port1, failing.port1]);
+    const threads = new OtherThreads([gone.port1, failing.port1]);
     serveThreadCalls(failing.port2, {
       apply: () => Promise.reject(new Error("expected in this test")),
     });
-    const sending = forward(publications);
+    const sending = threads.apply(publications);
     gone.port2.close();
     await expect(sending).resolves.toBeUndefined();
-    await expect(forward(publications)).resolves.toBeUndefined();
+    await expect(threads.apply(publications)).resolves.toBeUndefined();
   });
 });
 
@@ -62,6 +67,7 @@ describe("startPublicationServer()", () => {
       secret,
       apply: async (given) => void applied.push(given),
       resolve: async () => "failed",
+      countQueries: async () => [],
     });
     onTestFinished(() => server.stop());
     const post = async (path: string, headers: Record<string, string>, body = "[]") => {
@@ -78,6 +84,7 @@ describe("startPublicationServer()", () => {
     const { applied, post } = await start();
     expect(await post(publicationPath, { [secretHeader]: secret, host: "localhost" })).toBe(204);
     expect(await post(externalPath, { [secretHeader]: secret })).toBe(200);
+    expect(await post(queriesPath, { [secretHeader]: secret })).toBe(200);
     expect(await post("/other", { [secretHeader]: secret })).toBe(404);
     expect(await post(publicationPath, { [secretHeader]: secret }, "{")).toBe(500);
     expect(applied).toEqual([[]]);

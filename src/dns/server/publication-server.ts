@@ -10,10 +10,16 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { MessagePort } from "node:worker_threads";
 import { loopbackOnly, refuseRequest } from "../../base/host-rule.ts";
-import { externalPath, publicationPath, secretHeader } from "../replication/listener-protocol.ts";
+import {
+  externalPath,
+  publicationPath,
+  queriesPath,
+  secretHeader,
+} from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
 import { isSameSecret } from "../wire/bytes.ts";
 import type { ExternalQuestion, ResolveExternal } from "../answer/external-addresses.ts";
+import type { QueryCount } from "../rules/query-report.ts";
 import { ThreadCaller } from "./thread-calls.ts";
 
 /** Resolves when queries are answered from the published state. */
@@ -29,13 +35,17 @@ export async function startPublicationServer(options: {
   readonly secret: string;
   readonly apply: ApplyPublications;
   readonly resolve: ResolveExternal;
+  readonly countQueries: () => Promise<readonly QueryCount[]>;
 }): Promise<PublicationServer> {
-  const { secret, apply, resolve } = options;
+  const { secret, apply, resolve, countQueries } = options;
   const handle = async (request: IncomingMessage): Promise<Reply> => {
     if (!isFromWorker(request, secret)) return { status: 403 };
     if (request.url === publicationPath) {
       await apply((await json(request)) as readonly Publication[]);
       return { status: 204 };
+    }
+    if (request.url === queriesPath) {
+      return { status: 200, body: JSON.stringify(await countQueries()) };
     }
     if (request.url !== externalPath) return { status: 404 };
     const question = (await json(request)) as ExternalQuestion;
@@ -72,11 +82,30 @@ function isFromWorker({ method = "", headers }: IncomingMessage, secret: string)
   return refuseRequest(head, loopbackOnly) === null && isSameSecret(Buffer.from(secret), given);
 }
 
-/** @param ports to the other threads, which serve `apply` */
-export function forwardPublications(ports: readonly MessagePort[]): ApplyPublications {
-  const threads = ports.map((port) => new ThreadCaller<{ apply: ApplyPublications }>(port));
-  return async (publications) => {
-    // A thread reports its own failures. A thread that has ended answers no queries.
-    await Promise.allSettled(threads.map((thread) => thread.call("apply", publications)));
-  };
+/** The calls that the first thread makes to the other threads. */
+export type ForwardedCalls = {
+  apply: ApplyPublications;
+  countQueries: () => readonly QueryCount[];
+};
+
+/** The other threads, called by the first. */
+export class OtherThreads {
+  readonly #callers: readonly ThreadCaller<ForwardedCalls>[];
+
+  /** @param ports to the threads, which serve `ForwardedCalls` */
+  constructor(ports: readonly MessagePort[]) {
+    this.#callers = ports.map((port) => new ThreadCaller<ForwardedCalls>(port));
+  }
+
+  /** A thread reports its own failures. A thread that has ended answers no queries. */
+  async apply(publications: readonly Publication[]): Promise<void> {
+    await Promise.allSettled(this.#callers.map((caller) => caller.call("apply", publications)));
+  }
+
+  async countQueries(): Promise<QueryCount[]> {
+    const counts = await Promise.allSettled(
+      this.#callers.map((caller) => caller.call("countQueries")),
+    );
+    return counts.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  }
 }

@@ -5,10 +5,11 @@
  */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { Agent, get } from "../../base/node-http.ts";
+import { Agent, request as send } from "../../base/node-http.ts";
 import { text } from "node:stream/consumers";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
+import type { LoggedChange } from "../replication/logged-change.ts";
 import { readStateLines, secretHeader, zonesPath } from "../replication/listener-protocol.ts";
 import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
 
@@ -36,6 +37,17 @@ export class ReplicatedZones {
     this.#origin.resolve(origin);
     const ids = JSON.parse((await this.#get(zonesPath)) ?? "[]") as string[];
     await Promise.all(ids.map((id) => this.#reload(id)));
+  }
+
+  /** The changes of a zone after a serial; `null` when the log does not reach back to it. */
+  async changesSince(zoneId: string, serial: number): Promise<LoggedChange[] | null> {
+    const json = await this.#get(`${zonesPath}/${zoneId}/changes/${serial}`);
+    return json === null ? null : (JSON.parse(json) as LoggedChange[]);
+  }
+
+  /** Gives a zone a new serial; a publication follows. */
+  async advanceSerial(zoneId: string): Promise<void> {
+    await this.#request("POST", `${zonesPath}/${zoneId}/serial`);
   }
 
   stop(): void {
@@ -69,17 +81,22 @@ export class ReplicatedZones {
     this.#options.onChange(zoneId, null);
   }
 
+  #get(path: string): Promise<string | null> {
+    return this.#request("GET", path);
+  }
+
   /** Resolves to `null` for status 404. */
-  async #get(path: string): Promise<string | null> {
+  async #request(method: "GET" | "POST", path: string): Promise<string | null> {
     const url = (await this.#origin.promise) + path;
     const headers = { [secretHeader]: this.#options.secret };
-    const request = get(url, { agent: this.#agent, headers });
+    const request = send(url, { method, agent: this.#agent, headers });
+    request.end();
     const [response] = (await once(request, "response")) as [IncomingMessage];
     // An error of the connection ends the response with an error too.
     request.on("error", () => {});
     const body = await text(response);
-    if (response.statusCode === 200) return body;
+    if (response.statusCode === 200 || response.statusCode === 204) return body;
     if (response.statusCode === 404) return null;
-    throw new Error(`GET ${path}: ${response.statusCode} ${body}`);
+    throw new Error(`${method} ${path}: ${response.statusCode} ${body}`);
   }
 }

@@ -13,6 +13,7 @@ import {
   type DnsVariables,
 } from "../../config/dns-config.ts";
 import { ApiClient } from "../client/api-client.ts";
+import { ApiPort } from "./api-port.ts";
 import { Companion, type CompanionOptions } from "./companion.ts";
 import type { ListenConfig, ProjectDns } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
@@ -154,13 +155,16 @@ export async function startServer(
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
     const companion = await Companion.start(owner, variables, {
-      port: { host: apiHost, port },
+      port: { host: apiHost, port: 0 },
       listeners,
       onLaunch: options.onLaunch,
     });
     parts.push(() => companion.stop());
     const { origin } = companion;
-    const url = `${origin}/client/v4`;
+    const target = Number(new URL(origin).port);
+    const apiServer = await ApiPort.open({ host: apiHost, port, target });
+    parts.push(() => apiServer.close());
+    const url = `http://${apiHost}:${apiServer.port}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
     const listZones = (): Promise<string[]> => zoneNames(url, config);
     if (listeners === null) {

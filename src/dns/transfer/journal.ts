@@ -1,6 +1,6 @@
 /**
  * The journal of a zone: the records that each serial removed and added, as they are transferred
- * (RFC 1995). It starts with the process; a secondary with an older serial takes the whole zone.
+ * (RFC 1995). It is in memory; `replayed-zone.ts` makes it again after a restart.
  */
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { textKey } from "../wire/name-key.ts";

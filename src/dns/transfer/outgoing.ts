@@ -9,6 +9,7 @@ import type { ResourceRecord } from "../wire/resource-record.ts";
 import { messageBytesMax } from "../wire/message-writer.ts";
 import { encodeName } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
+import { isLaterSerial } from "../record/soa.ts";
 import { Reader } from "../wire/reader.ts";
 import { signMessage, tsigBytes, type Hmac } from "../wire/tsig-mac.ts";
 import type { ZoneDelta } from "./journal.ts";
@@ -53,9 +54,9 @@ export function* changedRecords(
 }
 
 function* transferRecords(query: Message, zone: TransferredZone): Generator<ResourceRecord> {
-  const serial = query.questions[0]?.type === typeCodes.IXFR ? serialOfQuery(query) : null;
-  if (serial === zone.serial) {
-    // RFC 1995 section 2: the SOA alone says that the secondary is up to date.
+  const serial = requestedSerial(query);
+  if (serial === zone.serial || (serial !== null && isLaterSerial(serial, zone.serial))) {
+    // RFC 1995 section 2: the SOA alone says that the server has nothing newer.
     yield zone.soa;
     return;
   }
@@ -65,8 +66,12 @@ function* transferRecords(query: Message, zone: TransferredZone): Generator<Reso
   else yield* changedRecords(zone.soa, deltas);
 }
 
-/** The serial of the secondary: IXFR has it in an SOA in the authority section. */
-function serialOfQuery({ authorities }: Message): number | null {
+/**
+ * The serial of the secondary, which IXFR has in an SOA in the authority section; `null` for AXFR.
+ * Throws WireError when the SOA is malformed.
+ */
+export function requestedSerial({ questions, authorities }: Message): number | null {
+  if (questions[0]?.type !== typeCodes.IXFR) return null;
   const soa = authorities.find(({ type }) => type === typeCodes.SOA);
   if (soa === undefined) return null;
   const reader = new Reader(soa.data);

@@ -2,9 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { typeCodes } from "../wire/numbers.ts";
-import { ExternalAddressCache } from "../answer/external-addresses.ts";
+import { ExternalAddressCache, LastAddresses } from "../answer/external-addresses.ts";
 import type { ServedRecord, ZoneChange, ZoneHead } from "../answer/zone-data.ts";
 import { ServedZones } from "../answer/served-zones.ts";
+import { recordType } from "../record/registry.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
 import { externalQuestions, TransferredZone } from "./transferred-zone.ts";
 
@@ -126,6 +127,57 @@ describe("TransferredZone", () => {
       1000,
     );
     expect(typesAt("flat.example.org")).toEqual([typeCodes.A]);
+  });
+
+  it("follows the target of a flattened name through other zones to an external name", () => {
+    const { zone, context, external, fresh } = start([
+      record(1, { name: "hop.example.org", type: "CNAME", content: "host.example.net" }),
+      record(2, { name: "flat.example.org", type: "CNAME", content: "hop.example.org" }),
+      record(3, { name: "flat.example.org", type: "TXT", content: '"beside"' }),
+    ]);
+    expect(externalQuestions(zone(), context())).toEqual([
+      { name: "host.example.net", type: "A" },
+      { name: "host.example.net", type: "AAAA" },
+    ]);
+    for (const [type, addresses] of [
+      ["A", ["192.0.2.7"]],
+      ["AAAA", []],
+    ] as const) {
+      external.put({ name: "host.example.net", type }, { addresses, ttlSeconds: 60 }, 1000);
+    }
+    const types = [...fresh().records()]
+      .filter(({ name }) => name === "flat.example.org")
+      .map(({ type }) => type);
+    expect(new Set(types)).toEqual(new Set([typeCodes.A, recordType("TXT").code]));
+  });
+
+  it("keeps addresses that have expired or that the resolver cannot give any more", () => {
+    const settings = { flatten_cname: true };
+    const { zone, context, external } = start([
+      record(1, { name: "flat.example.org", type: "CNAME", content: "host.example.net", settings }),
+    ]);
+    const question = { name: "host.example.net", type: "A" as const };
+    external.put(question, { addresses: ["192.0.2.7"], ttlSeconds: 60 }, 0);
+    external.put(question, "failed", 900);
+    const last = { ...context(), external: new LastAddresses(external) };
+    const flat = [...new TransferredZone(zone(), last).records()].filter(
+      ({ name }) => name === "flat.example.org",
+    );
+    expect(flat.map(({ type, ttlSeconds }) => [type, ttlSeconds])).toEqual([[typeCodes.A, 60]]);
+  });
+
+  it("has a flattened name without addresses, and no CNAME, when the target has none", () => {
+    const settings = { flatten_cname: true };
+    const { fresh } = start([
+      record(1, { name: "flat.example.org", type: "CNAME", content: "no.example.org", settings }),
+      record(2, { name: "*.example.org" }),
+      record(3, { name: "no.example.org", type: "TXT", content: '"no address"' }),
+    ]);
+    const types = [...fresh().records()]
+      .filter(({ name }) => name === "flat.example.org")
+      .map(({ type }) => type);
+    // The name must exist: a secondary would answer from the wildcard.
+    expect(types).toEqual([typeCodes.HINFO]);
   });
 
   it("leads by the journal to the same zone as a whole transfer, from every serial", () => {

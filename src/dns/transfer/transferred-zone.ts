@@ -5,24 +5,20 @@
  *
  * Every transfer, whole or incremental, is made from this copy. The copy changes only together with
  * its journal, so both kinds of transfer lead to the same zone. External addresses are those of the
- * zone's last change: a secondary does not ask again before the serial changes.
+ * zone's last change: a secondary does not ask again before the serial changes. When addresses have
+ * changed, the zone takes a new serial (`src/dns/server/address-renewal.ts`).
  *
  * A signed zone is transferred without signatures and without its keys: a key without signatures
  * would make the answers of a secondary bogus. A secondary signs with keys of its own.
  */
-import { textKey, type NameKey } from "../wire/name-key.ts";
+import { isAtOrBelow, nameKey, textKey, type NameKey } from "../wire/name-key.ts";
 import { formatName } from "../wire/name.ts";
 import { classCodes, rcodes, typeCodes } from "../wire/numbers.ts";
 import type { RecordSet, ResourceRecord } from "../wire/resource-record.ts";
-import { answer, type AnswerContext } from "../answer/answer.ts";
-import {
-  externalQuestion,
-  isExternalNeeded,
-  type ExternalAddresses,
-  type ExternalNeeded,
-  type ExternalQuestion,
-} from "../answer/external-addresses.ts";
-import type { Alias, NodeView, ServedNode } from "../answer/served-node.ts";
+import { answerAt, minimalSet, type AnswerContext } from "../answer/answer.ts";
+import { isExternalNeeded, type ExternalQuestion } from "../answer/external-addresses.ts";
+import { locateName } from "../answer/name-location.ts";
+import type { ServedNode } from "../answer/served-node.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
 import { compareRecords, ZoneJournal, type ZoneDelta } from "./journal.ts";
@@ -34,8 +30,8 @@ const addressTypes = [typeCodes.A, typeCodes.AAAA] as const;
 
 export class TransferredZone {
   readonly #records = new Map<NameKey, readonly ResourceRecord[]>();
-  /** Names with an expanded CNAME: any change of the zone can change their addresses. */
-  readonly #expanded = new Set<NameKey>();
+  /** Names with a flattened CNAME: any change of the zone can change their addresses. */
+  readonly #flattened = new Set<NameKey>();
   readonly #journal = new ZoneJournal({ recordsMax: journalRecordsMax });
   #serial: number;
   #soa: ResourceRecord;
@@ -63,6 +59,31 @@ export class TransferredZone {
     return this.#journal.since(serial);
   }
 
+  /** Whether a flattened name can have its addresses from another zone or an external name. */
+  dependsOnOthers(zone: ServedZone): boolean {
+    return [...this.#flattened].some((key) => {
+      const node = zone.find(key);
+      const target = node && zone.view(node).flattened?.target;
+      if (target === undefined) return false;
+      const targetKey = nameKey(target);
+      if (!isAtOrBelow(targetKey, zone.apexKey)) return true;
+      const location = locateName(zone, targetKey, typeCodes.A);
+      if (location.kind !== "exact") return true;
+      const { alias, flattened } = zone.view(location.node);
+      return alias !== null || flattened !== null;
+    });
+  }
+
+  /** Whether flattened names have other addresses now than in this copy. */
+  isStale(zone: ServedZone, context: AnswerContext): boolean {
+    return [...this.#flattened].some((key) => {
+      const node = zone.find(key);
+      if (node === undefined) return false;
+      const before = withoutTtls(this.#records.get(key) ?? []);
+      return withoutTtls(nodeRecords(zone, node, context)) !== before;
+    });
+  }
+
   /** @param change the change that was applied to the zone; `null` when the zone was replaced */
   follow(zone: ServedZone, change: ZoneChange | null, context: AnswerContext): void {
     if (zone.serial === this.#serial) return;
@@ -82,7 +103,7 @@ export class TransferredZone {
   }
 
   #affectedNames(zone: ServedZone, change: ZoneChange | null): Set<NameKey> {
-    const keys = new Set(this.#expanded);
+    const keys = new Set(this.#flattened);
     if (change === null || change.head !== undefined) {
       for (const key of this.#records.keys()) keys.add(key);
       for (const { key } of zone.nodes()) keys.add(key);
@@ -97,9 +118,9 @@ export class TransferredZone {
     const records = node === undefined ? [] : nodeRecords(zone, node, context);
     if (records.length === 0) this.#records.delete(key);
     else this.#records.set(key, records);
-    const expanded = node !== undefined && expandedAlias(zone.view(node)) !== null;
-    if (expanded) this.#expanded.add(key);
-    else this.#expanded.delete(key);
+    const isFlattened = node !== undefined && zone.view(node).flattened !== null;
+    if (isFlattened) this.#flattened.add(key);
+    else this.#flattened.delete(key);
     return records;
   }
 }
@@ -108,46 +129,35 @@ export class TransferredZone {
 export function externalQuestions(zone: ServedZone, context: AnswerContext): ExternalQuestion[] {
   const questions: ExternalQuestion[] = [];
   for (const node of zone.nodes()) {
-    const expanded = expandedAlias(zone.view(node));
-    if (expanded === null) continue;
+    if (zone.view(node).flattened === null) continue;
     for (const type of addressTypes) {
-      const found = addresses(expanded.target, type, context);
-      if (isExternalNeeded(found)) questions.push(found.question);
+      const result = answerAt(zone, node, type, context);
+      if (isExternalNeeded(result)) questions.push(result.question);
     }
   }
   return questions;
 }
 
-/**
- * The CNAME that is replaced by addresses: a flattened CNAME, or a CNAME beside other records, which
- * Ledge serves and other name servers refuse (RFC 2181 section 10.1).
- */
-function expandedAlias({ flattened, alias, sets }: NodeView): Alias | null {
-  return flattened ?? (sets.size > 1 ? alias : null);
-}
-
+/** Addresses of flattened names come from `answerAt()`, so that a secondary answers as Ledge does. */
 function nodeRecords(zone: ServedZone, node: ServedNode, context: AnswerContext): ResourceRecord[] {
-  const view = zone.view(node);
-  const { sets, owner } = view;
-  const expanded = expandedAlias(view);
+  const { sets, owner, flattened } = zone.view(node);
   const records = [...sets.values()]
     .filter(({ type }) => type !== typeCodes.SOA)
-    .filter(({ type }) => expanded === null || type !== typeCodes.CNAME)
     .map((set) => (node.key === zone.apexKey ? withoutKeys(set, zone) : set))
     .flatMap(recordsOf);
-  if (expanded === null) return records;
+  if (flattened === null) return records;
+  let isKnown = true;
   for (const type of addressTypes.filter((each) => !sets.has(each))) {
-    const found = addresses(expanded.target, type, context);
-    if (isExternalNeeded(found) || found.data.length === 0) continue;
-    const ttlSeconds = Math.min(expanded.ttlSeconds, found.ttlSeconds);
-    records.push(...recordsOf({ owner, type, ttlSeconds, data: found.data }));
+    const result = answerAt(zone, node, type, context);
+    if (isExternalNeeded(result) || result.rcode !== rcodes.NOERROR) isKnown = false;
+    else records.push(...result.answers.flatMap(recordsOf));
   }
+  if (records.length > 0) return records;
+  // Without a record the name would not exist for a secondary: a wildcard could answer in its place.
+  if (isKnown) return recordsOf(minimalSet(owner));
   // The addresses are unknown: clients of the secondary follow the CNAME.
-  if (records.length === 0 && node.key !== zone.apexKey) {
-    const { ttlSeconds, target } = expanded;
-    return recordsOf({ owner, type: typeCodes.CNAME, ttlSeconds, data: [target] });
-  }
-  return records;
+  const { ttlSeconds, target } = flattened;
+  return recordsOf({ owner, type: typeCodes.CNAME, ttlSeconds, data: [target] });
 }
 
 /** A DNSKEY record of the record API stays: it is the key of another server. */
@@ -159,23 +169,12 @@ function withoutKeys(set: RecordSet, { keySets }: ServedZone): RecordSet {
     : { ...set, data: set.data.filter((data) => !texts.has(String(data))) };
 }
 
-/** The addresses of the target of an alias, in a zone of this server or external. */
-function addresses(
-  target: Uint8Array,
-  type: (typeof addressTypes)[number],
-  context: AnswerContext,
-): ExternalAddresses | ExternalNeeded {
-  const result = answer({ name: target, type, class: classCodes.IN }, context);
-  if (isExternalNeeded(result)) return result;
-  if (result.rcode === rcodes.REFUSED) {
-    const question = externalQuestion(target, type);
-    const found = context.external.get(question, context.nowSeconds);
-    if (found === undefined) return { kind: "external", question };
-    return found === "failed" ? { data: [], ttlSeconds: 0 } : found;
-  }
-  const ttlSeconds = Math.min(...result.answers.map((set) => set.ttlSeconds));
-  const data = result.answers.filter((set) => set.type === type).flatMap((set) => set.data);
-  return { data, ttlSeconds };
+/** Records of one name as text, in any order. */
+function withoutTtls(records: readonly ResourceRecord[]): string {
+  return records
+    .map(({ type, data }) => `${type} ${data.join(" ")}`)
+    .toSorted()
+    .join("\n");
 }
 
 function recordsOf({ owner, type, ttlSeconds, data }: RecordSet): ResourceRecord[] {

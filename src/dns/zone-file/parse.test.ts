@@ -7,14 +7,15 @@ import type { RecordRequest } from "../rules/accept-record.ts";
 import { ZoneError } from "../record/problem.ts";
 import type { RecordDraft } from "../record/zone-record.ts";
 import { composeZoneFile } from "./compose.ts";
-import { parseZoneFile } from "./parse.ts";
+import { parseZoneFile, readZoneFile } from "./parse.ts";
 
 const draft = (request: RecordRequest) =>
   acceptOrThrow(request, { ...recordRules, nameRules: "dns" });
 
+const options = { zoneName: "example.org", proxied: false, recordsMax: 1000 };
+
 function parse(text: string, proxied = false): RecordDraft[] {
-  const options = { zoneName: "example.org", proxied, recordsMax: 1000 };
-  return parseZoneFile(text, options).map(({ request }) => draft(request));
+  return parseZoneFile(text, { ...options, proxied }).map(({ request }) => draft(request));
 }
 
 function short(text: string): string[] {
@@ -94,6 +95,42 @@ describe("parseZoneFile() reads", () => {
         "b.example.org 1 LOC 42 21 54.000 N 71 6 18.000 W -24.00m 30.00m 10000.00m 10.00m",
       ],
     ],
+    [
+      "mnemonics of algorithms and digests",
+      `a CERT PKIX 1 RSASHA256 AQID
+       a DNSKEY 256 3 ECDSAP256SHA256 AQID
+       b DS 1 ed25519 SHA-256 ${"ab".repeat(32)}`.replaceAll(/^ +/gm, ""),
+      [
+        "a.example.org 1 CERT 1 1 8 AQID",
+        "a.example.org 1 DNSKEY 256 3 13 AQID",
+        `b.example.org 1 DS 1 15 2 ${"ab".repeat(32)}`,
+      ],
+    ],
+    [
+      "TTLs outside of the range as the nearest, and 1 as Auto",
+      "$TTL 0\na A 192.0.2.1\nb 30 A 192.0.2.1\nc 1w A 192.0.2.1\nd 1 A 192.0.2.1",
+      [
+        "a.example.org 60 A 192.0.2.1",
+        "b.example.org 60 A 192.0.2.1",
+        "c.example.org 86400 A 192.0.2.1",
+        "d.example.org 1 A 192.0.2.1",
+      ],
+    ],
+    [
+      "data of known types in hexadecimal (RFC 3597)",
+      "a TYPE1 \\# 4 c0000201\nb A \\# 4 ( c000\n 0202 )\nc TYPE15 \\# 6 000a 026d78 00",
+      ["a.example.org 1 A 192.0.2.1", "b.example.org 1 A 192.0.2.2", "c.example.org 1 MX 10 mx"],
+    ],
+    [
+      "type SPF as TXT",
+      'a SPF "v=spf1 -all"\nb TYPE99 "v=spf1 -all"',
+      ['a.example.org 1 TXT "v=spf1 -all"', 'b.example.org 1 TXT "v=spf1 -all"'],
+    ],
+    [
+      "owners with an escaped dot",
+      "first\\.last TXT x\n\\. TXT x",
+      ['first\\.last.example.org 1 TXT "x"', '\\..example.org 1 TXT "x"'],
+    ],
     ["nothing", "", []],
     ["only comments", "; a\n\n   ; b\n", []],
   ])("%s", (_, text, records) => expect(short(text)).toEqual(records));
@@ -145,20 +182,65 @@ describe("parseZoneFile() refuses, and reports the line", () => {
     expect(() => parse(text)).toThrow(reason);
   });
 
+  test("every line that is wrong", () => {
+    const text = [
+      "a A 192.0.2.1",
+      "b DNAME c",
+      'c TXT "open',
+      "$TTL soon",
+      "d MX 10",
+      "e A 192.0.2.1 )",
+      "f TYPE1 \\# 3 c00002",
+      "g TYPE1 \\# 4 c00002",
+    ].join("\n");
+    const { records, problems } = readZoneFile(text, options);
+    expect(records.map(({ request }) => request["name"])).toEqual(["a.example.org."]);
+    expect(problems.map(({ message }) => /^Line (\d+)/.exec(message)?.[1])).toEqual([
+      "2",
+      "3",
+      "4",
+      "5",
+      "6",
+      "7",
+      "8",
+    ]);
+    expect(() => parseZoneFile(text, options)).toThrow("Line 8");
+  });
+
   test("more records than allowed, also from $GENERATE", () => {
     expect(() => parse("$GENERATE 1-2000 h$ A 192.0.2.1")).toThrow("quota");
   });
 });
 
+const head = {
+  zoneName: "example.org",
+  nameServers: [],
+  nsTtlSeconds: 86_400,
+  soaTtlSeconds: 3600,
+  soa: "ns1.ledge.local. dns.ledge.local. 1 2 3 4 5",
+  exportedOn: "2026-01-01T00:00:00.000Z",
+};
+
+function sorted(list: readonly RecordDraft[]): string[] {
+  return list.map((record) => JSON.stringify(record)).sort();
+}
+
+test("composeZoneFile() writes a CNAME beside other records as a comment that an import reads", () => {
+  const records = [
+    draft({ type: "CNAME", name: "@", content: "apex.test", comment: "flat" }),
+    draft({ type: "CNAME", name: "mixed", content: "other.test" }),
+    draft({ type: "TXT", name: "mixed", content: '"beside"' }),
+    draft({ type: "CNAME", name: "plain", content: "other.test" }),
+  ];
+  const file = composeZoneFile(head, records);
+  const lines = file.split("\n").filter((line) => !line.startsWith(";"));
+  expect(lines.filter((line) => line.includes("CNAME"))).toEqual([
+    expect.stringContaining("plain.example.org."),
+  ]);
+  expect(sorted(parse(file))).toEqual(sorted(records));
+});
+
 test("parseZoneFile() reads every record that composeZoneFile() writes", () => {
-  const head = {
-    zoneName: "example.org",
-    nameServers: [],
-    nsTtlSeconds: 86_400,
-    soaTtlSeconds: 3600,
-    soa: "ns1.ledge.local. dns.ledge.local. 1 2 3 4 5",
-    exportedOn: "2026-01-01T00:00:00.000Z",
-  };
   fc.assert(
     fc.property(anyRecord, (request) => {
       const record = draft({ ...request, name: "owner" });

@@ -2,16 +2,30 @@
  * Turns a zone file into record requests (RFC 1035 section 5; RFC 2308 section 4 for $TTL). The API
  * validates each request like a POST, so that a zone file has no abilities beyond the API.
  */
-import { atLine, problem, ZoneError } from "../record/problem.ts";
+import { atLine, problem, ZoneError, type Problem } from "../record/problem.ts";
+import { typeCode } from "../record/presentation.ts";
+import { parseOctets } from "../record/rdata-request.ts";
+import { isAbsoluteName } from "../record/record-name.ts";
+import type { RdataRequest, RecordType } from "../record/record-type.ts";
+import { recordType, recordTypeByCode } from "../record/registry.ts";
 import type { RecordRequest } from "../rules/accept-record.ts";
-import { recordTypes } from "../record/registry.ts";
+import { nearestTtl, ttlAuto } from "../rules/ttl.ts";
+import { flattenedLines } from "./compose.ts";
 import { parseRange, substitute } from "./generate.ts";
 import { parseLineComment } from "./line-comment.ts";
-import { ScanError, scanLines, type LogicalLine, type Token } from "../record/tokens.ts";
+import { scanLines, type LogicalLine, type ScanError, type Token } from "../record/tokens.ts";
 
 interface ParsedRecord {
   readonly request: RecordRequest;
   readonly line: number;
+  /** The TTL of the file, where no record can have it. */
+  readonly ttlMovedFrom: number | null;
+}
+
+export interface ZoneFileContent {
+  readonly records: readonly ParsedRecord[];
+  /** The problems of all malformed lines, in the order of the lines. */
+  readonly problems: readonly Problem[];
 }
 
 interface ParseOptions {
@@ -27,6 +41,11 @@ interface ParserState {
   ttl: number | undefined;
   owner: string | undefined;
 }
+
+/** RFC 7208 section 3.1: the type that SPF had before TXT. */
+const spfCode = 99;
+const txtCode = recordType("TXT").code;
+const octetsMark = "\\#";
 
 function refuse(line: number, reason: string): never {
   throw new ZoneError([problem.zoneFile(line, reason)]);
@@ -48,7 +67,7 @@ function parseTtl(word: string): number | null {
 /** Returns the full name without the final dot. */
 function toAbsoluteName(word: string, origin: string): string {
   if (word === "@") return origin;
-  if (word.endsWith(".")) return word.slice(0, -1);
+  if (isAbsoluteName(word)) return word.slice(0, -1);
   return origin === "" ? word : `${word}.${origin}`;
 }
 
@@ -72,6 +91,29 @@ function parseTtlAndClass(
   return ttl === undefined ? { rest } : { ttl, rest };
 }
 
+/** `TYPE1` is A (RFC 3597 section 5), and SPF is TXT (RFC 7208 section 3.1). */
+function findType(word: string): RecordType | undefined {
+  const code = typeCode(word.toUpperCase() === "SPF" ? "TYPE99" : word);
+  return code === null ? undefined : recordTypeByCode(code === spfCode ? txtCode : code);
+}
+
+function parseData(
+  type: RecordType,
+  words: readonly Token[],
+  line: LogicalLine,
+  origin: string,
+): RdataRequest {
+  if (words[0]?.text !== octetsMark) {
+    const incomplete = `the data of a ${type.type} record is incomplete or too long`;
+    return type.parse(words, origin) ?? refuse(line.number, incomplete);
+  }
+  const found = parseOctets(
+    type,
+    words.slice(1).map(({ text }) => text),
+  );
+  return typeof found === "string" ? refuse(line.number, found) : found;
+}
+
 function parseRecord(
   line: LogicalLine,
   state: ParserState,
@@ -81,28 +123,29 @@ function parseRecord(
   if (!line.startsBlank) state.owner = toAbsoluteName(words.shift()!.text, state.origin);
   if (state.owner === undefined) refuse(line.number, "the first record has no owner");
   const { ttl = state.ttl, rest } = parseTtlAndClass(words, line.number);
-  const name = rest[0]?.text.toUpperCase() ?? "";
-  const type = recordTypes.get(name);
+  const word = rest[0]?.text ?? "";
+  const type = findType(word);
   if (type === undefined) {
-    throw new ZoneError([atLine(problem.typeUnknown(JSON.stringify(name)), line.number)]);
+    const found = problem.typeUnknown(JSON.stringify(word.toUpperCase()));
+    throw new ZoneError([atLine(found, line.number)]);
   }
   // The zone has a SOA of its own and ignores that of the file.
   if (type.managedBy !== null) return null;
-  const rdata = type.parse(rest.slice(1), state.origin);
-  if (rdata === null)
-    refuse(line.number, `the data of a ${type.type} record is incomplete or too long`);
-  const { comment, tags, proxied, settings } = parseLineComment(line.comment);
+  const rdata = parseData(type, rest.slice(1), line, state.origin);
+  const { comment, tags, proxied, settings, privateRouting } = parseLineComment(line.comment);
+  const ttlTo = ttl === undefined || ttl === ttlAuto ? ttl : nearestTtl(ttl);
   const request = {
     type: type.type,
     name: `${state.owner}.`,
     ...rdata,
-    ttl,
+    ttl: ttlTo,
     proxied: type.proxiable ? (proxied ?? proxiedDefault) : false,
     comment,
     tags,
     settings,
+    private_routing: privateRouting,
   };
-  return { request, line: line.number };
+  return { request, line: line.number, ttlMovedFrom: ttl === ttlTo ? null : (ttl ?? null) };
 }
 
 function* generateLines(line: LogicalLine): Generator<LogicalLine> {
@@ -133,27 +176,42 @@ function applyDirective(directive: string, line: LogicalLine, state: ParserState
   }
 }
 
-/** Throws at the first malformed line. */
-export function parseZoneFile(text: string, options: ParseOptions): ParsedRecord[] {
+/** Throws ZoneError only when the file has more records than the options allow. */
+export function readZoneFile(text: string, options: ParseOptions): ZoneFileContent {
   const records: ParsedRecord[] = [];
+  const problems: Problem[] = [];
   const state: ParserState = { origin: options.zoneName, ttl: undefined, owner: undefined };
-  const add = (line: LogicalLine) => {
+  const add = (line: LogicalLine): void => {
     if (line.tokens.length === 0) refuse(line.number, "a record is missing");
     const record = parseRecord(line, state, options.proxied);
-    if (record === null) return;
-    if (records.length >= options.recordsMax) throw new ZoneError([problem.recordQuota()]);
-    records.push(record);
+    if (record !== null) records.push(record);
+    if (records.length > options.recordsMax) throw new TooManyRecords();
   };
-  try {
-    for (const line of scanLines(text)) {
-      const directive = line.startsBlank ? "" : line.tokens[0]!.text.toUpperCase();
-      if (directive === "$GENERATE") for (const generated of generateLines(line)) add(generated);
-      else if (directive.startsWith("$")) applyDirective(directive, line, state);
-      else add(line);
+  const read = (line: LogicalLine): void => {
+    const directive = line.startsBlank ? "" : line.tokens[0]!.text.toUpperCase();
+    if (directive === "$GENERATE") for (const generated of generateLines(line)) add(generated);
+    else if (directive.startsWith("$")) applyDirective(directive, line, state);
+    else add(line);
+  };
+  const report = ({ line, message }: ScanError): void =>
+    void problems.push(problem.zoneFile(line, message));
+  for (const line of scanLines(text.replaceAll(flattenedLines, ""), report)) {
+    try {
+      read(line);
+    } catch (error) {
+      if (error instanceof TooManyRecords) throw new ZoneError([problem.recordQuota()]);
+      if (!(error instanceof ZoneError)) throw error;
+      problems.push(...error.problems);
     }
-  } catch (error) {
-    if (error instanceof ScanError) refuse(error.line, error.message);
-    throw error;
   }
+  return { records, problems };
+}
+
+class TooManyRecords extends Error {}
+
+/** @throws ZoneError with the problems of all malformed lines */
+export function parseZoneFile(text: string, options: ParseOptions): readonly ParsedRecord[] {
+  const { records, problems } = readZoneFile(text, options);
+  if (problems.length > 0) throw new ZoneError(problems);
   return records;
 }

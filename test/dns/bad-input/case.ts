@@ -18,7 +18,7 @@ export type Failure = readonly [code: number, message: string];
 
 export const required = (field: string): Failure => [9100, `${field} is a required field.`];
 export const requiredData = (field: string): Failure => [
-  9100,
+  9101,
   `${field} is a required data field.`,
 ];
 export const range = (field: string, max: number, min = 0): Failure => [

@@ -115,7 +115,9 @@ export function referenceAnswer(
     const proxied = here.some((r) => r.proxied);
     const hidden = (kind: string) => proxied && ["A", "AAAA", "CNAME"].includes(kind);
     const cname = proxied ? undefined : here.find((r) => r.type === "CNAME");
-    const flat = cname !== undefined && (source === apex || cname.settings.flatten_cname === true);
+    const flat =
+      cname !== undefined &&
+      (source === apex || cname.settings.flatten_cname === true || here.length > 1);
     if (type === "ANY" && (here.length > 0 || name === apex)) {
       outcome.answers.push([name, 3600, "HINFO", '"RFC8482" ""']);
     } else if (proxied && addresses[type] !== undefined) {

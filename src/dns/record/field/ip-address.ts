@@ -64,6 +64,15 @@ export function formatIpv6(bytes: Uint8Array): string {
   return `${formatGroups(groups.slice(0, start))}::${formatGroups(groups.slice(start + length))}`;
 }
 
+/** RFC 4291 section 2.5.5.2: an IPv4 address in an IPv6 address follows these octets. */
+const mappedPrefix = "0,0,0,0,0,0,0,0,0,0,255,255,";
+
+/** Equal for texts of the same host: an IPv4 address, and the IPv6 address that it is mapped to. */
+export function addressKey(text: string): string {
+  const octets = (parseIpv4(text) ?? parseIpv6(text))?.join(",") ?? text;
+  return octets.startsWith(mappedPrefix) ? octets.slice(mappedPrefix.length) : octets;
+}
+
 function ipAddress(
   byteLength: number,
   parse: (text: string) => Uint8Array | null,

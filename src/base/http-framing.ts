@@ -1,0 +1,87 @@
+/** Where an HTTP/1 request says that the connection ends, and where a response ends (RFC 9112). */
+
+const headEnd = "\r\n\r\n";
+
+/** The text of a message's head with its final empty line; `null` while the head is incomplete. */
+export function readHead(bytes: Uint8Array): string | null {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  const end = text.indexOf(headEnd);
+  return end < 0 ? null : text.slice(0, end + headEnd.length);
+}
+
+function fieldOf(head: string, name: string): string | null {
+  return new RegExp(`\\r\\n${name}:[ \\t]*([^\\r\\n]*)`, "i").exec(head)?.[1]?.trim() ?? null;
+}
+
+/** RFC 9112 section 9.3: whether the server has to close the connection after its response. */
+export function isLastRequest(head: string): boolean {
+  const options = (fieldOf(head, "connection") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
+  if (options.includes("close")) return true;
+  return /^[^\r\n]* HTTP\/1\.0\r\n/.test(head) && !options.includes("keep-alive");
+}
+
+type Part = "head" | "octets" | "chunk-size" | "chunk" | "trailer" | "end";
+
+/** Follows a response through its octets, in pieces of any size. */
+export class ResponseEnd {
+  readonly #isHead: boolean;
+  #part: Part = "head";
+  #line = "";
+  /** Of a body or a chunk; Infinity for a body that only the end of the connection ends. */
+  #remaining = 0;
+
+  /** @param requestHead of the request, because the response to HEAD has no body */
+  constructor(requestHead: string) {
+    this.#isHead = requestHead.startsWith("HEAD ");
+  }
+
+  /** Returns the length of the piece that belongs to the response, once the response has ended. */
+  take(bytes: Uint8Array): number | null {
+    let at = 0;
+    while (at < bytes.length && this.#part !== "end") {
+      if (this.#part === "octets" || this.#part === "chunk") {
+        const length = Math.min(this.#remaining, bytes.length - at);
+        at += length;
+        this.#remaining -= length;
+        if (this.#remaining === 0) this.#part = this.#part === "octets" ? "end" : "chunk-size";
+      } else {
+        this.#line += String.fromCharCode(bytes[at]!);
+        at += 1;
+        if (this.#line.endsWith("\n")) this.#takeLine();
+      }
+    }
+    return this.#part === "end" ? at : null;
+  }
+
+  #takeLine(): void {
+    const line = this.#line;
+    if (this.#part === "head") {
+      if (!line.endsWith(headEnd)) return;
+      this.#line = "";
+      return this.#takeHead(line);
+    }
+    this.#line = "";
+    if (this.#part === "trailer") {
+      if (line.trim() === "") this.#part = "end";
+      return;
+    }
+    // The end of the line before the size belongs to the chunk before.
+    if (line.trim() === "") return;
+    const size = Number.parseInt(line, 16);
+    this.#part = size === 0 ? "trailer" : "chunk";
+    this.#remaining = size;
+  }
+
+  #takeHead(head: string): void {
+    const status = Number(head.split(" ", 2)[1]);
+    // An interim response precedes the response.
+    if (status < 200) return;
+    const length = fieldOf(head, "content-length");
+    if (this.#isHead || status === 204 || status === 304 || length === "0") this.#part = "end";
+    else if (fieldOf(head, "transfer-encoding") !== null) this.#part = "chunk-size";
+    else {
+      this.#part = "octets";
+      this.#remaining = length === null ? Infinity : Number(length);
+    }
+  }
+}

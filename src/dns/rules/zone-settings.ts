@@ -1,0 +1,124 @@
+/**
+ * The settings of a zone: the API resource `settings`. Each has a first value and a rule for other
+ * values, as in the deployed service. Deviation: only `http2` and `http3` change answers; the others
+ * are kept for clients that read and write them.
+ */
+import { problem, type Problem } from "../record/problem.ts";
+import { readInteger } from "../record/field/integer.ts";
+
+interface SettingRule {
+  readonly first: unknown;
+  /** Returns the problem with a value; `null` for a value that the setting can have. */
+  readonly check: (value: unknown) => Problem | null;
+}
+
+function oneOf(values: readonly (string | number)[], first = values[0]): SettingRule {
+  const check = (value: unknown): Problem | null =>
+    values.some((known) => known === value) ? null : problem.notOneOf("value", values);
+  return { first, check };
+}
+
+function between(min: number, max: number, first: number): SettingRule {
+  const check = (value: unknown): Problem | null => {
+    const number = typeof value === "number" ? readInteger(value) : null;
+    const isInRange = number !== null && number >= min && number <= max;
+    return isInRange ? null : problem.integerRange("value", min, max);
+  };
+  return { first, check };
+}
+
+function structured(first: object): SettingRule {
+  const check = (value: unknown): Problem | null =>
+    typeof value === "object" && value !== null && Array.isArray(value) === Array.isArray(first)
+      ? null
+      : Array.isArray(first)
+        ? problem.notAList("value", "strings")
+        : problem.notAnObject("value");
+  return { first, check };
+}
+
+const off = oneOf(["on", "off"], "off");
+const on = oneOf(["on", "off"]);
+const yearSeconds = 31_536_000;
+
+const rules = {
+  "0rtt": off,
+  always_online: off,
+  always_use_https: off,
+  automatic_https_rewrites: on,
+  brotli: on,
+  browser_cache_ttl: between(0, yearSeconds, 14_400),
+  browser_check: on,
+  cache_level: oneOf(["aggressive", "basic", "simplified"]),
+  challenge_ttl: between(300, yearSeconds, 1800),
+  ciphers: structured([]),
+  cname_flattening: oneOf(["flatten_at_root", "flatten_all"]),
+  development_mode: off,
+  early_hints: off,
+  email_obfuscation: on,
+  hotlink_protection: off,
+  http2: on,
+  http3: on,
+  ip_geolocation: on,
+  ipv6: on,
+  max_upload: between(100, 500, 100),
+  min_tls_version: oneOf(["1.0", "1.1", "1.2", "1.3"]),
+  mirage: off,
+  opportunistic_encryption: on,
+  opportunistic_onion: on,
+  origin_error_page_pass_thru: off,
+  polish: oneOf(["off", "lossless", "lossy"]),
+  prefetch_preload: off,
+  privacy_pass: on,
+  proxy_read_timeout: between(1, 6000, 100),
+  pseudo_ipv4: oneOf(["off", "add_header", "overwrite_header"]),
+  response_buffering: off,
+  rocket_loader: off,
+  security_header: structured({ strict_transport_security: { enabled: false, max_age: 0 } }),
+  security_level: oneOf(
+    ["off", "essentially_off", "low", "medium", "high", "under_attack"],
+    "medium",
+  ),
+  server_side_exclude: on,
+  sort_query_string_for_cache: off,
+  // A local zone has no certificate before a client asks for one.
+  ssl: oneOf(["off", "flexible", "full", "strict"]),
+  tls_1_3: oneOf(["off", "on", "zrt"], "on"),
+  tls_client_auth: off,
+  true_client_ip_header: off,
+  waf: off,
+  webp: off,
+  websockets: on,
+} as const satisfies Readonly<Record<string, SettingRule>>;
+
+export type SettingName = keyof typeof rules;
+export const settingNames = Object.keys(rules) as readonly SettingName[];
+
+/** HTTP versions. The HTTPS records of proxied names depend on them. */
+export const httpVersions = ["http2", "http3"] as const;
+
+export interface SettingState {
+  readonly value: unknown;
+  readonly modifiedOn: string | null;
+}
+
+export function findSettingName(word: unknown): SettingName | null {
+  return settingNames.find((name) => name === word) ?? null;
+}
+
+export function firstSetting(name: SettingName): SettingState {
+  return { value: rules[name].first, modifiedOn: null };
+}
+
+export function checkSetting(name: SettingName, value: unknown): Problem | null {
+  return rules[name].check(value);
+}
+
+/** Whether DNS answers depend on the setting. */
+export function isServedSetting(name: SettingName): boolean {
+  return httpVersions.some((version) => version === name);
+}
+
+export function describeSetting(name: SettingName, state: SettingState): Record<string, unknown> {
+  return { id: name, value: state.value, editable: true, modified_on: state.modifiedOn };
+}

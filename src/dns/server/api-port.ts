@@ -1,0 +1,107 @@
+/**
+ * The port of the record API, in front of the port of the companion worker. workerd holds every
+ * connection open for 5 s after a response, and clients that read to the end of the connection
+ * (`Connection: close`, HTTP/1.0) would wait that long. Here such a connection ends with its
+ * response; all other octets pass unchanged in both directions.
+ *
+ * The first request decides: clients that close a connection after each request send only one.
+ */
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { isLastRequest, readHead, ResponseEnd } from "../../base/http-framing.ts";
+
+/** workerd refuses longer heads. */
+const headBytesMax = 65_536;
+
+interface ApiPortOptions {
+  readonly host: string;
+  /** 0 for any. */
+  readonly port: number;
+  /** Of the companion worker, on the same host. */
+  readonly target: number;
+}
+
+export class ApiPort {
+  readonly #options: ApiPortOptions;
+  readonly #server: Server;
+  readonly #connections = new Set<Socket>();
+
+  private constructor(options: ApiPortOptions) {
+    this.#options = options;
+    const settings = { allowHalfOpen: true, noDelay: true };
+    this.#server = createServer(settings, (client) => this.#accept(client));
+  }
+
+  static async open(options: ApiPortOptions): Promise<ApiPort> {
+    const opened = new ApiPort(options);
+    opened.#server.listen(options.port, options.host);
+    await once(opened.#server, "listening");
+    return opened;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    for (const connection of this.#connections) connection.destroy();
+    await closed;
+  }
+
+  #accept(client: Socket): void {
+    this.#follow(client);
+    let start = Buffer.alloc(0);
+    let isWaiting = true;
+    const read = (piece: Buffer): void => {
+      start = Buffer.concat([start, piece]);
+      const head = readHead(start);
+      if (head === null && start.length < headBytesMax) return;
+      isWaiting = false;
+      client.off("data", read);
+      client.pause();
+      this.#pass(client, start, head !== null && isLastRequest(head) ? head : null);
+    };
+    client.on("data", read);
+    // A client that sends no complete request gets no response.
+    client.once("end", () => {
+      if (isWaiting) client.destroy();
+    });
+  }
+
+  /** @param lastRequest the head of the request whose response ends the connection */
+  #pass(client: Socket, start: Buffer, lastRequest: string | null): void {
+    const { host, target } = this.#options;
+    const server = connect({ host, port: target, allowHalfOpen: true, noDelay: true });
+    this.#follow(server);
+    client.once("close", () => server.destroy());
+    // What the client has not received yet is sent first.
+    server.once("close", () => client.destroySoon());
+    server.write(start);
+    client.pipe(server);
+    if (lastRequest === null) {
+      server.pipe(client);
+      return;
+    }
+    const end = new ResponseEnd(lastRequest);
+    server.on("data", (piece: Buffer) => {
+      const length = end.take(piece);
+      if (length === null) {
+        if (!client.write(piece)) server.pause();
+        return;
+      }
+      server.removeAllListeners("data");
+      client.end(piece.subarray(0, length));
+    });
+    server.on("end", () => client.end());
+    client.on("drain", () => server.resume());
+  }
+
+  #follow(connection: Socket): void {
+    this.#connections.add(connection);
+    connection.once("close", () => this.#connections.delete(connection));
+    // The end of the other side follows from the event "close".
+    connection.on("error", () => {});
+  }
+}
