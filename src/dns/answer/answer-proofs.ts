@@ -83,8 +83,11 @@ export class AnswerProofs {
   addDenial(section: RecordSet[], zone: ServedZone, nsec: RecordSet | null, origin = stored): void {
     const { negativeSoa, soa } = zone;
     const soaOrigin = { isSynthesised: false, originalTtlSeconds: soa.ttlSeconds };
+    // The NSEC record first: when the budget is used up, nothing else is worth its time.
+    const proof: RecordSet[] = [];
+    if (nsec !== null && this.covers(zone)) this.addSet(proof, zone, nsec, origin);
     this.addSet(section, zone, negativeSoa, soaOrigin);
-    if (nsec !== null && this.covers(zone)) this.addSet(section, zone, nsec, origin);
+    section.push(...proof);
   }
 
   /** Adds to a referral the DS set of the delegation, or the proof that there is none. */

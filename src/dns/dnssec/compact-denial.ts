@@ -13,6 +13,8 @@ import type { RecordSet } from "../wire/resource-record.ts";
 import { canonicalName } from "./canonical-form.ts";
 import { encodeTypeBitmap } from "./type-bitmap.ts";
 
+const noNameBitmap = encodeTypeBitmap([typeCodes.RRSIG, typeCodes.NSEC, typeCodes.NXNAME]);
+
 /** @param types of the owner, without RRSIG and NSEC; `null` when the name does not exist */
 export function nsecSet(
   owner: Uint8Array,
@@ -20,11 +22,8 @@ export function nsecSet(
   { ttlSeconds, isDelegation = false }: { ttlSeconds: number; isDelegation?: boolean },
 ): RecordSet {
   const next = isDelegation ? nextSibling(owner) : nextName(owner);
-  const bitmap = encodeTypeBitmap([
-    ...(types ?? [typeCodes.NXNAME]),
-    typeCodes.RRSIG,
-    typeCodes.NSEC,
-  ]);
+  const bitmap =
+    types === null ? noNameBitmap : encodeTypeBitmap([...types, typeCodes.RRSIG, typeCodes.NSEC]);
   return { owner, type: typeCodes.NSEC, ttlSeconds, data: [concatBytes([next, bitmap])] };
 }
 
