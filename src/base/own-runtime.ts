@@ -5,7 +5,7 @@
  * load Miniflare takes half a second of processor time, and the workers that Miniflare adds to each
  * runtime take three times the memory of ours.
  *
- * workerd is started again when it ends by itself, at the same ports.
+ * The runtime listens at Unix sockets only. workerd is started again when it ends by itself.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -28,19 +28,18 @@ export interface OwnRuntimeOptions {
   readonly config: Pick<Config, "services"> & { readonly sockets: readonly OwnSocket[] };
   /** Called for each process of workerd, before the process opens anything. */
   readonly onStart: (runtime: ProcessIdentity) => void;
-  /** Called for each process, when it listens at all sockets. The port is 0 for a Unix socket. */
-  readonly onListen: (ports: ReadonlyMap<string, number>) => void;
+  /** Called for each process, when it listens at all sockets. */
+  readonly onListen: () => void;
   /** Receives the lines that the workers print. */
   readonly onOutput: (line: string) => void;
 }
 
 interface OwnSocket {
   readonly name: string;
-  readonly address: string;
+  readonly path: string;
   readonly service: { readonly name: string; readonly entrypoint?: string };
 }
 
-const unixPrefix = "unix:";
 /** workerd writes a line of JSON to this pipe when it listens at a socket. */
 const controlPipe = 3;
 /** Between two attempts to start a workerd that does not start again. */
@@ -48,8 +47,6 @@ const retryMilliseconds = 1_000;
 
 export class OwnRuntime {
   readonly #options: OwnRuntimeOptions;
-  /** Where workerd listens, after its first start. */
-  #ports: ReadonlyMap<string, number> = new Map();
   #process: ChildProcess | undefined;
   #isStopped = false;
 
@@ -62,10 +59,6 @@ export class OwnRuntime {
     const runtime = new OwnRuntime(options);
     await runtime.#launch();
     return runtime;
-  }
-
-  portOf(socketName: string): number {
-    return this.#ports.get(socketName) ?? 0;
   }
 
   /** Returns when workerd has ended. A write that was acknowledged is on the disk. */
@@ -83,11 +76,9 @@ export class OwnRuntime {
     const path = join(folder, ownConfigName);
     writeWhole(path, configText(config));
     // A workerd that was killed before its socket got another name has left the socket.
-    for (const { address } of config.sockets) {
-      if (address.startsWith(unixPrefix)) removeSocket(address.slice(unixPrefix.length));
-    }
+    for (const socket of config.sockets) removeSocket(socket.path);
     try {
-      const child = startWorkerd([...this.#arguments(), path]);
+      const child = startWorkerd(path);
       this.#process = child;
       const ended = once(child, "close");
       const startLines: string[] = [];
@@ -96,28 +87,18 @@ export class OwnRuntime {
         createInterface(stream as Readable).on("line", (line) => pass(line));
       }
       if (child.pid !== undefined) onStart(identityOf(child.pid));
-      const ports = await Promise.race([listening(child, config.sockets.length), ended]);
-      if (!(ports instanceof Map)) throw new Error(startFailure(startLines));
-      this.#ports = ports;
+      const first = await Promise.race([listening(child, config.sockets.length), ended]);
+      if (first !== "listening") throw new Error(startFailure(startLines));
       for (const line of startLines) onOutput(line);
       pass = onOutput;
       void ended.then(() => this.#restart());
-      onListen(ports);
+      onListen();
     } catch (error) {
       this.#process?.kill("SIGKILL");
       throw error;
     } finally {
       rmSync(path, { force: true });
     }
-  }
-
-  /** The ports of the last start, so that clients find the next workerd. */
-  #arguments(): string[] {
-    const sockets = [...this.#ports].filter(([, port]) => port !== 0);
-    return sockets.map(([name, port]) => {
-      const { address } = this.#options.config.sockets.find((each) => each.name === name)!;
-      return `--socket-addr=${name}=${address.replace(/:\d+$/, `:${port}`)}`;
-    });
   }
 
   async #restart(): Promise<void> {
@@ -134,13 +115,20 @@ export class OwnRuntime {
 }
 
 function configText({ services, sockets }: OwnRuntimeOptions["config"]): string {
-  const config = { services, sockets: sockets.map((socket) => ({ ...socket, http: {} })) };
+  const config = {
+    services,
+    sockets: sockets.map(({ path, ...socket }) => ({
+      ...socket,
+      address: `unix:${path}`,
+      http: {},
+    })),
+  };
   return `using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = ${capnpText(config)};\n`;
 }
 
-function startWorkerd(args: readonly string[]): ChildProcess {
+function startWorkerd(configPath: string): ChildProcess {
   keepRuntimeFilesPrivate();
-  const child = spawn(workerdPath(), ["serve", `--control-fd=${controlPipe}`, ...args], {
+  const child = spawn(workerdPath(), ["serve", `--control-fd=${controlPipe}`, configPath], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     windowsHide: true,
     env: { ...process.env, TZ: "UTC" },
@@ -149,22 +137,15 @@ function startWorkerd(args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** The port of each socket. Never settles if workerd ends before. */
-function listening(child: ChildProcess, count: number): Promise<Map<string, number>> {
-  const ports = new Map<string, number>();
+/** Never settles if workerd ends before it listens at all sockets. */
+function listening(child: ChildProcess, count: number): Promise<"listening"> {
+  let listeners = 0;
   return new Promise((resolve) => {
     createInterface(child.stdio[controlPipe] as Readable).on("line", (line) => {
-      const { event, socket, port } = JSON.parse(line) as ControlMessage;
-      if (event === "listen") ports.set(socket, port);
-      if (ports.size === count) resolve(ports);
+      const { event } = JSON.parse(line) as { readonly event: string };
+      if (event === "listen" && ++listeners === count) resolve("listening");
     });
   });
-}
-
-interface ControlMessage {
-  readonly event: string;
-  readonly socket: string;
-  readonly port: number;
 }
 
 function startFailure(lines: readonly string[]): string {

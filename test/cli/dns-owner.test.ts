@@ -94,10 +94,6 @@ test("after kill -9 of the owner, a command ends the orphan runtime and has all 
   expect(processId).toBe(owner!.pid);
   await killOwner();
   expect(isAlive(runtimeId)).toBe(true);
-  // The runtime goes on, and acknowledges writes until the next owner ends it.
-  const count = acknowledged.length;
-  await expect.poll(() => acknowledged.length, waiting).toBeGreaterThan(count + 20);
-
   await listNames();
   await writing;
   expect(isAlive(runtimeId)).toBe(false);

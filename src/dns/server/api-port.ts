@@ -1,5 +1,5 @@
 /**
- * The port of the record API, in front of the port of the companion worker. workerd holds every
+ * The port of the record API, in front of the companion worker's socket. workerd holds every
  * connection open for 5 s after a response, and clients that read to the end of the connection
  * (`Connection: close`, HTTP/1.0) would wait that long. Here such a connection ends with its
  * response; all other octets pass unchanged in both directions.
@@ -17,8 +17,8 @@ interface ApiPortOptions {
   readonly host: string;
   /** 0 for any. */
   readonly port: number;
-  /** Of the companion worker, on the same host. */
-  readonly target: number;
+  /** The socket of the companion worker. */
+  readonly target: string;
 }
 
 export class ApiPort {
@@ -72,8 +72,7 @@ export class ApiPort {
 
   /** @param lastRequest the head of the request whose response ends the connection */
   #pass(client: Socket, start: Buffer, lastRequest: string | null): void {
-    const { host, target } = this.#options;
-    const server = connect({ host, port: target, allowHalfOpen: true, noDelay: true });
+    const server = connect({ path: this.#options.target, allowHalfOpen: true });
     this.#follow(server);
     client.once("close", () => server.destroy());
     // What the client has not received yet is sent first.

@@ -1,6 +1,7 @@
 /**
  * The companion worker (`worker/`) in a runtime of its own: the service of the process that owns
- * the zones. It answers at the folder's socket, and at a port where the owner wants one.
+ * the zones. It answers at the folder's socket, and at a second socket for clients with keys
+ * (`api-port.ts`) where the owner wants one.
  */
 import { join } from "node:path";
 import type { Service, Worker_Binding } from "miniflare";
@@ -14,8 +15,8 @@ import type { DnsVariables } from "../../config/dns-config.ts";
 import { apiSocketPath, zonesNeeds, type ZonesOwner } from "./zones-owner.ts";
 
 export interface CompanionOptions {
-  /** `null`: only the socket. */
-  readonly port: { readonly host: string; readonly port: number } | null;
+  /** Whether the record API is served to clients with keys, too. */
+  readonly isPublic: boolean;
   /** Where the worker publishes each change of a zone; `null` without listeners. */
   readonly listeners: { readonly address: string; readonly secret: string } | null;
   /** Called when the process of the worker exists. */
@@ -26,7 +27,6 @@ export interface CompanionOptions {
 export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
 const endpoint = "LedgeDnsEndpoint";
-const portSocket = "port";
 const workerService = "dns";
 const databasesService = "databases";
 const zonesService = "zones";
@@ -36,12 +36,13 @@ const databasesFolder = "do";
 const namespacePrefix = "dns-";
 
 export class Companion {
+  /** Where the record API answers clients with keys. */
+  readonly publicSocket: string;
   readonly #runtime: OwnRuntime;
-  readonly #host: string;
 
-  private constructor(runtime: OwnRuntime, host: string) {
+  private constructor(runtime: OwnRuntime, publicSocket: string) {
     this.#runtime = runtime;
-    this.#host = host;
+    this.publicSocket = publicSocket;
   }
 
   /** Starts the worker, and returns when it answers. */
@@ -51,37 +52,26 @@ export class Companion {
     options: CompanionOptions,
   ): Promise<Companion> {
     const { folder } = owner;
-    const { port, onLaunch } = options;
     const socket = socketPath(folder, newRunId());
+    const publicSocket = socketPath(folder, "public");
     const service = { name: workerService };
     const runtime = await OwnRuntime.start({
       folder,
       config: {
         services: companionServices(folder, variables, options),
         sockets: [
-          ...(port === null
-            ? []
-            : [{ name: portSocket, address: `${port.host}:${port.port}`, service }]),
-          {
-            name: endpoint,
-            address: `unix:${socket}`,
-            service: { ...service, entrypoint: endpoint },
-          },
+          ...(options.isPublic ? [{ name: "public", path: publicSocket, service }] : []),
+          { name: endpoint, path: socket, service: { ...service, entrypoint: endpoint } },
         ],
       },
       onStart(process) {
         owner.recordRuntime(process);
-        onLaunch?.();
+        options.onLaunch?.();
       },
       onListen: () => publishSocket(socket, apiSocketPath(folder)),
       onOutput: (line) => console.warn(line),
     });
-    return new Companion(runtime, port?.host ?? "");
-  }
-
-  /** Of the port. */
-  get origin(): string {
-    return `http://${this.#host}:${this.#runtime.portOf(portSocket)}`;
+    return new Companion(runtime, publicSocket);
   }
 
   async stop(): Promise<void> {

@@ -138,13 +138,13 @@ async function startAlone(
 /** The part of DNS that runs while this process owns the zones. `stop()` keeps the zones owned. */
 export async function startServer(
   owner: ZonesOwner,
-  { variables, listen, transfers, apiPort, port: dnsPortDefault }: ProjectDns,
+  { variables, listen, transfers, apiPort: apiPortDefault, port: dnsPortDefault }: ProjectDns,
   options: ServerOptions,
 ): Promise<RunningServer> {
   const log = options.log ?? console.log;
   const config = readDnsConfig(variables);
   const table = tableId(variables);
-  const wanted = options.port ?? apiPort;
+  const wanted = options.port ?? apiPortDefault;
   const parts: (() => Promise<unknown>)[] = [];
   let stopped: Promise<void> | undefined;
   // The worker stops first: the listeners must receive what it still commits.
@@ -155,16 +155,15 @@ export async function startServer(
       options.listen === false ? null : await Listeners.start({ ...config, ...listen, transfers });
     if (listeners !== null) parts.push(() => listeners.stop());
     const companion = await Companion.start(owner, variables, {
-      port: { host: apiHost, port: 0 },
+      isPublic: true,
       listeners,
       onLaunch: options.onLaunch,
     });
     parts.push(() => companion.stop());
-    const { origin } = companion;
-    const target = Number(new URL(origin).port);
-    const apiServer = await ApiPort.open({ host: apiHost, port, target });
-    parts.push(() => apiServer.close());
-    const url = `http://${apiHost}:${apiServer.port}/client/v4`;
+    const apiPort = await ApiPort.open({ host: apiHost, port, target: companion.publicSocket });
+    parts.push(() => apiPort.close());
+    const origin = `http://${apiHost}:${apiPort.port}`;
+    const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
     const listZones = (): Promise<string[]> => zoneNames(url, config);
     if (listeners === null) {

@@ -16,7 +16,7 @@ export function succeedZonesOwner(
   return new Succession({
     folder: zones.folder,
     take: (onHandover) => takeZones(zones, { isBrief: true, onHandover }),
-    start: (owner) => Companion.start(owner, zones.variables, { port: null, listeners: null }),
+    start: (owner) => Companion.start(owner, zones.variables, { isPublic: false, listeners: null }),
     onOwner: (link) => {
       link.requestService();
       const warning = describeOtherTable(zones);

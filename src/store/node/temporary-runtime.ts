@@ -48,7 +48,7 @@ export class TemporaryRuntime {
           sockets: [
             {
               name: "endpoint",
-              address: `unix:${socket}`,
+              path: socket,
               service: { name: bucketsService, entrypoint: endpointEntrypoint },
             },
           ],

@@ -2,6 +2,7 @@
  * A process with a runtime of its own, which prints the identity of the runtime and ends as its
  * arguments say: runtime-process.ts FOLDER exit|throw|wait [listen]
  */
+import { join } from "node:path";
 import { OwnRuntime } from "../../../src/base/own-runtime.ts";
 import type { ProcessIdentity } from "../../../src/base/processes.ts";
 
@@ -20,7 +21,7 @@ await OwnRuntime.start({
         },
       },
     ],
-    sockets: [{ name: "port", address: "127.0.0.1:0", service: { name: "main" } }],
+    sockets: [{ name: "main", path: join(folder, "socket"), service: { name: "main" } }],
   },
   onStart: (process) => (runtime = process),
   onListen() {},
