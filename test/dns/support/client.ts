@@ -37,7 +37,13 @@ export class Client {
     const response = await fetch(`${this.#url}${path}`, {
       ...init,
       method,
-      headers: { ...this.#headers, ...(init.headers as Record<string, string>) },
+      headers: {
+        // workerd closes a connection that was idle for 5 s. On a busy machine the next request may
+        // be on its way in that moment, and no client may repeat a POST by itself.
+        connection: "close",
+        ...this.#headers,
+        ...(init.headers as Record<string, string>),
+      },
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") === true;
