@@ -22,7 +22,7 @@ export function trustSteps({ path, name }: { path: string; name: string }): Trus
       id: "debian",
       title: "Debian, Ubuntu, Alpine",
       commands: [
-        `sudo cp ${quoted} /usr/local/share/ca-certificates/${fileName}.crt`,
+        `sudo install -m 644 ${quoted} /usr/local/share/ca-certificates/${fileName}.crt`,
         "sudo update-ca-certificates",
       ],
       undo: [
@@ -34,7 +34,7 @@ export function trustSteps({ path, name }: { path: string; name: string }): Trus
       id: "fedora",
       title: "Fedora, Red Hat",
       commands: [
-        `sudo cp ${quoted} /etc/pki/ca-trust/source/anchors/${fileName}.pem`,
+        `sudo install -m 644 ${quoted} /etc/pki/ca-trust/source/anchors/${fileName}.pem`,
         "sudo update-ca-trust",
       ],
       undo: [`sudo rm /etc/pki/ca-trust/source/anchors/${fileName}.pem`, "sudo update-ca-trust"],
@@ -43,7 +43,7 @@ export function trustSteps({ path, name }: { path: string; name: string }): Trus
       id: "opensuse",
       title: "openSUSE",
       commands: [
-        `sudo cp ${quoted} /etc/pki/trust/anchors/${fileName}.pem`,
+        `sudo install -m 644 ${quoted} /etc/pki/trust/anchors/${fileName}.pem`,
         "sudo update-ca-certificates",
       ],
       undo: [`sudo rm /etc/pki/trust/anchors/${fileName}.pem`, "sudo update-ca-certificates"],
