@@ -29,7 +29,7 @@ describe("Authority.open()", () => {
     expect(readdirSync(folder).sort()).toEqual(["authority.json", "authority.pem"]);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     for (const file of readdirSync(folder)) {
-      expect(statSync(join(folder, file)).mode & 0o777, file).toBe(0o600);
+      expect(statSync(join(folder, file)).mode & 0o777, `the mode of ${file}`).toBe(0o600);
     }
   });
 

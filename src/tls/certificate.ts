@@ -47,6 +47,8 @@ interface CertificateOptions extends Validity {
 const loopbackIpv4 = Uint8Array.of(127, 0, 0, 1);
 const loopbackIpv6 = Uint8Array.from({ length: 16 }, (_, index) => (index === 15 ? 1 : 0));
 
+const wholeIpv6Mask = new Uint8Array(16).fill(0xff);
+
 /** Section 4.2.1.6: the tags of names and addresses. */
 const dnsName = 2;
 const ipAddress = 7;
@@ -55,7 +57,6 @@ const ipAddress = 7;
 export function certifyAuthority(options: CertificateOptions): string {
   const { authority, authorityKeys, names } = options;
   const keyId = keyIdentifier(authorityKeys.publicKey);
-  const all = (octets: Uint8Array): Uint8Array => new Uint8Array(octets.length).fill(0xff);
   return certify(options, {
     subject: authority,
     publicKey: authorityKeys.publicKey,
@@ -74,7 +75,7 @@ export function certifyAuthority(options: CertificateOptions): string {
             ...["localhost", ...names].map((name) => sequence(generalName(name))),
             // An address and its mask: 127.0.0.0/8 and ::1.
             sequence(implicit(ipAddress, Uint8Array.of(127, 0, 0, 0, 255, 0, 0, 0))),
-            sequence(implicit(ipAddress, Buffer.concat([loopbackIpv6, all(loopbackIpv6)]))),
+            sequence(implicit(ipAddress, Buffer.concat([loopbackIpv6, wholeIpv6Mask]))),
           ),
         ),
         "critical",

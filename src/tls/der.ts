@@ -27,7 +27,8 @@ export function integer(octets: Uint8Array): Uint8Array {
   const start = octets.findIndex((octet) => octet !== 0);
   const digits = start < 0 ? Uint8Array.of(0) : octets.subarray(start);
   // A number whose first bit is set would be negative.
-  return encode(0x02, digits[0]! >= 0x80 ? [Uint8Array.of(0), digits] : [digits]);
+  const isNegative = (digits.at(0) ?? 0) >= 0x80;
+  return encode(0x02, isNegative ? [Uint8Array.of(0), digits] : [digits]);
 }
 
 export function bitString(octets: Uint8Array, unusedBits = 0): Uint8Array {

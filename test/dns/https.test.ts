@@ -102,7 +102,7 @@ describe("the certificate", () => {
     const files = readdirSync(authorityFolder);
     expect(files.sort()).toEqual(["authority.json", "authority.pem"]);
     for (const file of files) {
-      expect(statSync(join(authorityFolder, file)).mode & 0o777, file).toBe(0o600);
+      expect(statSync(join(authorityFolder, file)).mode & 0o777, `the mode of ${file}`).toBe(0o600);
     }
   });
 });
@@ -204,7 +204,7 @@ const isMighty =
 describe("ledge dns run", () => {
   test("leads a client to the running server by the proxy of the environment", async () => {
     const { code, out, error } = await runNode(running.folder, throughProxy + print);
-    expect([code, out], error).toEqual([0, "example.org\n"]);
+    expect([code, out], `with errors ${error}`).toEqual([0, "example.org\n"]);
   });
 
   test.skipIf(!isMighty)("leads a client that ignores the proxy by a hosts file", async () => {
@@ -216,7 +216,7 @@ describe("ledge dns run", () => {
     const project = new DnsProject({ https_names: [name], zones: [{ name: "brief.example" }] });
     try {
       const { code, out, error } = await runNode(project.folder, throughProxy + print);
-      expect([code, out], error).toEqual([0, "brief.example\n"]);
+      expect([code, out], `with errors ${error}`).toEqual([0, "brief.example\n"]);
     } finally {
       project.remove();
     }

@@ -30,17 +30,22 @@ export function clientEnvironment(
   environment: Environment,
   { bundlePath, proxyUrl }: { bundlePath: string; proxyUrl: string },
 ): Record<string, string | undefined> {
-  const all = (names: readonly string[], value: (name: string) => string) =>
-    Object.fromEntries(names.map((name) => [name, value(name)]));
   return {
     ...environment,
-    ...all([...bundleVariables, extraVariable], () => bundlePath),
-    ...all(proxyVariables, () => proxyUrl),
+    ...variables([...bundleVariables, extraVariable], () => bundlePath),
+    ...variables(proxyVariables, () => proxyUrl),
     // Servers on loopback, such as an ACME server in a test, need no proxy.
-    ...all(directVariables, (name) => directHosts(environment[name])),
+    ...variables(directVariables, (name) => directHosts(environment[name])),
     // Node reads the other variables only with this one.
     NODE_USE_ENV_PROXY: "1",
   };
+}
+
+function variables(
+  names: readonly string[],
+  value: (name: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, value(name)]));
 }
 
 function directHosts(given = ""): string {

@@ -19,7 +19,7 @@ it("trustSteps() names the certificate to every system and program", () => {
     "java",
   ]);
   for (const { id, commands } of steps) {
-    expect(commands.join("\n"), id).toContain("/state/authority.pem");
+    expect(commands.join("\n"), `the commands of ${id}`).toContain("/state/authority.pem");
   }
 });
 

@@ -16,7 +16,8 @@ export interface TrustStep {
 export function trustSteps({ path, name }: { path: string; name: string }): TrustStep[] {
   const fileName = name.toLowerCase().replaceAll(" ", "-");
   const quoted = `'${path.replaceAll("'", String.raw`'\''`)}'`;
-  const export_ = (...names: string[]): string[] => names.map((name) => `export ${name}=${quoted}`);
+  const exportLines = (...variables: string[]): string[] =>
+    variables.map((variable) => `export ${variable}=${quoted}`);
   return [
     {
       id: "debian",
@@ -71,19 +72,19 @@ export function trustSteps({ path, name }: { path: string; name: string }): Trus
     {
       id: "node",
       title: "Node",
-      commands: export_("NODE_EXTRA_CA_CERTS"),
+      commands: exportLines("NODE_EXTRA_CA_CERTS"),
       undo: [],
     },
     {
       id: "python",
       title: "Python (the programs then trust this authority only)",
-      commands: export_("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"),
+      commands: exportLines("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"),
       undo: [],
     },
     {
       id: "curl",
       title: "curl (then trusts this authority only)",
-      commands: export_("CURL_CA_BUNDLE"),
+      commands: exportLines("CURL_CA_BUNDLE"),
       undo: [],
     },
     {
