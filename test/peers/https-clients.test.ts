@@ -77,10 +77,12 @@ dynamic.${zone}
   expect(await contents(`dynamic.${zone}`, "A")).toEqual(["198.51.100.9"]);
 });
 
+function lexicon(...words: string[]): Promise<string> {
+  return client("lexicon", "cloudflare", "--auth-token", token, ...words);
+}
+
 describe("lexicon", () => {
   const name = `_acme-challenge.${zone}`;
-  const lexicon = (...words: string[]): Promise<string> =>
-    client("lexicon", "cloudflare", "--auth-token", token, ...words);
   const which = ["--name", name, "--content"];
 
   test("adds, lists, changes and deletes a record", async () => {

@@ -5,6 +5,7 @@
  */
 import { join } from "node:path";
 import { isPortFree } from "../../base/ports.ts";
+import { makePrivateFolder } from "../../base/private-files.ts";
 import { Authority } from "../../tls/authority.ts";
 import { ApiPort } from "./api-port.ts";
 import { httpsSocketPath } from "./companion.ts";
@@ -23,8 +24,9 @@ interface HttpsPortOptions {
 /** A machine that sleeps misses a timer, so the time is compared now and then. */
 const checkMilliseconds = 3_600_000;
 
-/** The folder of the authority, in the folder of the zones. */
+/** The authority in the folder of the zones, which a command may be the first to use. */
 export function openAuthority(folder: string, names: readonly string[]): Authority {
+  makePrivateFolder(folder);
   return Authority.open(join(folder, "https"), names, new Date());
 }
 
