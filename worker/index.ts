@@ -4,6 +4,8 @@
  * the record API requires credentials. `DnsApi` is the same service for a script with a service
  * binding, which no page can reach. `LedgeDnsEndpoint` is `DnsApi` for other processes, at a Unix
  * socket in a folder that only the user can enter (`api-proxy.ts`, `src/dns/server/companion.ts`).
+ * `LedgeDnsHttps` is `default` behind TLS, where the names of the certificate are hosts, too: a page
+ * cannot have such a name from elsewhere, because its server would need a certificate.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { readDnsConfig } from "../src/config/dns-config.ts";
@@ -30,13 +32,24 @@ function sharedApi(env: Env): RecordApi {
   return (recordApi ??= new RecordApi(env));
 }
 
-async function serve(request: Request, env: Env, anonymous: Access | null): Promise<Response> {
+async function serve(
+  request: Request,
+  env: Env,
+  anonymous: Access | null,
+  isHttps = false,
+): Promise<Response> {
   try {
     if (anonymous !== null) return await dispatch(request, env, anonymous);
-    return await withHostRule(request, readDnsConfig(env).hostRule, {
-      serve: () => dispatch(request, env, null),
-      refuse: (reason) => refuse(request, reason),
-    });
+    const { hostRule, httpsNames } = readDnsConfig(env);
+    const hosts = isHttps ? [...hostRule.hosts, ...httpsNames] : hostRule.hosts;
+    return await withHostRule(
+      request,
+      { ...hostRule, hosts },
+      {
+        serve: () => dispatch(request, env, null),
+        refuse: (reason) => refuse(request, reason),
+      },
+    );
   } catch (error) {
     // Only the configuration can fail outside `RecordApi.serve`; the reply says why.
     return failure([problem.configuration((error as Error).message)]);
@@ -99,6 +112,12 @@ export class LedgeDnsEndpoint extends DnsApi {
     if (close !== undefined) await this.closeLayer(close, next);
     if (open !== undefined) await this.openLayer(open);
     return new Response(null, { status: 204 });
+  }
+}
+
+export class LedgeDnsHttps extends WorkerEntrypoint<Env> {
+  override fetch(request: Request): Promise<Response> {
+    return serve(request, this.env, null, true);
   }
 }
 

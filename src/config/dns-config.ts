@@ -40,6 +40,8 @@ export interface DnsVariables {
 
 /** Everyone knows it, so it may be printed. It keeps clients working that cannot do without a key. */
 export const apiKeyDefault = "0123456789abcdef0123456789abcdef01234";
+/** The host of the deployed service, which some clients call whatever they are told. */
+const httpsNamesDefault = ["api.cloudflare.com"];
 /** The quota that the deployed service gives large zones. A local zone needs no smaller quota. */
 const recordQuotaDefault = 1_000_000;
 /** The largest batch of the deployed service. */
@@ -56,6 +58,10 @@ const bearerToken = textMatchingSchema(
   "must have 8 to 512 characters, and no spaces",
 );
 const hostname = textSchema(normaliseHostname, "must be a hostname");
+const httpsName = textSchema(
+  (given) => (given.startsWith("*") ? null : normaliseHostname(given)),
+  "must be a hostname, and no wildcard",
+);
 const count = valueSchema((input) => {
   const number = readInteger(input);
   return number === null || number < 0 ? null : number;
@@ -132,6 +138,7 @@ export function parseFaults(input: unknown, report: ReportMistake): ApiFault[] |
 /** The keys of `[dns]` that the dev server reads (`dns-table.ts`). The worker ignores them. */
 export const dnsServerKeys = [
   "api_port",
+  "https_port",
   "port",
   "hosts",
   "threads",
@@ -148,6 +155,7 @@ const dnsEntries = {
   tokens: v.optional(tokens, []),
   api_hosts: v.optional(listSchema(apiHost), []),
   api_origins: v.optional(listSchema(apiOrigin), []),
+  https_names: v.optional(listSchema(httpsName), httpsNamesDefault),
   platform_addresses: v.optional(listSchema(address), [
     "198.18.0.1",
     "198.18.0.2",
@@ -176,6 +184,8 @@ const dnsTable = v.pipe(
     tokens: given.tokens,
     /** The hosts and origins that may use the API by HTTP, besides loopback. */
     hostRule: { hosts: given.api_hosts, origins: given.api_origins },
+    /** The names besides loopback by which clients call the API over https. */
+    httpsNames: given.https_names,
     platformAddresses: given.platform_addresses,
     nameRules: given.name_rules,
     nameServers: given.name_servers,

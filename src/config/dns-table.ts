@@ -40,6 +40,8 @@ export interface ProjectDns {
   readonly variables: DnsVariables;
   /** The port of `/client/v4` and `/dns-query`. */
   readonly apiPort: number;
+  /** The port of the API over https; `null` without it. */
+  readonly httpsPort: number | null;
   /** The port of DNS, UDP and TCP. */
   readonly port: number;
   readonly listen: ListenConfig;
@@ -57,6 +59,7 @@ export interface ListenConfig {
 }
 
 const apiPortDefault = 8788;
+const httpsPortDefault = 8443;
 const portDefault = 8053;
 const hostsDefault = ["127.0.0.1", "::1"];
 const threadsMax = 64;
@@ -66,8 +69,18 @@ const port = valueSchema(
   "must be a port, 0 to 65535; 0 takes any free port",
 );
 
+/** The port of https, by which `false` stands for none. */
+const httpsPort = v.pipe(
+  valueSchema(
+    (input) => (isPort(input) || typeof input === "boolean" ? input : null),
+    `must be true for port ${httpsPortDefault}, or a port, 0 to 65535; 0 takes any free port`,
+  ),
+  v.transform((given) => (given === false ? null : given === true ? httpsPortDefault : given)),
+);
+
 const serverTable = looseTableSchema({
   api_port: v.nullish(port, apiPortDefault),
+  https_port: v.nullish(httpsPort, false),
   port: v.nullish(port, portDefault),
   hosts: v.nullish(
     valueSchema(
@@ -113,6 +126,7 @@ export function readDns(
     table,
     variables,
     apiPort: parsed.api_port,
+    httpsPort: parsed.https_port,
     port: parsed.port,
     listen: {
       hosts: hosts ?? hostsDefault,

@@ -82,6 +82,14 @@ const dns: JsonSchema = {
   description: "The name server and the record API.",
   ...table({
     api_port: port("The port of the record API and of DNS over HTTPS; 0 is any free port.", 8788),
+    https_port: {
+      description: "The port of the record API over https: true is 8443, 0 is any free port.",
+      anyOf: [{ type: "boolean" }, { type: "integer", minimum: 0, maximum: 65_535 }],
+      default: false,
+    },
+    https_names: list("Names besides loopback by which clients call the API over https.", {
+      type: "string",
+    }),
     port: port("The port of UDP and TCP; 0 is any free port.", 8053),
     hosts: {
       description: "The addresses on which the name server listens.",

@@ -36,6 +36,20 @@ const nameRule =
 /** A name, the TOML, the position there, the position in the same file as JSON, the message. */
 const rows: [mistake: string, toml: string, inToml: string, inJson: string, message: string][] = [
   [
+    "an https port that is neither a port nor true",
+    '[dns]\nhttps_port = "443"',
+    "2:1",
+    "3:5",
+    "dns.https_port must be true for port 8443, or a port, 0 to 65535; 0 takes any free port.",
+  ],
+  [
+    "an https name that is no hostname",
+    '[dns]\nhttps_names = ["*.example.org"]',
+    "2:16",
+    "4:7",
+    "dns.https_names[0] must be a hostname, and no wildcard.",
+  ],
+  [
     "an S3 port that is no port",
     "[s3]\nport = 70000",
     "2:1",

@@ -22,6 +22,7 @@ import type { ProjectConfig } from "../config/read-config.ts";
 import {
   apiHost,
   describeCredentials,
+  describeHttps,
   startServer,
   type RunningServer,
 } from "../dns/server/start-dns.ts";
@@ -41,6 +42,7 @@ import type { DnsSummary } from "./summary.ts";
 /** The ports in use. A restart keeps them, also those that are not the wanted ports. */
 interface Ports {
   readonly api: number;
+  readonly https: number | null;
   readonly dns: number;
 }
 
@@ -131,6 +133,7 @@ export class CompanionDns {
       isDeclared,
       url: this.#demandPort === null ? server.url : apiUrl(this.#demandPort.port),
       addresses: server.addresses,
+      https: describeHttps(server.httpsUrl),
       credentials: describeCredentials(this.#config.dns.variables),
       zones: await server.listZones(),
       notes,
@@ -161,7 +164,7 @@ export class CompanionDns {
     this.#demandPort = await DemandPort.open({
       host: apiHost,
       port,
-      start: async () => Number(new URL((await this.#demand()).url).port),
+      start: async () => portOf((await this.#demand()).url),
     });
   }
 
@@ -195,21 +198,28 @@ export class CompanionDns {
 
   async #serve(owner: ZonesOwner): Promise<void> {
     const { dnsApiPort, dnsPort } = this.#options;
-    const { apiPort, port: dnsPortDefault } = this.#config.dns;
+    const { apiPort, httpsPort, port: dnsPortDefault } = this.#config.dns;
     const wanted = {
       // The port on demand is the port for clients, and passes connections on.
       api: this.#demandPort === null ? (dnsApiPort ?? apiPort) : 0,
+      https: httpsPort,
       dns: dnsPort ?? dnsPortDefault,
     };
     const last = isDeepStrictEqual(wanted, this.#lastPorts?.wanted) ? this.#lastPorts : null;
-    const { api, dns } = last?.used ?? wanted;
+    const { api, https, dns } = last?.used ?? wanted;
     this.#server = await startServer(owner, this.#config.dns, {
       port: api,
+      ...(https !== null && { httpsPort: https }),
       dnsPort: dns,
       onLaunch: () => this.#launched.resolve(),
       log: (line: string) => void this.#notes.push(line),
     });
-    const used = { api: Number(new URL(this.#server.url).port), dns: this.#server.dnsPort ?? 0 };
+    const { url, httpsUrl, dnsPort: usedDnsPort } = this.#server;
+    const used = {
+      api: portOf(url),
+      https: httpsUrl === null ? null : portOf(httpsUrl),
+      dns: usedDnsPort ?? 0,
+    };
     this.#lastPorts = { wanted, used };
   }
 
@@ -257,6 +267,8 @@ export class CompanionDns {
   }
 }
 
+/** Of a URL that names its port. */
+const portOf = (url: string): number => Number(new URL(url).port);
 const apiUrl = (port: number): string => `http://${apiHost}:${port}/client/v4`;
 
 function isDnsDeclared({ table, dns }: ProjectConfig): boolean {

@@ -20,6 +20,7 @@ const running: DnsSummary = {
   isDeclared: true,
   url: api,
   addresses: ["127.0.0.1:8053", "[::1]:8053"],
+  https: ["  https    https://localhost:8443/client/v4"],
   credentials: ["  e-mail   dev@ledge.local", "  key      k"],
   zones: ["example.org"],
   notes: [],
@@ -48,6 +49,7 @@ describe("renderSummary()", () => {
       "Inspector  127.0.0.1:9229",
       "State      /p/.wrangler/state",
       "DNS API    http://127.0.0.1:8788/client/v4",
+      "  https    https://localhost:8443/client/v4",
       "  e-mail   dev@ledge.local",
       "  key      k",
       "  zones    example.org",
@@ -69,6 +71,7 @@ describe("renderDns()", () => {
   it("leaves the credentials out without [dns], when zones exist", () => {
     expect(renderDns({ ...running, isDeclared: false })).toEqual([
       "DNS API    http://127.0.0.1:8788/client/v4",
+      "  https    https://localhost:8443/client/v4",
       "  zones    example.org",
       "DNS        127.0.0.1:8053, [::1]:8053 (UDP and TCP)",
     ]);

@@ -39,6 +39,8 @@ export type DnsSummary = { readonly notes: readonly string[] } & (
       readonly url: string;
       /** Of UDP and TCP. */
       readonly addresses: readonly string[];
+      /** Indented lines; empty without https. */
+      readonly https: readonly string[];
       /** Indented lines. */
       readonly credentials: readonly string[];
       /** All zones that exist. */
@@ -80,9 +82,10 @@ function describeDns(dns: DnsSummary): string[] {
       `DNS API    ${dns.url ?? "starts"} (of process ${dns.processId ?? "?"}, while that process runs)`,
     ];
   }
-  const { isDeclared, url, addresses, credentials, zones } = dns;
+  const { isDeclared, url, https, addresses, credentials, zones } = dns;
   return [
     `DNS API    ${url}`,
+    ...https,
     ...(isDeclared ? credentials : []),
     `  zones    ${describeZones(zones)}`,
     ...(addresses.length === 0 ? [] : [`DNS        ${addresses.join(", ")} (UDP and TCP)`]),

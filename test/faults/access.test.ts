@@ -82,11 +82,14 @@ async function apiPort(dev: DevProcess): Promise<number> {
 
 describe.skipIf(!hasProc)("every port is in the table, and accepts what the table says:", () => {
   test("ledge dev, with a store and DNS", async () => {
-    const dev = ledgeDev(scriptProject());
+    const dev = ledgeDev(scriptProject({ https_port: 0 }));
     const known = {
       script: Number(new URL(await dev.url()).port),
       "S3 API": await s3Port(dev),
       "record API": await apiPort(dev),
+      "record API over https": Number(
+        (await dev.waitForOutput(/^ {2}https +https:..localhost:(\d+)/m))[1],
+      ),
       DNS: Number((await dev.waitForOutput(/^DNS +127.0.0.1:(\d+)/m))[1]),
     };
     expect(await checkPorts(dev.pid, known)).toEqual([
@@ -97,6 +100,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
       "Unix socket",
       "publications",
       "record API",
+      "record API over https",
       "script",
       "workerd's debug port",
     ]);

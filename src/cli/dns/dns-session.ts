@@ -85,12 +85,17 @@ async function findServer(
 ): Promise<DnsServer> {
   const url = textOption(invocation, "url");
   if (url !== undefined) return { url: apiUrl(url), dns: null };
+  const zones = await projectZones(invocation, project);
+  return listen ? findListeners(zones, project) : connect(zones);
+}
+
+/** The zones in the state folder that the invocation names. */
+export async function projectZones(invocation: Invocation, project: ProjectConfig): Promise<Zones> {
   const { zonesFolder } = await import("../../dns/server/zones-owner.ts");
   // As in wrangler, --persist-to is relative to the working folder, and the default to the file's.
   const state = textOption(invocation, "persist-to");
   const folder = zonesFolder(project.folder, state === undefined ? undefined : resolve(state));
-  const zones = { folder, variables: project.dns.variables };
-  return listen ? findListeners(zones, project) : connect(zones);
+  return { folder, variables: project.dns.variables };
 }
 
 async function connect(zones: Zones): Promise<DnsServer> {
@@ -105,8 +110,8 @@ async function connect(zones: Zones): Promise<DnsServer> {
   };
 }
 
-/** The listeners of the owner, or listeners for this command. */
-async function findListeners(zones: Zones, project: ProjectConfig): Promise<DnsServer> {
+/** The ports of the owner, or ports for this command. */
+export async function findListeners(zones: Zones, project: ProjectConfig): Promise<DnsServer> {
   const { waitForAddresses } = await import("../../dns/server/zones-owner.ts");
   // Loading the runtime takes longer than most commands take through a running server.
   const addresses = await waitForAddresses(zones.folder);

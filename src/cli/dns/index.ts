@@ -7,7 +7,9 @@ import { dnssec } from "./dnssec.ts";
 import { exportRecords } from "./export.ts";
 import { importRecords } from "./import.ts";
 import { listRecords } from "./list.ts";
+import { runClient } from "./run-client.ts";
 import { set } from "./set.ts";
+import { trust } from "./trust.ts";
 import { zones } from "./zones.ts";
 
 export const dnsCommands: readonly LeafCommand[] = [
@@ -20,4 +22,6 @@ export const dnsCommands: readonly LeafCommand[] = [
   exportRecords,
   dnssec,
   dig,
+  trust,
+  runClient,
 ];

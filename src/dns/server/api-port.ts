@@ -5,31 +5,56 @@
  * response; all other octets pass unchanged in both directions.
  *
  * The first request decides: clients that close a connection after each request send only one.
+ *
+ * With a certificate the port speaks TLS, and the octets inside pass as they do without TLS. Node's
+ * own server for https would parse the requests, and it refuses requests of clients that workerd
+ * accepts.
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { isLastRequest, readHead, ResponseEnd } from "../../base/http-framing.ts";
 
 /** workerd refuses longer heads. */
 const headBytesMax = 65_536;
 
-interface ApiPortOptions {
+/** The certificate and the private key of a server, as PEM. */
+export interface TlsIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface TunnelOptions {
+  /** The socket of the companion worker. */
+  readonly target: string;
+  /** For TLS. */
+  readonly identity?: TlsIdentity;
+}
+
+interface ApiPortOptions extends TunnelOptions {
   readonly host: string;
   /** 0 for any. */
   readonly port: number;
-  /** The socket of the companion worker. */
-  readonly target: string;
 }
 
 export class ApiPort {
-  readonly #options: ApiPortOptions;
+  readonly #target: string;
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
 
-  private constructor(options: ApiPortOptions) {
-    this.#options = options;
+  private constructor({ target, identity }: TunnelOptions) {
+    this.#target = target;
     const settings = { allowHalfOpen: true, noDelay: true };
-    this.#server = createServer(settings, (client) => this.#accept(client));
+    if (identity === undefined) {
+      this.#server = createServer(settings, (client) => this.#accept(client));
+      return;
+    }
+    // Clients that know HTTP/2 are told that this server does not.
+    const protocol = { ALPNProtocols: ["http/1.1"] };
+    this.#server = createTlsServer({ ...settings, ...protocol, ...identity }, (client) =>
+      this.#accept(client),
+    );
+    this.#server.on("connection", (client: Socket) => this.#follow(client));
   }
 
   static async open(options: ApiPortOptions): Promise<ApiPort> {
@@ -39,12 +64,27 @@ export class ApiPort {
     return opened;
   }
 
+  /** The same without a port: `pass()` hands connections over. */
+  static unopened(options: TunnelOptions): ApiPort {
+    return new ApiPort(options);
+  }
+
+  /** Serves a connection that another server has accepted. */
+  pass(client: Socket): void {
+    this.#server.emit("connection", client);
+  }
+
+  /** The certificate of the next connections. */
+  renew(identity: TlsIdentity): void {
+    (this.#server as TlsServer).setSecureContext(identity);
+  }
+
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
 
   async close(): Promise<void> {
-    const closed = once(this.#server, "close");
+    const closed = this.#server.listening ? once(this.#server, "close") : null;
     this.#server.close();
     for (const connection of this.#connections) connection.destroy();
     await closed;
@@ -61,7 +101,7 @@ export class ApiPort {
       isWaiting = false;
       client.off("data", read);
       client.pause();
-      this.#pass(client, start, head !== null && isLastRequest(head) ? head : null);
+      this.#tunnel(client, start, head !== null && isLastRequest(head) ? head : null);
     };
     client.on("data", read);
     // A client that sends no complete request gets no response.
@@ -71,8 +111,8 @@ export class ApiPort {
   }
 
   /** @param lastRequest the head of the request whose response ends the connection */
-  #pass(client: Socket, start: Buffer, lastRequest: string | null): void {
-    const server = connect({ path: this.#options.target, allowHalfOpen: true });
+  #tunnel(client: Socket, start: Buffer, lastRequest: string | null): void {
+    const server = connect({ path: this.#target, allowHalfOpen: true });
     this.#follow(server);
     client.once("close", () => server.destroy());
     // What the client has not received yet is sent first.

@@ -1,7 +1,7 @@
 /**
  * The companion worker (`worker/`) in a runtime of its own: the service of the process that owns
  * the zones. It answers at the folder's socket, and at a second socket for clients with keys
- * (`api-port.ts`) where the owner wants one.
+ * (`api-port.ts`) and a third for https where the owner wants them.
  */
 import { join } from "node:path";
 import type { Service, Worker_Binding } from "miniflare";
@@ -27,6 +27,7 @@ export interface CompanionOptions {
 export const companionClasses = { ZONES: "ZoneObject", ZONE_INDEX: "IndexObject" };
 
 const endpoint = "LedgeDnsEndpoint";
+const httpsEndpoint = "LedgeDnsHttps";
 const workerService = "dns";
 const databasesService = "databases";
 const zonesService = "zones";
@@ -35,14 +36,21 @@ const listenersService = "listeners";
 const databasesFolder = "do";
 const namespacePrefix = "dns-";
 
+/** Where the record API answers clients with keys. The folder exists. */
+export function publicSocketPath(folder: string): string {
+  return socketPath(folder, "public");
+}
+
+/** Where the record API answers clients with keys that have come over https. The folder exists. */
+export function httpsSocketPath(folder: string): string {
+  return socketPath(folder, "https");
+}
+
 export class Companion {
-  /** Where the record API answers clients with keys. */
-  readonly publicSocket: string;
   readonly #runtime: OwnRuntime;
 
-  private constructor(runtime: OwnRuntime, publicSocket: string) {
+  private constructor(runtime: OwnRuntime) {
     this.#runtime = runtime;
-    this.publicSocket = publicSocket;
   }
 
   /** Starts the worker, and returns when it answers. */
@@ -53,14 +61,13 @@ export class Companion {
   ): Promise<Companion> {
     const { folder } = owner;
     const socket = socketPath(folder, newRunId());
-    const publicSocket = socketPath(folder, "public");
     const service = { name: workerService };
     const runtime = await OwnRuntime.start({
       folder,
       config: {
         services: companionServices(folder, variables, options),
         sockets: [
-          ...(options.isPublic ? [{ name: "public", path: publicSocket, service }] : []),
+          ...(options.isPublic ? publicSockets(folder) : []),
           { name: endpoint, path: socket, service: { ...service, entrypoint: endpoint } },
         ],
       },
@@ -71,12 +78,24 @@ export class Companion {
       onListen: () => publishSocket(socket, apiSocketPath(folder)),
       onOutput: (line) => console.warn(line),
     });
-    return new Companion(runtime, publicSocket);
+    return new Companion(runtime);
   }
 
   async stop(): Promise<void> {
     await this.#runtime.stop();
   }
+}
+
+function publicSockets(folder: string) {
+  const service = { name: workerService };
+  return [
+    { name: "public", path: publicSocketPath(folder), service },
+    {
+      name: httpsEndpoint,
+      path: httpsSocketPath(folder),
+      service: { ...service, entrypoint: httpsEndpoint },
+    },
+  ];
 }
 
 function companionServices(

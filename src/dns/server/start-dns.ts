@@ -14,7 +14,8 @@ import {
 } from "../../config/dns-config.ts";
 import { ApiClient } from "../client/api-client.ts";
 import { ApiPort } from "./api-port.ts";
-import { Companion, type CompanionOptions } from "./companion.ts";
+import { Companion, publicSocketPath, type CompanionOptions } from "./companion.ts";
+import { HttpsPort } from "./https-port.ts";
 import type { ListenConfig, ProjectDns } from "../../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
 import {
@@ -45,11 +46,16 @@ export interface StartDnsOptions {
 }
 
 type ServerOptions = Pick<StartDnsOptions, "port" | "dnsPort" | "listen" | "log"> &
-  Pick<CompanionOptions, "onLaunch">;
+  Pick<CompanionOptions, "onLaunch"> & {
+    /** Of https, if the configuration asks for https. By default `https_port` of the configuration. */
+    readonly httpsPort?: number;
+  };
 
 export interface RunningDns {
   /** Of the API, with `/client/v4`. */
   readonly url: string;
+  /** Of the API over https; `null` without `https_port`. */
+  readonly httpsUrl: string | null;
   /** Of UDP and TCP; `null` without listeners. */
   readonly dnsPort: number | null;
   /** Stops DNS. A second call does nothing. */
@@ -93,6 +99,7 @@ export async function startBriefly(zones: Zones, dns: ProjectDns): Promise<Runni
   if (owner === null) return null;
   const brief = {
     ...dns,
+    httpsPort: null,
     listen: { ...dns.listen, ...briefListen },
     transfers: { ...dns.transfers, secondaries: [] },
   };
@@ -121,30 +128,32 @@ async function startAlone(
   options: StartDnsOptions,
 ): Promise<RunningDns> {
   const server = await startServer(owner, dns, options);
-  const { url, dnsPort, addresses } = server;
+  const { url, httpsUrl, dnsPort, addresses } = server;
   const log = options.log ?? console.log;
   const zones = readDnsConfig(dns.variables).zones.map(({ name }) => name);
   log(
     [
       `DNS API    ${url}`,
+      ...describeHttps(httpsUrl),
       ...describeCredentials(dns.variables),
       `  zones    ${zones.join(", ") || "none declared"}`,
     ].join("\n"),
   );
   if (addresses.length > 0) log(`DNS        ${addresses.join(", ")} (UDP and TCP)`);
-  return { url, dnsPort, stop: () => server.stop() };
+  return { url, httpsUrl, dnsPort, stop: () => server.stop() };
 }
 
 /** The part of DNS that runs while this process owns the zones. `stop()` keeps the zones owned. */
 export async function startServer(
   owner: ZonesOwner,
-  { variables, listen, transfers, apiPort: apiPortDefault, port: dnsPortDefault }: ProjectDns,
+  dns: ProjectDns,
   options: ServerOptions,
 ): Promise<RunningServer> {
+  const { variables, listen, transfers } = dns;
   const log = options.log ?? console.log;
   const config = readDnsConfig(variables);
   const table = tableId(variables);
-  const wanted = options.port ?? apiPortDefault;
+  const wanted = options.port ?? dns.apiPort;
   const parts: (() => Promise<unknown>)[] = [];
   let stopped: Promise<void> | undefined;
   // The worker stops first: the listeners must receive what it still commits.
@@ -160,27 +169,41 @@ export async function startServer(
       onLaunch: options.onLaunch,
     });
     parts.push(() => companion.stop());
-    const apiPort = await ApiPort.open({ host: apiHost, port, target: companion.publicSocket });
+    const target = publicSocketPath(owner.folder);
+    const apiPort = await ApiPort.open({ host: apiHost, port, target });
     parts.push(() => apiPort.close());
+    const https = await openHttps(owner.folder, config, dns.httpsPort, options);
+    if (https !== null) parts.push(() => https.close());
+    const httpsUrl = https?.url ?? null;
     const origin = `http://${apiHost}:${apiPort.port}`;
     const url = `${origin}/client/v4`;
     if (port !== wanted) log(`Port ${wanted} is taken: the DNS API uses another port.`);
     const listZones = (): Promise<string[]> => zoneNames(url, config);
     if (listeners === null) {
       owner.amend({ table, addresses: { url, dns: null } });
-      return { url, dnsPort: null, addresses: [], listZones, stop };
+      return { url, httpsUrl, dnsPort: null, addresses: [], listZones, stop };
     }
-    const dnsPort = options.dnsPort ?? dnsPortDefault;
+    const dnsPort = options.dnsPort ?? dns.port;
     const ports = await openPorts(listeners, origin, { ...listen, port: dnsPort });
     if (dnsPort !== 0 && ports.port !== dnsPort) {
       log(`Port ${dnsPort} is taken: DNS uses another port.`);
     }
     owner.amend({ table, addresses: { url, dns: reachable(ports) } });
-    return { url, dnsPort: ports.port, addresses: describePorts(ports), listZones, stop };
+    const addresses = describePorts(ports);
+    return { url, httpsUrl, dnsPort: ports.port, addresses, listZones, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+async function openHttps(
+  folder: string,
+  { httpsNames: names }: DnsConfig,
+  wanted: number | null,
+  { httpsPort: port = wanted ?? 0, log = console.log }: ServerOptions,
+): Promise<HttpsPort | null> {
+  return wanted === null ? null : HttpsPort.open({ folder, names, host: apiHost, port, log });
 }
 
 const briefListen = { hosts: [apiHost], hostsOptional: false, threads: 1 };
@@ -220,6 +243,11 @@ async function openPorts(
         "Ports below 1024 need special rights; dns.hosts must be addresses of this machine.",
     );
   }
+}
+
+/** An indented line, if the record API has https. */
+export function describeHttps(httpsUrl: string | null): string[] {
+  return httpsUrl === null ? [] : [`  https    ${httpsUrl} (ledge dns trust says how to trust it)`];
 }
 
 /** Indented lines: how to use the record API. */

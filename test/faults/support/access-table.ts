@@ -62,6 +62,8 @@ export const accessTable = {
     path: "/client/v4/zones",
     outcomes: always(403, { "no key": 400 }),
   },
+  /** HTTP is not TLS. Inside of TLS the record API answers as above (`test/dns/https.test.ts`). */
+  "record API over https": { of: "Ledge", path: "/client/v4/zones", outcomes: always("closed") },
   /** Queries need no key; this probe is not a query. */
   "DNS over HTTPS": { of: "Ledge", path: "/dns-query", outcomes: always(403, { "no key": 415 }) },
   /** Requests need a signature. */

@@ -1,0 +1,189 @@
+/**
+ * A client of the record API as a child process, for which some names lead to this project.
+ *
+ * Two ways lead the client here, and each client takes at least one of them where it can:
+ * - The proxy of its environment (`tls/connect-proxy.ts`). It needs no rights and no port 443.
+ * - A hosts file of its own (`private-mounts.ts`) with an address of loopback, where this process
+ *   listens at port 443. A client that ignores the proxy would otherwise call the deployed service
+ *   with the keys of a test: so the hosts file is there also when port 443 is not.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { ownSignals } from "../../dev/signals.ts";
+import { ApiPort } from "../../dns/server/api-port.ts";
+import { httpsSocketPath } from "../../dns/server/companion.ts";
+import { openAuthority } from "../../dns/server/https-port.ts";
+import { ConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
+import { systemBundlePath, systemCertificates } from "../../tls/system-certificates.ts";
+import { withTemporaryPath } from "../cleanup.ts";
+import { printRemark } from "../output.ts";
+import { clientEnvironment, proxyOf, trustedFiles } from "./client-environment.ts";
+import { currentUser, hostsText, launchProblem, launchWords } from "./private-mounts.ts";
+
+interface Reach {
+  /** The folder of the zones. */
+  readonly folder: string;
+  readonly names: readonly string[];
+  /** Serves the zones until `stop()`, if no other process does. */
+  readonly start: () => Promise<{ stop?(): Promise<void> }>;
+}
+
+const hostsPath = "/etc/hosts";
+const httpsPort = 443;
+/** Addresses of loopback besides 127.0.0.1, at whose port 443 another server may listen. */
+const hostsAddresses = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 2}`);
+/** As shells report a command that does not exist, and one that is not a program. */
+const missingCode = 127;
+const unusableCode = 126;
+
+/** Returns the exit code of the client. */
+export async function runInReach(words: readonly string[], reach: Reach): Promise<number> {
+  let child: ChildProcess | null = null;
+  let signalled: NodeJS.Signals | null = null;
+  const release = ownSignals((signal) => {
+    signalled ??= signal;
+    // A terminal sends its signal to the client, too, and clients count.
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child?.kill(signal);
+  });
+  const server = await reach.start();
+  try {
+    const folder = mkdtempSync(join(tmpdir(), "ledge-dns-run-"));
+    return await withTemporaryPath(folder, () =>
+      withReach(folder, reach, async (prefix, environment) => {
+        if (signalled !== null) return signalCode(signalled);
+        const [program = "", ...rest] = prefix(words);
+        child = spawn(program, rest, { stdio: "inherit", env: environment });
+        return exitCodeOf(child, words[0] ?? "");
+      }),
+    );
+  } finally {
+    await server.stop?.();
+    release();
+  }
+}
+
+type Prefix = (words: readonly string[]) => readonly string[];
+
+async function withReach(
+  temporaryFolder: string,
+  { folder, names }: Reach,
+  work: (prefix: Prefix, environment: NodeJS.ProcessEnv) => Promise<number>,
+): Promise<number> {
+  const authority = openAuthority(folder, names);
+  const tunnel = ApiPort.unopened({
+    target: httpsSocketPath(folder),
+    identity: authority.certify(names, new Date()),
+  });
+  const serve = (client: Socket): void => tunnel.pass(client);
+  const upstream = parseProxy(proxyOf(process.env));
+  const proxy = await ConnectProxy.open({ names, serve, upstream });
+  const bundlePath = join(temporaryFolder, "certificates.pem");
+  writeFileSync(bundlePath, bundle(authority.certificate));
+  const hosts = await openHosts(temporaryFolder, { names, bundlePath, serve });
+  try {
+    const environment = clientEnvironment(process.env, { bundlePath, proxyUrl: proxy.url });
+    return await work(hosts.prefix, environment);
+  } finally {
+    hosts.server?.close();
+    await proxy.close();
+    await tunnel.close();
+  }
+}
+
+function bundle(certificate: string): string {
+  const texts = trustedFiles(process.env).map((path) => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch (error) {
+      printRemark(
+        `The client does not get the certificates of ${path}: ${(error as Error).message}`,
+      );
+      return "";
+    }
+  });
+  return [systemCertificates(), ...texts, certificate].join("\n");
+}
+
+interface HostsOptions {
+  readonly names: readonly string[];
+  readonly bundlePath: string;
+  readonly serve: (client: Socket) => void;
+}
+
+/** The hosts file of the client, and the server at port 443 of its address. */
+async function openHosts(
+  temporaryFolder: string,
+  { names, bundlePath, serve }: HostsOptions,
+): Promise<{ readonly prefix: Prefix; readonly server: Server | null }> {
+  const [first] = names;
+  if (first === undefined) return { prefix: (words) => words, server: null };
+  const source = join(temporaryFolder, "hosts");
+  const systemBundle = systemBundlePath();
+  const files = [
+    { source, path: hostsPath },
+    // For clients that read no variable.
+    ...(systemBundle === null ? [] : [{ source: bundlePath, path: systemBundle }]),
+  ];
+  writeFileSync(source, "");
+  const problem = launchProblem(files);
+  if (problem !== null) {
+    printRemark(
+      `A client that ignores HTTPS_PROXY calls the deployed host ${first}: this system gives no ` +
+        `program a hosts file of its own (${problem}).`,
+    );
+    return { prefix: (words) => words, server: null };
+  }
+  const { server, address, code } = await listenAtHttps(serve);
+  if (server === null) {
+    printRemark(
+      `A client that ignores HTTPS_PROXY cannot connect to ${first}: port ${httpsPort} cannot be ` +
+        `opened (${code}). Run this command as root, or let all users open the port: ` +
+        `sysctl net.ipv4.ip_unprivileged_port_start=${httpsPort}`,
+    );
+  }
+  writeFileSync(source, hostsText(readFileSync(hostsPath, "utf8"), address, names));
+  return { prefix: (words) => launchWords(words, files, currentUser()), server };
+}
+
+interface HttpsListener {
+  readonly server: Server | null;
+  readonly address: string;
+  /** Why there is no server. */
+  readonly code?: string | undefined;
+}
+
+async function listenAtHttps(serve: (client: Socket) => void): Promise<HttpsListener> {
+  let last: HttpsListener = { server: null, address: hostsAddresses[0]! };
+  for (const address of hostsAddresses) {
+    const server = createServer({ noDelay: true }, serve);
+    try {
+      server.listen(httpsPort, address);
+      await once(server, "listening");
+      return { server, address };
+    } catch (error) {
+      last = { server: null, address, code: (error as NodeJS.ErrnoException).code };
+      if (last.code !== "EADDRINUSE") break;
+    }
+  }
+  return last;
+}
+
+async function exitCodeOf(child: ChildProcess, program: string): Promise<number> {
+  try {
+    const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+    return signal === null ? (code ?? 0) : signalCode(signal);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    printRemark(`Cannot run "${program}": ${message}.`);
+    return code === "ENOENT" ? missingCode : unusableCode;
+  }
+}
+
+/** As shells report it. */
+function signalCode(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}

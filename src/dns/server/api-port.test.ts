@@ -1,0 +1,84 @@
+/** The port of the record API with TLS, in front of a server that stands for the companion worker. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, type TLSSocket } from "node:tls";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Authority } from "../../tls/authority.ts";
+import { ApiPort } from "./api-port.ts";
+
+const name = "api.example";
+const received: string[] = [];
+let folder: string;
+let authority: Authority;
+let opened: ApiPort;
+
+/** Answers each piece that it gets, and holds the connection open as workerd does. */
+const worker = createServer({ allowHalfOpen: true }, (socket) => {
+  socket.on("error", () => {});
+  socket.on("end", () => socket.end());
+  socket.on("data", (piece: Buffer) => {
+    received.push(piece.toString("latin1"));
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+});
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "ledge-api-port-"));
+  authority = Authority.open(join(folder, "https"), [name], new Date());
+  received.length = 0;
+  worker.listen(join(folder, "worker"));
+  await once(worker, "listening");
+  opened = await ApiPort.open({
+    host: "127.0.0.1",
+    port: 0,
+    target: join(folder, "worker"),
+    identity: authority.certify([name], new Date()),
+  });
+});
+
+afterEach(async () => {
+  await opened.close();
+  worker.close();
+  await once(worker, "close");
+  rmSync(folder, { recursive: true });
+});
+
+async function connectTo(servername: string): Promise<TLSSocket> {
+  const ca = authority.certificate;
+  const socket = connect({ port: opened.port, host: "127.0.0.1", servername, ca });
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+it("ends the connection with the response when the client asks for that", async () => {
+  const socket = await connectTo(name);
+  socket.write("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  expect(await text(socket)).toMatch(/\r\n\r\nok$/);
+});
+
+it("passes octets on that no HTTP parser of Node accepts", async () => {
+  const socket = await connectTo(name);
+  const request = "GET / HTTP/1.0\r\nHost: api.example\r\n\r\n\0\0";
+  socket.write(request);
+  expect(await text(socket)).toMatch(/\r\n\r\nok$/);
+  expect(received.join("")).toBe(request);
+});
+
+it("has a certificate for its names only", async () => {
+  await expect(connectTo("other.example")).rejects.toThrow(/Hostname\/IP does not match/);
+});
+
+it("gives new connections the renewed certificate, and keeps the old connections", async () => {
+  const before = await connectTo(name);
+  const { serialNumber } = before.getPeerCertificate();
+  opened.renew(authority.certify([name], new Date()));
+  const after = await connectTo(name);
+  expect(after.getPeerCertificate().serialNumber).not.toBe(serialNumber);
+  before.write("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  expect(await text(before)).toMatch(/ok$/);
+  after.destroy();
+});

@@ -1,0 +1,204 @@
+/**
+ * The certificate authority of a folder: a key and a certificate that are made once and kept, so that
+ * the user tells each system once to trust it.
+ *
+ * One file has the key, the certificate and the names, and appears at once under its name: of two
+ * processes that start together both use the authority of the first. The certificate has a file
+ * of its own for clients. The key of a server is in the memory of its process only.
+ */
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  X509Certificate,
+} from "node:crypto";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makePrivateFolder } from "../base/private-files.ts";
+import { certifyAuthority, certifyServer, type KeyPair } from "./certificate.ts";
+
+const dayMilliseconds = 86_400_000;
+const authorityDays = 3650;
+/** Apple's systems refuse certificates of more than 825 days. */
+const serverDays = 90;
+/** A certificate with fewer days is made again. */
+const renewalDays = 30;
+/** The clocks of virtual machines and containers differ a little. */
+const clockMilliseconds = 3_600_000;
+
+interface StoredAuthority {
+  readonly names: readonly string[];
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface ServerIdentity {
+  /** PEM, as `node:tls` takes it: the certificate of the server and of the authority. */
+  readonly cert: string;
+  readonly key: string;
+  /** The server needs a new certificate from this time on. */
+  readonly renewFrom: Date;
+}
+
+export class Authority {
+  /** The certificate as a file, for clients. */
+  readonly certificatePath: string;
+  /** Names besides loopback for which the authority makes certificates. */
+  readonly names: readonly string[];
+  /** PEM. */
+  readonly certificate: string;
+  /** Whether clients that trusted an earlier authority of the folder have to trust this one. */
+  readonly isReplacement: boolean;
+  readonly #key: string;
+
+  private constructor(path: string, stored: StoredAuthority, isReplacement: boolean) {
+    this.certificatePath = path;
+    this.names = stored.names;
+    this.certificate = stored.certificate;
+    this.isReplacement = isReplacement;
+    this.#key = stored.key;
+  }
+
+  /**
+   * The authority in `folder`. An authority that is missing, ends soon or does not cover the names
+   * is made.
+   */
+  static open(folder: string, names: readonly string[], now: Date): Authority {
+    makePrivateFolder(folder);
+    const path = join(folder, "authority.json");
+    const certificatePath = join(folder, "authority.pem");
+    const text = readText(path);
+    const old = parse(text);
+    let stored = old;
+    if (stored === null || !isUsable(stored, names, now)) {
+      // A file that cannot be read as an authority is replaced as well. Where there was no file, a
+      // process that has started at the same time may have made it meanwhile.
+      if (text !== null) rmSync(path, { force: true });
+      publish(path, JSON.stringify(make(names, now)));
+      stored = parse(readText(path));
+      if (stored === null) throw new Error(`Cannot read the authority in ${path}`);
+    }
+    if (readText(certificatePath) !== stored.certificate) {
+      const temporary = `${certificatePath}.${process.pid}`;
+      writeFileSync(temporary, stored.certificate, { mode: 0o600 });
+      renameSync(temporary, certificatePath);
+    }
+    return new Authority(certificatePath, stored, text !== null && stored !== old);
+  }
+
+  get details(): {
+    readonly name: string;
+    /** SHA-256. */
+    readonly fingerprint: string;
+    readonly notAfter: Date;
+  } {
+    const { subject, fingerprint256, validTo } = new X509Certificate(this.certificate);
+    // Node writes a subject in lines: CN=Ledge local authority 0123abcd
+    const name = subject.replace(/^CN=/, "");
+    return { name, fingerprint: fingerprint256, notAfter: new Date(validTo) };
+  }
+
+  /** A new key with a certificate for loopback and the names. */
+  certify(names: readonly string[], now: Date): ServerIdentity {
+    const { publicKey, privateKey } = newKeys();
+    const { name, notAfter } = this.details;
+    const end = now.getTime() + serverDays * dayMilliseconds;
+    const own = certifyServer(
+      {
+        authority: name,
+        authorityKeys: keyPair(this.#key),
+        names,
+        serial: newSerial(),
+        notBefore: startOf(now),
+        notAfter: new Date(Math.min(end, notAfter.getTime())),
+      },
+      publicKey,
+    );
+    return {
+      cert: own + this.certificate,
+      key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+      renewFrom: new Date(end - renewalDays * dayMilliseconds),
+    };
+  }
+}
+
+function make(names: readonly string[], now: Date): StoredAuthority {
+  const authorityKeys = newKeys();
+  const certificate = certifyAuthority({
+    // Each authority has a name of its own: a list of trusted authorities shows the names only.
+    authority: `Ledge local authority ${randomBytes(4).toString("hex")}`,
+    authorityKeys,
+    names,
+    serial: newSerial(),
+    notBefore: startOf(now),
+    notAfter: new Date(now.getTime() + authorityDays * dayMilliseconds),
+  });
+  const key = authorityKeys.privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+  return { names, certificate, key };
+}
+
+function isUsable(
+  { names: covered, certificate }: StoredAuthority,
+  names: readonly string[],
+  now: Date,
+): boolean {
+  const end = new Date(new X509Certificate(certificate).validTo).getTime();
+  // Each certificate of a server ends before the authority does.
+  if (end - now.getTime() < serverDays * dayMilliseconds) return false;
+  return names.every((name) => covered.some((each) => name === each || name.endsWith(`.${each}`)));
+}
+
+function parse(text: string | null): StoredAuthority | null {
+  try {
+    const stored = JSON.parse(text ?? "") as StoredAuthority;
+    const certificate = new X509Certificate(stored.certificate);
+    const isWhole = certificate.checkPrivateKey(createPrivateKey(stored.key));
+    return isWhole && Array.isArray(stored.names) ? stored : null;
+  } catch {
+    return null;
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a file that appears whole. A file that another process has published meanwhile stays. */
+function publish(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    // The file system has no links.
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function newKeys(): KeyPair {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" });
+}
+
+function keyPair(pem: string): KeyPair {
+  const privateKey = createPrivateKey(pem);
+  return { privateKey, publicKey: createPublicKey(privateKey) };
+}
+
+function newSerial(): Uint8Array {
+  const serial = randomBytes(16);
+  // Neither zero nor negative.
+  serial[0] = (serial[0]! & 0x7f) | 0x40;
+  return serial;
+}
+
+function startOf(now: Date): Date {
+  return new Date(now.getTime() - clockMilliseconds);
+}

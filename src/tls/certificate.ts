@@ -1,0 +1,166 @@
+/**
+ * X.509 certificates (RFC 5280) of a local authority and of its servers. Node makes keys and
+ * signatures, and has no function for certificates.
+ *
+ * Strict clients (Python 3.13, Go, Apple) decide what a certificate contains: the identifiers of
+ * both keys, the use of the keys, and the names of the server in the extension for names.
+ *
+ * The authority is limited to loopback and to its names (section 4.2.1.10), so that a stolen key
+ * of an authority that a user trusts makes no certificate for other names.
+ */
+import { createHash, sign, type KeyObject } from "node:crypto";
+import {
+  bitString,
+  boolean,
+  implicit,
+  integer,
+  objectIdentifier,
+  octetString,
+  sequence,
+  set,
+  tagged,
+  time,
+  utf8String,
+} from "./der.ts";
+
+export interface KeyPair {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
+interface Validity {
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+interface CertificateOptions extends Validity {
+  /** 1 to 20 octets that no other certificate of the authority has; the first is below 128. */
+  readonly serial: Uint8Array;
+  /** The common name of the authority. */
+  readonly authority: string;
+  /** Of the authority, of curve P-256. */
+  readonly authorityKeys: KeyPair;
+  /** Names besides loopback. */
+  readonly names: readonly string[];
+}
+
+const loopbackIpv4 = Uint8Array.of(127, 0, 0, 1);
+const loopbackIpv6 = Uint8Array.from({ length: 16 }, (_, index) => (index === 15 ? 1 : 0));
+
+const wholeIpv6Mask = new Uint8Array(16).fill(0xff);
+
+/** Section 4.2.1.6: the tags of names and addresses. */
+const dnsName = 2;
+const ipAddress = 7;
+
+/** @returns the certificate as PEM */
+export function certifyAuthority(options: CertificateOptions): string {
+  const { authority, authorityKeys, names } = options;
+  const keyId = keyIdentifier(authorityKeys.publicKey);
+  return certify(options, {
+    subject: authority,
+    publicKey: authorityKeys.publicKey,
+    extensions: [
+      // An authority that certifies servers, and no other authority.
+      extension("2.5.29.19", sequence(boolean(true), integer(Uint8Array.of(0))), "critical"),
+      // Signs certificates: bit 5.
+      extension("2.5.29.15", bitString(Uint8Array.of(0b0000_0100), 2), "critical"),
+      extension("2.5.29.14", octetString(keyId)),
+      extension(
+        "2.5.29.30",
+        sequence(
+          tagged(
+            0,
+            // A name stands for the names below it, too.
+            ...["localhost", ...names].map((name) => sequence(generalName(name))),
+            // An address and its mask: 127.0.0.0/8 and ::1.
+            sequence(implicit(ipAddress, Uint8Array.of(127, 0, 0, 0, 255, 0, 0, 0))),
+            sequence(implicit(ipAddress, Buffer.concat([loopbackIpv6, wholeIpv6Mask]))),
+          ),
+        ),
+        "critical",
+      ),
+    ],
+  });
+}
+
+/** @returns the certificate as PEM */
+export function certifyServer(options: CertificateOptions, serverKey: KeyObject): string {
+  const { authorityKeys, names } = options;
+  const alternatives = [
+    ...["localhost", "*.localhost", ...names].map(generalName),
+    implicit(ipAddress, loopbackIpv4),
+    implicit(ipAddress, loopbackIpv6),
+  ];
+  return certify(options, {
+    subject: "localhost",
+    publicKey: serverKey,
+    extensions: [
+      extension("2.5.29.19", sequence(), "critical"),
+      // Signs the key exchange: bit 0.
+      extension("2.5.29.15", bitString(Uint8Array.of(0b1000_0000), 7), "critical"),
+      // Only for servers.
+      extension("2.5.29.37", sequence(objectIdentifier("1.3.6.1.5.5.7.3.1"))),
+      extension("2.5.29.17", sequence(...alternatives)),
+      extension("2.5.29.14", octetString(keyIdentifier(serverKey))),
+      extension("2.5.29.35", sequence(implicit(0, keyIdentifier(authorityKeys.publicKey)))),
+    ],
+  });
+}
+
+interface Subject {
+  readonly subject: string;
+  readonly publicKey: KeyObject;
+  readonly extensions: readonly Uint8Array[];
+}
+
+function certify(
+  { serial, authority, authorityKeys, notBefore, notAfter }: CertificateOptions,
+  { subject, publicKey, extensions }: Subject,
+): string {
+  const version3 = tagged(0, integer(Uint8Array.of(2)));
+  // ECDSA with SHA-256.
+  const algorithm = sequence(objectIdentifier("1.2.840.10045.4.3.2"));
+  const content = sequence(
+    version3,
+    integer(serial),
+    algorithm,
+    distinguishedName(authority),
+    sequence(time(notBefore), time(notAfter)),
+    distinguishedName(subject),
+    publicKeyInfo(publicKey),
+    tagged(3, sequence(...extensions)),
+  );
+  const signature = sign("sha256", content, authorityKeys.privateKey);
+  return toPem(sequence(content, algorithm, bitString(signature)));
+}
+
+function publicKeyInfo(key: KeyObject): Uint8Array {
+  return key.export({ type: "spki", format: "der" });
+}
+
+function distinguishedName(commonName: string): Uint8Array {
+  return sequence(set(sequence(objectIdentifier("2.5.4.3"), utf8String(commonName))));
+}
+
+function generalName(name: string): Uint8Array {
+  return implicit(dnsName, Buffer.from(name, "ascii"));
+}
+
+function extension(id: string, value: Uint8Array, critical?: "critical"): Uint8Array {
+  const flag = critical === undefined ? [] : [boolean(true)];
+  return sequence(objectIdentifier(id), ...flag, octetString(value));
+}
+
+/** RFC 7093 section 2, method 4: any hash of the key identifies it. */
+function keyIdentifier(key: KeyObject): Uint8Array {
+  return createHash("sha256").update(publicKeyInfo(key)).digest().subarray(0, 20);
+}
+
+function toPem(octets: Uint8Array): string {
+  const lines =
+    Buffer.from(octets)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
+}

@@ -1,0 +1,106 @@
+/** A proxy that leads some names here, and other connections on. */
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ConnectProxy, connectTarget, parseProxy } from "./connect-proxy.ts";
+
+describe("connectTarget()", () => {
+  it.each([
+    ["CONNECT API.example:443 HTTP/1.1\r\n\r\n", { host: "api.example", port: 443 }],
+    ["CONNECT [::1]:8443 HTTP/1.0\r\n\r\n", { host: "::1", port: 8443 }],
+    ["GET http://api.example/ HTTP/1.1\r\n\r\n", null],
+    ["CONNECT api.example HTTP/1.1\r\n\r\n", null],
+  ])("reads %j", (head, target) => {
+    expect(connectTarget(head)).toEqual(target);
+  });
+});
+
+describe("parseProxy()", () => {
+  it.each([
+    [undefined, null],
+    ["", null],
+    ["socks5://127.0.0.1:9", null],
+    ["http://proxy.test:3128", { host: "proxy.test", port: 3128, header: "" }],
+    ["proxy.test:3128", { host: "proxy.test", port: 3128, header: "" }],
+    ["http://[2001:db8::1]", { host: "2001:db8::1", port: 80, header: "" }],
+    [
+      "http://me:p%40ss@proxy.test/",
+      {
+        host: "proxy.test",
+        port: 80,
+        header: `Proxy-Authorization: Basic ${Buffer.from("me:p@ss").toString("base64")}\r\n`,
+      },
+    ],
+  ])("reads %j", (given, proxy) => {
+    expect(parseProxy(given)).toEqual(proxy);
+  });
+});
+
+/** A server that says which octets it got, and its port. */
+async function echo(): Promise<number> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => void answer(socket));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+async function answer(socket: Socket): Promise<void> {
+  const [piece] = (await once(socket, "data")) as [Buffer];
+  socket.end(`got ${piece.toString()}`);
+}
+
+async function open(options: Partial<Parameters<typeof ConnectProxy.open>[0]> = {}) {
+  const proxy = await ConnectProxy.open({
+    names: ["api.example"],
+    serve: (client) => void answer(client.resume()),
+    upstream: null,
+    ...options,
+  });
+  onTestFinished(() => proxy.close());
+  return (head: string, after = ""): Promise<string> => {
+    const socket = connect(Number(new URL(proxy.url).port), "127.0.0.1");
+    socket.write(`${head} HTTP/1.1\r\n\r\n${after}`);
+    return text(socket);
+  };
+}
+
+const established = "HTTP/1.1 200 Connection established\r\n\r\n";
+
+describe("ConnectProxy", () => {
+  it("serves its names itself, with what the client has sent already", async () => {
+    const send = await open();
+    expect(await send("CONNECT API.example:443", "hello")).toBe(`${established}got hello`);
+  });
+
+  it("connects to any other host", async () => {
+    const send = await open();
+    const port = await echo();
+    expect(await send(`CONNECT 127.0.0.1:${port}`, "hello")).toBe(`${established}got hello`);
+  });
+
+  it("asks the next proxy for any other host", async () => {
+    const upstream = {
+      host: "127.0.0.1",
+      port: await echo(),
+      header: "Proxy-Authorization: x\r\n",
+    };
+    const send = await open({ upstream });
+    expect(await send("CONNECT other.example:443")).toBe(
+      "got CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\nProxy-Authorization: x\r\n\r\n",
+    );
+  });
+
+  it("says that a host does not answer, and refuses other methods", async () => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
+    const send = await open();
+    expect(await send(`CONNECT 127.0.0.1:${port}`)).toMatch(/^HTTP\/1\.1 502 /);
+    expect(await send("GET http://api.example/")).toMatch(/^HTTP\/1\.1 405 /);
+  });
+});

@@ -1,0 +1,242 @@
+/** The record API over https: certificates, names, connections, and clients that insist on https. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchProblem } from "../../src/cli/dns/private-mounts.ts";
+import { sendRaw } from "../faults/support/raw-http.ts";
+import { DnsProject, runDns } from "../support/dns-command.ts";
+import { credentials } from "./support/client.ts";
+import { startTestDns, type TestDns } from "./support/running-dns.ts";
+
+/** Neither this name nor any below `test` exists in the DNS of the Internet. */
+const name = "api.fixed-host.test";
+const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+
+let running: TestDns;
+let port: number;
+let authorityFolder: string;
+let ca: string;
+beforeAll(async () => {
+  running = await startTestDns({
+    https_port: 0,
+    https_names: [name],
+    zones: [{ name: "example.org" }],
+  });
+  port = Number(new URL(running.dns.httpsUrl!).port);
+  authorityFolder = join(running.folder, ".wrangler/state/v3/dns/https");
+  ca = readFileSync(join(authorityFolder, "authority.pem"), "utf8");
+});
+afterAll(() => running.stop());
+
+async function open(options: ConnectionOptions): Promise<TLSSocket> {
+  const socket = connect({ port, host: "127.0.0.1", ca, ...options });
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+/** The status of a request by Node's client. */
+async function status(headers: Record<string, string>, servername = name): Promise<number> {
+  const sent = request({
+    port,
+    host: "127.0.0.1",
+    servername,
+    ca,
+    agent: false,
+    path: "/client/v4/zones",
+    headers: { ...credentials, ...headers },
+  });
+  sent.end();
+  const [response] = (await once(sent, "response")) as [
+    NodeJS.ReadableStream & { statusCode: number },
+  ];
+  await text(response);
+  return response.statusCode;
+}
+
+describe("the port", () => {
+  test("is printed below the port of http", () => {
+    expect(running.dns.httpsUrl).toBe(`https://localhost:${port}/client/v4`);
+    expect(running.lines[0]!.split("\n")).toContain(
+      `  https    ${running.dns.httpsUrl} (ledge dns trust says how to trust it)`,
+    );
+  });
+
+  test("answers a client that trusts the authority", async () => {
+    expect(await status({ host: name })).toBe(200);
+    expect(await status({ host: `localhost:${port}` }, "localhost")).toBe(200);
+  });
+
+  test("does not answer plain HTTP", async () => {
+    expect((await sendRaw(port)).status).toBe("closed");
+  });
+});
+
+describe("the certificate", () => {
+  test.each([["localhost"], [name]])("is for the name %s", async (servername) => {
+    const socket = await open({ servername });
+    expect(socket.authorized).toBe(true);
+    socket.destroy();
+  });
+
+  test("is for the address 127.0.0.1", async () => {
+    const socket = await open({});
+    expect(socket.getPeerCertificate().subjectaltname).toContain("IP Address:127.0.0.1");
+    socket.destroy();
+  });
+
+  test("is for no other name, and is not trusted without the authority", async () => {
+    await expect(open({ servername: "other.test" })).rejects.toThrow(/does not match/);
+    await expect(open({ servername: name, ca: [] })).rejects.toThrow(
+      /unable to verify|self-signed/,
+    );
+  });
+
+  test("has its authority in files that only the user can read", () => {
+    expect(statSync(authorityFolder).mode & 0o777).toBe(0o700);
+    const files = readdirSync(authorityFolder);
+    expect(files.sort()).toEqual(["authority.json", "authority.pem"]);
+    for (const file of files) {
+      expect(statSync(join(authorityFolder, file)).mode & 0o777, `the mode of ${file}`).toBe(0o600);
+    }
+  });
+});
+
+describe("requests", () => {
+  test("are answered for the configured name over https only", async () => {
+    const http = Number(new URL(running.dns.url).port);
+    const reply = await sendRaw(http, {
+      path: "/client/v4/zones",
+      headers: { ...credentials, host: name },
+    });
+    expect(reply.status).toBe(403);
+    expect(await status({ host: name })).toBe(200);
+    expect(await status({ host: "other.test" })).toBe(403);
+    expect(await status({ host: name, origin: "https://evil.example" })).toBe(403);
+  });
+
+  test.each([
+    ["HTTP/1.1", "Connection: close\r\n", ""],
+    // As one client sends it: HTTP/1.0, and zeros after the head.
+    ["HTTP/1.0", "", "\0\0"],
+  ])("end the connection with the response (%s, %j)", async (version, header, after) => {
+    const kept = await open({ servername: name });
+    const fields = Object.entries(credentials).map(([field, value]) => `${field}: ${value}\r\n`);
+    const head = (first: string, more: string) =>
+      `GET /client/v4/user ${first}\r\nHost: ${name}\r\n${fields.join("")}${more}\r\n`;
+    kept.write(head("HTTP/1.1", ""));
+    await once(kept, "data");
+    // The server closes the first connection after some seconds without a request.
+    const order: string[] = [];
+    const idle = once(kept, "close").then(() => order.push("idle"));
+    const socket = await open({ servername: name });
+    socket.write(head(version, header) + after);
+    const closed = text(socket).then((answer) => {
+      order.push("closed");
+      return answer;
+    });
+    await Promise.race([idle, closed]);
+    expect(order).toEqual(["closed"]);
+    expect(await closed).toMatch(/^HTTP\/1\.[01] 200 [^]*"success":true/);
+    kept.destroy();
+    await idle;
+  });
+});
+
+test("ledge dns trust names the certificate of the server", async () => {
+  const { code, out } = await runDns(running.folder, ["trust", "--json"]);
+  expect(code).toBe(0);
+  const { path, fingerprint, names, steps } = JSON.parse(out);
+  expect(readFileSync(path, "utf8")).toBe(ca);
+  expect(names).toEqual([name]);
+  const socket = await open({ servername: name });
+  const { issuerCertificate } = socket.getPeerCertificate(true);
+  expect(issuerCertificate.fingerprint256).toBe(fingerprint);
+  socket.destroy();
+  const ids = steps.map(({ id }: { id: string }) => id);
+  expect(ids).toEqual(expect.arrayContaining(["debian", "macos", "windows", "node", "java"]));
+  const shown = await runDns(running.folder, ["trust"]);
+  expect(shown.out).toContain(`export NODE_EXTRA_CA_CERTS='${path}'`);
+});
+
+const headers = JSON.stringify(credentials);
+/** Programs for `node -e`, which print the names of the zones. */
+const throughProxy = `
+  const { request } = require("node:http");
+  const { get } = require("node:https");
+  const { hostname, port } = new URL(process.env.HTTPS_PROXY);
+  request({ hostname, port, method: "CONNECT", path: "${name}:443" })
+    .on("connect", (_, socket) => {
+      const options = { createConnection: () =>
+        require("node:tls").connect({ socket, servername: "${name}" }), headers: ${headers} };
+      get("https://${name}/client/v4/zones", options, print);
+    })
+    .end();
+`;
+const direct = `
+  const { Agent, get } = require("node:https");
+  const options = { agent: new Agent(), headers: ${headers} };
+  get("https://${name}/client/v4/zones", options, print);
+`;
+const print = `
+  function print(response) {
+    response.setEncoding("utf8");
+    let text = "";
+    response.on("data", (piece) => (text += piece));
+    response.on("end", () => console.log(JSON.parse(text).result.map(({ name }) => name).join()));
+  }
+`;
+
+function runNode(folder: string, program: string) {
+  return runDns(folder, ["run", "--", process.execPath, "-e", program]);
+}
+
+/** Whether the process may open port 443 and give a program a hosts file. */
+const isMighty =
+  process.getuid?.() === 0 &&
+  launchProblem([{ source: "/etc/hosts", path: "/etc/hosts" }]) === null;
+
+describe("ledge dns run", () => {
+  test("leads a client to the running server by the proxy of the environment", async () => {
+    const { code, out, error } = await runNode(running.folder, throughProxy + print);
+    expect([code, out], `with errors ${error}`).toEqual([0, "example.org\n"]);
+  });
+
+  test.skipIf(!isMighty)("leads a client that ignores the proxy by a hosts file", async () => {
+    const { code, out, error } = await runNode(running.folder, direct + print);
+    expect([code, out, error]).toEqual([0, "example.org\n", ""]);
+  });
+
+  test("serves the zones while the command runs, if no other process does", async () => {
+    const project = new DnsProject({ https_names: [name], zones: [{ name: "brief.example" }] });
+    try {
+      const { code, out, error } = await runNode(project.folder, throughProxy + print);
+      expect([code, out], `with errors ${error}`).toEqual([0, "brief.example\n"]);
+    } finally {
+      project.remove();
+    }
+  });
+
+  test("ends with the exit code of the command", async () => {
+    expect((await runNode(running.folder, "process.exit(7)")).code).toBe(7);
+    expect((await runDns(running.folder, ["run", "--", "no-such-program"])).code).toBe(127);
+  });
+
+  test("passes signals on", async () => {
+    const program =
+      "process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('up')";
+    const words = [cli, "dns", "run", "--", process.execPath, "-e", program];
+    const command = spawn(process.execPath, words, {
+      cwd: running.folder,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(command.stdout, "data");
+    command.kill("SIGTERM");
+    expect(await once(command, "exit")).toEqual([9, null]);
+  });
+});
