@@ -12,6 +12,12 @@ import { readQueryFault, type QueryFaultInput } from "./query-fault.ts";
 
 const www = composeQuery("www.example.org A", { edns: plainEdns });
 
+async function collect(messages: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const collected: Uint8Array[] = [];
+  for await (const message of messages) collected.push(message);
+  return collected;
+}
+
 /** A server with faults and a log, at a clock that only `wait` moves. */
 function observe(...faults: readonly QueryFaultInput[]) {
   const zones = serve({ "example.org": "www 300 A 192.0.2.1" });
@@ -126,10 +132,10 @@ describe("ObservedQueries", () => {
   it("a transfer is a stream, also when a fault answers in its place", async () => {
     const transfer = composeQuery("example.org AXFR");
     const reply = observe({ kind: "servfail" }).handle(transfer, tcp) as AsyncIterable<Uint8Array>;
-    const messages = await Array.fromAsync(reply);
+    const messages = await collect(reply);
     expect(messages.map((message) => decodeMessage(message).rcode)).toEqual([rcodes.SERVFAIL]);
     const dropped = observe({ kind: "drop" }).handle(transfer, tcp) as AsyncIterable<Uint8Array>;
-    expect(await Array.fromAsync(dropped)).toEqual([]);
+    expect(await collect(dropped)).toEqual([]);
   });
 
   it("leaves octets that are no query to the server", () => {

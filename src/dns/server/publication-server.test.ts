@@ -6,6 +6,8 @@ import type { Publication } from "../replication/publication.ts";
 import { OtherThreads, startPublicationServer } from "./publication-server.ts";
 import {
   externalPath,
+  logPath,
+  observationPath,
   publicationPath,
   queriesPath,
   secretHeader,
@@ -63,11 +65,14 @@ describe("startPublicationServer()", () => {
 
   async function start() {
     const applied: unknown[] = [];
+    const observed: unknown[] = [];
     const server = await startPublicationServer({
       secret,
       apply: async (given) => void applied.push(given),
       resolve: async () => "failed",
       countQueries: async () => [],
+      observe: async (given) => void observed.push(given),
+      loggedQueries: async () => [],
     });
     onTestFinished(() => server.stop());
     const post = async (path: string, headers: Record<string, string>, body = "[]") => {
@@ -77,8 +82,18 @@ describe("startPublicationServer()", () => {
       response.resume();
       return response.statusCode;
     };
-    return { applied, post };
+    return { applied, observed, post };
   }
+
+  it("passes on what servers observe, and returns their logs", async () => {
+    const { observed, post } = await start();
+    const observation = { faults: [], log: 1 };
+    const headers = { [secretHeader]: secret };
+    expect(await post(observationPath, headers, JSON.stringify(observation))).toBe(204);
+    expect(await post(logPath, headers)).toBe(200);
+    expect(await post(observationPath, {})).toBe(403);
+    expect(observed).toEqual([observation]);
+  });
 
   it("applies what has the secret and a loopback host", async () => {
     const { applied, post } = await start();

@@ -39,7 +39,7 @@ export async function openUdp({ host, port, reusePort, handler }: UdpOptions): P
   socket.on("message", (query, remote) => {
     // No client has port 0: the query was forged.
     if (remote.port === 0) return;
-    const result = handler.handle(query, new SocketSource("udp", remote.address));
+    const result = handler.handle(query, new SocketSource("udp", host, remote.address));
     if (result instanceof Uint8Array) send(result, remote);
     else if (result instanceof Promise)
       void result.then((response) => response !== null && send(response, remote));
