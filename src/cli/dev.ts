@@ -84,6 +84,12 @@ export const dev: LeafCommand = {
     "no-dns": { summary: "Starts no DNS server" },
     "dns-port": { value: "PORT", summary: "The port of the DNS server", default: "8053" },
     "dns-api-port": { value: "PORT", summary: "The port of the record API", default: "8788" },
+    fault: {
+      value: "SPEC",
+      summary:
+        "A fault of DNS queries: dns:KIND:NAME[/TYPE][:OPTION,…], as docs/testing-dns.md says",
+      repeated: true,
+    },
     "log-level": {
       value: "LEVEL",
       summary: "none, error, warn, info, log or debug",
@@ -102,6 +108,7 @@ export const dev: LeafCommand = {
     "ledge dev --adopt",
     "ledge dev src/index.ts --env staging --port 3000",
     "ledge dev --store-latency 50 --no-dns",
+    "ledge dev --fault dns:servfail:www.example.com/A:times=2",
     "ledge dev --env-file .env.local --var GREETING:hello",
   ],
 
@@ -132,6 +139,7 @@ export const dev: LeafCommand = {
       dns: invocation.options["no-dns"] === true ? false : undefined,
       dnsPort: port("dns-port"),
       dnsApiPort: port("dns-api-port"),
+      faults: listOption(invocation, "fault"),
       logLevel: choiceOption(invocation, "log-level", logLevels),
     });
     keepConsolePlain();
