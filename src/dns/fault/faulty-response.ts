@@ -1,7 +1,5 @@
-/** Responses that faults make, as octets. */
-import type { Query } from "../answer/query.ts";
-import { headerBytes } from "../wire/message-writer.ts";
-import { typeCodes } from "../wire/numbers.ts";
+/** Responses that faults make from the response that the server would have sent. */
+import { blankMessage, decodeMessage, encodeMessage } from "../wire/message.ts";
 
 interface Flags {
   readonly rcode: number;
@@ -9,47 +7,39 @@ interface Flags {
   readonly authoritative?: boolean;
 }
 
-const responseBit = 0x80;
-const authoritativeBit = 0x04;
-const truncatedBit = 0x02;
-/** OPCODE and RD of the query return in the response (RFC 1035 section 4.1.1). */
-const repeatedBits = 0x79;
-/** The type and the class after the name of the question */
-const questionTailBytes = 4;
+/** The largest message over TCP. A message without records is far smaller. */
+const bytesMax = 65_535;
 
-/** A response with the question and, for a query with EDNS, OPT (RFC 6891 section 6.1.1). */
-export function emptyResponse(
-  query: Query,
-  { rcode, truncated, authoritative }: Flags,
+/**
+ * The question and OPT without any record. OPT stays, because a client that knows the cookies of the
+ * server ignores responses over UDP without a cookie (RFC 7873 section 5.3).
+ *
+ * @param base the ordinary response; for a transfer, which has many, the query
+ */
+export function withoutRecords(
+  base: Uint8Array,
+  { rcode, truncated = false, authoritative = false }: Flags,
 ): Uint8Array {
-  const { bytes, end } = query;
-  const opt = query.hasEdns ? [0, 0, typeCodes.OPT, 0x04, 0xd0, 0, 0, doBit(query), 0, 0, 0] : [];
-  const questionEnd = end + questionTailBytes;
-  const response = new Uint8Array(questionEnd + opt.length);
-  response.set(bytes.subarray(0, questionEnd));
-  response[2] =
-    responseBit |
-    (bytes[2]! & repeatedBits) |
-    (authoritative === true ? authoritativeBit : 0) |
-    (truncated === true ? truncatedBit : 0);
-  response[3] = rcode;
-  response.fill(0, 4, headerBytes);
-  response[5] = 1;
-  if (query.hasEdns) response[headerBytes - 1] = 1;
-  response.set(opt, questionEnd);
-  return response;
+  const { id, questions, recursionDesired, checkingDisabled, edns } = decodeMessage(base);
+  const response = {
+    ...blankMessage,
+    id,
+    questions,
+    recursionDesired,
+    checkingDisabled,
+    edns,
+    response: true,
+    authoritative,
+    truncated,
+    rcode,
+  };
+  return encodeMessage(response, { bytesMax });
 }
 
-/** RFC 3225 section 3: the response repeats DO. */
-function doBit({ dnssecOk }: Query): number {
-  return dnssecOk ? 0x80 : 0;
-}
-
-/** The response without its records, and with TC: the client asks again over TCP. */
-export function truncatedResponse(query: Query, response: Uint8Array): Uint8Array {
-  const rcode = response[3]! & 0x0f;
-  const authoritative = (response[2]! & authoritativeBit) !== 0;
-  return emptyResponse(query, { rcode, authoritative, truncated: true });
+/** The response with TC and without records: the client asks again over TCP. */
+export function truncateResponse(response: Uint8Array): Uint8Array {
+  const { rcode, authoritative } = decodeMessage(response);
+  return withoutRecords(response, { rcode, authoritative, truncated: true });
 }
 
 /** Every bit of the identifier differs. */

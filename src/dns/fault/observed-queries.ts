@@ -14,7 +14,7 @@ import { headerBytes } from "../wire/message-writer.ts";
 import { formatName } from "../wire/name.ts";
 import { opcodes, rcodes } from "../wire/numbers.ts";
 import type { ServedFault } from "./armed-query-faults.ts";
-import { emptyResponse, truncatedResponse, withWrongId } from "./faulty-response.ts";
+import { truncateResponse, withoutRecords, withWrongId } from "./faulty-response.ts";
 import { PastZones } from "./past-zones.ts";
 import { isOfPast, matchesQuestion, type FaultQuestion } from "./query-fault.ts";
 import { describeResponse, QueryLog, type LoggedQuery } from "./query-log.ts";
@@ -45,11 +45,6 @@ export interface ObservedQueriesOptions {
 }
 
 const transferTypes = new Set(["AXFR", "IXFR"]);
-
-interface ObservedQuery {
-  readonly query: Query;
-  readonly question: FaultQuestion;
-}
 
 export class ObservedQueries {
   readonly #options: ObservedQueriesOptions;
@@ -96,12 +91,11 @@ export class ObservedQueries {
   }
 
   handle(bytes: Uint8Array, source: QuerySource, ways: AnswerWays): Reply | LateReply {
-    const observed = readQuestion(bytes, source);
-    if (observed === null) return ways.answer();
-    const { question } = observed;
+    const question = readQuestion(bytes, source);
+    if (question === null) return ways.answer();
     const isHit = this.#faults.some((fault) => matchesQuestion(fault, question));
     if (!isHit) return this.#logReply(question, ways.answer(), null);
-    const reply = this.#inject(observed, ways);
+    const reply = this.#inject(bytes, question, ways);
     return isTransfer(question) ? stream(reply) : (reply as LateReply);
   }
 
@@ -119,31 +113,31 @@ export class ObservedQueries {
     return isLost;
   }
 
-  async #inject({ query, question }: ObservedQuery, ways: AnswerWays): Promise<Reply> {
+  async #inject(bytes: Uint8Array, question: FaultQuestion, ways: AnswerWays): Promise<Reply> {
     const id = await this.#options.take(question);
     const fault = this.#faults.find((each) => each.id === id);
     if (fault === undefined) return this.#logReply(question, await ways.answer(), null) as Reply;
-    const reply = await this.#faultyReply(fault, query, ways);
+    const reply = await this.#faultyReply(fault, bytes, ways);
     return this.#logReply(question, reply, fault.kind) as Reply;
   }
 
-  async #faultyReply(fault: ServedFault, query: Query, ways: AnswerWays): Promise<Reply> {
+  async #faultyReply(fault: ServedFault, bytes: Uint8Array, ways: AnswerWays): Promise<Reply> {
     switch (fault.kind) {
       case "drop":
       case "lost_notify":
         return null;
       case "servfail":
-        return emptyResponse(query, { rcode: rcodes.SERVFAIL });
+        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.SERVFAIL });
       case "refused":
-        return emptyResponse(query, { rcode: rcodes.REFUSED });
+        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.REFUSED });
       case "lame":
-        return emptyResponse(query, { rcode: rcodes.NOERROR });
+        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.NOERROR });
       case "delay":
         await this.#options.wait(fault.milliseconds);
         return ways.answer();
       case "truncate": {
         const response = await ways.answer();
-        return response instanceof Uint8Array ? truncatedResponse(query, response) : response;
+        return response instanceof Uint8Array ? truncateResponse(response) : response;
       }
       case "wrong_id":
         return changeEach(await ways.answer(), withWrongId);
@@ -188,7 +182,7 @@ export class ObservedQueries {
 }
 
 /** `null`: the octets are no query with a question, and faults and the log ignore them. */
-function readQuestion(bytes: Uint8Array, source: QuerySource): ObservedQuery | null {
+function readQuestion(bytes: Uint8Array, source: QuerySource): FaultQuestion | null {
   if (bytes.length < headerBytes || bytes[2]! >>> 3 !== opcodes.QUERY) return null;
   const query = new Query();
   try {
@@ -200,7 +194,13 @@ function readQuestion(bytes: Uint8Array, source: QuerySource): ObservedQuery | n
   if (query.questions === 0) return null;
   const { transport, server = null } = source;
   const name = formatName(query.name).toLowerCase();
-  return { query, question: { name, type: typeName(query.type), transport, server } };
+  return { name, type: typeName(query.type), transport, server };
+}
+
+/** The ordinary response; the query, if there is none or if it is a transfer. */
+async function responseOr(query: Uint8Array, ways: AnswerWays): Promise<Uint8Array> {
+  const response = await ways.answer();
+  return response instanceof Uint8Array ? response : query;
 }
 
 function isTransfer({ type, transport }: FaultQuestion): boolean {
