@@ -5,7 +5,7 @@
  */
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import { ArmedQueryFaults, type CountedFault } from "../../src/dns/fault/armed-query-faults.ts";
-import { ObservedQueries } from "../../src/dns/fault/observed-queries.ts";
+import { ObservedQueries, type Observation } from "../../src/dns/fault/observed-queries.ts";
 import { isOfPast, type FaultQuestion, type QueryFault } from "../../src/dns/fault/query-fault.ts";
 import { mergeLogs, type LoggedQuery } from "../../src/dns/fault/query-log.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
@@ -30,10 +30,14 @@ isolateZones.onChange = (zones, zoneId, change) =>
 /** For faults that need no zones: loading all zones takes time and memory. */
 const noZones = new ServedZones({ platformAddresses: [] });
 
+export function currentObservation(): Observation {
+  return { faults: faults.served(), log };
+}
+
 async function publish(env: Env): Promise<void> {
-  const served = faults.served();
-  const zones = served.some(({ kind }) => isOfPast(kind)) ? await loadZones(env) : noZones;
-  const observation = { faults: served, log };
+  const needsZones = faults.served().some(({ kind }) => isOfPast(kind));
+  const zones = needsZones ? await loadZones(env) : noZones;
+  const observation = currentObservation();
   observedQueries.observe(observation, zones);
   await observeByListeners(env, observation);
 }

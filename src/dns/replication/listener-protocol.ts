@@ -17,6 +17,7 @@
  *     POST  /ledge/zones/{id}/serial
  *                                 gives the zone a new serial: flattened names have new addresses
  *     POST  /ledge/take_fault     a question; the id of the fault that hits it, or null
+ *     GET   /ledge/observation    what `/observation` has last told the listeners
  */
 import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 
@@ -30,6 +31,7 @@ export const logPath = "/log";
 export const listenersOrigin = "http://localhost";
 export const zonesPath = "/ledge/zones";
 export const takeFaultPath = "/ledge/take_fault";
+export const currentObservationPath = "/ledge/observation";
 
 /** Few lines for a large zone, and little memory for a line. */
 const recordsPerLine = 1000;

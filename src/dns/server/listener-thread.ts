@@ -83,6 +83,10 @@ const replicated: ReplicatedZones = new ReplicatedZones(zones, {
     transfers.onZoneChange(zoneId, change);
   },
 });
+/** Ports to other threads, for the end of this thread */
+const ports: MessagePort[] = [...data.forwardingPorts];
+/** In the first thread */
+let others: OtherThreads | null = null;
 let server: PublicationServer | null = null;
 let sockets: BoundSockets | null = null;
 
@@ -124,20 +128,22 @@ const forwarded: ForwardedCalls = {
 /** The calls that the main thread makes. */
 const calls = {
   /** For the first thread. Returns the address of the publication server. */
-  async receivePublications(): Promise<string> {
-    const others = new OtherThreads(data.forwardingPorts);
+  async receivePublications(port = 0): Promise<string> {
+    const threads = new OtherThreads(data.forwardingPorts);
+    others = threads;
     server = await startPublicationServer({
+      port,
       secret: data.secret,
       resolve: resolver.resolve,
       apply: async (publications) => {
-        await Promise.all([apply(publications), others.apply(publications)]);
+        await Promise.all([apply(publications), threads.apply(publications)]);
       },
-      countQueries: async () => [...responder.countQueries(), ...(await others.countQueries())],
+      countQueries: async () => [...responder.countQueries(), ...(await threads.countQueries())],
       async observe(observation) {
         forwarded.observe(observation);
-        await others.observe(observation);
+        await threads.observe(observation);
       },
-      loggedQueries: async () => [...observed.logged(), ...(await others.loggedQueries())],
+      loggedQueries: async () => [...observed.logged(), ...(await threads.loggedQueries())],
     });
     return server.address;
   },
@@ -147,7 +153,22 @@ const calls = {
     for (const port of data.forwardingPorts) serveThreadCalls(port, forwarded);
   },
 
-  load: (origin: string): Promise<void> => replicated.load(origin),
+  /** For the other threads: the first thread has started again. */
+  receiveFrom(port: MessagePort): void {
+    ports.push(port);
+    serveThreadCalls(port, forwarded);
+  },
+
+  /** For the first thread: another thread has started again. */
+  forwardTo(port: MessagePort): void {
+    ports.push(port);
+    others?.add(port);
+  },
+
+  async load(origin: string): Promise<void> {
+    await replicated.load(origin);
+    observed.observe(await replicated.observation(), zones);
+  },
 
   async bind(options: Omit<BindOptions, "handler">): Promise<Omit<BoundSockets, "close">> {
     sockets = await bindSockets({ ...options, handler });
@@ -161,7 +182,7 @@ const calls = {
     resolver.stop();
     transfers.stop();
     await sockets?.close();
-    for (const port of data.forwardingPorts) port.close();
+    for (const port of ports) port.close();
   },
 };
 

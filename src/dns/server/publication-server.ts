@@ -36,6 +36,8 @@ export interface PublicationServer {
 }
 
 export interface PublicationServerOptions {
+  /** Default: any port */
+  readonly port?: number;
   readonly secret: string;
   readonly apply: ApplyPublications;
   readonly resolve: ResolveExternal;
@@ -77,7 +79,7 @@ export async function startPublicationServer(
   });
   // The worker could send on a connection just when an idle timeout closes it.
   server.keepAliveTimeout = 0;
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  await once(server.listen(options.port ?? 0, "127.0.0.1"), "listening");
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop() {
@@ -110,11 +112,17 @@ export type ForwardedCalls = {
 
 /** The other threads, called by the first. */
 export class OtherThreads {
-  readonly #callers: readonly ThreadCaller<ForwardedCalls>[];
+  #callers: readonly ThreadCaller<ForwardedCalls>[] = [];
 
   /** @param ports to the threads, which serve `ForwardedCalls` */
   constructor(ports: readonly MessagePort[]) {
-    this.#callers = ports.map((port) => new ThreadCaller<ForwardedCalls>(port));
+    for (const port of ports) this.add(port);
+  }
+
+  /** Adds a thread that has started in place of a thread that has ended. */
+  add(port: MessagePort): void {
+    const running = this.#callers.filter(({ hasEnded }) => !hasEnded);
+    this.#callers = [...running, new ThreadCaller<ForwardedCalls>(port)];
   }
 
   /** A thread reports its own failures. A thread that has ended answers no queries. */

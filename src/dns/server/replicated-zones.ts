@@ -11,11 +11,13 @@ import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
 import type { LoggedChange } from "../replication/logged-change.ts";
 import {
+  currentObservationPath,
   readStateLines,
   secretHeader,
   takeFaultPath,
   zonesPath,
 } from "../replication/listener-protocol.ts";
+import type { Observation } from "../fault/observed-queries.ts";
 import type { FaultQuestion } from "../fault/query-fault.ts";
 import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
 
@@ -54,6 +56,12 @@ export class ReplicatedZones {
   /** Gives a zone a new serial; a publication follows. */
   async advanceSerial(zoneId: string): Promise<void> {
     await this.#request("POST", `${zonesPath}/${zoneId}/serial`);
+  }
+
+  /** What servers observe now: a thread that starts again has missed it. */
+  async observation(): Promise<Observation> {
+    const json = await this.#get(currentObservationPath);
+    return json === null ? { faults: [], log: null } : (JSON.parse(json) as Observation);
   }
 
   /** Asks the companion worker, which counts the queries of all servers, for the fault of a query. */
