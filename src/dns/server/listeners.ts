@@ -195,9 +195,13 @@ export class Listeners {
 
   /** The new first thread receives publications at the address of the last one. */
   async #receiveAgain(first: Thread, channels: readonly MessageChannel[]): Promise<void> {
-    // Another thread that has ended too gets its channel when it starts again.
-    await Promise.allSettled(
-      this.#others.map(({ caller }, at) => caller.call("receiveFrom", channels[at]!.port2)),
+    await Promise.all(
+      this.#others.map(({ caller }, at) => {
+        const { port2 } = channels[at]!;
+        // A thread that has ended too gets another channel when it starts again. Calls through a
+        // closed channel fail at once.
+        return caller.call("receiveFrom", port2).catch(() => port2.close());
+      }),
     );
     const port = Number(this.address.slice(this.address.lastIndexOf(":") + 1));
     await first.caller.call("receivePublications", port);
