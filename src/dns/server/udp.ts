@@ -53,7 +53,8 @@ export async function openUdp({ host, port, reusePort, handler }: UdpOptions): P
 
 /** Fails when another process has the port, which a `reusePort` socket would share with it. */
 export async function checkUnshared({ host, port }: ServerAddress): Promise<void> {
-  const socket = createSocket({ type: host.includes(":") ? "udp6" : "udp4", ipv6Only: true });
+  const ipv6 = host.includes(":");
+  const socket = createSocket({ type: ipv6 ? "udp6" : "udp4", ipv6Only: ipv6 });
   await bind(socket, { host, port });
   socket.close();
   await once(socket, "close");
