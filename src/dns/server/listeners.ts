@@ -27,6 +27,8 @@ interface Thread {
   readonly worker: Worker;
   readonly caller: ThreadCaller<ListenerThreadCalls>;
   readonly startedMilliseconds: number;
+  /** The ends of its predecessors in a row, each soon after its start */
+  readonly failures: number;
 }
 
 /** Each thread has its own copy of the zones, and every write waits for all threads. */
@@ -56,8 +58,6 @@ export class Listeners {
   readonly #end = new AbortController();
   /** Threads start again one after the other. */
   #restarts: Promise<void> = Promise.resolve();
-  /** The number of ends in a row, each soon after the last start. */
-  #failures = 0;
 
   private constructor(
     shared: SharedData,
@@ -160,15 +160,18 @@ export class Listeners {
     thread.worker.once("exit", () => {
       const isInUse = thread === this.#first || this.#others.includes(thread);
       if (this.#end.signal.aborted || this.#bound === null || !isInUse) return;
-      this.#restarts = this.#restarts.then(() => this.#restart(thread));
+      const isSteady = performance.now() - thread.startedMilliseconds > steadyMilliseconds;
+      const failures = isSteady ? 0 : thread.failures + 1;
+      const pause = restartMilliseconds[failures] ?? restartMilliseconds.at(-1);
+      void wait(pause, undefined, { ref: false, signal: this.#end.signal }).then(
+        () => (this.#restarts = this.#restarts.then(() => this.#restart(thread, failures))),
+        // The listeners stop.
+        () => {},
+      );
     });
   }
 
-  async #restart(ended: Thread): Promise<void> {
-    const isSteady = performance.now() - ended.startedMilliseconds > steadyMilliseconds;
-    this.#failures = isSteady ? 0 : this.#failures + 1;
-    const pause = restartMilliseconds[this.#failures] ?? restartMilliseconds.at(-1);
-    await wait(pause, undefined, { ref: false, signal: this.#end.signal }).catch(() => {});
+  async #restart(ended: Thread, failures: number): Promise<void> {
     if (this.#end.signal.aborted) return;
     console.error("A DNS listener thread has ended, and starts again.");
     const isFirst = ended === this.#first;
@@ -176,8 +179,14 @@ export class Listeners {
       ? this.#others.map(() => new MessageChannel())
       : [new MessageChannel()];
     const thread = isFirst
-      ? startThread({ ...this.#shared, forwardingPorts: channels.map(({ port1 }) => port1) })
-      : startThread({ ...withoutNotify(this.#shared), forwardingPorts: [channels[0]!.port2] });
+      ? startThread(
+          { ...this.#shared, forwardingPorts: channels.map(({ port1 }) => port1) },
+          failures,
+        )
+      : startThread(
+          { ...withoutNotify(this.#shared), forwardingPorts: [channels[0]!.port2] },
+          failures,
+        );
     if (isFirst) this.#first = thread;
     else this.#others = this.#others.map((other) => (other === ended ? thread : other));
     this.#watch(thread);
@@ -229,12 +238,12 @@ function defaultThreads(): number {
   return Math.min(threadsMax, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
-function startThread(data: ThreadData): Thread {
+function startThread(data: ThreadData, failures = 0): Thread {
   const worker = new Worker(new URL("./dns-listener.js", import.meta.url), {
     workerData: data,
     transferList: data.forwardingPorts as MessagePort[],
   });
   worker.on("error", (error) => console.error("A DNS listener thread failed:", error));
   const caller = new ThreadCaller<ListenerThreadCalls>(worker);
-  return { worker, caller, startedMilliseconds: performance.now() };
+  return { worker, caller, startedMilliseconds: performance.now(), failures };
 }
