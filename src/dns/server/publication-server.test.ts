@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request as send, type IncomingMessage } from "node:http";
-import { MessageChannel } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Publication } from "../replication/publication.ts";
 import { OtherThreads, startPublicationServer } from "./publication-server.ts";
@@ -12,7 +12,7 @@ import {
   queriesPath,
   secretHeader,
 } from "../replication/listener-protocol.ts";
-import { serveThreadCalls } from "./thread-calls.ts";
+import { serveThreadCalls, ThreadCaller } from "./thread-calls.ts";
 
 const publications: Publication[] = [{ kind: "removed", zoneId: "z" }];
 
@@ -57,6 +57,23 @@ describe("OtherThreads.apply()", () => {
     gone.port2.close();
     await expect(sending).resolves.toBeUndefined();
     await expect(threads.apply(publications)).resolves.toBeUndefined();
+  });
+});
+
+describe("OtherThreads.add()", () => {
+  it("replaces a thread that has ended, through a port that a call has moved", async () => {
+    const [gone, next, toFirst] = [channel(), channel(), channel()];
+    const threads = new OtherThreads([gone.port1]);
+    serveThreadCalls(toFirst.port2, { forwardTo: (port: MessagePort) => threads.add(port) });
+    const ended = once(gone.port1, "close");
+    gone.port2.close();
+    await ended;
+    const applied: unknown[] = [];
+    serveThreadCalls(next.port2, { apply: (given: unknown) => void applied.push(given) });
+    const first = new ThreadCaller<{ forwardTo: (port: MessagePort) => void }>(toFirst.port1);
+    await first.call("forwardTo", next.port1);
+    await threads.apply(publications);
+    expect(applied).toEqual([publications]);
   });
 });
 
