@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createProject } from "../support/dev-process.ts";
+import { formatVersion } from "../../src/store/core/database-format.ts";
 import { StoreProject } from "../support/store-command.ts";
 
 const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
@@ -92,7 +93,8 @@ it("a database of a newer format: every command names the bucket and the formats
     expect([words, code]).toEqual([words, 1]);
     expect(errors).toContain(
       'Cannot open bucket "photos": its database has format 1000, and this version of Ledge knows ' +
-        "formats up to 4. Use the version of Ledge that wrote the database, or another state folder.",
+        `formats up to ${formatVersion}. Use the version of Ledge that wrote the database, or another ` +
+        "state folder.",
     );
     expect(errors).not.toMatch(/^ +at /m);
   }
