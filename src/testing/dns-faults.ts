@@ -94,9 +94,9 @@ export class DnsFaults {
     const lines = faults.map(({ kind, matches, hits, ...target }) => {
       const fields = Object.entries(target).map(([name, value]) => `${name} ${String(value)}`);
       const where = fields.length === 0 ? "all queries" : fields.join(", ");
-      return `  ${kind} (${where}): ${matches} queries match, ${hits} were hit`;
+      return `  ${kind} (${where}): matched ${matches}, hit ${hits}`;
     });
-    return ["Faults of DNS queries:", ...lines].join("\n");
+    return ["Faults of DNS queries, with the numbers of queries:", ...lines].join("\n");
   }
 
   async #add(kind: string, target: object): Promise<void> {

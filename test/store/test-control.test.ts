@@ -152,7 +152,7 @@ it("dns.faults break queries, and dns.queries() lists them, until the end of the
   const asked = queryMatchers.toHaveQueried(queries, "www.example.org", { type: "A", times: 2 });
   expect(asked.pass).toBe(true);
   expect(await control.describeFaults()).toContain(
-    "servfail (name www.example.org, times 1): 2 queries match, 1 were hit",
+    "servfail (name www.example.org, times 1): matched 2, hit 1",
   );
   await expect(dns.faults.delay({ by: "2 years" })).rejects.toThrow('"by" is "2 years"');
   await undoRest();

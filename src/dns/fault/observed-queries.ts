@@ -16,7 +16,7 @@ import { opcodes, rcodes } from "../wire/numbers.ts";
 import type { ServedFault } from "./armed-query-faults.ts";
 import { truncateResponse, withoutRecords, withWrongId } from "./faulty-response.ts";
 import { PastZones } from "./past-zones.ts";
-import { isOfPast, matchesQuestion, type FaultQuestion } from "./query-fault.ts";
+import { isOfPast, matchesQuestion, transferTypes, type FaultQuestion } from "./query-fault.ts";
 import { describeResponse, QueryLog, type LoggedQuery } from "./query-log.ts";
 
 /** What the companion worker tells all servers. */
@@ -43,8 +43,6 @@ export interface ObservedQueriesOptions {
   readonly wait: (milliseconds: number) => Promise<unknown>;
   readonly nowMilliseconds: () => number;
 }
-
-const transferTypes = new Set(["AXFR", "IXFR"]);
 
 export class ObservedQueries {
   readonly #options: ObservedQueriesOptions;

@@ -114,7 +114,7 @@ const fields = {
 } satisfies Record<keyof QueryFaultInput, true>;
 
 /** Transfers have the zones as they are, and a secondary never follows a fault into the past. */
-const transferTypes = new Set(["AXFR", "IXFR"]);
+export const transferTypes: ReadonlySet<string> = new Set(["AXFR", "IXFR"]);
 
 /** @throws QueryFaultError */
 export function readQueryFault(input: unknown): QueryFault {
