@@ -1,7 +1,8 @@
 /** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
+import { UserError } from "../base/user-error.ts";
 import type { LogLevel, StartDevOptions } from "../dev/dev-options.ts";
 import { keepConsolePlain } from "./colour.ts";
-import { exitCode, type LeafCommand } from "./command.ts";
+import { exitCode, UsageError, type LeafCommand } from "./command.ts";
 import {
   adoptOption,
   booleanOption,
@@ -115,8 +116,11 @@ export const dev: LeafCommand = {
   async run(invocation) {
     // These modules load the runtime and node:net, which `--help` does not need.
     const { portMax } = await import("../base/ports.ts");
+    const { parseFaultSpec } = await import("../config/fault-spec.ts");
     const { latencyMillisecondsMax } = await import("../config/store-buckets.ts");
     const { runTerminalSession } = await import("../dev/terminal-session.ts");
+    const faults = listOption(invocation, "fault");
+    for (const fault of faults ?? []) checkFault(fault, parseFaultSpec);
     const port = (name: string) => integerOption(invocation, name, portMax);
     const options = defined<StartDevOptions>({
       ...configSelection(invocation),
@@ -139,7 +143,7 @@ export const dev: LeafCommand = {
       dns: invocation.options["no-dns"] === true ? false : undefined,
       dnsPort: port("dns-port"),
       dnsApiPort: port("dns-api-port"),
-      faults: listOption(invocation, "fault"),
+      faults,
       logLevel: choiceOption(invocation, "log-level", logLevels),
     });
     keepConsolePlain();
@@ -151,3 +155,12 @@ export const dev: LeafCommand = {
     process.exit(exitCode.done);
   },
 };
+
+/** A fault that cannot be read is a wrong argument. */
+function checkFault(fault: string, parse: (fault: string) => unknown): void {
+  try {
+    parse(fault);
+  } catch (error) {
+    throw error instanceof UserError ? new UsageError(error.message) : error;
+  }
+}
