@@ -22,6 +22,7 @@ export {
 } from "./s3/server/start-s3.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";
 export { callMatchers, type CallMatchers } from "./testing/call-matchers.ts";
+export { queryMatchers, type QueryMatchers } from "./testing/query-matchers.ts";
 export type * from "./types/store.ts";
 
 /** The options of a bucket, as in `[[store_buckets]]`. */

@@ -52,8 +52,8 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
     if (!success) throw new Error(errors.map(({ message }) => message).join("; "));
   }
 
-  openLayer(layer: number): Promise<void> {
-    return this.#controlLayers({ open: layer });
+  openLayer(layer: number, isSnapshot?: boolean): Promise<void> {
+    return this.#controlLayers({ open: layer, isSnapshot });
   }
 
   closeLayer(layer: number, next?: number): Promise<void> {

@@ -19,6 +19,7 @@ import { RecordApi } from "./api/record-api.ts";
 import { dohPath, serveDoh } from "./doh/serve-doh.ts";
 import type { Env } from "./objects/environment.ts";
 import { IndexObject, indexObject } from "./objects/index-object.ts";
+import { leaveObservedLayer, startQueryLog } from "./objects/query-observation.ts";
 import { ZoneObject, zoneObject } from "./objects/zone-object.ts";
 import { zoneTestSession } from "./objects/zone-test-session.ts";
 import { isReplicationPath, serveState } from "./api/zone-states.ts";
@@ -80,11 +81,16 @@ export class DnsApi extends WorkerEntrypoint<Env> {
     sharedApi(this.env).faults = acceptFaultPlan(faults);
   }
 
-  /** For tests: `closeLayer` undoes all later writes. */
-  async openLayer(layer: number): Promise<void> {
+  /**
+   * For tests: `closeLayer` undoes all later writes.
+   *
+   * @param isSnapshot the layer is inside a test; the log of queries continues
+   */
+  async openLayer(layer: number, isSnapshot = false): Promise<void> {
     // The zones of the configuration exist for all tests, so no layer may contain their creation.
     if (zoneTestSession.layer === null) await sharedApi(this.env).prepare();
-    zoneTestSession.open(layer);
+    zoneTestSession.open(layer, isSnapshot);
+    if (!isSnapshot) await startQueryLog(this.env);
   }
 
   /**
@@ -101,6 +107,7 @@ export class DnsApi extends WorkerEntrypoint<Env> {
       const left = await Promise.all(zones.map((id) => zoneObject(this.env, id).leaveLayer(layer)));
       await index.rememberSerials(left.filter((undone) => undone !== null));
     }
+    await leaveObservedLayer(this.env, layer);
     if (next !== undefined) await this.openLayer(next);
   }
 }
@@ -108,9 +115,9 @@ export class DnsApi extends WorkerEntrypoint<Env> {
 export class LedgeDnsEndpoint extends DnsApi {
   override async fetch(request: Request): Promise<Response> {
     if (new URL(request.url).pathname !== layersPath) return super.fetch(request);
-    const { open, close, next } = await request.json<LayerRequest>();
+    const { open, close, next, isSnapshot } = await request.json<LayerRequest>();
     if (close !== undefined) await this.closeLayer(close, next);
-    if (open !== undefined) await this.openLayer(open);
+    if (open !== undefined) await this.openLayer(open, isSnapshot);
     return new Response(null, { status: 204 });
   }
 }

@@ -1,7 +1,8 @@
 /** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
+import { UserError } from "../base/user-error.ts";
 import type { LogLevel, StartDevOptions } from "../dev/dev-options.ts";
 import { keepConsolePlain } from "./colour.ts";
-import { exitCode, type LeafCommand } from "./command.ts";
+import { exitCode, UsageError, type LeafCommand } from "./command.ts";
 import {
   adoptOption,
   booleanOption,
@@ -84,6 +85,12 @@ export const dev: LeafCommand = {
     "no-dns": { summary: "Starts no DNS server" },
     "dns-port": { value: "PORT", summary: "The port of the DNS server", default: "8053" },
     "dns-api-port": { value: "PORT", summary: "The port of the record API", default: "8788" },
+    fault: {
+      value: "SPEC",
+      summary:
+        "A fault of DNS queries: dns:KIND:NAME[/TYPE][:OPTION,…], as docs/testing-dns.md says",
+      repeated: true,
+    },
     "log-level": {
       value: "LEVEL",
       summary: "none, error, warn, info, log or debug",
@@ -102,14 +109,18 @@ export const dev: LeafCommand = {
     "ledge dev --adopt",
     "ledge dev src/index.ts --env staging --port 3000",
     "ledge dev --store-latency 50 --no-dns",
+    "ledge dev --fault dns:servfail:www.example.com/A:times=2",
     "ledge dev --env-file .env.local --var GREETING:hello",
   ],
 
   async run(invocation) {
     // These modules load the runtime and node:net, which `--help` does not need.
     const { portMax } = await import("../base/ports.ts");
+    const { parseFaultSpec } = await import("../config/fault-spec.ts");
     const { latencyMillisecondsMax } = await import("../config/store-buckets.ts");
     const { runTerminalSession } = await import("../dev/terminal-session.ts");
+    const faults = listOption(invocation, "fault");
+    for (const fault of faults ?? []) checkFault(fault, parseFaultSpec);
     const port = (name: string) => integerOption(invocation, name, portMax);
     const options = defined<StartDevOptions>({
       ...configSelection(invocation),
@@ -132,6 +143,7 @@ export const dev: LeafCommand = {
       dns: invocation.options["no-dns"] === true ? false : undefined,
       dnsPort: port("dns-port"),
       dnsApiPort: port("dns-api-port"),
+      faults,
       logLevel: choiceOption(invocation, "log-level", logLevels),
     });
     keepConsolePlain();
@@ -143,3 +155,12 @@ export const dev: LeafCommand = {
     process.exit(exitCode.done);
   },
 };
+
+/** A fault that cannot be read is a wrong argument. */
+function checkFault(fault: string, parse: (fault: string) => unknown): void {
+  try {
+    parse(fault);
+  } catch (error) {
+    throw error instanceof UserError ? new UsageError(error.message) : error;
+  }
+}

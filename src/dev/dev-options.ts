@@ -4,6 +4,7 @@ import { UserError } from "../base/user-error.ts";
 import type { ReadConfigOptions } from "../config/read-config.ts";
 import { isIntegerBetween } from "../config/schema.ts";
 import { latencyMillisecondsMax } from "../config/store-buckets.ts";
+import { parseQueryFaults } from "./query-faults.ts";
 
 /** wrangler's levels, from nothing to everything. */
 export const logLevels = ["none", "error", "warn", "info", "log", "debug"] as const;
@@ -51,6 +52,8 @@ export interface StartDevOptions extends ReadConfigOptions {
   dnsPort?: number;
   /** The port of the record API. Default: `dns.api_port` of the configuration, or 8788. */
   dnsApiPort?: number;
+  /** Faults of DNS queries, such as `dns:servfail:www.example.com/A:times=2` (docs/testing-dns.md). */
+  faults?: readonly string[];
   /** Receives the messages of the dev server. Default: the console. */
   log?: (text: string) => void;
 }
@@ -61,6 +64,9 @@ export function checkOptions(options: StartDevOptions): void {
     const port = options[name];
     if (port === undefined || isPort(port)) continue;
     throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);
+  }
+  if (parseQueryFaults(options.faults).length > 0 && options.dns === false) {
+    throw new UserError("A fault of DNS queries needs DNS: leave out --no-dns (dns: false).");
   }
   const { logLevel, storeLatencyMilliseconds: latency, localProtocol, compatibilityDate } = options;
   if (logLevel !== undefined && !logLevels.includes(logLevel)) {

@@ -42,7 +42,7 @@ export interface DnsControlStub {
     readonly status: number;
     json(): Promise<unknown>;
   }>;
-  openLayer(layer: number): Promise<void>;
+  openLayer(layer: number, snapshot?: boolean): Promise<void>;
   closeLayer(layer: number, next?: number): Promise<void>;
 }
 

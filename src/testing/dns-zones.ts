@@ -1,5 +1,8 @@
 /** DNS in tests: zones and records through the record API, and answers as resolvers receive them. */
 import type { DnsControlStub } from "./controls.ts";
+import { callDns } from "./dns-call.ts";
+import { DnsFaults } from "./dns-faults.ts";
+import type { DnsQuery } from "./query-matchers.ts";
 
 type JsonObject = Record<string, unknown>;
 
@@ -27,13 +30,6 @@ export interface BrokenSignature {
   name?: string;
 }
 
-/** An answer of the record API. */
-interface Envelope {
-  readonly success: boolean;
-  readonly errors: readonly { readonly code: number; readonly message: string }[];
-  readonly result: unknown;
-}
-
 /** An answer of DNS over HTTPS in its JSON form. */
 interface JsonAnswer {
   readonly Question: readonly [{ readonly type: number }];
@@ -42,9 +38,12 @@ interface JsonAnswer {
 
 export class DnsZones {
   readonly #dns: () => DnsControlStub;
+  /** Faults of queries. The end of the test or suite that sets a fault removes it. */
+  readonly faults: DnsFaults;
 
   constructor(dns: () => DnsControlStub) {
     this.#dns = dns;
+    this.faults = new DnsFaults(dns);
   }
 
   /** Creates a zone with the given records. Returns the id of the zone. */
@@ -88,9 +87,19 @@ export class DnsZones {
     return ((await this.#call("PATCH", path, { status: "active" })) as { ds: string }).ds;
   }
 
+  /** The queries since the test began, or since `watchQueries()`, in the order of their answers. */
+  async queries(): Promise<DnsQuery[]> {
+    return (await callDns(this.#dns(), "GET", "/ledge/queries")) as DnsQuery[];
+  }
+
+  /** Starts an empty log of queries. Tests with isolation start with one. */
+  async watchQueries(): Promise<void> {
+    await callDns(this.#dns(), "PUT", "/ledge/queries");
+  }
+
   /** Breaks signatures until the test ends. The given list replaces the last one. */
   async breakSignatures(...broken: readonly BrokenSignature[]): Promise<void> {
-    await this.#call("PUT", "/dnssec_faults", { faults: broken }, "/ledge");
+    await callDns(this.#dns(), "PUT", "/ledge/dnssec_faults", { faults: broken });
   }
 
   async #zoneId(name: string): Promise<string> {
@@ -100,15 +109,7 @@ export class DnsZones {
     throw new Error(`There is no zone "${name}": create it with dns.zone("${name}").`);
   }
 
-  async #call(method: string, path: string, body?: unknown, root = "/client/v4"): Promise<unknown> {
-    const response = await this.#dns().fetch(`http://dns${root}${path}`, {
-      method,
-      headers: { "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const { success, errors, result } = (await response.json()) as Envelope;
-    if (success) return result;
-    const messages = errors.map(({ code, message }) => `${message} (${code})`);
-    throw new Error(`${method} ${path}: ${messages.join("; ")}`);
+  #call(method: string, path: string, body?: unknown): Promise<unknown> {
+    return callDns(this.#dns(), method, `/client/v4${path}`, body);
   }
 }

@@ -5,6 +5,7 @@
 import { expect } from "vitest";
 import type { Call } from "../store/core/recorded-call.ts";
 import { callMatchers, type CallMatchers } from "./call-matchers.ts";
+import { queryMatchers, type QueryMatchers } from "./query-matchers.ts";
 import { poolState } from "./pool-state.ts";
 import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
@@ -13,15 +14,17 @@ export type { Duration } from "../base/duration.ts";
 export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/store-fault.ts";
 export type { CallDetails, CallMatchers } from "./call-matchers.ts";
 export type { BrokenSignature, TestRecord } from "./dns-zones.ts";
+export type { DnsFault, DnsFaultTarget, NotifyFaultTarget } from "./dns-faults.ts";
+export type { DnsQuery, QueryDetails, QueryMatchers } from "./query-matchers.ts";
 export type { PresentedObject } from "./presented-object.ts";
 export type { BucketReference, DescribedValue, SeedValue, Snapshot } from "./test-runtime.ts";
 
 declare module "vitest" {
   // oxlint-disable-next-line typescript/no-unused-vars, typescript/no-explicit-any -- as vitest has it
-  interface Matchers<T = any> extends CallMatchers {}
+  interface Matchers<T = any> extends CallMatchers, QueryMatchers {}
 }
 
-expect.extend(callMatchers);
+expect.extend({ ...callMatchers, ...queryMatchers });
 
 const { runtime, calls: poolCalls } = poolState();
 

@@ -50,6 +50,6 @@ export class IsolationLayers {
 
   async #open(layer: number, snapshot: boolean): Promise<void> {
     const { store, dns } = this.#controls;
-    await Promise.all([store.openLayer(layer, snapshot), dns?.openLayer(layer)]);
+    await Promise.all([store.openLayer(layer, snapshot), dns?.openLayer(layer, snapshot)]);
   }
 }

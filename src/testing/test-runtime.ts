@@ -80,7 +80,13 @@ export class TestRuntime {
   /** The faults of this test, for the report of its failure; empty if it has none. */
   async describeFaults(): Promise<string> {
     const { store } = this.#controls;
-    return describeFaults(...(await Promise.all([store.injectedFaults(), store.unusedFaults()])));
+    const [injected, unused, queries] = await Promise.all([
+      store.injectedFaults(),
+      store.unusedFaults(),
+      this.dns.faults.describe(),
+    ]);
+    const reports = [describeFaults(injected, unused), queries];
+    return reports.filter((report) => report !== "").join("\n\n");
   }
 
   readonly dns = new DnsZones(() => {

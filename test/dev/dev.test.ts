@@ -281,6 +281,7 @@ describe("ledge dev with a mistake", { timeout: 180_000 }, () => {
     [["--port", "eighty"], '--port must be a whole number from 0 to 65535, not "eighty".'],
     [["--dns-port", "65536"], '--dns-port must be a whole number from 0 to 65535, not "65536".'],
     [["--store-latency", "-5"], "--store-latency"],
+    [["--fault", "dns:dorp:www.example.com"], 'Did you mean "drop"?'],
     [["--var", "NAME"], '--var must be NAME:VALUE, not "NAME".'],
     [["--local-protocol", "ftp"], '--local-protocol must be http or https, not "ftp".'],
     [["--log-level", "loud"], 'log or debug, not "loud".'],

@@ -36,11 +36,11 @@ function projectWithScript(
   return project;
 }
 
-async function start(folder: string) {
+async function start(folder: string, faults: readonly string[] = []) {
   const lines: string[] = [];
   const ports = { port: 0, dnsPort: 0, dnsApiPort: 0 };
   const log = (text: string) => void lines.push(text);
-  const dev = await startDev({ folder, ...ports, log, logLevel: "error" });
+  const dev = await startDev({ folder, ...ports, faults, log, logLevel: "error" });
   onTestFinished(() => dev.stop());
   await dev.ready;
   return { dev, url: dev.url, lines };
@@ -50,16 +50,22 @@ const zonesOf = async (url: string | URL) => (await fetch(url)).json();
 
 test("a command uses the DNS of the dev server, and so does a second dev server", async () => {
   const project = projectWithScript();
-  const first = await start(project.folder);
+  const faults = ["dns:refused:www.example.org/A:times=1"];
+  const first = await start(project.folder, faults);
+  expect(first.lines.join("\n")).toContain(`Faults of DNS queries: ${faults[0]}`);
   const record = JSON.parse(
     readFileSync(join(project.folder, ".wrangler/state/v3/dns/owner.json"), "utf8"),
   );
   expect(record.processId).toBe(process.pid);
+  const query = new URL("/dns-query?name=www.example.org", record.addresses.url);
+  const codes = [await fetch(query), await fetch(query)].map((response) => response.json());
+  expect(await Promise.all(codes)).toMatchObject([{ Status: 5 }, { Status: 3 }]);
 
   await project.ok("zones", "--create", "made.example");
   expect(await zonesOf(first.url)).toEqual(["example.org", "made.example"]);
 
-  const second = await start(project.folder);
+  const second = await start(project.folder, faults);
+  expect(second.lines.join("\n")).toContain("--fault does not reach it");
   expect(second.lines.join("\n")).toContain(`${record.addresses.url} (of process ${process.pid}`);
   await project.ok("zones", "--create", "more.example");
   expect(await zonesOf(second.url)).toEqual(["example.org", "made.example", "more.example"]);

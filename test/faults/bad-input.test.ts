@@ -61,6 +61,8 @@ describe("the record API", () => {
     ["PUT", "/client/v4/zones/{zone}/dns_records/{record}"],
     ["PATCH", "/client/v4/zones/{zone}/dns_records/{record}"],
     ["PUT", "/ledge/faults"],
+    ["PUT", "/ledge/query_faults"],
+    ["POST", "/ledge/query_faults"],
   ] as const;
 
   test.each(operations)("%s %s refuses a body of 100,000 levels", async (method, template) => {

@@ -5,6 +5,7 @@ import { Miniflare } from "miniflare";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import {
   callMatchers,
+  queryMatchers,
   testBindings,
   testControl,
   type StoreBucket,
@@ -127,4 +128,50 @@ it("dns.sign() signs a zone, and dns.breakSignatures() lasts until the end of th
   expect(await signatureOf()).toBeNull();
   await control.dns.sign("example.org");
   expect((await signatureOf())![4]! > now).toBe(true);
+});
+
+it("dns.faults break queries, and dns.queries() lists them, until the end of the test", async () => {
+  const { dns } = control;
+  await dns.zone("example.org", [{ type: "A", name: "www", content: "192.0.2.1" }]);
+  const undoRest = await control.isolate();
+  await dns.faults.servfail({ name: "www.example.org", times: 1 });
+  await dns.faults.drop({ name: "gone.example.org" });
+  expect(await dns.resolve("www.example.org")).toEqual([]);
+  expect(await dns.resolve("www.example.org")).toEqual(["192.0.2.1"]);
+  await expect(dns.resolve("gone.example.org")).rejects.toThrow("503");
+  expect(await dns.faults.list()).toMatchObject([
+    { kind: "servfail", matches: 2, hits: 1 },
+    { kind: "drop", matches: 1, hits: 1 },
+  ]);
+  const queries = await dns.queries();
+  expect(queries.map(({ rcode, fault }) => [rcode, fault])).toEqual([
+    ["SERVFAIL", "servfail"],
+    ["NOERROR", null],
+    [null, "drop"],
+  ]);
+  const asked = queryMatchers.toHaveQueried(queries, "www.example.org", { type: "A", times: 2 });
+  expect(asked.pass).toBe(true);
+  expect(await control.describeFaults()).toContain(
+    "servfail (name www.example.org, times 1): matched 2, hit 1",
+  );
+  await expect(dns.faults.delay({ by: "2 years" })).rejects.toThrow('"by" is "2 years"');
+  await undoRest();
+
+  expect(await dns.faults.list()).toEqual([]);
+  expect(await dns.resolve("www.example.org")).toEqual(["192.0.2.1"]);
+});
+
+it("a snapshot keeps the faults and the queries of its test", async () => {
+  const { dns } = control;
+  await dns.zone("example.org", [{ type: "A", name: "www", content: "192.0.2.1" }]);
+  await dns.faults.stale({ zone: "example.org" });
+  await control.snapshot();
+  await dns.add("example.org", { type: "A", name: "new", content: "192.0.2.2" });
+  expect(await dns.resolve("new.example.org")).toEqual([]);
+  await control.restore();
+  await dns.faults.refused({ name: "www.example.org" });
+  expect(await dns.resolve("www.example.org")).toEqual(["192.0.2.1"]);
+  expect((await dns.queries()).map(({ fault }) => fault)).toEqual(["stale", "stale"]);
+  await dns.faults.clear();
+  expect(await dns.faults.list()).toEqual([]);
 });

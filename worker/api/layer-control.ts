@@ -8,4 +8,6 @@ export interface LayerRequest {
   readonly open?: number;
   readonly close?: number;
   readonly next?: number | undefined;
+  /** The opened layer is a snapshot inside a test. */
+  readonly isSnapshot?: boolean | undefined;
 }

@@ -26,6 +26,12 @@ import {
   endSignatureFaults,
   signatureFaultPath,
 } from "./signature-fault-control.ts";
+import {
+  controlQueryFaults,
+  controlQueryLog,
+  queryFaultPath,
+  queryLogPath,
+} from "./query-fault-control.ts";
 import { findRoute, publicPaths } from "./routes.ts";
 import { ZoneCache } from "./zone-cache.ts";
 
@@ -95,6 +101,8 @@ export class RecordApi {
     const access = granted ?? authenticate(headers, this.#config);
     if (path === faultControlPath) return controlFaults(request, access, this);
     if (path === signatureFaultPath) return controlSignatureFaults(request, access, this.#env);
+    if (path === queryFaultPath) return controlQueryFaults(request, access, this.#env);
+    if (path === queryLogPath) return controlQueryLog(request, access, this.#env);
     // Clients on the port choose their headers, and have no ids.
     const requestId = anonymous === null ? null : headers.get(requestIdHeader);
     const dispatch = () => this.#dispatch(request, url, path, access, requestId);

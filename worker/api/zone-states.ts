@@ -1,18 +1,31 @@
-/** The worker's endpoints of `src/dns/replication/listener-protocol.ts`: the list of zones, and one zone. */
-import { secretHeader, zonesPath } from "../../src/dns/replication/listener-protocol.ts";
+/** The worker's endpoints of `src/dns/replication/listener-protocol.ts`: zones, and faults of queries. */
+import type { FaultQuestion } from "../../src/dns/fault/query-fault.ts";
+import {
+  currentObservationPath,
+  secretHeader,
+  takeFaultPath,
+  zonesPath,
+} from "../../src/dns/replication/listener-protocol.ts";
 import { isSameSecret } from "./access.ts";
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
+import { currentObservation, takeQueryFault } from "../objects/query-observation.ts";
 import { zoneObject } from "../objects/zone-object.ts";
 
+const paths: ReadonlySet<string> = new Set([zonesPath, takeFaultPath, currentObservationPath]);
+
 export function isReplicationPath(path: string): boolean {
-  return path === zonesPath || path.startsWith(`${zonesPath}/`);
+  return paths.has(path) || path.startsWith(`${zonesPath}/`);
 }
 
 export async function serveState(request: Request, path: string, env: Env): Promise<Response> {
   const secret = request.headers.get(secretHeader);
   if (env.LISTENERS_SECRET === undefined || secret === null) return notFound();
   if (!isSameSecret(env.LISTENERS_SECRET, secret)) return notFound();
+  if (path === currentObservationPath) return Response.json(currentObservation());
+  if (path === takeFaultPath) {
+    return Response.json(takeQueryFault(await request.json<FaultQuestion>()));
+  }
   const index = indexObject(env);
   if (path === zonesPath) {
     // The record API reports the problems of declared zones.

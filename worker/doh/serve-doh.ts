@@ -4,10 +4,9 @@
  * status means that the request holds no query.
  */
 import type { Env } from "../objects/environment.ts";
-import { indexObject } from "../objects/index-object.ts";
-import { zoneObject } from "../objects/zone-object.ts";
+import { loadZones } from "../objects/load-zones.ts";
+import { observedQueries } from "../objects/query-observation.ts";
 import { isolateQueries } from "../replication/isolate-queries.ts";
-import { isolateZones } from "../replication/isolate-zones.ts";
 import { ZoneError } from "../../src/dns/record/problem.ts";
 import { decodeMessage, type Message } from "../../src/dns/wire/message.ts";
 import { AnswerSigner } from "../../src/dns/dnssec/answer-signer.ts";
@@ -76,18 +75,20 @@ function isJsonWanted({ method, headers }: Request, { searchParams }: URL): bool
   return accepted.includes(jsonType) || searchParams.has("name");
 }
 
-function loadZones(env: Env): Promise<ServedZones> {
-  return isolateZones.load(env, async () => {
-    const index = indexObject(env);
-    await index.declareZones();
-    const ids = await index.ids();
-    await Promise.all(ids.map((id) => zoneObject(env, id).remember()));
-  });
-}
-
 async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
   const zones = await loadZones(env);
   const ready = (responder ??= makeResponder(zones));
+  if (!observedQueries.isActive) return answerWith(ready, query, env);
+  const reply = await observedQueries.handle(query, source, {
+    answer: () => answerWith(ready, query, env),
+    answerFrom: (past) => answerWith(responderFor(past), query, env),
+  });
+  if (reply instanceof Uint8Array) return reply;
+  // HTTP has an answer for every request: this one says that there is none.
+  throw new DohError(503, "A fault of this test server has dropped the query.");
+}
+
+async function answerWith(ready: Responder, query: Uint8Array, env: Env): Promise<Uint8Array> {
   const attempt = () => ready.respond(query, source, nowSeconds());
   const resolve = resolveByListeners(env);
   const resolution = { external, resolve, nowSeconds, sign: signPending(signer) };
@@ -99,6 +100,16 @@ async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
 function makeResponder(zones: ServedZones): Responder {
   const made = new Responder({ zones, external, signer, onError: console.error });
   isolateQueries.count = () => made.countQueries();
+  return made;
+}
+
+const pastResponders = new WeakMap<ServedZones, Responder>();
+
+/** A responder for the zones of a fault. It ends with these zones. */
+function responderFor(zones: ServedZones): Responder {
+  const made =
+    pastResponders.get(zones) ?? new Responder({ zones, external, signer, onError: console.error });
+  pastResponders.set(zones, made);
   return made;
 }
 

@@ -8,14 +8,22 @@ class ZoneTestSession {
   /** The id of this test run; empty until a test opens a layer. */
   run = "";
   readonly #layers: number[] = [];
+  /** Layers that are snapshots inside a test */
+  readonly #snapshots = new Set<number>();
   readonly #zones = new Set<string>();
 
   get layer(): number | null {
     return this.#layers.at(-1) ?? null;
   }
 
-  open(layer: number): void {
+  /** The innermost layer of a test or a suite. */
+  get testLayer(): number | null {
+    return this.#layers.findLast((layer) => !this.#snapshots.has(layer)) ?? null;
+  }
+
+  open(layer: number, isSnapshot: boolean): void {
     this.run ||= crypto.randomUUID();
+    if (isSnapshot) this.#snapshots.add(layer);
     this.#layers.push(layer);
   }
 
@@ -27,7 +35,7 @@ class ZoneTestSession {
   close(layer: number): string[] {
     const lowest = this.#layers.findIndex((open) => open >= layer);
     if (lowest === -1) return [];
-    this.#layers.splice(lowest);
+    for (const closed of this.#layers.splice(lowest)) this.#snapshots.delete(closed);
     const zones = [...this.#zones];
     if (this.#layers.length === 0) this.#zones.clear();
     return zones;

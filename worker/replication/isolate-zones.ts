@@ -4,13 +4,19 @@
  * never behind. It stays empty, and costs nothing, until the first DoH query.
  */
 import { readDnsConfig, type DnsVariables } from "../../src/config/dns-config.ts";
-import type { ZoneData } from "../../src/dns/answer/zone-data.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
-import { applyPublication, type Publication } from "../../src/dns/replication/publication.ts";
+import type { ZoneChange, ZoneData } from "../../src/dns/answer/zone-data.ts";
+import {
+  applyPublication,
+  zoneIdOf,
+  type Publication,
+} from "../../src/dns/replication/publication.ts";
 
 class IsolateZones {
   #zones: ServedZones | null = null;
   #loaded = false;
+  /** Called after a zone was changed (with the change), replaced or removed (with `null`). */
+  onChange: (zones: ServedZones, zoneId: string, change: ZoneChange | null) => void = () => {};
 
   /** @param fill makes every zone object `take` its state */
   async load(env: DnsVariables, fill: () => Promise<unknown>): Promise<ServedZones> {
@@ -24,14 +30,23 @@ class IsolateZones {
 
   /** Called by zone objects. `state` is called when the memory has missed a change. */
   take(publication: Publication, state: () => ZoneData): void {
-    if (this.#zones === null) return;
-    if (applyPublication(this.#zones, publication) === "reload") this.#zones.put(state());
+    const zones = this.#zones;
+    if (zones === null) return;
+    const zoneId = zoneIdOf(publication);
+    const before = zones.get(zoneId)?.serial;
+    const isReloaded = applyPublication(zones, publication) === "reload";
+    if (isReloaded) zones.put(state());
+    if (zones.get(zoneId)?.serial === before) return;
+    const isChange = !isReloaded && publication.kind === "change";
+    this.onChange(zones, zoneId, isChange ? publication.change : null);
   }
 
   /** Called when a zone object starts. After a commit that failed, the memory is ahead of it. */
   check(id: string, serial: number, state: () => ZoneData): void {
     const zone = this.#zones?.get(id);
-    if (zone !== undefined && zone.serial !== serial) this.#zones?.put(state());
+    if (this.#zones === null || zone === undefined || zone.serial === serial) return;
+    this.#zones.put(state());
+    this.onChange(this.#zones, id, null);
   }
 }
 

@@ -1,9 +1,13 @@
 /** Requests of the worker to the listeners' process (`src/dns/replication/listener-protocol.ts`). */
 import type { ExternalResult, ResolveExternal } from "../../src/dns/answer/external-addresses.ts";
 import type { QueryCount } from "../../src/dns/answer/query-counts.ts";
+import type { Observation } from "../../src/dns/fault/observed-queries.ts";
+import type { LoggedQuery } from "../../src/dns/fault/query-log.ts";
 import {
   listenersOrigin,
   externalPath,
+  logPath,
+  observationPath,
   queriesPath,
   secretHeader,
 } from "../../src/dns/replication/listener-protocol.ts";
@@ -47,4 +51,21 @@ export async function countListenersQueries(env: ListenersEnv): Promise<readonly
   if (env.LISTENERS === undefined) return [];
   const response = await postToListeners(env, queriesPath, null);
   return (await response.json()) as readonly QueryCount[];
+}
+
+/** Resolves when every listener thread observes its queries so. */
+export async function observeByListeners(
+  env: ListenersEnv,
+  observation: Observation,
+): Promise<void> {
+  if (env.LISTENERS === undefined) return;
+  const { status } = await postToListeners(env, observationPath, observation);
+  if (status !== 204) throw new Error(`DNS listeners did not take faults: status ${status}`);
+}
+
+/** The logged queries of the listeners; none without listeners. */
+export async function logOfListeners(env: ListenersEnv): Promise<readonly LoggedQuery[]> {
+  if (env.LISTENERS === undefined) return [];
+  const response = await postToListeners(env, logPath, null);
+  return (await response.json()) as readonly LoggedQuery[];
 }

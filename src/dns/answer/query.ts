@@ -21,6 +21,8 @@ export interface QuerySource {
   readonly transport: "udp" | "tcp" | "https";
   /** 4 or 16 octets, for cookies and transfers. A listener may compute them on demand. */
   readonly address: Uint8Array;
+  /** The address of this server that was asked; HTTPS has none */
+  readonly server?: string;
 }
 
 /** The verified signature of a query. The signature of the response continues from its MAC. */

@@ -24,6 +24,23 @@ describe("ServedZones", () => {
     expect([...zones.get("example.org")!.nodes()]).toHaveLength(4);
   });
 
+  test("fork() has the zones as they are, and neither side sees later changes of the other", () => {
+    const zones = new ServedZones({ platformAddresses: [] });
+    zones.put(zoneData("example.org", records));
+    const fork = zones.fork();
+    const [, www] = records;
+    const question = "www.example.org A";
+    zones.apply("example.org", { serial: 8, removed: [www!], added: [] });
+    expect(ask(zones, question)[0]).toBe("NXDOMAIN aa");
+    expect(ask(fork, question)[1]).toBe("answer www.example.org 300 A 192.0.2.2");
+    const added = [{ ...www!, id: "second", content: "192.0.2.3" }];
+    fork.apply("example.org", { serial: 8, removed: [www!], added });
+    expect(ask(fork, question)[1]).toBe("answer www.example.org 300 A 192.0.2.3");
+    expect(ask(zones, question)[0]).toBe("NXDOMAIN aa");
+    zones.remove("example.org");
+    expect(fork.get("example.org")).toBeDefined();
+  });
+
   test("applies new settings", () => {
     const zones = new ServedZones({ platformAddresses: [] });
     const data = zoneData("example.org", records);

@@ -6,6 +6,7 @@ import type { ZoneChange, ZoneData } from "./zone-data.ts";
 
 /** The zones of a server. Every change passes here and increases the revision. */
 export class ServedZones {
+  readonly #options: { readonly platformAddresses: readonly string[] };
   readonly #platform: PlatformAddresses;
   readonly #byId = new Map<string, ServedZone>();
   readonly #byApex = new Map<NameKey, ServedZone>();
@@ -14,8 +15,11 @@ export class ServedZones {
   #revision = 0;
   /** The number of signed zones. */
   #signed = 0;
+  /** Zones that a fork has too. They are copied before they change. */
+  readonly #shared = new WeakSet<ServedZone>();
 
   constructor(options: { readonly platformAddresses: readonly string[] }) {
+    this.#options = options;
     this.#platform = new PlatformAddresses(options.platformAddresses);
   }
 
@@ -36,7 +40,21 @@ export class ServedZones {
   /** Adds a zone, or replaces the zone with the same id. */
   put(data: ZoneData): void {
     this.remove(data.id);
-    const zone = new ServedZone(data, this.#platform);
+    this.#add(new ServedZone(data, this.#platform));
+  }
+
+  /** The zones as they are now. Later changes here do not reach the fork, and vice versa. */
+  fork(): ServedZones {
+    const fork = new ServedZones(this.#options);
+    for (const zone of this.#byId.values()) {
+      this.#shared.add(zone);
+      fork.#shared.add(zone);
+      fork.#add(zone);
+    }
+    return fork;
+  }
+
+  #add(zone: ServedZone): void {
     this.#byId.set(zone.id, zone);
     this.#byApex.set(zone.apexKey, zone);
     this.#apexLengthMax = Math.max(this.#apexLengthMax, zone.apexKey.length);
@@ -46,6 +64,8 @@ export class ServedZones {
 
   /** Returns false when the zone is unknown; the caller then puts the whole zone. */
   apply(zoneId: string, change: ZoneChange): boolean {
+    const shared = this.#byId.get(zoneId);
+    if (shared !== undefined && this.#shared.has(shared)) this.put(shared.data);
     const zone = this.#byId.get(zoneId);
     this.#signed -= signedCount(zone);
     zone?.apply(change);

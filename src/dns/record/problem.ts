@@ -134,6 +134,9 @@ export const problem = {
   storage: (reason: string) => make(507, 9452, reason),
   nestedTooDeep: (levels: number) =>
     make(400, 9447, `Request body is nested more than ${levels} levels deep.`),
+  queryFaultInvalid: (reason: string) => make(400, 9461, reason),
+  queryLogOff: () =>
+    make(409, 9462, "The log of queries is off. PUT /ledge/queries turns the log on."),
   dnssecUnsupported: (field: string, reason: string) =>
     make(400, 9460, `${field} cannot be turned on: ${reason}.`),
   bodyIncomplete: () => make(400, 9448, "Request body ended too early."),

@@ -5,6 +5,9 @@
  *     POST  /publications         a list of publications; 204 after every thread applied them
  *     POST  /external             a question about an external name; the resolver's result
  *     POST  /queries              the numbers of queries of all threads
+ *     POST  /observation          the faults of queries, and whether queries are logged
+ *                                 (`src/dns/fault`); 204 after every thread has them
+ *     POST  /log                  the logged queries of all threads
  *     GET   /ledge/zones          a list of the ids of all zones
  *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
  *                                 404 when the zone does not exist
@@ -13,6 +16,8 @@
  *                                 404 when the log does not reach back to it
  *     POST  /ledge/zones/{id}/serial
  *                                 gives the zone a new serial: flattened names have new addresses
+ *     POST  /ledge/take_fault     a question; the id of the fault that hits it, or null
+ *     GET   /ledge/observation    what `/observation` has last told the listeners
  */
 import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 
@@ -20,9 +25,13 @@ export const secretHeader = "x-ledge-secret";
 export const publicationPath = "/publications";
 export const externalPath = "/external";
 export const queriesPath = "/queries";
+export const observationPath = "/observation";
+export const logPath = "/log";
 /** `fetch()` needs a host, and the listeners' server answers loopback names (`base/host-rule.ts`). */
 export const listenersOrigin = "http://localhost";
 export const zonesPath = "/ledge/zones";
+export const takeFaultPath = "/ledge/take_fault";
+export const currentObservationPath = "/ledge/observation";
 
 /** Few lines for a large zone, and little memory for a line. */
 const recordsPerLine = 1000;

@@ -13,6 +13,7 @@ import type { ServedZone } from "../answer/served-zone.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { Secondary } from "../../config/dns-transfers.ts";
 import { signNow } from "../client/message-signing.ts";
+import type { ObservedQueries } from "../fault/observed-queries.ts";
 
 /** RFC 1996 section 3.6 suggests five tries, a minute apart; local secondaries answer sooner. */
 const retryMilliseconds = [500, 2000, 5000, 15_000, 60_000];
@@ -31,13 +32,16 @@ interface PendingNotify {
 export class Notifier {
   readonly #secondaries: readonly Secondary[];
   readonly #zones: ServedZones;
+  readonly #observed: ObservedQueries;
   readonly #sockets = new Map<"udp4" | "udp6", Socket>();
   readonly #pending = new Map<string, PendingNotify>();
   #stopped = false;
 
-  constructor(secondaries: readonly Secondary[], zones: ServedZones) {
+  /** @param observed for faults that lose notifications */
+  constructor(secondaries: readonly Secondary[], zones: ServedZones, observed: ObservedQueries) {
     this.#secondaries = secondaries;
     this.#zones = zones;
+    this.#observed = observed;
   }
 
   changed(zoneId: string): void {
@@ -76,8 +80,13 @@ export class Notifier {
     const bytes = encodeMessage(message, { bytesMax: messageBytesMax });
     const { key, host, port } = secondary;
     const sent = key === undefined ? bytes : signNow(bytes, key).bytes;
-    // The next try covers errors of the network.
-    this.#socket(host).send(sent, port, host, () => {});
+    const send = (): void => {
+      // The next try covers errors of the network.
+      if (!this.#stopped) this.#socket(host).send(sent, port, host, () => {});
+    };
+    if (this.#observed.isActive) {
+      void this.#observed.losesNotify(zone.name, host).then((isLost) => isLost || send());
+    } else send();
     notification.timer = setTimeout(() => this.#send(notification), wait);
     notification.timer.unref();
   }

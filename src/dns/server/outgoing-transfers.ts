@@ -25,6 +25,7 @@ import { replayZone } from "../transfer/replayed-zone.ts";
 import { externalQuestions, TransferredZone } from "../transfer/transferred-zone.ts";
 import type { TransferConfig } from "../../config/dns-transfers.ts";
 import { hmac, signNow } from "../client/message-signing.ts";
+import type { ObservedQueries } from "../fault/observed-queries.ts";
 import { AddressRenewal } from "./address-renewal.ts";
 import { Notifier } from "./notifier.ts";
 
@@ -32,6 +33,7 @@ export interface OutgoingTransfersOptions extends ExternalResolution {
   readonly config: TransferConfig;
   readonly zones: ServedZones;
   readonly platformAddresses: readonly string[];
+  readonly observed: ObservedQueries;
   /** Gives a zone a new serial, because the addresses of its flattened names have changed. */
   readonly advanceSerial: (zoneId: string) => Promise<void>;
   /** The changes of a zone after a serial, from its log; `null` when the log does not reach back. */
@@ -49,7 +51,8 @@ export class OutgoingTransfers {
   constructor(options: OutgoingTransfersOptions) {
     this.#options = options;
     for (const entry of options.config.allow) this.#allow(entry);
-    this.#notifier = new Notifier(options.config.secondaries, options.zones);
+    const { config, zones, observed } = options;
+    this.#notifier = new Notifier(config.secondaries, zones, observed);
     const copyOf = (zoneId: string): TransferredZone | undefined => this.#copies.get(zoneId);
     this.#renewal = new AddressRenewal({ ...options, copyOf });
   }

@@ -1,16 +1,18 @@
 import { once } from "node:events";
 import { request as send, type IncomingMessage } from "node:http";
-import { MessageChannel } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Publication } from "../replication/publication.ts";
 import { OtherThreads, startPublicationServer } from "./publication-server.ts";
 import {
   externalPath,
+  logPath,
+  observationPath,
   publicationPath,
   queriesPath,
   secretHeader,
 } from "../replication/listener-protocol.ts";
-import { serveThreadCalls } from "./thread-calls.ts";
+import { serveThreadCalls, ThreadCaller } from "./thread-calls.ts";
 
 const publications: Publication[] = [{ kind: "removed", zoneId: "z" }];
 
@@ -58,16 +60,36 @@ describe("OtherThreads.apply()", () => {
   });
 });
 
+describe("OtherThreads.add()", () => {
+  it("replaces a thread that has ended, through a port that a call has moved", async () => {
+    const [gone, next, toFirst] = [channel(), channel(), channel()];
+    const threads = new OtherThreads([gone.port1]);
+    serveThreadCalls(toFirst.port2, { forwardTo: (port: MessagePort) => threads.add(port) });
+    const ended = once(gone.port1, "close");
+    gone.port2.close();
+    await ended;
+    const applied: unknown[] = [];
+    serveThreadCalls(next.port2, { apply: (given: unknown) => void applied.push(given) });
+    const first = new ThreadCaller<{ forwardTo: (port: MessagePort) => void }>(toFirst.port1);
+    await first.call("forwardTo", next.port1);
+    await threads.apply(publications);
+    expect(applied).toEqual([publications]);
+  });
+});
+
 describe("startPublicationServer()", () => {
   const secret = "secret-of-this-start";
 
   async function start() {
     const applied: unknown[] = [];
+    const observed: unknown[] = [];
     const server = await startPublicationServer({
       secret,
       apply: async (given) => void applied.push(given),
       resolve: async () => "failed",
       countQueries: async () => [],
+      observe: async (given) => void observed.push(given),
+      loggedQueries: async () => [],
     });
     onTestFinished(() => server.stop());
     const post = async (path: string, headers: Record<string, string>, body = "[]") => {
@@ -77,8 +99,18 @@ describe("startPublicationServer()", () => {
       response.resume();
       return response.statusCode;
     };
-    return { applied, post };
+    return { applied, observed, post };
   }
+
+  it("passes on what servers observe, and returns their logs", async () => {
+    const { observed, post } = await start();
+    const observation = { faults: [], log: 1 };
+    const headers = { [secretHeader]: secret };
+    expect(await post(observationPath, headers, JSON.stringify(observation))).toBe(204);
+    expect(await post(logPath, headers)).toBe(200);
+    expect(await post(observationPath, {})).toBe(403);
+    expect(observed).toEqual([observation]);
+  });
 
   it("applies what has the secret and a loopback host", async () => {
     const { applied, post } = await start();

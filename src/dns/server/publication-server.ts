@@ -12,6 +12,8 @@ import type { MessagePort } from "node:worker_threads";
 import { loopbackOnly, refuseRequest } from "../../base/host-rule.ts";
 import {
   externalPath,
+  logPath,
+  observationPath,
   publicationPath,
   queriesPath,
   secretHeader,
@@ -19,6 +21,8 @@ import {
 import type { Publication } from "../replication/publication.ts";
 import { isSameSecret } from "../wire/bytes.ts";
 import type { ExternalQuestion, ResolveExternal } from "../answer/external-addresses.ts";
+import type { Observation } from "../fault/observed-queries.ts";
+import type { LoggedQuery } from "../fault/query-log.ts";
 import type { QueryCount } from "../rules/query-report.ts";
 import { ThreadCaller } from "./thread-calls.ts";
 
@@ -31,13 +35,22 @@ export interface PublicationServer {
   stop(): void;
 }
 
-export async function startPublicationServer(options: {
+export interface PublicationServerOptions {
+  /** Default: any port */
+  readonly port?: number;
   readonly secret: string;
   readonly apply: ApplyPublications;
   readonly resolve: ResolveExternal;
   readonly countQueries: () => Promise<readonly QueryCount[]>;
-}): Promise<PublicationServer> {
-  const { secret, apply, resolve, countQueries } = options;
+  /** Resolves when every thread observes its queries so. */
+  readonly observe: (observation: Observation) => Promise<void>;
+  readonly loggedQueries: () => Promise<readonly LoggedQuery[]>;
+}
+
+export async function startPublicationServer(
+  options: PublicationServerOptions,
+): Promise<PublicationServer> {
+  const { secret, apply, resolve, countQueries, observe, loggedQueries } = options;
   const handle = async (request: IncomingMessage): Promise<Reply> => {
     if (!isFromWorker(request, secret)) return { status: 403 };
     if (request.url === publicationPath) {
@@ -46,6 +59,13 @@ export async function startPublicationServer(options: {
     }
     if (request.url === queriesPath) {
       return { status: 200, body: JSON.stringify(await countQueries()) };
+    }
+    if (request.url === observationPath) {
+      await observe((await json(request)) as Observation);
+      return { status: 204 };
+    }
+    if (request.url === logPath) {
+      return { status: 200, body: JSON.stringify(await loggedQueries()) };
     }
     if (request.url !== externalPath) return { status: 404 };
     const question = (await json(request)) as ExternalQuestion;
@@ -59,7 +79,7 @@ export async function startPublicationServer(options: {
   });
   // The worker could send on a connection just when an idle timeout closes it.
   server.keepAliveTimeout = 0;
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  await once(server.listen(options.port ?? 0, "127.0.0.1"), "listening");
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop() {
@@ -86,15 +106,23 @@ function isFromWorker({ method = "", headers }: IncomingMessage, secret: string)
 export type ForwardedCalls = {
   apply: ApplyPublications;
   countQueries: () => readonly QueryCount[];
+  observe: (observation: Observation) => void;
+  loggedQueries: () => readonly LoggedQuery[];
 };
 
 /** The other threads, called by the first. */
 export class OtherThreads {
-  readonly #callers: readonly ThreadCaller<ForwardedCalls>[];
+  #callers: readonly ThreadCaller<ForwardedCalls>[] = [];
 
   /** @param ports to the threads, which serve `ForwardedCalls` */
   constructor(ports: readonly MessagePort[]) {
-    this.#callers = ports.map((port) => new ThreadCaller<ForwardedCalls>(port));
+    for (const port of ports) this.add(port);
+  }
+
+  /** Adds a thread that has started in place of a thread that has ended. */
+  add(port: MessagePort): void {
+    const running = this.#callers.filter(({ hasEnded }) => !hasEnded);
+    this.#callers = [...running, new ThreadCaller<ForwardedCalls>(port)];
   }
 
   /** A thread reports its own failures. A thread that has ended answers no queries. */
@@ -102,10 +130,22 @@ export class OtherThreads {
     await Promise.allSettled(this.#callers.map((caller) => caller.call("apply", publications)));
   }
 
-  async countQueries(): Promise<QueryCount[]> {
-    const counts = await Promise.allSettled(
-      this.#callers.map((caller) => caller.call("countQueries")),
-    );
-    return counts.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  countQueries(): Promise<QueryCount[]> {
+    return this.#collect((caller) => caller.call("countQueries"));
+  }
+
+  async observe(observation: Observation): Promise<void> {
+    await Promise.allSettled(this.#callers.map((caller) => caller.call("observe", observation)));
+  }
+
+  loggedQueries(): Promise<LoggedQuery[]> {
+    return this.#collect((caller) => caller.call("loggedQueries"));
+  }
+
+  async #collect<Item>(
+    ask: (caller: ThreadCaller<ForwardedCalls>) => Promise<readonly Item[]>,
+  ): Promise<Item[]> {
+    const results = await Promise.allSettled(this.#callers.map(ask));
+    return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   }
 }

@@ -6,11 +6,16 @@ const unspecified = new Uint8Array(4);
 /** The source of a query that came over UDP or TCP. */
 export class SocketSource implements QuerySource {
   readonly transport: "udp" | "tcp";
+  readonly server: string;
   readonly #remoteAddress: string;
 
-  /** @param remoteAddress as Node writes it; an IPv6 address can have a zone (fe80::1%eth0) */
-  constructor(transport: "udp" | "tcp", remoteAddress: string) {
+  /**
+   * @param server the address that the socket is bound to
+   * @param remoteAddress as Node writes it; an IPv6 address can have a zone (fe80::1%eth0)
+   */
+  constructor(transport: "udp" | "tcp", server: string, remoteAddress: string) {
     this.transport = transport;
+    this.server = server;
     this.#remoteAddress = remoteAddress;
   }
 

@@ -10,7 +10,15 @@ import { text } from "node:stream/consumers";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
 import type { LoggedChange } from "../replication/logged-change.ts";
-import { readStateLines, secretHeader, zonesPath } from "../replication/listener-protocol.ts";
+import {
+  currentObservationPath,
+  readStateLines,
+  secretHeader,
+  takeFaultPath,
+  zonesPath,
+} from "../replication/listener-protocol.ts";
+import type { Observation } from "../fault/observed-queries.ts";
+import type { FaultQuestion } from "../fault/query-fault.ts";
 import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
 
 export interface ReplicatedZonesOptions {
@@ -50,6 +58,18 @@ export class ReplicatedZones {
     await this.#request("POST", `${zonesPath}/${zoneId}/serial`);
   }
 
+  /** What servers observe now: a thread that starts again has missed it. */
+  async observation(): Promise<Observation> {
+    const json = await this.#get(currentObservationPath);
+    return json === null ? { faults: [], log: null } : (JSON.parse(json) as Observation);
+  }
+
+  /** Asks the companion worker, which counts the queries of all servers, for the fault of a query. */
+  async takeFault(question: FaultQuestion): Promise<number | null> {
+    const json = await this.#request("POST", takeFaultPath, JSON.stringify(question));
+    return json === null ? null : (JSON.parse(json) as number | null);
+  }
+
   stop(): void {
     this.#agent.destroy();
   }
@@ -86,11 +106,11 @@ export class ReplicatedZones {
   }
 
   /** Resolves to `null` for status 404. */
-  async #request(method: "GET" | "POST", path: string): Promise<string | null> {
+  async #request(method: "GET" | "POST", path: string, content?: string): Promise<string | null> {
     const url = (await this.#origin.promise) + path;
     const headers = { [secretHeader]: this.#options.secret };
     const request = send(url, { method, agent: this.#agent, headers });
-    request.end();
+    request.end(content);
     const [response] = (await once(request, "response")) as [IncomingMessage];
     // An error of the connection ends the response with an error too.
     request.on("error", () => {});

@@ -10,6 +10,8 @@ export interface BindOptions {
   readonly port: number;
   readonly tcp: boolean;
   readonly reusePort: boolean;
+  /** Other threads of this server have the port already. */
+  readonly isShared?: boolean;
   /** Leave out hosts that this machine does not have. */
   readonly hostsOptional: boolean;
   readonly handler: QueryHandler;
@@ -78,7 +80,8 @@ async function bindHost(
     const tcp = await openTcp(options);
     opened.push(tcp);
     port = tcp.port;
-    if (options.reusePort) await checkUnshared({ host: options.host, port });
+    if (options.reusePort && options.isShared !== true)
+      await checkUnshared({ host: options.host, port });
   }
   opened.push(await openUdp({ ...options, port }));
   return port;

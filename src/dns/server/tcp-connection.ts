@@ -17,6 +17,8 @@ const unansweredMax = 100;
 
 export interface TcpConnectionOptions {
   readonly handler: QueryHandler;
+  /** The address that the client has connected to */
+  readonly server: string;
   readonly idleMilliseconds: number;
   /** Called for every query. */
   readonly onQuery: () => void;
@@ -34,11 +36,12 @@ export class TcpConnection {
   #unanswered = 0;
   #ended = false;
 
-  constructor(socket: Socket, { handler, idleMilliseconds, onQuery }: TcpConnectionOptions) {
+  constructor(socket: Socket, options: TcpConnectionOptions) {
+    const { handler, server, idleMilliseconds, onQuery } = options;
     this.#socket = socket;
     this.#handler = handler;
     this.#onQuery = onQuery;
-    this.#source = new SocketSource("tcp", socket.remoteAddress ?? "");
+    this.#source = new SocketSource("tcp", server, socket.remoteAddress ?? "");
     this.#idle = setTimeout(() => socket.destroy(), idleMilliseconds);
     socket.setNoDelay(true);
     socket.on("data", (piece) => {

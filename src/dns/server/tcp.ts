@@ -29,6 +29,7 @@ export async function openTcp(options: TcpOptions): Promise<TcpListener> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const connection: TcpConnection = new TcpConnection(socket, {
       handler,
+      server: host,
       idleMilliseconds,
       onQuery() {
         connections.delete(connection);

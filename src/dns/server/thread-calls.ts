@@ -1,5 +1,8 @@
-/** Calls from one thread to another, over the message port between them. */
-import { Worker, type MessagePort } from "node:worker_threads";
+/**
+ * Calls from one thread to another, over the message port between them. A message port among the
+ * arguments moves to the called thread.
+ */
+import { MessagePort, Worker } from "node:worker_threads";
 
 type Methods = Record<string, (...args: never[]) => unknown>;
 
@@ -53,6 +56,10 @@ export class ThreadCaller<Served extends Methods> {
     });
   }
 
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
   call<Method extends keyof Served & string>(
     method: Method,
     ...args: Parameters<Served[Method]>
@@ -61,8 +68,8 @@ export class ThreadCaller<Served extends Methods> {
     const id = this.#count++;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(id, pending);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
-    this.#port.postMessage({ id, method, args } satisfies CallMessage);
+    const ports = args.filter((value: unknown) => value instanceof MessagePort);
+    this.#port.postMessage({ id, method, args } satisfies CallMessage, ports);
     return pending.promise as Promise<Awaited<ReturnType<Served[Method]>>>;
   }
 }

@@ -39,7 +39,7 @@ export async function openUdp({ host, port, reusePort, handler }: UdpOptions): P
   socket.on("message", (query, remote) => {
     // No client has port 0: the query was forged.
     if (remote.port === 0) return;
-    const result = handler.handle(query, new SocketSource("udp", remote.address));
+    const result = handler.handle(query, new SocketSource("udp", host, remote.address));
     if (result instanceof Uint8Array) send(result, remote);
     else if (result instanceof Promise)
       void result.then((response) => response !== null && send(response, remote));
@@ -53,7 +53,8 @@ export async function openUdp({ host, port, reusePort, handler }: UdpOptions): P
 
 /** Fails when another process has the port, which a `reusePort` socket would share with it. */
 export async function checkUnshared({ host, port }: ServerAddress): Promise<void> {
-  const socket = createSocket({ type: host.includes(":") ? "udp6" : "udp4", ipv6Only: true });
+  const ipv6 = host.includes(":");
+  const socket = createSocket({ type: ipv6 ? "udp6" : "udp4", ipv6Only: ipv6 });
   await bind(socket, { host, port });
   socket.close();
   await once(socket, "close");

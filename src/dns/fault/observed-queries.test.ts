@@ -1,0 +1,167 @@
+import { describe, expect, it, vi } from "vitest";
+import { composeQuery, plainEdns, respondFrom, tcp, udp } from "../../../test/dns/support/query.ts";
+import { serve } from "../../../test/dns/support/served.ts";
+import type { QuerySource } from "../answer/query.ts";
+import type { ServedZones } from "../answer/served-zones.ts";
+import { decodeMessage, type Message } from "../wire/message.ts";
+import { textKey } from "../wire/name-key.ts";
+import { rcodes } from "../wire/numbers.ts";
+import { ArmedQueryFaults } from "./armed-query-faults.ts";
+import { ObservedQueries, type LateReply, type Reply } from "./observed-queries.ts";
+import { readQueryFault, type QueryFaultInput } from "./query-fault.ts";
+
+const www = composeQuery("www.example.org A", { edns: plainEdns });
+
+async function collect(messages: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const collected: Uint8Array[] = [];
+  for await (const message of messages) collected.push(message);
+  return collected;
+}
+
+/** A server with faults and a log, at a clock that only `wait` moves. */
+function observe(...faults: readonly QueryFaultInput[]) {
+  const zones = serve({ "example.org": "www 300 A 192.0.2.1" });
+  const armed = new ArmedQueryFaults();
+  for (const fault of faults) armed.arm(readQueryFault(fault), null);
+  let now = 1000;
+  const take = vi.fn(async (question: Parameters<ArmedQueryFaults["take"]>[0]) =>
+    armed.take(question),
+  );
+  const observed = new ObservedQueries({
+    take,
+    wait: async (milliseconds) => (now += milliseconds),
+    nowMilliseconds: () => now,
+  });
+  observed.observe({ faults: armed.served(), log: 1 }, zones);
+  const answer = (from: ServedZones, query: Uint8Array, source: QuerySource) =>
+    respondFrom(from).responder.respond(query, source, 0) as Uint8Array;
+  return {
+    zones,
+    observed,
+    take,
+    handle: (query: Uint8Array, source = udp): Reply | LateReply =>
+      observed.handle(query, source, {
+        answer: () => answer(zones, query, source),
+        answerFrom: async (from) => answer(from, query, source),
+      }),
+    async ask(query = www, source = udp): Promise<Message | null> {
+      const reply = (await this.handle(query, source)) as Uint8Array | null;
+      return reply === null ? null : decodeMessage(reply);
+    },
+  };
+}
+
+describe("ObservedQueries", () => {
+  it("is active only while there is a fault or a log", () => {
+    const { observed, zones } = observe({ kind: "drop" });
+    expect(observed.isActive).toBe(true);
+    observed.observe({ faults: [], log: 1 }, zones);
+    expect(observed.isActive).toBe(true);
+    observed.observe({ faults: [], log: null }, zones);
+    expect(observed.isActive).toBe(false);
+  });
+
+  it("answers queries that no fault matches at once, and logs them", () => {
+    const { handle, take, observed } = observe({ kind: "drop", name: "other.example.org" });
+    expect(handle(www)).toBeInstanceOf(Uint8Array);
+    expect(take).not.toHaveBeenCalled();
+    expect(observed.logged()).toEqual([
+      {
+        name: "www.example.org",
+        type: "A",
+        transport: "udp",
+        server: null,
+        milliseconds: 1000,
+        rcode: "NOERROR",
+        truncated: false,
+        fault: null,
+      },
+    ]);
+  });
+
+  it("answers as ever when the fault matches and does not hit", async () => {
+    const server = observe({ kind: "drop", nth: 2 });
+    expect((await server.ask())?.answers).toHaveLength(1);
+    expect(await server.ask()).toBeNull();
+    expect((await server.ask())?.answers).toHaveLength(1);
+    expect(server.observed.logged().map(({ fault, rcode }) => [fault, rcode])).toEqual([
+      [null, "NOERROR"],
+      ["drop", null],
+      [null, "NOERROR"],
+    ]);
+  });
+
+  it.each([
+    ["servfail", { rcode: rcodes.SERVFAIL, authoritative: false, answers: [] }],
+    ["refused", { rcode: rcodes.REFUSED, authoritative: false, answers: [] }],
+    ["lame", { rcode: rcodes.NOERROR, authoritative: false, answers: [], authorities: [] }],
+    ["truncate", { rcode: rcodes.NOERROR, authoritative: true, truncated: true, answers: [] }],
+    ["wrong_id", { id: 0xbeef ^ 0xffff, authoritative: true }],
+  ] as const)("%s changes the response", async (kind, expected) => {
+    const query = composeQuery("wWw.example.org A", { edns: plainEdns });
+    const response = await observe({ kind }).ask(query);
+    expect(response).toMatchObject(expected);
+    expect(response?.questions).toMatchObject([{ name: "wWw.example.org", type: 1, class: 1 }]);
+    expect(response?.edns).not.toBeNull();
+    expect(response?.response).toBe(true);
+  });
+
+  it("a response to a query without EDNS has none", async () => {
+    expect((await observe({ kind: "servfail" }).ask(composeQuery("a.test A")))?.edns).toBeNull();
+  });
+
+  it("delay answers later", async () => {
+    const server = observe({ kind: "delay", by: "2s" });
+    expect((await server.ask())?.answers).toHaveLength(1);
+    expect(server.observed.logged()).toMatchObject([{ milliseconds: 3000, fault: "delay" }]);
+  });
+
+  it("stale answers from the zones at the start of the fault", async () => {
+    const server = observe({ kind: "stale", type: "A" });
+    const { zones, observed } = server;
+    const zone = zones.at(textKey("example.org"))!;
+    const { id, name } = zone.data.records[0]!;
+    const change = { serial: zone.serial + 1, removed: [{ id, name }], added: [] };
+    zones.apply(zone.id, change);
+    observed.onZoneChange(zones, zone.id, change);
+    expect((await server.ask())?.answers).toHaveLength(1);
+    observed.observe({ faults: [], log: 1 }, zones);
+    expect((await server.ask())?.rcode).toBe(rcodes.NXDOMAIN);
+  });
+
+  it("a transfer is a stream, also when a fault answers in its place", async () => {
+    const transfer = composeQuery("example.org AXFR");
+    const reply = observe({ kind: "servfail" }).handle(transfer, tcp) as AsyncIterable<Uint8Array>;
+    const messages = await collect(reply);
+    expect(messages.map((message) => decodeMessage(message).rcode)).toEqual([rcodes.SERVFAIL]);
+    const dropped = observe({ kind: "drop" }).handle(transfer, tcp) as AsyncIterable<Uint8Array>;
+    expect(await collect(dropped)).toEqual([]);
+  });
+
+  it("leaves octets that are no query to the server", () => {
+    const { handle, take, observed } = observe({ kind: "drop" });
+    expect(handle(new Uint8Array(3))).toBeNull();
+    const malformed = www.slice();
+    malformed[5] = 2;
+    expect(handle(malformed)).toBeInstanceOf(Uint8Array);
+    expect(take).not.toHaveBeenCalled();
+    expect(observed.logged()).toEqual([]);
+  });
+
+  it("losesNotify() asks for faults of the zone and the secondary", async () => {
+    const { observed } = observe({ kind: "lost_notify", zone: "example.org", times: 1 });
+    expect(await observed.losesNotify("example.net", "127.0.0.9")).toBe(false);
+    expect(await observed.losesNotify("Example.org", "127.0.0.9")).toBe(true);
+    expect(await observed.losesNotify("example.org", "127.0.0.9")).toBe(false);
+    expect(observed.logged()).toMatchObject([{ transport: "notify", server: "127.0.0.9" }]);
+  });
+
+  it("a new number of the log starts an empty log", async () => {
+    const { observed, zones } = observe();
+    observed.observe({ faults: [], log: 1 }, zones);
+    observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
+    expect(observed.logged()).toHaveLength(1);
+    observed.observe({ faults: [], log: 2 }, zones);
+    expect(observed.logged()).toEqual([]);
+  });
+});

@@ -1,0 +1,227 @@
+/**
+ * The queries of a server while tests observe them: faults change the responses, and the log has all
+ * queries. A server asks `isActive` for each query, and does nothing else while it is false.
+ *
+ * The faults have no counts here. A query that a fault matches is described to `take`, which counts for
+ * all servers and returns the id of the fault that hits the query.
+ */
+import { Query, type QuerySource } from "../answer/query.ts";
+import type { ServedZones } from "../answer/served-zones.ts";
+import type { ZoneChange } from "../answer/zone-data.ts";
+import { typeName } from "../record/presentation.ts";
+import { WireError } from "../wire/bytes.ts";
+import { headerBytes } from "../wire/message-writer.ts";
+import { formatName } from "../wire/name.ts";
+import { opcodes, rcodes } from "../wire/numbers.ts";
+import type { ServedFault } from "./armed-query-faults.ts";
+import { truncateResponse, withoutRecords, withWrongId } from "./faulty-response.ts";
+import { PastZones } from "./past-zones.ts";
+import { isOfPast, matchesQuestion, transferTypes, type FaultQuestion } from "./query-fault.ts";
+import { describeResponse, QueryLog, type LoggedQuery } from "./query-log.ts";
+
+/** What the companion worker tells all servers. */
+export interface Observation {
+  readonly faults: readonly ServedFault[];
+  /** The number of the log: a new number starts an empty log. `null`: no log. */
+  readonly log: number | null;
+}
+
+/** A response; `null` for none. An iterable is a transfer. */
+export type Reply = Uint8Array | null | AsyncIterable<Uint8Array>;
+export type LateReply = Promise<Uint8Array | null>;
+
+/** How a server answers a query. */
+export interface AnswerWays {
+  answer(): Reply | LateReply;
+  /** The answer from other zones */
+  answerFrom(zones: ServedZones): LateReply;
+}
+
+export interface ObservedQueriesOptions {
+  /** The id of the fault that hits the question, or `null`. */
+  readonly take: (question: FaultQuestion) => Promise<number | null>;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+  readonly nowMilliseconds: () => number;
+}
+
+export class ObservedQueries {
+  readonly #options: ObservedQueriesOptions;
+  #faults: readonly ServedFault[] = [];
+  /** By the id of the fault */
+  #past = new Map<number, PastZones>();
+  readonly #log = new QueryLog();
+  #logNumber: number | null = null;
+  #isActive = false;
+
+  constructor(options: ObservedQueriesOptions) {
+    this.#options = options;
+  }
+
+  /** `false`: queries are answered without this class. */
+  get isActive(): boolean {
+    return this.#isActive;
+  }
+
+  /** @param zones the served zones, from which faults of the past start */
+  observe({ faults, log }: Observation, zones: ServedZones): void {
+    this.#faults = faults;
+    const before = this.#past;
+    this.#past = new Map();
+    for (const { id, kind, milliseconds } of faults) {
+      if (!isOfPast(kind)) continue;
+      const delay = kind === "stale" ? Infinity : milliseconds;
+      this.#past.set(id, before.get(id) ?? new PastZones(zones, delay));
+    }
+    if (log !== this.#logNumber) this.#log.clear();
+    this.#logNumber = log;
+    this.#isActive = faults.length > 0 || log !== null;
+  }
+
+  /** To be called after each change of the served zones; `null` when a zone was replaced or removed. */
+  onZoneChange(zones: ServedZones, zoneId: string, change: ZoneChange | null): void {
+    if (this.#past.size === 0) return;
+    const now = this.#options.nowMilliseconds();
+    for (const past of this.#past.values()) past.follow(zones, { zoneId, change }, now);
+  }
+
+  logged(): LoggedQuery[] {
+    return this.#log.list();
+  }
+
+  handle(bytes: Uint8Array, source: QuerySource, ways: AnswerWays): Reply | LateReply {
+    const question = readQuestion(bytes, source);
+    if (question === null) return ways.answer();
+    const isHit = this.#faults.some((fault) => matchesQuestion(fault, question));
+    if (!isHit) return this.#logReply(question, ways.answer(), null);
+    const reply = this.#inject(bytes, question, ways);
+    return isTransfer(question) ? stream(reply) : (reply as LateReply);
+  }
+
+  /** Whether a NOTIFY message for a zone is lost on its way to a secondary. */
+  async losesNotify(zone: string, secondary: string): Promise<boolean> {
+    const question: FaultQuestion = {
+      name: zone.toLowerCase(),
+      type: "SOA",
+      transport: "notify",
+      server: secondary,
+    };
+    if (!this.#faults.some((fault) => matchesQuestion(fault, question))) return false;
+    const isLost = (await this.#options.take(question)) !== null;
+    if (isLost) this.#add(question, null, "lost_notify");
+    return isLost;
+  }
+
+  async #inject(bytes: Uint8Array, question: FaultQuestion, ways: AnswerWays): Promise<Reply> {
+    const id = await this.#options.take(question);
+    const fault = this.#faults.find((each) => each.id === id);
+    if (fault === undefined) return this.#logReply(question, await ways.answer(), null) as Reply;
+    const reply = await this.#faultyReply(fault, bytes, ways);
+    return this.#logReply(question, reply, fault.kind) as Reply;
+  }
+
+  async #faultyReply(fault: ServedFault, bytes: Uint8Array, ways: AnswerWays): Promise<Reply> {
+    switch (fault.kind) {
+      case "drop":
+      case "lost_notify":
+        return null;
+      case "servfail":
+        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.SERVFAIL });
+      case "refused":
+        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.REFUSED });
+      case "lame":
+        return withoutRecords(await responseOr(bytes, ways), { rcode: rcodes.NOERROR });
+      case "delay":
+        await this.#options.wait(fault.milliseconds);
+        return ways.answer();
+      case "truncate": {
+        const response = await ways.answer();
+        return response instanceof Uint8Array ? truncateResponse(response) : response;
+      }
+      case "wrong_id":
+        return changeEach(await ways.answer(), withWrongId);
+      case "stale":
+      case "propagation_delay": {
+        const past = this.#past.get(fault.id);
+        if (past === undefined) return ways.answer();
+        return ways.answerFrom(past.at(this.#options.nowMilliseconds()));
+      }
+    }
+  }
+
+  #logReply(
+    question: FaultQuestion,
+    reply: Reply | LateReply,
+    fault: LoggedQuery["fault"],
+  ): Reply | LateReply {
+    if (this.#logNumber === null) return reply;
+    if (reply === null || reply instanceof Uint8Array) {
+      this.#add(question, reply, fault);
+      return reply;
+    }
+    if (reply instanceof Promise) {
+      return reply.then((response) => {
+        this.#add(question, response, fault);
+        return response;
+      });
+    }
+    let isFirst = true;
+    return changeEach(reply, (message) => {
+      if (isFirst) this.#add(question, message, fault);
+      isFirst = false;
+      return message;
+    });
+  }
+
+  #add(question: FaultQuestion, response: Uint8Array | null, fault: LoggedQuery["fault"]): void {
+    if (this.#logNumber === null) return;
+    const milliseconds = this.#options.nowMilliseconds();
+    this.#log.add({ ...question, milliseconds, ...describeResponse(response), fault });
+  }
+}
+
+/** `null`: the octets are no query with a question, and faults and the log ignore them. */
+function readQuestion(bytes: Uint8Array, source: QuerySource): FaultQuestion | null {
+  if (bytes.length < headerBytes || bytes[2]! >>> 3 !== opcodes.QUERY) return null;
+  const query = new Query();
+  try {
+    query.read(bytes);
+  } catch (error) {
+    if (error instanceof WireError) return null;
+    throw error;
+  }
+  if (query.questions === 0) return null;
+  const { transport, server = null } = source;
+  const name = formatName(query.name).toLowerCase();
+  return { name, type: typeName(query.type), transport, server };
+}
+
+/** The ordinary response; the query, if there is none or if it is a transfer. */
+async function responseOr(query: Uint8Array, ways: AnswerWays): Promise<Uint8Array> {
+  const response = await ways.answer();
+  return response instanceof Uint8Array ? response : query;
+}
+
+function isTransfer({ type, transport }: FaultQuestion): boolean {
+  return transport === "tcp" && transferTypes.has(type);
+}
+
+function changeEach(reply: Reply, change: (message: Uint8Array) => Uint8Array): Reply {
+  if (reply === null) return null;
+  if (reply instanceof Uint8Array) return change(reply);
+  return mapEach(reply, change);
+}
+
+async function* mapEach(
+  messages: AsyncIterable<Uint8Array>,
+  change: (message: Uint8Array) => Uint8Array,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const message of messages) yield change(message);
+}
+
+/** A transfer whose fault is not known yet. */
+async function* stream(reply: Promise<Reply>): AsyncGenerator<Uint8Array, void> {
+  const messages = await reply;
+  if (messages === null) return;
+  if (messages instanceof Uint8Array) yield messages;
+  else yield* messages;
+}

@@ -1,0 +1,140 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  matchesQuestion,
+  queryFaultKinds,
+  QueryFaultError,
+  readQueryFault,
+  type FaultQuestion,
+  type QueryFaultInput,
+} from "./query-fault.ts";
+
+const question: FaultQuestion = {
+  name: "www.example.org",
+  type: "A",
+  transport: "udp",
+  server: "127.0.0.1",
+};
+
+const matches = (fault: QueryFaultInput, changes: Partial<FaultQuestion> = {}): boolean =>
+  matchesQuestion(readQueryFault(fault).target, { ...question, ...changes });
+
+describe("readQueryFault()", () => {
+  it("fills what is not given", () => {
+    expect(readQueryFault({ kind: "drop" })).toEqual({
+      target: {
+        kind: "drop",
+        name: null,
+        zone: null,
+        types: null,
+        transport: null,
+        server: null,
+        milliseconds: 0,
+      },
+      given: { kind: "drop" },
+      first: 1,
+      times: Infinity,
+      probability: 1,
+      seed: 1,
+    });
+  });
+
+  it("normalises names and types, and reads lengths of time", () => {
+    const fault = { kind: "delay", name: "WWW.Example.org.", type: ["a", "type28"], by: "1.5s" };
+    expect(readQueryFault(fault).target).toMatchObject({
+      name: "www.example.org",
+      types: ["A", "AAAA"],
+      milliseconds: 1500,
+    });
+  });
+
+  it("hits one query with nth, and a number of queries from the nth on with times", () => {
+    expect(readQueryFault({ kind: "drop", nth: 3 })).toMatchObject({ first: 3, times: 1 });
+    expect(readQueryFault({ kind: "drop", nth: 3, times: 2 })).toMatchObject({ times: 2 });
+  });
+
+  it.each<[unknown, string]>([
+    ["drop", "A fault is an object with a kind."],
+    [{}, 'A fault needs a "kind": drop, delay,'],
+    [{ kind: "dropp" }, '"dropp" is no kind. Did you mean "drop"?'],
+    [{ kind: "drop", nmae: "x" }, '"nmae" is no field of a fault. Did you mean "name"?'],
+    [{ kind: "drop", name: "a", zone: "b" }, 'A fault has a "name" or a "zone", and not both.'],
+    [{ kind: "drop", name: "a..b" }, '"name" is "a..b", which is no domain name.'],
+    [{ kind: "drop", name: 7 }, '"name" is 7: give text.'],
+    [{ kind: "drop", type: "AA" }, '"type" is "AA", which is no type of records.'],
+    [{ kind: "drop", type: [] }, '"type" is an empty list: leave it out.'],
+    [{ kind: "drop", transport: "tls" }, '"tls" is no transport.'],
+    [{ kind: "drop", by: "1s" }, '"by" is a field of delay and propagation_delay, not of drop.'],
+    [{ kind: "delay" }, '"delay" needs "by": give a length of time'],
+    [{ kind: "delay", by: "2 hours" }, '"by" is "2 hours": give a length of time'],
+    [{ kind: "delay", by: "2m" }, "at most 60 seconds."],
+    [{ kind: "delay", by: -1 }, '"by" is -1'],
+    [{ kind: "propagation_delay", by: "31d" }, "at most 30 days."],
+    [{ kind: "drop", times: 0 }, '"times" is 0: give a whole number from 1.'],
+    [{ kind: "drop", nth: 1.5 }, '"nth" is 1.5: give a whole number from 1.'],
+    [{ kind: "drop", probability: 2 }, '"probability" is 2: give a number from 0 to 1.'],
+    [{ kind: "drop", seed: "x" }, '"seed" is "x": give a whole number.'],
+    [{ kind: "truncate", transport: "tcp" }, '"truncate" has an effect over UDP only'],
+    [{ kind: "stale", type: "AXFR" }, '"stale" has no effect on transfers'],
+    [{ kind: "lost_notify", type: "A" }, '"lost_notify" has a "zone" and a "server"'],
+  ])("refuses %j with a sentence", (input, sentence) => {
+    expect(() => readQueryFault(input)).toThrow(QueryFaultError);
+    expect(() => readQueryFault(input)).toThrow(sentence);
+  });
+
+  it("returns a fault or throws QueryFaultError, for any input", () => {
+    const word = fc.oneof(fc.constantFrom(...queryFaultKinds, "udp", "A", "1s"), fc.jsonValue());
+    const keys = ["kind", "name", "zone", "type", "transport", "server", "by", "nth", "times"];
+    const input = fc.oneof(
+      fc.jsonValue(),
+      fc.dictionary(fc.constantFrom(...keys, "probability", "seed", "other"), word),
+    );
+    fc.assert(
+      fc.property(input, (value) => {
+        try {
+          readQueryFault(value);
+        } catch (error) {
+          expect(error).toBeInstanceOf(QueryFaultError);
+        }
+      }),
+    );
+  });
+});
+
+describe("matchesQuestion()", () => {
+  it("takes every query without a target", () => {
+    expect(matches({ kind: "drop" })).toBe(true);
+  });
+
+  it("compares each field of the target", () => {
+    expect(matches({ kind: "drop", name: "www.example.org", type: "A" })).toBe(true);
+    expect(matches({ kind: "drop", name: "*.example.org" })).toBe(true);
+    expect(matches({ kind: "drop", name: "example.org" })).toBe(false);
+    expect(matches({ kind: "drop", type: ["AAAA", "TXT"] })).toBe(false);
+    expect(matches({ kind: "drop", transport: "tcp" })).toBe(false);
+    expect(matches({ kind: "drop", server: "127.0.0.2" })).toBe(false);
+    expect(matches({ kind: "drop", server: "127.0.0.1" })).toBe(true);
+  });
+
+  it("takes the names at and below a zone, by labels", () => {
+    const fault: QueryFaultInput = { kind: "lame", zone: "example.org" };
+    expect(matches(fault)).toBe(true);
+    expect(matches(fault, { name: "example.org" })).toBe(true);
+    expect(matches(fault, { name: "bexample.org" })).toBe(false);
+    expect(matches({ kind: "lame", zone: "." })).toBe(true);
+  });
+
+  it("truncates over UDP only, and leaves transfers out of the past", () => {
+    expect(matches({ kind: "truncate" }, { transport: "tcp" })).toBe(false);
+    expect(matches({ kind: "stale" }, { type: "AXFR", transport: "tcp" })).toBe(false);
+    expect(matches({ kind: "drop" }, { type: "AXFR", transport: "tcp" })).toBe(true);
+  });
+
+  it("keeps NOTIFY and queries apart", () => {
+    const notify = { type: "SOA", name: "example.org", transport: "notify" } as const;
+    expect(matches({ kind: "lost_notify", zone: "example.org" }, notify)).toBe(true);
+    expect(matches({ kind: "lost_notify", zone: "example.net" }, notify)).toBe(false);
+    expect(matches({ kind: "lost_notify" })).toBe(false);
+    expect(matches({ kind: "drop" }, notify)).toBe(false);
+  });
+});

@@ -1,0 +1,89 @@
+/**
+ * The faults of queries and the log of queries (`src/dns/fault`), in the memory of this isolate: the
+ * end of the process ends them. DNS over HTTPS answers here and observes its queries here; the
+ * listeners get the faults with each change.
+ */
+import { ServedZones } from "../../src/dns/answer/served-zones.ts";
+import { ArmedQueryFaults, type CountedFault } from "../../src/dns/fault/armed-query-faults.ts";
+import { ObservedQueries, type Observation } from "../../src/dns/fault/observed-queries.ts";
+import { isOfPast, type FaultQuestion, type QueryFault } from "../../src/dns/fault/query-fault.ts";
+import { mergeLogs, type LoggedQuery } from "../../src/dns/fault/query-log.ts";
+import { isolateZones } from "../replication/isolate-zones.ts";
+import { logOfListeners, observeByListeners } from "../replication/listeners.ts";
+import type { Env } from "./environment.ts";
+import { loadZones } from "./load-zones.ts";
+import { zoneTestSession } from "./zone-test-session.ts";
+
+const faults = new ArmedQueryFaults();
+/** The number of the log; `null` without a log. */
+let log: number | null = null;
+
+/** The queries of DNS over HTTPS. */
+export const observedQueries = new ObservedQueries({
+  take: async (question) => faults.take(question),
+  wait: (milliseconds) => scheduler.wait(milliseconds),
+  nowMilliseconds: Date.now,
+});
+isolateZones.onChange = (zones, zoneId, change) =>
+  observedQueries.onZoneChange(zones, zoneId, change);
+
+/** For faults that need no zones: loading all zones takes time and memory. */
+const noZones = new ServedZones({ platformAddresses: [] });
+
+export function currentObservation(): Observation {
+  return { faults: faults.served(), log };
+}
+
+async function publish(env: Env): Promise<void> {
+  const needsZones = faults.served().some(({ kind }) => isOfPast(kind));
+  const zones = needsZones ? await loadZones(env) : noZones;
+  const observation = currentObservation();
+  observedQueries.observe(observation, zones);
+  await observeByListeners(env, observation);
+}
+
+/** The id of the fault that hits a query of a listener, or `null`. */
+export function takeQueryFault(question: FaultQuestion): number | null {
+  return faults.take(question);
+}
+
+export function listQueryFaults(): CountedFault[] {
+  return faults.list();
+}
+
+/** The new faults belong to the innermost test. */
+export async function addQueryFaults(env: Env, added: readonly QueryFault[]): Promise<void> {
+  for (const fault of added) faults.arm(fault, zoneTestSession.testLayer);
+  await publish(env);
+}
+
+export async function replaceQueryFaults(env: Env, next: readonly QueryFault[]): Promise<void> {
+  faults.clear();
+  await addQueryFaults(env, next);
+}
+
+/** Starts an empty log. The numbers of logs grow, also over restarts of this worker. */
+export async function startQueryLog(env: Env): Promise<void> {
+  log = Math.max(Date.now(), (log ?? 0) + 1);
+  await publish(env);
+}
+
+export async function stopQueryLog(env: Env): Promise<void> {
+  if (log === null) return;
+  log = null;
+  await publish(env);
+}
+
+/** The queries of all servers; `null` without a log. */
+export async function readQueryLog(env: Env): Promise<LoggedQuery[] | null> {
+  if (log === null) return null;
+  return mergeLogs([observedQueries.logged(), await logOfListeners(env)]);
+}
+
+/** Ends the faults of a test layer. The log ends with the last layer. */
+export async function leaveObservedLayer(env: Env, layer: number): Promise<void> {
+  const isChanged = faults.closeLayer(layer);
+  if (zoneTestSession.layer === null) log = null;
+  else if (!isChanged) return;
+  await publish(env);
+}
