@@ -53,12 +53,17 @@ describe("parseFaultSpec()", () => {
     );
     fc.assert(
       fc.property(text, (spec) => {
-        try {
-          parseFaultSpec(spec);
-        } catch (error) {
-          expect(error).toBeInstanceOf(UserError);
-        }
+        expect(errorOf(() => parseFaultSpec(spec)) ?? new UserError("")).toBeInstanceOf(UserError);
       }),
     );
   });
 });
+
+function errorOf(work: () => unknown): unknown {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}

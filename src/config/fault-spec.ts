@@ -42,7 +42,7 @@ const numberFields = new Set(["nth", "times", "probability", "seed"]);
 
 /** @throws UserError that quotes the text */
 export function parseFaultSpec(text: string): ParsedFault {
-  const [subject = "", rest] = splitAt(text, ":");
+  const [subject, rest] = splitAt(text, ":");
   try {
     if (!Object.hasOwn(subjects, subject) || rest === undefined) {
       throw new QueryFaultError(`A fault begins with "${Object.keys(subjects).join(':" or "')}:".`);
@@ -57,10 +57,10 @@ export function parseFaultSpec(text: string): ParsedFault {
 }
 
 function parseDnsFault(rest: string): QueryFaultInput {
-  const [word = "", afterKind = ""] = splitAt(rest, ":");
-  const [target = "", options] = splitAt(afterKind, ":");
+  const [word, afterKind = ""] = splitAt(rest, ":");
+  const [target, options] = splitAt(afterKind, ":");
   const kind = word.replaceAll("-", "_");
-  const [name = "", type] = splitAt(target, "/");
+  const [name, type] = splitAt(target, "/");
   if (!queryFaultKinds.some((known) => known === kind)) {
     const known = queryFaultKinds.map((each) => each.replaceAll("_", "-"));
     const guess = nearest(word, known);
@@ -78,7 +78,7 @@ function parseDnsFault(rest: string): QueryFaultInput {
     ...(type !== undefined && { type }),
   };
   for (const option of options?.split(",") ?? []) {
-    const [field = "", value] = splitAt(option, "=");
+    const [field, value] = splitAt(option, "=");
     const key = value === undefined ? "by" : field;
     if (Object.hasOwn(fault, key)) throw new QueryFaultError(`"${key}" is given twice.`);
     fault[key] = numberFields.has(key) ? toNumber(value!) : (value ?? option);

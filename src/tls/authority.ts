@@ -195,7 +195,7 @@ function keyPair(pem: string): KeyPair {
 function newSerial(): Uint8Array {
   const serial = randomBytes(16);
   // Neither zero nor negative.
-  serial[0] = (serial[0]! & 0x7f) | 0x40;
+  serial.writeUInt8((serial.readUInt8(0) & 0x7f) | 0x40, 0);
   return serial;
 }
 

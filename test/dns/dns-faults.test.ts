@@ -4,7 +4,6 @@
  */
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { Client } from "./support/client.ts";
 import {
@@ -39,7 +38,7 @@ beforeAll(async () => {
   });
   secondary.bind(0, first);
   await once(secondary, "listening");
-  const { port } = secondary.address() as AddressInfo;
+  const { port } = secondary.address();
   server = await startTestDns({
     hosts: [first, second],
     threads: 2,

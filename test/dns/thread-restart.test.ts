@@ -86,5 +86,6 @@ it("the first thread, which has TCP and receives the changes", async () => {
 it("each thread again, also after the other", async () => {
   await endThread(threads[2]!);
   await endThread(threads[3]!);
+  expect(threads).toHaveLength(6);
   await expectService("three");
 });

@@ -18,6 +18,10 @@ async function collect(messages: AsyncIterable<Uint8Array>): Promise<Uint8Array[
   return collected;
 }
 
+function answer(from: ServedZones, query: Uint8Array, source: QuerySource): Uint8Array {
+  return respondFrom(from).responder.respond(query, source, 0) as Uint8Array;
+}
+
 /** A server with faults and a log, at a clock that only `wait` moves. */
 function observe(...faults: readonly QueryFaultInput[]) {
   const zones = serve({ "example.org": "www 300 A 192.0.2.1" });
@@ -33,8 +37,6 @@ function observe(...faults: readonly QueryFaultInput[]) {
     nowMilliseconds: () => now,
   });
   observed.observe({ faults: armed.served(), log: 1 }, zones);
-  const answer = (from: ServedZones, query: Uint8Array, source: QuerySource) =>
-    respondFrom(from).responder.respond(query, source, 0) as Uint8Array;
   return {
     zones,
     observed,
@@ -159,7 +161,7 @@ describe("ObservedQueries", () => {
   it("a new number of the log starts an empty log", async () => {
     const { observed, zones } = observe();
     observed.observe({ faults: [], log: 1 }, zones);
-    observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
+    void observed.handle(www, udp, { answer: () => null, answerFrom: async () => null });
     expect(observed.logged()).toHaveLength(1);
     observed.observe({ faults: [], log: 2 }, zones);
     expect(observed.logged()).toEqual([]);

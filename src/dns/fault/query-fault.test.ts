@@ -91,11 +91,9 @@ describe("readQueryFault()", () => {
     );
     fc.assert(
       fc.property(input, (value) => {
-        try {
-          readQueryFault(value);
-        } catch (error) {
-          expect(error).toBeInstanceOf(QueryFaultError);
-        }
+        expect(errorOf(() => readQueryFault(value)) ?? new QueryFaultError("")).toBeInstanceOf(
+          QueryFaultError,
+        );
       }),
     );
   });
@@ -138,3 +136,12 @@ describe("matchesQuestion()", () => {
     expect(matches({ kind: "drop" }, notify)).toBe(false);
   });
 });
+
+function errorOf(work: () => unknown): unknown {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}

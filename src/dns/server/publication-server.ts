@@ -27,7 +27,7 @@ import type { QueryCount } from "../rules/query-report.ts";
 import { ThreadCaller } from "./thread-calls.ts";
 
 /** Resolves when queries are answered from the published state. */
-export type ApplyPublications = (publications: readonly Publication[]) => Promise<void>;
+type ApplyPublications = (publications: readonly Publication[]) => Promise<void>;
 
 export interface PublicationServer {
   /** `host:port` */

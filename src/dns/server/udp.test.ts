@@ -15,10 +15,12 @@ async function takePort(host: string): Promise<number> {
 describe("checkUnshared()", () => {
   it("resolves for a port that no socket has, at an address of either family", async () => {
     await checkUnshared({ host: "127.0.0.1", port: 0 });
-    await checkUnshared({ host: "::1", port: 0 }).catch((error: NodeJS.ErrnoException) =>
-      // A machine without IPv6
-      expect(["EADDRNOTAVAIL", "EAFNOSUPPORT"]).toContain(error.code),
+    const code = await checkUnshared({ host: "::1", port: 0 }).then(
+      () => null,
+      (error: NodeJS.ErrnoException) => error.code,
     );
+    // The codes of a machine without IPv6.
+    expect([null, "EADDRNOTAVAIL", "EAFNOSUPPORT"]).toContain(code);
   });
 
   it("fails for a port that another socket would share", async () => {
