@@ -54,7 +54,8 @@ test("acceptRecord() returns drafts that survive parsing, the wire format and a 
       const wire = type.write(rdata);
       expect(type.write(type.read(wire))).toEqual(wire);
       const data = type.data(rdata) ?? undefined;
-      expect(accept({ ...draft, data })).toEqual({ draft, problems: [] });
+      const repeated = { ...draft, private_routing: draft.privateRouting, data };
+      expect(accept(repeated)).toEqual({ draft, problems: [] });
     }),
     { numRuns: propertyRuns({ few: 200, all: 3000 }) },
   );
