@@ -2,8 +2,7 @@
  * A runtime that Ledge starts itself: workerd with a configuration file, without Miniflare.
  *
  * The owner of a folder needs a runtime without a script. Miniflare would be most of its cost: to
- * load Miniflare takes half a second of processor time, and the workers that Miniflare adds to each
- * runtime take three times the memory of ours.
+ * load Miniflare takes half a second of processor time.
  *
  * The runtime listens at Unix sockets only. workerd is started again when it ends by itself.
  */
