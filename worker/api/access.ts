@@ -72,3 +72,9 @@ export function requireAllZones(access: Access): void {
 export function requireWriting(access: Access): void {
   if (access.readOnly) throw new ZoneError([problem.notAllowed()]);
 }
+
+/** The test controls are for credentials for all zones, and every method but GET changes something. */
+export function requireControl(access: Access, method: string): void {
+  requireAllZones(access);
+  if (method !== "GET") requireWriting(access);
+}

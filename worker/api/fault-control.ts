@@ -3,7 +3,7 @@ import { parseFaults } from "../../src/config/dns-config.ts";
 import { fieldName } from "../../src/config/schema.ts";
 import { FaultPlan } from "../../src/dns/rules/api-fault.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
-import { requireAllZones, requireWriting, type Access } from "./access.ts";
+import { requireControl, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
 import { success } from "./envelope.ts";
 
@@ -25,8 +25,7 @@ export async function controlFaults(
   access: Access,
   api: { faults: FaultPlan },
 ): Promise<Response> {
-  requireAllZones(access);
-  if (request.method !== "GET") requireWriting(access);
+  requireControl(access, request.method);
   if (request.method === "PUT") {
     api.faults = acceptFaultPlan((await readJson(request))["faults"]);
   } else if (request.method === "DELETE") {

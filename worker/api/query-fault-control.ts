@@ -23,7 +23,7 @@ import {
   startQueryLog,
   stopQueryLog,
 } from "../objects/query-observation.ts";
-import { requireAllZones, requireWriting, type Access } from "./access.ts";
+import { requireControl, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
 import { success } from "./envelope.ts";
 
@@ -36,8 +36,7 @@ export async function controlQueryFaults(
   env: Env,
 ): Promise<Response> {
   const { method } = request;
-  requireAllZones(access);
-  if (method !== "GET") requireWriting(access);
+  requireControl(access, method);
   if (method === "POST") {
     await addQueryFaults(env, [acceptFault(await readJson(request))]);
   } else if (method === "PUT") {
@@ -58,8 +57,7 @@ export async function controlQueryLog(
   env: Env,
 ): Promise<Response> {
   const { method } = request;
-  requireAllZones(access);
-  if (method !== "GET") requireWriting(access);
+  requireControl(access, method);
   if (method === "PUT") await startQueryLog(env);
   else if (method === "DELETE") await stopQueryLog(env);
   else if (method === "GET") {

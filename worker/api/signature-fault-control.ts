@@ -13,7 +13,7 @@ import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { signatureFaults } from "../objects/signature-faults.ts";
 import { zoneObject } from "../objects/zone-object.ts";
-import { requireAllZones, requireWriting, type Access } from "./access.ts";
+import { requireControl, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
 import { success } from "./envelope.ts";
 
@@ -34,8 +34,7 @@ export async function controlSignatureFaults(
   env: Env,
 ): Promise<Response> {
   const { method } = request;
-  requireAllZones(access);
-  if (method !== "GET") requireWriting(access);
+  requireControl(access, method);
   if (method === "PUT") {
     const body = await readJson(request);
     await replaceSignatureFaults(env, acceptFaults(body["faults"]));

@@ -1,6 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { errorOf } from "../../../test/support/error-of.ts";
 import { S3Error } from "../s3-error.ts";
 import { FormDecoder, type FormPiece } from "./form-decoder.ts";
 import { readForm } from "./form-reader.ts";
@@ -45,15 +46,6 @@ const decoded = [
   { kind: "file", fileName: 'C:\\é".png' },
   { kind: "end" },
 ];
-
-function errorOf(action: () => void): unknown {
-  try {
-    action();
-    return null;
-  } catch (error) {
-    return error;
-  }
-}
 
 describe("FormDecoder", () => {
   it("decodes fields and a file that contains parts of the boundary", () => {
