@@ -34,11 +34,12 @@ export default defineConfig({
       "./test/store/conformance/vitest.workerd.config.ts",
       // Each example is a separate project, like the project of a user.
       "./examples/*/vitest.config.ts",
-      ...["store", "s3", "dns", "dev", "cli", "faults", "docs"].map((subject) => ({
+      // One project, because each project has workers of its own, which load the same modules again.
+      {
         test: {
-          name: subject,
+          name: "integration",
           experimental,
-          include: [`test/${subject}/*.test.ts`],
+          include: ["test/{store,s3,dns,dev,cli,faults,docs}/*.test.ts"],
           // Tests share no state, and a process for each file would load the same modules again.
           isolate: false,
           exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],
@@ -46,7 +47,7 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },
-      })),
+      },
     ],
   },
 });

@@ -49,7 +49,7 @@ function build(folder: string): void {
 
 function runSuites(folder: string, suites: readonly string[]) {
   const files = suites.map((suite) => `test/faults/${suite}.test.ts`);
-  return run(folder, "vitest/vitest.mjs", "run", "--project", "faults", "--bail=1", ...files);
+  return run(folder, "vitest/vitest.mjs", "run", "--project", "integration", "--bail=1", ...files);
 }
 
 function mutate(folder: string, { file, original, replacement }: Mutation): () => void {

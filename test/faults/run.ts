@@ -29,10 +29,10 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 if (values.mutations) process.exit(runMutations(root, values.only) ? 0 : 1);
 const folder = mkdtempSync(join(tmpdir(), "ledge-figures-"));
 const figures = join(folder, "figures");
-const files = values.only === undefined ? [] : [`test/faults/${values.only}`];
+const files = `test/faults/${values.only ?? ""}`;
 const { status } = spawnSync(
   process.execPath,
-  [join(root, "node_modules/vitest/vitest.mjs"), "run", "--project", "faults", ...files],
+  [join(root, "node_modules/vitest/vitest.mjs"), "run", "--project", "integration", files],
   {
     cwd: root,
     stdio: "inherit",

@@ -6,7 +6,7 @@ import { Miniflare } from "miniflare";
 import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { isDatabaseMark, isPartialMark } from "../../src/store/core/blob-name.ts";
-import { worker } from "./worker.ts";
+import { controlEntry, worker } from "./worker.ts";
 
 /** The methods of a binding of type `store_control`. */
 interface StoreControl {
@@ -18,10 +18,14 @@ interface StoreControl {
   closeLayer(layer: number): Promise<void>;
 }
 
-interface StoreEnv {
-  BUCKET: StoreBucket;
-  CONTROL: StoreControl;
-}
+/**
+ * Has the control for Node. The binding is not in the worker of the test, because Miniflare starts a
+ * thread for it, which takes longer than the runtime's start. Most tests do not need the control.
+ */
+const controlWorker = worker("export default {};", {
+  name: "control",
+  env: { CONTROL: controlEntry },
+});
 
 /** Creates a folder and removes it when the test ends. */
 export function temporaryFolder(): string {
@@ -41,18 +45,36 @@ export interface Store {
 /** Starts a runtime on `folder`, and stops it at the end of the test. */
 export async function startStore(
   folder: string,
-  workers = [worker("export default {};")],
+  workers?: ReturnType<typeof worker>[],
 ): Promise<Store> {
-  const miniflare = new Miniflare({ resourcePersistencePath: folder, workers });
+  const miniflare = newMiniflare(folder, workers);
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= miniflare.dispose());
   onTestFinished(stop);
-  return { miniflare, ...(await bindingsOf(miniflare)), stop };
+  return { miniflare, bucket: await bucketOf(miniflare), control: controlOf(miniflare), stop };
 }
 
-async function bindingsOf(miniflare: Miniflare): Promise<Pick<Store, "bucket" | "control">> {
-  const { BUCKET, CONTROL } = await miniflare.getBindings<StoreEnv & Record<string, unknown>>();
-  return { bucket: BUCKET, control: CONTROL };
+function newMiniflare(folder: string, workers = [worker("export default {};")]): Miniflare {
+  return new Miniflare({ resourcePersistencePath: folder, workers: [...workers, controlWorker] });
+}
+
+async function bucketOf(miniflare: Miniflare): Promise<StoreBucket> {
+  const { BUCKET } = await miniflare.getBindings<{ BUCKET: StoreBucket }>();
+  return BUCKET;
+}
+
+/** Gets the binding when a method is called. */
+function controlOf(miniflare: Miniflare): StoreControl {
+  return new Proxy({} as StoreControl, {
+    get:
+      (_, method: keyof StoreControl) =>
+      async (...args: never[]): Promise<unknown> => {
+        const { CONTROL } = await miniflare.getBindings<{
+          CONTROL: Record<keyof StoreControl, (...args: never[]) => Promise<unknown>>;
+        }>("control");
+        return CONTROL[method](...args);
+      },
+  });
 }
 
 /**
@@ -62,22 +84,32 @@ async function bindingsOf(miniflare: Miniflare): Promise<Pick<Store, "bucket" | 
 export function shareStore(): () => Pick<Store, "bucket" | "control"> & { folder: string } {
   const folder = mkdtempSync(join(tmpdir(), "ledge-test-"));
   let miniflare: Miniflare;
-  let store: Pick<Store, "bucket" | "control">;
+  let bucket: StoreBucket;
+  let control: StoreControl;
+  let isControlled = false;
   beforeAll(async () => {
-    const workers = [worker("export default {};")];
-    miniflare = new Miniflare({ resourcePersistencePath: folder, workers });
-    store = await bindingsOf(miniflare);
+    miniflare = newMiniflare(folder);
+    bucket = await bucketOf(miniflare);
+    control = controlOf(miniflare);
   });
   beforeEach(async () => {
-    const { objects } = await store.bucket.list();
-    if (objects.length > 0) await store.bucket.delete(objects.map(({ key }) => key));
-    await store.control.resetClock();
+    const { objects } = await bucket.list();
+    if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
+    if (isControlled) await control.resetClock();
+    isControlled = false;
   });
   afterAll(async () => {
     await miniflare.dispose();
     rmSync(folder, { recursive: true, force: true });
   });
-  return () => ({ ...store, folder });
+  return () => ({
+    bucket,
+    get control() {
+      isControlled = true;
+      return control;
+    },
+    folder,
+  });
 }
 
 /** Whether a file says to which database the blobs belong, and is no blob. */

@@ -11,7 +11,7 @@ export function bucketEntry(options: Record<string, string | string[] | boolean>
   return { type: "unsafe:store_bucket" as const, dev: { plugin, options } };
 }
 
-const controlEntry = { type: "unsafe:store_control" as const, dev: { plugin, options: {} } };
+export const controlEntry = { type: "unsafe:store_control" as const, dev: { plugin, options: {} } };
 
 export function worker(
   script: string,
@@ -19,7 +19,7 @@ export function worker(
     name?: string;
     date?: string;
     flags?: string[];
-    env?: Record<string, ReturnType<typeof bucketEntry>>;
+    env?: Record<string, ReturnType<typeof bucketEntry> | typeof controlEntry>;
   } = {},
 ) {
   return {
@@ -34,7 +34,6 @@ export function worker(
       },
       env: {
         BUCKET: bucketEntry({ bucket_name: "photos" }),
-        CONTROL: controlEntry,
         ...options.env,
       },
     },

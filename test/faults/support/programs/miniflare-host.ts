@@ -10,7 +10,7 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Log, LogLevel, Miniflare } from "miniflare";
-import { worker } from "../../../support/worker.ts";
+import { controlEntry, worker } from "../../../support/worker.ts";
 import { faultScript } from "../fault-script.ts";
 
 const [persistPath, prefix = ""] = process.argv.slice(2) as [string, string?];
@@ -20,7 +20,9 @@ function options(revision: number) {
   return {
     resourcePersistencePath: persistPath,
     log: new Log(LogLevel.ERROR),
-    workers: [worker(`${faultScript}\n// Revision ${revision}`)],
+    workers: [
+      worker(`${faultScript}\n// Revision ${revision}`, { env: { CONTROL: controlEntry } }),
+    ],
     unsafeHandleRuntimeRestart: () => print("restarted"),
   };
 }
