@@ -210,6 +210,19 @@ describe("a flipped bit", () => {
     },
   );
 
+  it("in the last key, which then sorts before others, is reported by a check that ends", async () => {
+    const { folder, keys } = await fillTemplate();
+    expect(keys.toSorted().at(-1)).toBe("joined");
+    const path = bucketDatabase(folder);
+    // "joined" becomes "boined".
+    flipBit(path, readFileSync(path).lastIndexOf("joined") * 8 + 3);
+    const { damages } = await check(folder, "photos");
+    expect(damages.map(({ problem }) => problem)).toEqual([
+      "The database is damaged: row not in PRIMARY KEY order for objects",
+      'The objects after "boined" cannot be read: the row of "boined" is not in its place.',
+    ]);
+  });
+
   it("in a file is found by check, and by reads that verify", async () => {
     const random = new SeededRandom("a flipped bit in a file");
     const template = await fillTemplate();

@@ -86,7 +86,9 @@ export class BucketRows {
     const bound = key === null ? "" : `WHERE key ${isForward ? ">" : "<"} ?`;
     const order = isForward ? "" : "DESC";
     const query = `${this.#objectQuery()} ${bound} ORDER BY key ${order} LIMIT ${rowsMax}`;
-    return this.#all(query, ...(key === null ? [] : [key])).map(objectRow);
+    const page = this.#all(query, ...(key === null ? [] : [key])).map(objectRow);
+    requireProgress(key, page.at(-1)?.key, isForward ? 1 : -1);
+    return page;
   }
 
   object(key: string): CheckedRow | null {
@@ -108,10 +110,12 @@ export class BucketRows {
       `${this.#column("checksum_type", 4)} AS checksumType, ` +
       `${this.#column("ssec_key_md5", 5)} AS ssecKeyMd5 ` +
       `FROM uploads WHERE state = 'in progress' AND upload_id > ? ORDER BY upload_id LIMIT ${rowsMax}`;
-    return this.#all(query, after).map(
+    const page = this.#all(query, after).map(
       (row) =>
         ({ ...row, ...numbers(row, ["since", "checksum", "created"]) }) as unknown as CheckedUpload,
     );
+    requireProgress(after, page.at(-1)?.uploadId, 1);
+    return page;
   }
 
   parts(uploadId: string, after: number): CheckedPart[] {
@@ -121,13 +125,15 @@ export class BucketRows {
       `${this.#integer("checksum")} AS checksum, ${this.#integer("uploaded", 4)} AS uploaded, ` +
       `${this.#column("checksums", 4)} AS checksums FROM parts ` +
       `WHERE upload_id = ? AND part_number > ? ORDER BY part_number LIMIT ${rowsMax}`;
-    return this.#all(query, uploadId, after).map(
+    const page = this.#all(query, uploadId, after).map(
       (row) =>
         ({
           ...row,
           ...numbers(row, ["size", "contentChecksum", "checksum", "uploaded"]),
         }) as unknown as CheckedPart,
     );
+    requireProgress(after, page.at(-1)?.partNumber, 1);
+    return page;
   }
 
   settings(): CheckedSetting[] {
@@ -208,6 +214,25 @@ export class BucketRows {
     }
     return statement;
   }
+}
+
+/**
+ * A page must end beyond the row after which it begins. SQLite returns a damaged key where the key
+ * was stored, so that the page that begins after the damaged key can be the same page again.
+ *
+ * @throws Error if the page ends where it begins, or before
+ */
+function requireProgress<Key extends string | number>(
+  from: Key | null,
+  last: Key | undefined,
+  direction: 1 | -1,
+): void {
+  if (from === null || last === undefined) return;
+  const order =
+    typeof last === "number"
+      ? last - Number(from)
+      : Buffer.compare(Buffer.from(last), Buffer.from(`${from}`));
+  if (order * direction <= 0) throw new Error(`the row of "${last}" is not in its place`);
 }
 
 function objectRow(row: Record<string, SQLOutputValue>): CheckedRow {
