@@ -7,7 +7,7 @@ import { DohClient, TcpClient, UdpClient, type DnsClient } from "./support/dns-c
 import { startTestDns, type TestDns } from "./support/running-dns.ts";
 
 /** Continuous integration runs 10,000. */
-const rounds = Number(process.env["LEDGE_ROUNDS"] ?? 500);
+const rounds = Number(process.env["LEDGE_ROUNDS"] ?? 200);
 /** Concurrent writers. Each has separate names and sockets. */
 const writers = 12;
 

@@ -82,7 +82,7 @@ describe("a bucket answers", () => {
   });
 
   it("while thousands of files of a crash are collected", { timeout: 600_000 }, async () => {
-    const count = isLong ? 100_000 : 5000;
+    const count = isLong ? 100_000 : 3000;
     const folder = temporaryFolder();
     const first = await startStore(folder);
     await first.bucket.put("key", "value");
@@ -132,7 +132,7 @@ function folderBytes(folder: string): number {
 describe.runIf(process.platform === "linux")("many requests", () => {
   it("leave memory, open files and the state folder bounded", { timeout: 1_800_000 }, async () => {
     const rounds = isLong ? 20 : 2;
-    const roundRequests = isLong ? 1000 : 200;
+    const roundRequests = isLong ? 1000 : 120;
     const folder = temporaryFolder();
     const miniflare = new Miniflare({
       resourcePersistencePath: folder,

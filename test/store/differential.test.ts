@@ -15,8 +15,8 @@ import { expectations, type Expectation } from "./differential.expectations.ts";
 
 /** A fixed seed: the differences between two implementations are the same in each run. */
 const seed = Number(process.env["LEDGE_SEED"] ?? 20_260_801);
-const runs = Number(process.env["LEDGE_RUNS"] ?? propertyRuns({ few: 15, all: 40 }));
-const callsMin = runs * 15;
+const runs = Number(process.env["LEDGE_RUNS"] ?? propertyRuns({ few: 8, all: 40 }));
+const callsMin = runs * 10;
 
 let runtime: Runtime;
 

@@ -18,8 +18,8 @@ import { normalise } from "./model/normalise.ts";
 import type { Operation, Outcome, Step } from "./model/operation.ts";
 import { bindings, Runtime } from "./model/runtime.ts";
 
-const runs = Number(process.env["LEDGE_RUNS"] ?? propertyRuns({ few: 30, all: 100 }));
-const callsMin = runs * 20;
+const runs = Number(process.env["LEDGE_RUNS"] ?? propertyRuns({ few: 15, all: 100 }));
+const callsMin = runs * 10;
 const shrinkMillisecondsMax = 150_000;
 
 const { LEDGE_SEED: seed, LEDGE_PATH: path } = process.env;
