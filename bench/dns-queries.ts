@@ -1,16 +1,17 @@
 /**
- * Queries per second by dnsperf: our server with one and with two threads, the same with a signed
- * zone and DO, other name servers, and an echo in Node as a lower bound. All servers have the same zone and run at the same time. The
- * load visits them in turn, in rounds, so that other work of the machine affects all of them. The
- * results are the median of the rounds, and the processor time of an answer, which depends less on
- * other work.
+ * Queries per second by dnsperf: our server with one and with two threads, other name servers, and
+ * an echo in Node as a lower bound; and, with a signed zone and DO, our server, Knot and BIND. All
+ * servers have the same zone and run at the same time. The load visits them in turn, in rounds, so
+ * that other work of the machine affects all of them. The results are the median of the rounds, and
+ * the processor time of an answer, which depends less on other work.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { peers } from "../test/peers/servers/index.ts";
+import { peers, signedPeers } from "../test/peers/servers/index.ts";
 import { isInstalled, type RunningPeer } from "../test/peers/servers/peer.ts";
 import { absentQueries, queries, zoneName } from "./dns/bench-zone.ts";
 import { echo, startOurs } from "./dns/contestants.ts";
@@ -49,6 +50,16 @@ function isWanted(name: string): boolean {
   return options.only === "" || options.only.split(",").some((part) => name.includes(part));
 }
 
+/** BIND answers before it has signed the zone. */
+async function untilSigned(port: number): Promise<void> {
+  const words = `@127.0.0.1 -p ${port} +dnssec host-0.${zoneName} A`;
+  for (let attempt = 0; attempt < 300; attempt++) {
+    if (/\sRRSIG\s/.test(execFileSync("dig", words.split(" "), { encoding: "utf8" }))) return;
+    await delay(100);
+  }
+  throw new Error(`The server on port ${port} does not sign the zone.`);
+}
+
 try {
   execFileSync("which", ["dnsperf"], { stdio: "ignore" });
 } catch {
@@ -77,12 +88,21 @@ try {
     writeFileSync(file, server.zoneFile);
     contestants.push({ name, server, queries: queryFile, dnssecOk: false, rounds: [] });
   }
+  const addSigned = (name: string, server: RunningPeer): void => {
+    const shared = { server, dnssecOk: true };
+    contestants.push({ ...shared, name, queries: queryFile, rounds: [] });
+    const absent = `${name}, absent names`;
+    contestants.push({ ...shared, name: absent, queries: absentFile, rounds: [] });
+  };
   if (isWanted("ours, signed")) {
     const server = await startOurs(1, place("ours, signed"), { size, isSigned: true });
-    const shared = { server, dnssecOk: true };
-    contestants.push({ ...shared, name: "ours, signed", queries: queryFile, rounds: [] });
-    const name = "ours, signed, absent names";
-    contestants.push({ ...shared, name, queries: absentFile, rounds: [] });
+    addSigned("ours, signed", server);
+  }
+  for (const peer of signedPeers) {
+    if (!isWanted(peer.name) || !isInstalled(peer)) continue;
+    const server = await peer.start({ name: zoneName, file }, place(peer.name));
+    await untilSigned(server.port);
+    addSigned(peer.name, server);
   }
   for (const peer of [echo, ...peers]) {
     if (!isWanted(peer.name) || (peer === echo && transport === "tcp")) continue;

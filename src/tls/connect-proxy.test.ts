@@ -59,9 +59,12 @@ async function open(options: Partial<Parameters<typeof ConnectProxy.open>[0]> = 
     ...options,
   });
   onTestFinished(() => proxy.close());
-  return (head: string, after = ""): Promise<string> => {
-    const socket = connect(Number(new URL(proxy.url).port), "127.0.0.1");
-    socket.write(`${head} HTTP/1.1\r\n\r\n${after}`);
+  const url = new URL(proxy.url);
+  const credentials = Buffer.from(`${url.username}:${url.password}`).toString("base64");
+  const header = `proxy-authorization: Basic ${credentials}\r\n`;
+  return (head: string, after = "", fields = header): Promise<string> => {
+    const socket = connect(Number(url.port), "127.0.0.1");
+    socket.write(`${head} HTTP/1.1\r\n${fields}\r\n${after}`);
     return text(socket);
   };
 }
@@ -91,6 +94,17 @@ describe("ConnectProxy", () => {
       "got CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\nProxy-Authorization: x\r\n\r\n",
     );
   });
+
+  it.each(["", "Proxy-Authorization: Basic bGVkZ2U6bGVkZ2U=\r\n"])(
+    "refuses a client that does not know the password: %j",
+    async (fields) => {
+      const send = await open();
+      expect(await send("CONNECT api.example:443", "", fields)).toMatch(/^HTTP\/1\.1 407 /);
+      expect(await send(`CONNECT 127.0.0.1:${await echo()}`, "", fields)).toMatch(
+        /^HTTP\/1\.1 407 /,
+      );
+    },
+  );
 
   it("says that a host does not answer, and refuses other methods", async () => {
     const server = createServer();

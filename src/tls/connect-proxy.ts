@@ -3,8 +3,11 @@
  * process, and passes connections to all others on. A client that takes its proxy from the
  * environment reaches a fixed host here without any privilege, and everything else as before.
  *
+ * The URL of the proxy has a password, because every user of the machine can connect to the port.
+ *
  * The proxy reads the head of a request and no octet after it.
  */
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { readHead } from "../base/http-framing.ts";
@@ -28,6 +31,7 @@ interface Target {
 }
 
 const host = "127.0.0.1";
+const userName = "ledge";
 /** Longer than the head of any client. */
 const headBytesMax = 16_384;
 
@@ -39,6 +43,11 @@ export function connectTarget(head: string): Target | null {
   return found === undefined ? null : { host: found.toLowerCase(), port: Number(port) };
 }
 
+/** The value of Proxy-Authorization (RFC 7617). */
+function basicCredentials(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+}
+
 /**
  * The proxy that a variable such as `HTTPS_PROXY` names; `null` for none, and for proxies that are
  * not reached by HTTP.
@@ -48,18 +57,18 @@ export function parseProxy(text: string | undefined): ConnectProxyOptions["upstr
   const url = URL.parse(text.includes("://") ? text : `http://${text}`);
   if (url?.protocol !== "http:" || url.hostname === "") return null;
   const { username, password } = url;
-  const secret = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  const credentials = Buffer.from(secret).toString("base64");
+  const credentials = basicCredentials(decodeURIComponent(username), decodeURIComponent(password));
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: Number(url.port || 80),
-    header: username === "" ? "" : `Proxy-Authorization: Basic ${credentials}\r\n`,
+    header: username === "" ? "" : `Proxy-Authorization: ${credentials}\r\n`,
   };
 }
 
 export class ConnectProxy {
   readonly #options: ConnectProxyOptions;
   readonly #server: Server;
+  readonly #password = randomBytes(16).toString("hex");
   readonly #connections = new Set<Socket>();
 
   private constructor(options: ConnectProxyOptions) {
@@ -75,7 +84,8 @@ export class ConnectProxy {
   }
 
   get url(): string {
-    return `http://${host}:${(this.#server.address() as AddressInfo).port}`;
+    const { port } = this.#server.address() as AddressInfo;
+    return `http://${userName}:${this.#password}@${host}:${port}`;
   }
 
   async close(): Promise<void> {
@@ -101,6 +111,13 @@ export class ConnectProxy {
         );
         return;
       }
+      if (!this.#isAuthorized(head)) {
+        client.end(
+          'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="ledge"\r\n' +
+            "Connection: close\r\nContent-Length: 0\r\n\r\n",
+        );
+        return;
+      }
       const rest = start.subarray(head.length);
       if (rest.length > 0) client.unshift(rest);
       if (this.#options.names.includes(target.host)) {
@@ -110,6 +127,11 @@ export class ConnectProxy {
       }
     };
     client.on("data", read);
+  }
+
+  #isAuthorized(head: string): boolean {
+    const [, given] = /^Proxy-Authorization:[ \t]*(.*?)[ \t]*\r$/im.exec(head) ?? [];
+    return given === basicCredentials(userName, this.#password);
   }
 
   #pass(client: Socket, target: Target): void {

@@ -8,18 +8,23 @@ let server: Server;
 let client: Client;
 let zoneId: string;
 let recordId: string;
+let recordsBefore: string;
 let before: string;
 
-/** The visible state of the zone: every record, the serial, the settings. */
+/** Every record, and the serial. */
+async function records(): Promise<string> {
+  return (await client.exportFile(zoneId)).replace(/;; Exported:.*/, "");
+}
+
+/** The visible state of the zone. */
 async function state(): Promise<string> {
-  const file = await client.exportFile(zoneId);
   const paths = [
     `/zones/${zoneId}/dns_records`,
     `/zones/${zoneId}/dns_settings`,
     `/zones/${zoneId}`,
   ];
   const texts = await Promise.all(paths.map(async (path) => (await client.call("GET", path)).text));
-  return [file.replace(/;; Exported:.*/, ""), ...texts].join("\n");
+  return [await records(), ...texts].join("\n");
 }
 
 beforeAll(async () => {
@@ -37,6 +42,7 @@ beforeAll(async () => {
   ];
   const made = await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts });
   recordId = made.posts[0].id;
+  recordsBefore = await records();
   before = await state();
 });
 afterAll(() => server.stop());
@@ -72,5 +78,9 @@ test.each(badInputs.map((input) => [input.title, input] as const))("%s", async (
   }));
   expect(answer.body).toEqual({ result: null, success: false, errors, messages: [] });
   expect(answer.status).toBe(input.status);
+  expect(await records()).toBe(recordsBefore);
+});
+
+test("the settings of the zone are unchanged too", async () => {
   expect(await state()).toBe(before);
 });

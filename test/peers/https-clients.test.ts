@@ -1,6 +1,8 @@
 /** Clients that speak only https to a fixed host, unchanged, by `ledge dns run`. Root has port 443. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Cloudflare from "cloudflare";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { DnsProject } from "../support/dns-command.ts";
@@ -94,6 +96,58 @@ describe("lexicon", () => {
     await lexicon("delete", zone, "TXT", ...which, "second");
     expect(await contents(name, "TXT")).toEqual([]);
   });
+});
+
+/** A program of `dns-clients`. */
+function program(name: string): string {
+  return fileURLToPath(new URL(`dns-clients/${name}`, import.meta.url));
+}
+
+test("certbot's plugin adds and deletes the record of a challenge", async () => {
+  const name = `_acme-challenge.certbot.${zone}`;
+  const call = (...words: string[]) =>
+    client("python3", program("certbot_plugin.py"), token, `certbot.${zone}`, ...words);
+  await call("add", "first");
+  await call("add", "second");
+  expect(await contents(name, "TXT")).toEqual(['"first"', '"second"']);
+  await call("delete", "first");
+  expect(await contents(name, "TXT")).toEqual(['"second"']);
+});
+
+test("python-cloudflare adds, changes, lists and deletes a record", async () => {
+  const out = await client("python3", program("python_cloudflare.py"), token, zone);
+  expect(out).toBe("A 192.0.2.5\n0 left\n");
+});
+
+/** The hook of acme.sh is in no package: `LEDGE_ACME_SH` names a checkout. */
+const acme = process.env["LEDGE_ACME_SH"];
+if (acme === undefined) console.log("acme.sh's hook is not tested: LEDGE_ACME_SH is not set.");
+
+test.skipIf(acme === undefined)("acme.sh's hook adds and removes a record", async () => {
+  const name = `_acme-challenge.acme.${zone}`;
+  const hook = (action: string, content: string) => {
+    const words = [program("acme-hook.sh"), acme as string, project.folder, action, name, content];
+    return client("env", `CF_Token=${token}`, "bash", ...words);
+  };
+  await hook("dns_cf_add", "first");
+  await hook("dns_cf_add", "second");
+  expect(await contents(name, "TXT")).toEqual(['"first"', '"second"']);
+  await hook("dns_cf_rm", "first");
+  expect(await contents(name, "TXT")).toEqual(['"second"']);
+});
+
+test("the npm SDK adds, changes, lists and deletes a record", async () => {
+  const sdk = new Cloudflare({ apiToken: token, baseURL: running.url });
+  const { result: zones } = await sdk.zones.list({ name: zone });
+  const zone_id = zones[0]?.id as string;
+  const name = `sdk.${zone}`;
+  const record = { type: "A" as const, name, ttl: 300 };
+  const { id } = await sdk.dns.records.create({ zone_id, ...record, content: "192.0.2.4" });
+  await sdk.dns.records.edit(id, { zone_id, ...record, content: "192.0.2.5" });
+  const { result } = await sdk.dns.records.list({ zone_id, name: { exact: name } });
+  expect(result.map(({ content }) => content)).toEqual(["192.0.2.5"]);
+  await sdk.dns.records.delete(id, { zone_id });
+  expect(await contents(name, "A")).toEqual([]);
 });
 
 describe.each([

@@ -5,6 +5,7 @@ packages=(bind9 bind9-dnsutils bind9-utils unbound knot knot-dnsutils nsd ldnsut
   pdns-server pdns-backend-sqlite3 sqlite3
   # Clients of the record API that speak only https.
   inadyn ddclient libio-socket-ssl-perl lexicon curl
+  certbot python3-certbot-dns-cloudflare python3-cloudflare
   awscli rclone s3cmd restic s3fs python3-boto3
   # What ceph/s3-tests imports.
   python3-pytest python3-pytest-timeout python3-munch python3-gevent python3-isodate python3-requests

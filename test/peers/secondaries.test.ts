@@ -1,6 +1,6 @@
 /**
- * BIND, Knot and NSD follow our zone through many changes by NOTIFY and IXFR, and end with the same
- * records. Tools of other projects compare the records.
+ * BIND, Knot and NSD follow our zone through many changes by NOTIFY and IXFR, while our server is
+ * killed again and again, and end with the same records. Tools of other projects compare the records.
  */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -13,11 +13,14 @@ import { Client } from "../dns/support/client.ts";
 import { anyRecord } from "../dns/support/record-arbitrary.ts";
 import { acceptable } from "./acceptable.ts";
 import { environment } from "./servers/peer.ts";
+import { KilledDns } from "./servers/killed-dns.ts";
 import { secondaries } from "./servers/secondary.ts";
-import { freePort, startOurs, temporaryFolder } from "./support.ts";
+import { freePort, temporaryFolder } from "./support.ts";
 
 const zoneName = "example.org";
 const changes = 1000;
+/** After so many changes, our server is killed and started again. */
+const killEvery = 50;
 
 function run(program: string, ...args: string[]): string {
   return execFileSync(program, args, { env: environment, encoding: "utf8" });
@@ -39,10 +42,10 @@ async function recordsOf(port: number): Promise<string[]> {
 }
 
 describe("secondaries", () => {
-  it(`follow ${changes} changes and end identical`, async () => {
+  it(`follow ${changes} changes, with a kill after each ${killEvery}, and end identical`, async () => {
     const key = { name: "transfer", secret: randomBytes(32).toString("base64") };
     const ports = await Promise.all(secondaries.map(() => freePort()));
-    const ours = await startOurs({
+    const ours = await KilledDns.start({
       // No resolver listens there: a CNAME to an external name is not flattened.
       resolver: "127.0.0.1:9",
       keys: [key],
@@ -54,10 +57,11 @@ describe("secondaries", () => {
         })),
       },
     });
+    onTestFinished(() => ours.kill());
     const client = new Client(ours.url);
     const zoneId = await client.createZone(zoneName);
     const records = `/zones/${zoneId}/dns_records`;
-    const primaryPort = ours.dnsPort!;
+    const primaryPort = ours.dnsPort;
     const folders = secondaries.map(() => temporaryFolder());
     const running = await Promise.all(
       secondaries.map(({ start }, index) =>
@@ -72,11 +76,25 @@ describe("secondaries", () => {
     const requests = fc.sample(anyRecord, { numRuns: changes, seed: 1035 });
     const ids: string[] = [];
     let made = 0;
+    let kills = 0;
+    let serialBefore = 0;
+    const countChange = async (): Promise<void> => {
+      made += 1;
+      if (made % killEvery === killEvery - 1) serialBefore = await client.serial(zoneId);
+      if (made % killEvery !== 0) return;
+      await ours.kill();
+      await ours.restart();
+      kills += 1;
+      // The log of changes survives: the answer has the last change, and not the zone.
+      const words = `@127.0.0.1 -p ${primaryPort} ${zoneName} IXFR=${serialBefore} +noall +answer`;
+      const answer = run("dig", ...words.split(" "));
+      expect({ answer, soas: answer.match(/\sSOA\s/g)?.length }).toMatchObject({ soas: 4 });
+    };
     for (const [index, request] of requests.entries()) {
       // Some changes delete a record. Creations that conflict are refused and do not count.
       if (index % 4 === 3 && ids.length > 0) {
         await client.ok("DELETE", `${records}/${ids.splice(index % ids.length, 1)[0]}`);
-        made += 1;
+        await countChange();
       }
       const { body } = await client.call("POST", records, {
         ...acceptable(request),
@@ -84,14 +102,15 @@ describe("secondaries", () => {
       });
       if (!body.success) continue;
       ids.push(body.result.id as string);
-      made += 1;
+      await countChange();
     }
     while (made < changes) {
       await client.ok("PATCH", `${records}/${ids[made % ids.length]}`, { comment: `${made}` });
       const request = { type: "TXT", name: `more-${made}`, content: `"${made}"` };
       ids.push((await client.ok("POST", records, request)).id as string);
-      made += 1;
+      await countChange();
     }
+    expect(kills).toBeGreaterThanOrEqual(changes / killEvery);
     const serial = await client.serial(zoneId);
     for (const [index, { name }] of secondaries.entries()) {
       await vi.waitFor(

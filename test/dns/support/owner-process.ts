@@ -1,7 +1,15 @@
-/** A process that runs DNS for the project in a folder, and prints the URL of its API. */
+/**
+ * A process that runs DNS for the project in a folder, and prints the URL of its API. Arguments: the
+ * folder, and the ports of the API and of DNS if they must be known.
+ */
 import { join } from "node:path";
 import { startDns } from "../../../dist/index.js";
 
-const configPath = join(process.argv[2] as string, "wrangler.json");
-const { url } = await startDns({ configPath, port: 0, dnsPort: 0, log: () => {} });
+const [folder, port = "0", dnsPort = "0"] = process.argv.slice(2) as [string, string?, string?];
+const { url } = await startDns({
+  configPath: join(folder, "wrangler.json"),
+  port: Number(port),
+  dnsPort: Number(dnsPort),
+  log: () => {},
+});
 process.stdout.write(`${url}\n`);

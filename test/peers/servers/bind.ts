@@ -1,16 +1,21 @@
-import { writeFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startProcess, type Peer } from "./peer.ts";
 
-export const bind: Peer = {
-  name: "BIND",
-  programs: ["named"],
-  start({ name: zoneName, file }, { folder, port }) {
-    const configuration = join(folder, "named.conf");
-    writeFileSync(
-      configuration,
-      `options {
+function bindWith(name: string, zoneOptions: string): Peer {
+  return {
+    name,
+    programs: ["named"],
+    start({ name: zoneName, file }, { folder, port }) {
+      const configuration = join(folder, "named.conf");
+      // BIND writes its journals beside the file.
+      const own = join(folder, "zone");
+      copyFileSync(file, own);
+      writeFileSync(
+        configuration,
+        `options {
         directory "${folder}";
+        key-directory "${folder}";
         pid-file "${join(folder, "named.pid")}";
         session-keyfile "${join(folder, "session.key")}";
         listen-on port ${port} { 127.0.0.1; };
@@ -23,8 +28,14 @@ export const bind: Peer = {
         zero-no-soa-ttl no;
       };
       controls {};
-      zone "${zoneName}" { type primary; file "${file}"; };\n`,
-    );
-    return startProcess(["named", "-g", "-c", configuration], { folder, port, zoneName });
-  },
-};
+      zone "${zoneName}" { type primary; file "${own}"; ${zoneOptions} };\n`,
+      );
+      return startProcess(["named", "-g", "-c", configuration], { folder, port, zoneName });
+    },
+  };
+}
+
+export const bind = bindWith("BIND", "");
+
+/** BIND signs the zone when it loads, and not the answers. */
+export const bindSigned = bindWith("BIND, signed", "dnssec-policy default; inline-signing yes;");

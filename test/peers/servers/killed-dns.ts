@@ -1,0 +1,61 @@
+/** Our name server in a process that is killed and started again, on the same ports. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { freePort, temporaryFolder } from "../support.ts";
+
+const program = fileURLToPath(new URL("../../dns/support/owner-process.ts", import.meta.url));
+
+export class KilledDns {
+  readonly dnsPort: number;
+  readonly #port: number;
+  readonly #folder = temporaryFolder();
+  #child: ChildProcess | undefined;
+  #url = "";
+
+  private constructor(port: number, dnsPort: number) {
+    this.#port = port;
+    this.dnsPort = dnsPort;
+  }
+
+  static async start(dns: Readonly<Record<string, unknown>>): Promise<KilledDns> {
+    const server = new KilledDns(await freePort(), await freePort());
+    const configuration = JSON.stringify({ name: "dns", dns });
+    writeFileSync(join(server.#folder, "wrangler.json"), configuration);
+    await server.restart();
+    return server;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** With SIGKILL. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#child = undefined;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  /** After a kill. Ends when the server answers. */
+  async restart(): Promise<void> {
+    const child = spawn(
+      process.execPath,
+      [program, this.#folder, String(this.#port), String(this.dnsPort)],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    this.#child = child;
+    const [line] = (await Promise.race([
+      once(child.stdout, "data"),
+      once(child, "exit").then(([code]) => {
+        throw new Error(`The name server ended with code ${String(code)} instead of starting.`);
+      }),
+    ])) as [Buffer];
+    this.#url = line.toString().trim();
+  }
+}
