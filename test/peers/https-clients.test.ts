@@ -98,6 +98,9 @@ describe("lexicon", () => {
   });
 });
 
+/** Debian's, which has Debian's packages. */
+const python = "/usr/bin/python3";
+
 /** A program of `dns-clients`. */
 function program(name: string): string {
   return fileURLToPath(new URL(`dns-clients/${name}`, import.meta.url));
@@ -106,7 +109,7 @@ function program(name: string): string {
 test("certbot's plugin adds and deletes the record of a challenge", async () => {
   const name = `_acme-challenge.certbot.${zone}`;
   const call = (...words: string[]) =>
-    client("python3", program("certbot_plugin.py"), token, `certbot.${zone}`, ...words);
+    client(python, program("certbot_plugin.py"), token, `certbot.${zone}`, ...words);
   await call("add", "first");
   await call("add", "second");
   expect(await contents(name, "TXT")).toEqual(['"first"', '"second"']);
@@ -115,7 +118,7 @@ test("certbot's plugin adds and deletes the record of a challenge", async () => 
 });
 
 test("python-cloudflare adds, changes, lists and deletes a record", async () => {
-  const out = await client("python3", program("python_cloudflare.py"), token, zone);
+  const out = await client(python, program("python_cloudflare.py"), token, zone);
   expect(out).toBe("A 192.0.2.5\n0 left\n");
 });
 
