@@ -107,9 +107,9 @@ describe("secondaries", () => {
       ids.push(body.result.id as string);
       await countChange();
     }
-    while (made < changes) {
-      await client.ok("PATCH", `${records}/${ids[made % ids.length]}`, { comment: `${made}` });
-      const request = { type: "TXT", name: `more-${made}`, content: `"${made}"` };
+    for (let index = made; index < changes; index++) {
+      await client.ok("PATCH", `${records}/${ids[index % ids.length]}`, { comment: `${index}` });
+      const request = { type: "TXT", name: `more-${index}`, content: `"${index}"` };
       ids.push((await client.ok("POST", records, request)).id as string);
       await countChange();
     }
