@@ -35,7 +35,7 @@ async function startTwo() {
 describe("two scripts bound to one bucket", () => {
   it("see each other's writes, and store one of several conditional puts of a key", async () => {
     const { call } = await startTwo();
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < 20; round++) {
       // Values above the inline limit are files, and smaller values are rows.
       const value = `${round} `.repeat(round % 2 === 0 ? 1 : 70_000);
       await call("left", "put", "key", value);
@@ -43,7 +43,7 @@ describe("two scripts bound to one bucket", () => {
       await call("right", "delete", "key");
       expect(await call("left", "head", "key")).toBeNull();
     }
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < 20; round++) {
       const onlyIf = { etagDoesNotMatch: "*" };
       const won = await Promise.all(
         (["left", "right", "left", "right"] as const).map((name) =>

@@ -1,12 +1,12 @@
-/** The port of the record API with TLS, in front of a server that stands for the companion worker. */
+/** The port of the record API, mostly with TLS, in front of a server that stands for the companion worker. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect as connectPlain, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { Authority } from "../../tls/authority.ts";
 import { ApiPort } from "./api-port.ts";
 
@@ -81,4 +81,24 @@ it("gives new connections the renewed certificate, and keeps the old connections
   before.write("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
   expect(await text(before)).toMatch(/ok$/);
   after.destroy();
+});
+
+it("closes a connection whose first head does not end, and no connection after a head", async () => {
+  const port = await ApiPort.open({
+    host: "127.0.0.1",
+    port: 0,
+    target: join(folder, "worker"),
+    headMilliseconds: 50,
+  });
+  onTestFinished(() => port.close());
+  const request = "GET / HTTP/1.1\r\nHost: api.example\r\n";
+  const whole = connectPlain(port.port, "127.0.0.1");
+  whole.write(`${request}\r\n`);
+  await once(whole, "data");
+  const half = connectPlain(port.port, "127.0.0.1");
+  half.write(request);
+  await once(half.resume(), "close");
+  whole.write(`${request}\r\n`);
+  await once(whole, "data");
+  whole.destroy();
 });

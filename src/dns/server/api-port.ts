@@ -17,6 +17,8 @@ import { isLastRequest, readHead, ResponseEnd } from "../../base/http-framing.ts
 
 /** workerd refuses longer heads. */
 const headBytesMax = 65_536;
+/** From the connection to the end of the first head, as in workerd. */
+const headMillisecondsMax = 15_000;
 
 /** The certificate and the private key of a server, as PEM. */
 export interface TlsIdentity {
@@ -29,6 +31,8 @@ interface TunnelOptions {
   readonly target: string;
   /** For TLS. */
   readonly identity?: TlsIdentity;
+  /** For tests. */
+  readonly headMilliseconds?: number;
 }
 
 interface ApiPortOptions extends TunnelOptions {
@@ -39,11 +43,13 @@ interface ApiPortOptions extends TunnelOptions {
 
 export class ApiPort {
   readonly #target: string;
+  readonly #headMilliseconds: number;
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
 
-  private constructor({ target, identity }: TunnelOptions) {
+  private constructor({ target, identity, headMilliseconds = headMillisecondsMax }: TunnelOptions) {
     this.#target = target;
+    this.#headMilliseconds = headMilliseconds;
     const settings = { allowHalfOpen: true, noDelay: true };
     if (identity === undefined) {
       this.#server = createServer(settings, (client) => this.#accept(client));
@@ -94,11 +100,14 @@ export class ApiPort {
     this.#follow(client);
     let start = Buffer.alloc(0);
     let isWaiting = true;
+    const limit = setTimeout(() => client.destroy(), this.#headMilliseconds).unref();
+    client.once("close", () => clearTimeout(limit));
     const read = (piece: Buffer): void => {
       start = Buffer.concat([start, piece]);
       const head = readHead(start);
       if (head === null && start.length < headBytesMax) return;
       isWaiting = false;
+      clearTimeout(limit);
       client.off("data", read);
       client.pause();
       this.#tunnel(client, start, head !== null && isLastRequest(head) ? head : null);
