@@ -1,4 +1,5 @@
 import { env, exports } from "cloudflare:workers";
+import { dns } from "ledge/test";
 import { beforeEach, describe, expect, it } from "vitest";
 
 interface Listed {
@@ -159,5 +160,25 @@ describe("GET /nic/update", () => {
   it("answers an invalid request with the protocol's words", async () => {
     expect(await answerTo("hostname=home&myip=192.0.2.1")).toBe("notfqdn\n");
     expect((await exports.default.fetch("http://dns.test/")).status).toBe(404);
+  });
+});
+
+describe("a name server that fails on purpose", () => {
+  const name = "home.example.com";
+
+  it("answers a query with SERVFAIL, and the log has it", async () => {
+    await addRecord({ type: "A", name, content: "192.0.2.9", ttl: 60 });
+    await dns.faults.servfail({ name, times: 1 });
+    expect(await resolve(name)).toEqual({ status: 2, addresses: [] });
+    expect(await resolve(name)).toEqual({ status: 0, addresses: ["192.0.2.9 60"] });
+    const queries = await dns.queries();
+    expect(queries).toHaveQueried(name, { type: "A", rcode: "SERVFAIL", times: 1 });
+    expect(queries).toHaveQueried(name, { type: "A", times: 2 });
+  });
+
+  it("does not fail in the next test, whose log is empty", async () => {
+    expect(await dns.queries()).toEqual([]);
+    expect((await resolve(name)).status).toBe(3);
+    expect(await dns.faults.list()).toEqual([]);
   });
 });
