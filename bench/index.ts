@@ -12,6 +12,7 @@ const benchmarks: Record<string, string> = {
   list: "./list-scaling.ts",
   dns: "./dns-queries.ts",
   "dns-api": "./dns-api.ts",
+  "dns-start": "./dns-start.ts",
   pool: "./pool.ts",
   cli: "./cli.ts",
   dev: "./dev.ts",

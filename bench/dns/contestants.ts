@@ -30,12 +30,11 @@ export const echo: Peer = {
     }),
 };
 
-/** Our server is filled through its API; its export fills the others. */
-export async function startOurs(
+/** Our server in a process, and the URL of its API. */
+export async function runOurs(
   threads: number,
   { folder, port }: PeerPlace,
-  { size, isSigned = false }: { readonly size: number; readonly isSigned?: boolean },
-): Promise<RunningPeer & { readonly zoneFile: string }> {
+): Promise<RunningPeer & { readonly url: string }> {
   const args = [program("./ours.ts"), folder, String(port), String(threads)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
@@ -48,7 +47,22 @@ export async function startOurs(
       once(child.stdout, "data"),
       ended.then(() => Promise.reject(new Error("Our server ended before it answered."))),
     ])) as [Buffer];
-    const client = new Client(url.toString().trim());
+    return { port, processId: child.pid!, stop, url: url.toString().trim() };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Our server is filled through its API; its export fills the others. */
+export async function startOurs(
+  threads: number,
+  place: PeerPlace,
+  { size, isSigned = false }: { readonly size: number; readonly isSigned?: boolean },
+): Promise<RunningPeer & { readonly zoneFile: string }> {
+  const server = await runOurs(threads, place);
+  try {
+    const client = new Client(server.url);
     const zoneId = await client.createZone(zoneName);
     const all = records(size);
     for (let from = 0; from < all.length; from += batch) {
@@ -56,10 +70,10 @@ export async function startOurs(
       await client.ok("POST", `/zones/${zoneId}/dns_records/batch`, { posts });
     }
     if (isSigned) await client.ok("PATCH", `/zones/${zoneId}/dnssec`, { status: "active" });
-    await untilAnswering(port, zoneName);
-    return { port, processId: child.pid!, stop, zoneFile: await client.exportFile(zoneId) };
+    await untilAnswering(place.port, zoneName);
+    return { ...server, zoneFile: await client.exportFile(zoneId) };
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
 }
