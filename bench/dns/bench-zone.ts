@@ -6,7 +6,7 @@ export function records(count: number): Record<string, unknown>[] {
     const name = `host-${index}`;
     switch (index % 10) {
       case 7:
-        return { type: "AAAA", name, content: `2001:db8::${index.toString(16)}`, ttl: 300 };
+        return { type: "AAAA", name, content: ipv6(index), ttl: 300 };
       case 8:
         return { type: "CNAME", name, content: `host-${index - 8}.${zoneName}`, ttl: 300 };
       case 9:
@@ -15,6 +15,10 @@ export function records(count: number): Record<string, unknown>[] {
         return { type: "A", name, content: `192.0.2.${index % 256}`, ttl: 300 };
     }
   }).concat([{ type: "A", name: "*.wild", content: "192.0.2.1", ttl: 300 }]);
+}
+
+function ipv6(index: number): string {
+  return `2001:db8::${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}`;
 }
 
 /** Names that do not exist: more than any cache of signatures holds. */

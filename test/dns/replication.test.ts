@@ -1,8 +1,9 @@
 /** The publications of the worker: their content, their order, and that writes wait for them. */
+import { Readable } from "node:stream";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { readStateLines } from "../../src/dns/replication/listener-protocol.ts";
+import { readState } from "../../src/dns/replication/listener-protocol.ts";
 import type { Publication } from "../../src/dns/replication/publication.ts";
 import { Client } from "./support/client.ts";
 import { startServer, type ServerOptions } from "./support/server.ts";
@@ -105,7 +106,7 @@ test("the state of zones requires the secret", async () => {
   }
   expect(await (await get("/ledge/zones", secret)).json()).toEqual([zoneId]);
   const state = await (await get(`/ledge/zones/${zoneId}`, secret)).text();
-  expect(readStateLines(state)).toMatchObject({
+  expect(await readState(Readable.from([state]))).toMatchObject({
     name: "example.org",
     records: [{ name: "www.example.org", content: "192.0.2.1" }],
   });

@@ -1,3 +1,4 @@
+import type { ServedRecord } from "../../src/dns/answer/zone-data.ts";
 import type { Neighbour } from "../../src/dns/rules/conflict.ts";
 import type { RecordQuery } from "../../src/dns/rules/list/record-query.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
@@ -8,6 +9,9 @@ import { composeOrderBy, composeWhere, findSoleType } from "./record-query-sql.t
 type Row = Pick<ZoneRecord, "id" | "name" | "type" | "content" | "priority" | "ttl" | "comment"> &
   Record<"tags" | "settings" | "created_on" | "modified_on", string> & { proxied: number };
 
+type ServedRow = Omit<Row, "comment" | "tags" | "created_on" | "modified_on">;
+
+const servedColumns = "id, name, type, content, priority, ttl, proxied, settings";
 const columns =
   "id, name, type, content, priority, ttl, proxied, comment, tags, settings, created_on, modified_on";
 
@@ -18,8 +22,22 @@ interface StoredSettings extends RecordSettings {
   readonly tags_modified_on?: string;
 }
 
+function parseSettings(text: string): StoredSettings {
+  return (text === "{}" ? {} : JSON.parse(text)) as StoredSettings;
+}
+
+function toServed({ proxied, settings: text, ...row }: ServedRow): ServedRecord {
+  const {
+    private_routing: _,
+    comment_modified_on: __,
+    tags_modified_on: ___,
+    ...settings
+  } = parseSettings(text);
+  return { ...row, proxied: proxied === 1, settings };
+}
+
 function toRecord(row: Row): ZoneRecord {
-  const stored = (row.settings === "{}" ? {} : JSON.parse(row.settings)) as StoredSettings;
+  const stored = parseSettings(row.settings);
   const { private_routing, comment_modified_on, tags_modified_on, ...settings } = stored;
   return {
     id: row.id,
@@ -165,6 +183,12 @@ export class RecordTable {
       offset,
     );
     return { records: rows.toArray().map(toRecord), totalCount };
+  }
+
+  /** Every record as replicas serve it, by creation. A reader that keeps none needs no memory. */
+  *served(): Generator<ServedRecord, void> {
+    const select = `SELECT ${servedColumns} FROM records ORDER BY seq`;
+    for (const row of this.#sql.exec<ServedRow>(select)) yield toServed(row);
   }
 
   /** Every record, by type and name, for an export. */

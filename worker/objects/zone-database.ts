@@ -7,11 +7,8 @@ import type { DnsConfig } from "../../src/config/dns-config.ts";
 import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { isLaterSerial, nextSerial } from "../../src/dns/record/soa.ts";
-import {
-  netChange,
-  servedRecord,
-  type Publication,
-} from "../../src/dns/replication/publication.ts";
+import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
+import { netChange, type Publication } from "../../src/dns/replication/publication.ts";
 import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { Publisher } from "../replication/publisher.ts";
@@ -87,9 +84,18 @@ export class ZoneDatabase {
     return this.#identity === null ? null : this.#data(this.#identity);
   }
 
+  /** The whole zone as lines; `null` when the zone does not exist. */
+  stateLines(): Generator<string, void> | null {
+    if (this.#identity === null) return null;
+    return stateLines({ ...this.#stateHead(this.#identity), records: this.records.served() });
+  }
+
   #data(identity: ZoneIdentity): ZoneData {
-    const records = this.records.all().map(servedRecord);
-    return { ...identity, serial: this.state.serial, ...this.#head(identity), records };
+    return { ...this.#stateHead(identity), records: [...this.records.served()] };
+  }
+
+  #stateHead(identity: ZoneIdentity): Omit<ZoneData, "records"> {
+    return { ...identity, serial: this.state.serial, ...this.#head(identity) };
   }
 
   #head({ id, nameServers }: ZoneIdentity): ZoneHead {

@@ -37,7 +37,7 @@ import {
 } from "./object-reply.ts";
 import { ZoneDatabase, type UndoneZone } from "./zone-database.ts";
 import { ZoneDnssec } from "./zone-dnssec.ts";
-import { streamState } from "./zone-stream.ts";
+import { streamLines } from "./zone-stream.ts";
 import { exportZoneFile, importZoneFile } from "./zone-file.ts";
 import type { ZoneIdentity, ZoneState } from "./zone-state.ts";
 import { ExternalTargetUnknown, lookUpName, type ZoneTransaction } from "./zone-transaction.ts";
@@ -101,8 +101,8 @@ export class ZoneObject extends DurableObject<Env> {
 
   /** The whole zone at this moment, for a replica; `null` when the zone does not exist. */
   state(): ReadableStream<Uint8Array> | null {
-    const { data } = this.#database;
-    return data === null ? null : streamState(data);
+    const lines = this.#database.stateLines();
+    return lines === null ? null : streamLines(lines);
   }
 
   /** @param requestId of a request that may be repeated (`stored-replies.ts`) */

@@ -36,15 +36,40 @@ export const currentObservationPath = "/ledge/observation";
 /** Few lines for a large zone, and little memory for a line. */
 const recordsPerLine = 1000;
 
-export function* stateLines({ records, ...head }: ZoneData): Generator<string, void> {
-  yield `${JSON.stringify(head)}\n`;
-  for (let from = 0; from < records.length; from += recordsPerLine) {
-    yield `${JSON.stringify(records.slice(from, from + recordsPerLine))}\n`;
-  }
+/** A zone whose records need not be in memory together. */
+interface ZoneState extends Omit<ZoneData, "records"> {
+  readonly records: Iterable<ServedRecord>;
 }
 
-export function readStateLines(text: string): ZoneData {
-  const [head = "", ...lines] = text.trimEnd().split("\n");
-  const records = lines.flatMap((line) => JSON.parse(line) as ServedRecord[]);
-  return { ...(JSON.parse(head) as Omit<ZoneData, "records">), records };
+export function* stateLines({ records, ...head }: ZoneState): Generator<string, void> {
+  yield `${JSON.stringify(head)}\n`;
+  let line: ServedRecord[] = [];
+  for (const record of records) {
+    line.push(record);
+    if (line.length < recordsPerLine) continue;
+    yield `${JSON.stringify(line)}\n`;
+    line = [];
+  }
+  if (line.length > 0) yield `${JSON.stringify(line)}\n`;
+}
+
+/**
+ * Reads line by line: a large zone is never in memory as text.
+ *
+ * @param pieces of the text, cut anywhere
+ */
+export async function readState(pieces: AsyncIterable<string>): Promise<ZoneData> {
+  let head: Omit<ZoneData, "records"> | undefined;
+  const records: ServedRecord[] = [];
+  let rest = "";
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() as string;
+    for (const line of lines) {
+      if (head === undefined) head = JSON.parse(line) as Omit<ZoneData, "records">;
+      else for (const record of JSON.parse(line) as ServedRecord[]) records.push(record);
+    }
+  }
+  if (head === undefined || rest !== "") throw new Error("The state of a zone is not complete.");
+  return { ...head, records };
 }

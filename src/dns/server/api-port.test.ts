@@ -98,7 +98,9 @@ it("closes a connection whose first head does not end, and no connection after a
   const half = connectPlain(port.port, "127.0.0.1");
   half.write(request);
   await once(half.resume(), "close");
+  expect(half.bytesRead).toBe(0);
   whole.write(`${request}\r\n`);
-  await once(whole, "data");
+  const [answer] = (await once(whole, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/\r\n\r\nok$/);
   whole.destroy();
 });

@@ -12,7 +12,7 @@ import type { ZoneChange } from "../answer/zone-data.ts";
 import type { LoggedChange } from "../replication/logged-change.ts";
 import {
   currentObservationPath,
-  readStateLines,
+  readState,
   secretHeader,
   takeFaultPath,
   zonesPath,
@@ -95,9 +95,9 @@ export class ReplicatedZones {
   }
 
   async #fetchZone(zoneId: string): Promise<void> {
-    const lines = await this.#get(`${zonesPath}/${zoneId}`);
-    if (lines === null) this.#zones.remove(zoneId);
-    else this.#zones.put(readStateLines(lines));
+    const state = await this.#open("GET", `${zonesPath}/${zoneId}`);
+    if (state === null) this.#zones.remove(zoneId);
+    else this.#zones.put(await readState(state.setEncoding("utf8")));
     this.#options.onChange(zoneId, null);
   }
 
@@ -107,6 +107,16 @@ export class ReplicatedZones {
 
   /** Resolves to `null` for status 404. */
   async #request(method: "GET" | "POST", path: string, content?: string): Promise<string | null> {
+    const response = await this.#open(method, path, content);
+    return response === null ? null : text(response);
+  }
+
+  /** Resolves to `null` for status 404. */
+  async #open(
+    method: "GET" | "POST",
+    path: string,
+    content?: string,
+  ): Promise<IncomingMessage | null> {
     const url = (await this.#origin.promise) + path;
     const headers = { [secretHeader]: this.#options.secret };
     const request = send(url, { method, agent: this.#agent, headers });
@@ -114,8 +124,8 @@ export class ReplicatedZones {
     const [response] = (await once(request, "response")) as [IncomingMessage];
     // An error of the connection ends the response with an error too.
     request.on("error", () => {});
+    if (response.statusCode === 200 || response.statusCode === 204) return response;
     const body = await text(response);
-    if (response.statusCode === 200 || response.statusCode === 204) return body;
     if (response.statusCode === 404) return null;
     throw new Error(`${method} ${path}: ${response.statusCode} ${body}`);
   }
