@@ -169,8 +169,10 @@ const headers = JSON.stringify(credentials);
 const throughProxy = `
   const { request } = require("node:http");
   const { get } = require("node:https");
-  const { hostname, port } = new URL(process.env.HTTPS_PROXY);
-  request({ hostname, port, method: "CONNECT", path: "${name}:443" })
+  const { hostname, port, username, password } = new URL(process.env.HTTPS_PROXY);
+  const credentials = Buffer.from(username + ":" + password).toString("base64");
+  const authorization = { "Proxy-Authorization": "Basic " + credentials };
+  request({ hostname, port, method: "CONNECT", path: "${name}:443", headers: authorization })
     .on("connect", (_, socket) => {
       const options = { createConnection: () =>
         require("node:tls").connect({ socket, servername: "${name}" }), headers: ${headers} };
