@@ -30,6 +30,7 @@ import {
   workerInput,
   type Project,
 } from "./worker-input.ts";
+import { enterEnvironment } from "./wrangler-environment.ts";
 import { wranglerWarnings } from "./wrangler-warnings.ts";
 
 export interface RunningDev {
@@ -58,11 +59,25 @@ export async function startDev(options: StartDevOptions = {}): Promise<RunningDe
 
 export async function startDevServer(options: StartDevOptions): Promise<DevServer> {
   checkOptions(options);
-  // wrangler's own watch of the file would reload the script with the old configuration.
-  process.env["WRANGLER_CI_DISABLE_CONFIG_WATCHING"] ??= "true";
-  // Keeps Miniflare from fetching request.cf over the network.
-  process.env["CLOUDFLARE_CF_FETCH_ENABLED"] ??= "false";
-  process.env["WRANGLER_LOG"] ??= options.logLevel ?? logLevelDefault;
+  const leaveEnvironment = enterEnvironment({
+    // wrangler's own watch of the file would reload the script with the old configuration.
+    WRANGLER_CI_DISABLE_CONFIG_WATCHING: "true",
+    // Keeps Miniflare from fetching request.cf over the network.
+    CLOUDFLARE_CF_FETCH_ENABLED: "false",
+    WRANGLER_LOG: options.logLevel ?? logLevelDefault,
+  });
+  try {
+    return await startInEnvironment(options, leaveEnvironment);
+  } catch (error) {
+    leaveEnvironment();
+    throw error;
+  }
+}
+
+async function startInEnvironment(
+  options: StartDevOptions,
+  leaveEnvironment: () => void,
+): Promise<DevServer> {
   const config = readConfig(options);
   const state = stateFolder(config.folder, options.persistTo);
   // wrangler would show an error with a stack, its own or the error of our plugin.
@@ -79,7 +94,7 @@ export async function startDevServer(options: StartDevOptions): Promise<DevServe
     // wrangler blocks the process while it loads. The runtime of DNS starts meanwhile.
     await Promise.race([startingDns, dns?.launched]);
     loadWrangler();
-    server = new DevServer(options, dns, startingDns);
+    server = new DevServer(options, { dns, startingDns, leaveEnvironment });
     await Promise.all([startingDns, server.start()]);
     return server;
   } catch (error) {
@@ -91,12 +106,19 @@ export async function startDevServer(options: StartDevOptions): Promise<DevServe
   }
 }
 
+interface DevServerParts {
+  readonly dns: CompanionDns | null;
+  readonly startingDns: Promise<void>;
+  readonly leaveEnvironment: () => void;
+}
+
 export class DevServer implements RunningDev {
   readonly #options: StartDevOptions;
   readonly #console: ScriptConsole;
   readonly #ready = Promise.withResolvers<void>();
   readonly #dns: CompanionDns | null;
   readonly #startingDns: Promise<void>;
+  readonly #leaveEnvironment: () => void;
   readonly #s3: CompanionS3 | null;
   #project: Project;
   #supervisor: ScriptSupervisor | null = null;
@@ -111,10 +133,11 @@ export class DevServer implements RunningDev {
   #reports: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
-  constructor(options: StartDevOptions, dns: CompanionDns | null, startingDns: Promise<void>) {
+  constructor(options: StartDevOptions, { dns, startingDns, leaveEnvironment }: DevServerParts) {
     this.#options = options;
     this.#dns = dns;
     this.#startingDns = startingDns;
+    this.#leaveEnvironment = leaveEnvironment;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
     this.#s3 = options.s3 === false ? null : new CompanionS3(this.#project.config, options);
@@ -214,7 +237,7 @@ export class DevServer implements RunningDev {
   }
 
   stop(): Promise<void> {
-    return (this.#stopping ??= this.#stop());
+    return (this.#stopping ??= this.#stop().finally(this.#leaveEnvironment));
   }
 
   async #stop(): Promise<void> {
