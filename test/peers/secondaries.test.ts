@@ -57,7 +57,7 @@ describe("secondaries", () => {
         })),
       },
     });
-    onTestFinished(() => ours.kill());
+    onTestFinished(() => ours.stop());
     const client = new Client(ours.url);
     const zoneId = await client.createZone(zoneName);
     const records = `/zones/${zoneId}/dns_records`;

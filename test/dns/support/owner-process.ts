@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { startDns } from "../../../dist/index.js";
 
 const [folder, port = "0", dnsPort = "0"] = process.argv.slice(2) as [string, string?, string?];
-const { url } = await startDns({
+const dns = await startDns({
   configPath: join(folder, "wrangler.json"),
   port: Number(port),
   dnsPort: Number(dnsPort),
   log: () => {},
 });
-process.stdout.write(`${url}\n`);
+process.once("SIGTERM", () => void dns.stop().then(() => process.exit()));
+process.stdout.write(`${dns.url}\n`);

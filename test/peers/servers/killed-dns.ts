@@ -32,13 +32,22 @@ export class KilledDns {
     return this.#url;
   }
 
-  /** With SIGKILL. */
-  async kill(): Promise<void> {
+  /** Leaves the runtime, which the next start ends. */
+  kill(): Promise<void> {
+    return this.#end("SIGKILL");
+  }
+
+  /** Leaves nothing. */
+  stop(): Promise<void> {
+    return this.#end("SIGTERM");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
     this.#child = undefined;
     const ended = once(child, "exit");
-    child.kill("SIGKILL");
+    child.kill(signal);
     await ended;
   }
 
