@@ -106,15 +106,29 @@ function program(name: string): string {
   return fileURLToPath(new URL(`dns-clients/${name}`, import.meta.url));
 }
 
+/** Two challenges of one name, of which the first is removed: the contents before and after. */
+async function runChallenges(
+  name: string,
+  add: (content: string) => Promise<string>,
+  remove: (content: string) => Promise<string>,
+): Promise<string[][]> {
+  await add("first");
+  await add("second");
+  const both = await contents(name, "TXT");
+  await remove("first");
+  return [both, await contents(name, "TXT")];
+}
+const challengeContents = [['"first"', '"second"'], ['"second"']];
+
 test("certbot's plugin adds and deletes the record of a challenge", async () => {
-  const name = `_acme-challenge.certbot.${zone}`;
-  const call = (...words: string[]) =>
-    client(python, program("certbot_plugin.py"), token, `certbot.${zone}`, ...words);
-  await call("add", "first");
-  await call("add", "second");
-  expect(await contents(name, "TXT")).toEqual(['"first"', '"second"']);
-  await call("delete", "first");
-  expect(await contents(name, "TXT")).toEqual(['"second"']);
+  const call = (action: string, content: string) =>
+    client(python, program("certbot_plugin.py"), token, `certbot.${zone}`, action, content);
+  const seen = await runChallenges(
+    `_acme-challenge.certbot.${zone}`,
+    (content) => call("add", content),
+    (content) => call("delete", content),
+  );
+  expect(seen).toEqual(challengeContents);
 });
 
 test("python-cloudflare adds, changes, lists and deletes a record", async () => {
@@ -132,11 +146,12 @@ test.skipIf(acme === undefined)("acme.sh's hook adds and removes a record", asyn
     const words = [program("acme-hook.sh"), acme as string, project.folder, action, name, content];
     return client("env", `CF_Token=${token}`, "bash", ...words);
   };
-  await hook("dns_cf_add", "first");
-  await hook("dns_cf_add", "second");
-  expect(await contents(name, "TXT")).toEqual(['"first"', '"second"']);
-  await hook("dns_cf_rm", "first");
-  expect(await contents(name, "TXT")).toEqual(['"second"']);
+  const seen = await runChallenges(
+    name,
+    (content) => hook("dns_cf_add", content),
+    (content) => hook("dns_cf_rm", content),
+  );
+  expect(seen).toEqual(challengeContents);
 });
 
 test("the npm SDK adds, changes, lists and deletes a record", async () => {

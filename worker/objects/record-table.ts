@@ -22,23 +22,22 @@ interface StoredSettings extends RecordSettings {
   readonly tags_modified_on?: string;
 }
 
-function parseSettings(text: string): StoredSettings {
-  return (text === "{}" ? {} : JSON.parse(text)) as StoredSettings;
+function readSettings(text: string) {
+  const stored = (text === "{}" ? {} : JSON.parse(text)) as StoredSettings;
+  const { private_routing, comment_modified_on, tags_modified_on, ...settings } = stored;
+  return {
+    settings,
+    privateRouting: private_routing === true,
+    commentModifiedOn: comment_modified_on ?? null,
+    tagsModifiedOn: tags_modified_on ?? null,
+  };
 }
 
-function toServed({ proxied, settings: text, ...row }: ServedRow): ServedRecord {
-  const {
-    private_routing: _,
-    comment_modified_on: __,
-    tags_modified_on: ___,
-    ...settings
-  } = parseSettings(text);
-  return { ...row, proxied: proxied === 1, settings };
+function toServed({ proxied, settings, ...row }: ServedRow): ServedRecord {
+  return { ...row, proxied: proxied === 1, settings: readSettings(settings).settings };
 }
 
 function toRecord(row: Row): ZoneRecord {
-  const stored = parseSettings(row.settings);
-  const { private_routing, comment_modified_on, tags_modified_on, ...settings } = stored;
   return {
     id: row.id,
     name: row.name,
@@ -49,12 +48,9 @@ function toRecord(row: Row): ZoneRecord {
     proxied: row.proxied === 1,
     comment: row.comment,
     tags: row.tags === "[]" ? [] : (JSON.parse(row.tags) as string[]),
-    settings,
-    privateRouting: private_routing === true,
+    ...readSettings(row.settings),
     createdOn: row.created_on,
     modifiedOn: row.modified_on,
-    commentModifiedOn: comment_modified_on ?? null,
-    tagsModifiedOn: tags_modified_on ?? null,
   };
 }
 
