@@ -86,7 +86,7 @@ export interface S3Response {
 export interface S3Content {
   chunks(): AsyncIterable<Uint8Array>;
   /** Called in any case, also after the last chunk. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 export const xmlHeaders = { "content-type": "application/xml" } as const;

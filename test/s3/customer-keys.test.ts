@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bytesOf } from "../support/bytes.ts";
+import { StoreProject } from "../support/store-command.ts";
 import { startStore } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 import { useS3 } from "./support/running-s3.ts";
@@ -114,6 +115,18 @@ describe("an upload with a key", () => {
     expect((await send("joined")).status).toBe(400);
     expect((await send("joined", { headers: keyHeaders(key) })).body.equals(large)).toBe(true);
   });
+});
+
+it("a copy by the command line has the key of its source", async () => {
+  await put("source", small, keyHeaders(key));
+  const project = new StoreProject();
+  const copied = await project.store(
+    ...["cp", "photos/source", "photos/of command", "--persist-to", s3.stateFolder],
+  );
+  expect(copied).toMatchObject({ code: 0, errors: "" });
+  expect((await send("of%20command")).code).toBe("InvalidRequest");
+  const read = await send("of%20command", { headers: keyHeaders(key) });
+  expect([read.status, read.text]).toEqual([200, "small"]);
 });
 
 /** Calls the bucket of the script: `[method, …arguments]`. The last argument has the key. */

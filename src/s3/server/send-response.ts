@@ -31,7 +31,7 @@ async function sendContent(response: ServerResponse, content: S3Content): Promis
     response.destroy();
     if (!(error instanceof ClientGoneError)) throw error;
   } finally {
-    await content.close();
+    content.close();
   }
 }
 

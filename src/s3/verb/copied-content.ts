@@ -24,7 +24,7 @@ export async function openSource(
   if (bucket === null) throw new S3Error("NoSuchBucket");
   const opened = await bucket.get({ key: source.key, ...options });
   if (opened === null) throw new S3Error("NoSuchKey");
-  await requireKeyOf(opened, customerKey);
+  requireKeyOf(opened, customerKey);
   if (opened.status === "condition failed") throw new S3Error("PreconditionFailed");
   return { bucket, opened };
 }
@@ -50,7 +50,7 @@ export async function copyContent(
     }
     return await destination.copy(source, algorithms);
   } finally {
-    if (!(content instanceof Uint8Array)) await content.close();
+    if (!(content instanceof Uint8Array)) content.close();
   }
 }
 

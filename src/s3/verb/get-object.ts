@@ -24,7 +24,7 @@ export async function getObject(call: ObjectCall): Promise<S3Response> {
       ...(partNumber !== undefined && { partNumber }),
     }));
   if (opened === null) throw new S3Error("NoSuchKey");
-  await requireKeyOf(opened, customerKey);
+  requireKeyOf(opened, customerKey);
   if (opened.status === "found") {
     const isPartial = ranged !== null || partNumber !== undefined;
     return { ...objectResponse(request, { ...opened, isPartial }), body: opened.content };
@@ -58,6 +58,6 @@ async function openRange(
   if (opened.status !== "found") return null;
   const { object, content } = opened;
   if (onlyIf === undefined || conditionHolds(onlyIf, object)) return opened;
-  if (!(content instanceof Uint8Array)) await content.close();
+  if (!(content instanceof Uint8Array)) content.close();
   return { status: "condition failed", object };
 }

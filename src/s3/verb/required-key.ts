@@ -7,12 +7,12 @@ import type { OpenedObject } from "../s3-bucket.ts";
  *
  * @throws StoreError 200004
  */
-export async function requireKeyOf(opened: OpenedObject, customerKey: KeyHolder): Promise<void> {
+export function requireKeyOf(opened: OpenedObject, customerKey: KeyHolder): void {
   try {
     requireSameKey(opened.object, customerKey.ssecKeyMd5);
   } catch (error) {
     const content = opened.status === "found" ? opened.content : null;
-    if (content !== null && !(content instanceof Uint8Array)) await content.close();
+    if (content !== null && !(content instanceof Uint8Array)) content.close();
     throw error;
   }
 }

@@ -1,10 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { BlobDamagedError } from "../core/blob-damage.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import { BlobFiles } from "./blob-files.ts";
@@ -27,6 +35,15 @@ function slice(
   length = blobSize - offset,
 ): ContentSlice {
   return { blob, blobSize, offset, length };
+}
+
+/** Empty for a link that is gone: the list of open files has the file of the list itself. */
+function linkTarget(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
 }
 
 async function readAll(files: BlobFiles): Promise<Buffer> {
@@ -97,6 +114,22 @@ describe("BlobFiles", () => {
       expect(chunk.length).toBeGreaterThan(0);
       break;
     }
-    await left.close();
+    left.close();
+  });
+
+  it.runIf(process.platform === "linux")("closes the file of a body that is dropped", async () => {
+    const folder = storeFolder({ first });
+    const isOpen = (): boolean =>
+      readdirSync("/proc/self/fd").some((name) =>
+        linkTarget(`/proc/self/fd/${name}`).includes(folder),
+      );
+    const files = new BlobFiles(folder, "Photos", [slice("first", first.length)]);
+    await files.open();
+    await files.chunks().next();
+    expect(isOpen()).toBe(true);
+    // The next chunk is being read.
+    files.close();
+    files.close();
+    await vi.waitFor(() => expect(isOpen()).toBe(false));
   });
 });

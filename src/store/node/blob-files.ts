@@ -7,9 +7,9 @@
  * deleted meanwhile. Files beyond the limit of the process are opened when the reader reaches them. If such a
  * file was removed meanwhile, the read fails: a reader never gets bytes of two versions.
  */
-import { readFileSync } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import { closeSync, fstatSync, openSync, read, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { BlobDamagedError } from "../core/blob-damage.ts";
 import { bucketFolder } from "../core/blob-name.ts";
 import type { ContentSlice } from "../core/operations.ts";
@@ -22,15 +22,17 @@ const readBytes = 1024 * 1024;
 /** Of all readers in this process. */
 const readMemory = new ReusedMemory(readBytes, 8);
 /** For other files and connections of the process. */
-const otherHandles = 512;
+const otherFiles = 512;
+/** After so many files, other work of the process has a turn. */
+const filesPerTurn = 64;
 /** Of all readers in this process. */
-let handlesOpen = 0;
+let filesOpen = 0;
 
 export class BlobFiles {
   readonly #folder: string;
   readonly #slices: readonly ContentSlice[];
   /** By the index of the slice. */
-  readonly #handles = new Map<number, FileHandle>();
+  readonly #opened = new Map<number, OpenFile>();
 
   /** @param storeFolder the folder of the store, with the folder `blobs` */
   constructor(storeFolder: string, bucketName: string, slices: readonly ContentSlice[]) {
@@ -50,11 +52,12 @@ export class BlobFiles {
     try {
       for (const [index, slice] of this.#slices.entries()) {
         if (!("blob" in slice)) continue;
-        if (handlesOpen >= handlesMax()) return;
-        this.#handles.set(index, await this.#open(slice));
+        if (filesOpen >= filesMax()) return;
+        this.#opened.set(index, this.#open(slice));
+        if (index % filesPerTurn === filesPerTurn - 1) await setImmediate();
       }
     } catch (error) {
-      await this.close();
+      this.close();
       throw error;
     }
   }
@@ -76,56 +79,100 @@ export class BlobFiles {
     }
   }
 
-  async close(): Promise<void> {
-    const handles = [...this.#handles.values()];
-    this.#handles.clear();
-    await Promise.all(handles.map(closeHandle));
+  close(): void {
+    for (const file of this.#opened.values()) file.close();
+    this.#opened.clear();
   }
 
   /** Reads ahead: the file is read while the caller works on the chunk before. */
   async *#read(slice: BlobSlice, index: number, memory: TwoBuffers): AsyncGenerator<Uint8Array> {
-    const handle = this.#handles.get(index) ?? (await this.#open(slice));
-    this.#handles.delete(index);
+    const file = this.#opened.get(index) ?? this.#open(slice);
+    this.#opened.set(index, file);
     const end = slice.offset + slice.length;
     let position = slice.offset;
-    const read = async (): Promise<Uint8Array> => {
+    const readNext = async (): Promise<Uint8Array> => {
       const buffer = memory.next();
       const length = Math.min(readBytes, end - position);
-      const { bytesRead } = await handle.read(buffer, 0, length, position);
-      if (bytesRead === 0) throw damaged(slice, position);
-      position += bytesRead;
-      return buffer.subarray(0, bytesRead);
+      const count = await file.read(buffer, length, position);
+      if (count === 0) throw damaged(slice, position);
+      position += count;
+      return buffer.subarray(0, count);
     };
-    let next = read();
+    let next = readNext();
     try {
       for (;;) {
         const chunk = await next;
         if (position === end) return yield chunk;
-        next = read();
+        next = readNext();
         // A slow caller asks for the chunk, and gets the error, long after the read has failed. A
         // caller that has ended never asks.
         next.catch(() => {});
         yield chunk;
       }
     } finally {
-      // `closeHandle()` waits for a read.
-      await closeHandle(handle);
+      // The memory is used again.
+      await next.catch(() => {});
+      file.close();
+      this.#opened.delete(index);
     }
   }
 
-  async #open(slice: BlobSlice): Promise<FileHandle> {
-    let handle;
+  #open(slice: BlobSlice): OpenFile {
+    let file;
     try {
-      handle = await open(join(this.#folder, slice.blob));
+      file = new OpenFile(join(this.#folder, slice.blob));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       throw damaged(slice, null);
     }
-    handlesOpen++;
-    const { size } = await handle.stat();
-    if (size === slice.blobSize) return handle;
-    await closeHandle(handle);
+    const { size } = file;
+    if (size === slice.blobSize) return file;
+    file.close();
     throw damaged(slice, size);
+  }
+}
+
+/**
+ * An open file of the store. The calls that need no data of the disk take less time than a message to
+ * another thread, so they are made at once.
+ */
+class OpenFile {
+  readonly #descriptor: number;
+  #isReading = false;
+  #isClosed = false;
+
+  constructor(path: string) {
+    this.#descriptor = openSync(path, "r");
+    filesOpen++;
+  }
+
+  get size(): number {
+    return fstatSync(this.#descriptor).size;
+  }
+
+  /** Returns the number of bytes, and 0 at the end of the file. */
+  read(buffer: Buffer, length: number, position: number): Promise<number> {
+    this.#isReading = true;
+    return new Promise((resolve, reject) => {
+      read(this.#descriptor, buffer, 0, length, position, (error, count) => {
+        this.#isReading = false;
+        if (this.#isClosed) this.#release();
+        if (error === null) resolve(count);
+        else reject(error);
+      });
+    });
+  }
+
+  /** After the read in progress: the system gives the number of a closed file to the next file. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (!this.#isReading) this.#release();
+  }
+
+  #release(): void {
+    filesOpen--;
+    closeSync(this.#descriptor);
   }
 }
 
@@ -148,8 +195,8 @@ class TwoBuffers {
 let knownMax: number | undefined;
 
 /** How many files readers may keep open. Node raises the limit of its process to what is allowed. */
-function handlesMax(): number {
-  return (knownMax ??= Math.max(openFilesMax() - otherHandles, otherHandles));
+function filesMax(): number {
+  return (knownMax ??= Math.max(openFilesMax() - otherFiles, otherFiles));
 }
 
 /** Many systems allow 1024 open files. Only Linux tells. */
@@ -168,11 +215,6 @@ export function joinBytes(content: readonly ContentSlice[]): Uint8Array | null {
   if (slices.length < content.length) return null;
   // A frame decodes bytes to `Uint8Array`.
   return Buffer.concat(slices.map(({ bytes }) => bytes as Uint8Array));
-}
-
-async function closeHandle(handle: FileHandle): Promise<void> {
-  handlesOpen--;
-  await handle.close();
 }
 
 function damaged({ blob, blobSize }: BlobSlice, actualBytes: number | null): BlobDamagedError {

@@ -111,7 +111,7 @@ function present(opened: OpenedFile | null): OpenedObject | null {
 }
 
 /** Closes the files of a body that the program has dropped without a read. */
-const droppedBodies = new FinalizationRegistry<OpenedFiles>((files) => void files.close());
+const droppedBodies = new FinalizationRegistry<OpenedFiles>((files) => files.close());
 
 function contentOf(content: FoundObject["content"]): ArrayBuffer | ReadableStream {
   // A `Buffer` shares its memory with others, and its `slice()` does not copy.
@@ -124,13 +124,13 @@ function contentOf(content: FoundObject["content"]): ArrayBuffer | ReadableStrea
         const { done, value } = await chunks.next();
         // The memory of a chunk is used again for the next.
         if (!done) return controller.enqueue(new Uint8Array(value));
-        await content.close();
+        content.close();
         controller.close();
         (controller as ReadableByteStreamController).byobRequest?.respond(0);
       },
       async cancel() {
         await chunks.return(undefined);
-        await content.close();
+        content.close();
       },
     },
     { highWaterMark: inlineBytesMax },

@@ -207,7 +207,7 @@ export class EndpointBucket {
         // The object may have been replaced since the answer; then its old files are removed.
         damaged = { version: object.version, error };
       } finally {
-        await files.close();
+        files.close();
       }
     }
   }
@@ -232,12 +232,13 @@ export class EndpointBucket {
         http: object.http,
         custom: object.custom,
         storageClass: storageClass ?? object.storageClass,
+        ...(object.ssecKeyMd5 !== undefined && { ssecKeyMd5: object.ssecKeyMd5 }),
         content,
       });
       // A put without a condition never returns `null`.
       return decodeObject(key, text as string);
     } finally {
-      if (!(opened.content instanceof Uint8Array)) await opened.content.close();
+      if (!(opened.content instanceof Uint8Array)) opened.content.close();
     }
   }
 

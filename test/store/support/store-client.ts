@@ -20,7 +20,7 @@ export async function readAll({ content }: FoundObject): Promise<Uint8Array> {
   try {
     for await (const chunk of content.chunks()) chunks.push(Buffer.from(chunk));
   } finally {
-    await content.close();
+    content.close();
   }
   return Buffer.concat(chunks);
 }
