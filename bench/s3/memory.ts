@@ -19,6 +19,9 @@ const growthBytesMax = 64 * mebibyte;
 /** Short enough to see a peak. */
 const sampleMilliseconds = 10;
 
+/** The client reads no further. */
+class StoppedError extends Error {}
+
 type Transfer = (client: S3LoadClient, size: number) => Promise<void>;
 
 /** A piece of this size repeats; the server sees a stream. */
@@ -30,13 +33,13 @@ const transfers: Record<string, Transfer> = {
   },
   "upload in parts of 64 MiB": async (client, size) => {
     const made = await client.sendAndRead({ method: "POST", target: "parts?uploads=" });
-    const id = encodeURIComponent(/<UploadId>(.*?)<\/UploadId>/.exec(made)?.[1] as string);
+    const id = encodeURIComponent(
+      /<UploadId>(.*?)<\/UploadId>/.exec(made.toString())?.[1] as string,
+    );
     let text = "";
     for (let n = 1; (n - 1) * partBytes < size; n++) {
       const target = `parts?partNumber=${n}&uploadId=${id}`;
-      const response = await client.send({ method: "PUT", target, body: contentOf(partBytes) });
-      response.resume();
-      const { etag } = response.headers;
+      const { etag } = await client.send({ method: "PUT", target, body: contentOf(partBytes) });
       text += `<Part><PartNumber>${n}</PartNumber><ETag>${etag}</ETag></Part>`;
     }
     const bytes = Buffer.from(`<CompleteMultipartUpload>${text}</CompleteMultipartUpload>`);
@@ -48,13 +51,15 @@ const transfers: Record<string, Transfer> = {
     if (count !== size) throw new Error(`get: ${count} bytes of ${size}`);
   },
   "get, slowly read": async (client) => {
-    const response = await client.send({ method: "GET", target: "large" });
-    const reader = response.iterator({ destroyOnReturn: true });
-    for (let read = 0; read < 64; read++) {
-      await reader.next();
-      await delay(20);
-    }
-    await reader.return?.();
+    let pieces = 0;
+    await client
+      .send({ method: "GET", target: "large" }, async () => {
+        if (++pieces === 64) throw new StoppedError();
+        await delay(20);
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof StoppedError)) throw error;
+      });
   },
 };
 

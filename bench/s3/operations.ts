@@ -80,7 +80,8 @@ export function list(maxKeys: number): Operation {
       await client.sendAndCount({ method: "GET", target });
     },
     verify: async (client) => {
-      const found = (await client.sendAndRead({ method: "GET", target })).match(/<Key>/g) ?? [];
+      const found =
+        (await client.sendAndRead({ method: "GET", target })).toString().match(/<Key>/g) ?? [];
       if (found.length !== maxKeys) throw new Error(`list: ${found.length} keys of ${maxKeys}`);
     },
   };
@@ -97,13 +98,14 @@ export function multipart(size: number): Operation {
     run: async (client, index) => {
       const key = writtenKey(index);
       const made = await client.sendAndRead({ method: "POST", target: `${key}?uploads=` });
-      const id = encodeURIComponent(/<UploadId>(.*?)<\/UploadId>/.exec(made)?.[1] as string);
+      const id = encodeURIComponent(
+        /<UploadId>(.*?)<\/UploadId>/.exec(made.toString())?.[1] as string,
+      );
       let text = "";
       for (const [n, part] of parts.entries()) {
         const target = `${key}?partNumber=${n + 1}&uploadId=${id}`;
-        const response = await client.send({ method: "PUT", target, body: part });
-        response.resume();
-        text += `<Part><PartNumber>${n + 1}</PartNumber><ETag>${response.headers.etag}</ETag></Part>`;
+        const { etag } = await client.send({ method: "PUT", target, body: part });
+        text += `<Part><PartNumber>${n + 1}</PartNumber><ETag>${etag}</ETag></Part>`;
       }
       const bytes = Buffer.from(`<CompleteMultipartUpload>${text}</CompleteMultipartUpload>`);
       const completed = { bytes, sha256: "" };
@@ -145,9 +147,8 @@ function removeWritten(client: S3LoadClient, count: number): Promise<void> {
 }
 
 async function verifyContent(client: S3LoadClient, key: string, body: LoadBody): Promise<void> {
-  const response = await client.send({ method: "GET", target: key });
-  const chunks = (await response.toArray()) as Uint8Array[];
-  if (hash("sha256", Buffer.concat(chunks)) !== body.sha256) {
+  const stored = await client.sendAndRead({ method: "GET", target: key });
+  if (hash("sha256", stored) !== body.sha256) {
     throw new Error(`The server has not stored what it was sent: ${key}`);
   }
 }

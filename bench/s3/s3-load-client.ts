@@ -3,8 +3,12 @@
  * connections that stay open. It does nothing else, so that the servers take most of the time.
  */
 import { createHmac, hash } from "node:crypto";
-import { Agent, request, type IncomingMessage } from "node:http";
-import { pipeline } from "node:stream/promises";
+import {
+  ClosedConnectionError,
+  HttpConnection,
+  type HttpExchange,
+  type HttpResponse,
+} from "./http-connection.ts";
 import type { ServerAddress } from "./server-process.ts";
 
 export type PayloadForm = "unsigned" | "signed";
@@ -21,6 +25,10 @@ export interface LoadStream {
   readonly length: number;
 }
 
+export interface LoadResponse {
+  readonly etag: string;
+}
+
 export interface LoadRequest {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
   /** The key, and the query in the order of its names: `list?prefix=a&x=`. */
@@ -33,12 +41,11 @@ export interface LoadRequest {
 const hmac = (key: string | Buffer, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();
 
-/** The content of a large body is written in pieces, as a client that reads a file does. */
-const pieceBytes = 64 * 1024;
+type Receive = (piece: Buffer) => void | Promise<void>;
 
 export class S3LoadClient {
   readonly #address: ServerAddress;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  readonly #idle: HttpConnection[] = [];
   readonly #day = timestamp().slice(0, 8);
   readonly #scope = `${this.#day}/auto/s3/aws4_request`;
   readonly #key: Buffer;
@@ -50,54 +57,63 @@ export class S3LoadClient {
   }
 
   close(): void {
-    this.#agent.destroy();
+    for (const connection of this.#idle.splice(0)) connection.close();
   }
 
-  /** Sends a request, and passes the response on. Rejects a status that is not 2xx. */
-  async send(sent: LoadRequest): Promise<IncomingMessage> {
-    const response = await this.#open(sent);
-    const status = response.statusCode as number;
-    if (status >= 200 && status < 300) return response;
-    throw new Error(`${sent.method} ${sent.target}: ${status} ${await readText(response)}`);
+  /**
+   * Resolves at the end of the response. Rejects a status that is not 2xx.
+   *
+   * @param receive is called with each piece of the body. The next piece waits for a promise
+   */
+  async send(sent: LoadRequest, receive: Receive = () => {}): Promise<LoadResponse> {
+    const { method, target, body } = sent;
+    let problem = "";
+    const { status, head } = await this.#exchange({
+      head: this.#head(sent),
+      isHead: method === "HEAD",
+      receive: (piece, code) => {
+        if (isSuccess(code)) return receive(piece);
+        problem += piece.toString();
+      },
+      ...(body !== undefined && { body: "bytes" in body ? body.bytes : body.content() }),
+    });
+    if (!isSuccess(status)) throw new Error(`${method} ${target}: ${status} ${problem}`);
+    return { etag: /^etag: *(.*?)\r?$/im.exec(head)?.[1] ?? "" };
   }
 
   /** Reads the response, and returns the number of bytes. */
   async sendAndCount(sent: LoadRequest): Promise<number> {
-    const response = await this.send(sent);
     let count = 0;
-    response.on("data", (chunk: Uint8Array) => (count += chunk.length));
-    await ended(response);
+    await this.send(sent, (piece) => void (count += piece.length));
     return count;
   }
 
-  async sendAndRead(sent: LoadRequest): Promise<string> {
-    return readText(await this.send(sent));
+  async sendAndRead(sent: LoadRequest): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    await this.send(sent, (piece) => void pieces.push(piece));
+    return Buffer.concat(pieces);
   }
 
-  #open(sent: LoadRequest): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const { body } = sent;
-      const outgoing = request(
-        {
-          host: "127.0.0.1",
-          port: this.#address.port,
-          agent: this.#agent,
-          method: sent.method,
-          path: `${this.#address.path}/${sent.target}`,
-          headers: this.#sign(sent),
-        },
-        resolve,
-      );
-      outgoing.on("error", (error: NodeJS.ErrnoException) => {
-        // workerd closes idle connections after some seconds, and may do so during the request.
-        if (outgoing.reusedSocket && error.code === "ECONNRESET") resolve(this.#open(sent));
-        else reject(error);
-      });
-      if (body === undefined) outgoing.end();
-      else if ("content" in body) pipeline(body.content(), outgoing).catch(() => {});
-      else if (body.bytes.length <= pieceBytes) outgoing.end(body.bytes);
-      else writePieces(outgoing, body.bytes);
-    });
+  async #exchange(exchange: HttpExchange): Promise<HttpResponse> {
+    const idle = this.#idle.pop();
+    const connection = idle?.isOpen ? idle : new HttpConnection(this.#address.port);
+    try {
+      const response = await connection.send(exchange);
+      this.#idle.push(connection);
+      return response;
+    } catch (error) {
+      // workerd closes idle connections after some seconds, and may do so during the request.
+      if (error instanceof ClosedConnectionError && connection === idle) {
+        return this.#exchange(exchange);
+      }
+      throw error;
+    }
+  }
+
+  #head(sent: LoadRequest): string {
+    const { method, target } = sent;
+    const lines = Object.entries(this.#sign(sent)).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `${method} ${this.#address.path}/${target} HTTP/1.1\r\n${lines.join("")}\r\n`;
   }
 
   #sign({ method, target, body, payload = "unsigned" }: LoadRequest): Record<string, string> {
@@ -133,32 +149,6 @@ function timestamp(): string {
   return new Date().toISOString().replace(/[-:]|\.\d{3}/g, "");
 }
 
-function writePieces(outgoing: ReturnType<typeof request>, bytes: Uint8Array): void {
-  let offset = 0;
-  const write = (): void => {
-    while (offset < bytes.length) {
-      const piece = bytes.subarray(offset, offset + pieceBytes);
-      offset += piece.length;
-      if (!outgoing.write(piece)) {
-        outgoing.once("drain", write);
-        return;
-      }
-    }
-    outgoing.end();
-  };
-  write();
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  response.on("data", (chunk: Uint8Array) => chunks.push(chunk));
-  await ended(response);
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-function ended(response: IncomingMessage): Promise<void> {
-  return new Promise((resolve, reject) => {
-    response.once("end", resolve);
-    response.once("error", reject);
-  });
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }

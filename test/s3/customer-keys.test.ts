@@ -119,10 +119,8 @@ describe("an upload with a key", () => {
 
 it("a copy by the command line has the key of its source", async () => {
   await put("source", small, keyHeaders(key));
-  const project = new StoreProject();
-  const copied = await project.store(
-    ...["cp", "photos/source", "photos/of command", "--persist-to", s3.stateFolder],
-  );
+  const words = ["cp", "photos/source", "photos/of command", "--persist-to", s3.stateFolder];
+  const copied = await new StoreProject().store(...words);
   expect(copied).toMatchObject({ code: 0, errors: "" });
   expect((await send("of%20command")).code).toBe("InvalidRequest");
   const read = await send("of%20command", { headers: keyHeaders(key) });
