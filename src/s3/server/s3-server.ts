@@ -4,7 +4,7 @@
  * Node passes on request targets as they are, and lets the server answer `Expect: 100-continue`. The
  * answer is sent when a verb begins to read the body: a request that is refused does not upload.
  */
-import { randomUUID } from "node:crypto";
+import { randomUUID, type KeyObject } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "../../base/node-http.ts";
@@ -137,7 +137,7 @@ export class S3Server {
 
 /** Derives signing keys, and keeps the last one: it is the same for all requests of a day. */
 function lastKey(): typeof signingKey {
-  let last: { readonly text: string; readonly key: Buffer } | undefined;
+  let last: { readonly text: string; readonly key: KeyObject } | undefined;
   return (secretAccessKey: string, scope: Scope) => {
     const text = `${scope.date}/${scope.region}/${secretAccessKey}`;
     if (last?.text !== text) last = { text, key: signingKey(secretAccessKey, scope) };

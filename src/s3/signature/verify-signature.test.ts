@@ -1,4 +1,5 @@
 /** The examples that AWS publishes with its description of the signature, and altered requests. */
+import type { KeyObject } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseAuthorization, type Scope } from "./authorization.ts";
@@ -82,10 +83,10 @@ function verify(request: SignedRequest, time = now): string {
   return verifySignature(request, authorization, credentials, deriveKey).signature;
 }
 
-const keys = new Map<string, Buffer>();
+const keys = new Map<string, KeyObject>();
 
 /** As a server does: a key is derived once. */
-function deriveKey(secretAccessKey: string, scopeOfKey: Scope): Buffer {
+function deriveKey(secretAccessKey: string, scopeOfKey: Scope): KeyObject {
   const text = JSON.stringify(scopeOfKey);
   const key = keys.get(text) ?? signingKey(secretAccessKey, scopeOfKey);
   keys.set(text, key);

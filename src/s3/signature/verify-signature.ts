@@ -4,7 +4,7 @@
  * A signature covers the method, the path, the query, the headers that the client lists, and what
  * the client says about the body. The body itself is verified while it arrives (`body/`).
  */
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } from "node:crypto";
 import { S3Error } from "../s3-error.ts";
 import { algorithm, type Authorization, type Scope } from "./authorization.ts";
 import type { SignedRequest } from "./signed-request.ts";
@@ -17,14 +17,14 @@ export interface Credentials {
 
 /** What signs the chunks of a body: the key of the request, and the signature before the first. */
 export interface SigningContext {
-  readonly key: Buffer;
+  readonly key: KeyObject;
   readonly dateText: string;
   readonly scopeText: string;
   readonly signature: string;
 }
 
 /** Derives the signing key of a scope. A server keeps the last one, because it holds for a day. */
-export type DeriveKey = (secretAccessKey: string, scope: Scope) => Buffer;
+export type DeriveKey = (secretAccessKey: string, scope: Scope) => KeyObject;
 
 /** @throws S3Error for a request that has another signature */
 export function verifySignature(
@@ -90,14 +90,16 @@ export function canonicalRequest(
   ].join("\n");
 }
 
-export function signingKey(secretAccessKey: string, { date, region, service }: Scope): Buffer {
-  return [date, region, service, "aws4_request"].reduce<Buffer>(
-    (key, text) => createHmac("sha256", key).update(text).digest(),
+/** An object, because Node takes longer to make an object of a key than to sign a request. */
+export function signingKey(secretAccessKey: string, { date, region, service }: Scope): KeyObject {
+  const key = [date, region, service, "aws4_request"].reduce<Buffer>(
+    (last, text) => createHmac("sha256", last).update(text).digest(),
     Buffer.from(`AWS4${secretAccessKey}`),
   );
+  return createSecretKey(key);
 }
 
-export function sign(key: Buffer, text: string): string {
+export function sign(key: KeyObject, text: string): string {
   return createHmac("sha256", key).update(text).digest("hex");
 }
 

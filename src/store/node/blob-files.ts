@@ -7,7 +7,7 @@
  * deleted meanwhile. Files beyond the limit of the process are opened when the reader reaches them. If such a
  * file was removed meanwhile, the read fails: a reader never gets bytes of two versions.
  */
-import { closeSync, fstatSync, openSync, read, readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, read, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { BlobDamagedError } from "../core/blob-damage.ts";
@@ -90,10 +90,14 @@ export class BlobFiles {
     this.#opened.set(index, file);
     const end = slice.offset + slice.length;
     let position = slice.offset;
+    // Nothing is read ahead of one chunk, and the file is most often in the memory of the system.
+    const isShort = slice.length <= readBytes;
     const readNext = async (): Promise<Uint8Array> => {
       const buffer = memory.next();
       const length = Math.min(readBytes, end - position);
-      const count = await file.read(buffer, length, position);
+      const count = isShort
+        ? file.readAtOnce(buffer, length, position)
+        : await file.read(buffer, length, position);
       if (count === 0) throw damaged(slice, position);
       position += count;
       return buffer.subarray(0, count);
@@ -133,8 +137,8 @@ export class BlobFiles {
 }
 
 /**
- * An open file of the store. The calls that need no data of the disk take less time than a message to
- * another thread, so they are made at once.
+ * An open file of the store. Short calls take less time than a message to another thread, so they
+ * are made in this thread.
  */
 class OpenFile {
   readonly #descriptor: number;
@@ -148,6 +152,11 @@ class OpenFile {
 
   get size(): number {
     return fstatSync(this.#descriptor).size;
+  }
+
+  /** `read`, in this thread. */
+  readAtOnce(buffer: Buffer, length: number, position: number): number {
+    return readSync(this.#descriptor, buffer, 0, length, position);
   }
 
   /** Returns the number of bytes, and 0 at the end of the file. */
