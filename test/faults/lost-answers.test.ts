@@ -140,6 +140,7 @@ describe("a lost answer", { timeout }, () => {
     const expected = await runAll();
     const count = proxy.requests;
     expect(count).toBeGreaterThan(operations.length);
+    expect(proxy.channelRequests).toBeGreaterThan(0);
     for (const loss of losses) {
       for (const requestNumber of requestNumbers(count, loss)) {
         proxy.plan({ loss, requestNumber });
@@ -185,6 +186,7 @@ describe("a lost answer", { timeout }, () => {
     expect(expected).toMatchObject([{}, hashOf(large), ["absent", "large", "parts"]]);
     const count = proxy.requests;
     expect(count).toBeGreaterThan(8);
+    expect(proxy.channelRequests).toBeGreaterThan(0);
     for (const loss of losses) {
       for (const requestNumber of requestNumbers(count, loss)) {
         proxy.plan({ loss, requestNumber });

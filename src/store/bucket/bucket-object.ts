@@ -21,6 +21,7 @@ import {
 } from "../transport/message.ts";
 import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
+import { openChannel } from "./channel.ts";
 import { storeClock } from "./clock.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import { areReads } from "./operation-kinds.ts";
@@ -114,6 +115,11 @@ export class BucketObject extends BucketService<BucketEnv> {
     return storeTestSession.active && storeTestSession.concerns(messages)
       ? this.#executeInTest(messages, requestId)
       : this.#execute(operationsIn(messages), requestId);
+  }
+
+  override async fetch(request: globalThis.Request): Promise<Response> {
+    if (!request.headers.has("upgrade")) return super.fetch(request);
+    return openChannel((messages, requestId) => this.execute(messages, requestId));
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */

@@ -10,6 +10,7 @@
  *
  *     GET  /                 the run id of the runtime
  *     POST /execute/BUCKET   a frame of operations, answered by a frame of outcomes
+ *     GET  /channel/BUCKET   a WebSocket to the bucket (`bucket/channel.ts`)
  *     POST /put/BUCKET       stores the body; a header describes the object
  *     POST /part/BUCKET      stores the body as a part of an upload; a header describes the part
  *     POST /collect/BUCKET   removes the files that crashes left
@@ -50,6 +51,8 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         const answers = await senderByRpc({ ...this.env, bucketName, requestId }).send(messages);
         return new Response(encodeFrame(answers));
       }
+      case "channel":
+        return this.env.buckets.getByName(bucketName).fetch(request);
       case "put":
         return Response.json(await client().put(contentRequest(request)));
       case "part":

@@ -1,9 +1,12 @@
-/** HTTP requests to the endpoint of the owner's runtime (`store/endpoint`). */
+/** Requests to the endpoint of the owner's runtime (`store/endpoint`). */
 import type { Readable } from "node:stream";
 import { UserError } from "../../base/user-error.ts";
-import { encodeFrame } from "../transport/frame.ts";
+import type { Operation } from "../core/operations.ts";
+import { decodeFrame, encodeFrame } from "../transport/frame.ts";
+import type { OutcomeMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
 import type { ReceivedResponse } from "../transport/response-reader.ts";
+import { BucketChannels } from "./bucket-channels.ts";
 import { EndpointClosedError, EndpointConnection } from "./endpoint-connection.ts";
 
 interface EndpointRequest {
@@ -19,16 +22,36 @@ interface EndpointRequest {
 
 export class EndpointClient {
   readonly #socketPath: string;
+  readonly #channels: BucketChannels;
   readonly #connections = new Set<EndpointConnection>();
   /** The connections without a request, the last used at the end. */
   #idle: EndpointConnection[] = [];
 
   constructor(path: string) {
     this.#socketPath = path;
+    this.#channels = new BucketChannels(path);
   }
 
   close(): void {
+    this.#channels.close();
     for (const connection of this.#connections) connection.close();
+  }
+
+  /**
+   * Executes a batch: through the channel of the bucket, if the channel can carry it.
+   *
+   * @param id the same in every repetition
+   * @throws UserError when the runtime refuses the batch
+   */
+  async execute(
+    bucketName: string,
+    id: string,
+    operations: readonly Operation[],
+  ): Promise<readonly OutcomeMessage[]> {
+    const answers = await this.#channels.send(bucketName, { id, messages: operations });
+    if (answers !== null) return answers;
+    const { buffer } = await this.requestBytes(`/execute/${bucketName}`, { id, frame: operations });
+    return decodeFrame(buffer);
   }
 
   /** @throws UserError when the runtime refuses the request */

@@ -10,7 +10,7 @@ export class EndpointClosedError extends Error {
 }
 
 /** The longest time for which an owner that works sends nothing: it copies a large object. */
-const silenceMilliseconds = 120_000;
+export const silenceMilliseconds = 120_000;
 
 interface PendingRequest {
   readonly reader: ResponseReader;

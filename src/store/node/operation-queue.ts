@@ -10,7 +10,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Method } from "../core/methods.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
-import { decodeFrame } from "../transport/frame.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
 import type { OwnerConnection } from "./owner-connection.ts";
 
@@ -82,11 +81,10 @@ export class OperationQueue {
   async #send(calls: readonly QueuedOperation[]): Promise<void> {
     try {
       const id = randomUUID();
-      const frame = calls.map(({ operation }) => operation);
-      const answer = await this.#owner.run((endpoint) =>
-        endpoint.requestBytes(`/execute/${this.#bucketName}`, { id, frame }),
+      const operations = calls.map(({ operation }) => operation);
+      const answers = await this.#owner.run((endpoint) =>
+        endpoint.execute(this.#bucketName, id, operations),
       );
-      const answers = decodeFrame<OutcomeMessage[]>(answer.buffer);
       for (const [index, { resolve }] of calls.entries()) {
         resolve(answers[index] as OutcomeMessage);
       }

@@ -29,7 +29,7 @@ export class ResponseReader {
    */
   push(chunk: Uint8Array): ReceivedResponse | null {
     if (this.#response !== null) return this.#pushBody(chunk);
-    const head = this.#head.length === 0 ? chunk : joined(this.#head, chunk);
+    const head = joined(this.#head, chunk);
     const end = endOfHead(head, this.#head.length);
     if (end === -1) {
       if (head.length > headBytesMax) throw new Error("The head of the response does not end.");
@@ -50,7 +50,9 @@ export class ResponseReader {
   }
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+/** The bytes of both: `second` itself if `first` is empty. */
+export function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.length === 0) return second;
   const both = new Uint8Array(first.length + second.length);
   both.set(first);
   both.set(second, first.length);
@@ -58,7 +60,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
 }
 
 /** The end of the empty line, or -1. The bytes before `seen` had no end. */
-function endOfHead(bytes: Uint8Array, seen: number): number {
+export function endOfHead(bytes: Uint8Array, seen: number): number {
   const start = Math.max(0, seen - headEndBytes);
   for (let at = bytes.indexOf(lineFeed, start); at !== -1; at = bytes.indexOf(lineFeed, at + 1)) {
     if (bytes[at + 1] === carriageReturn && bytes[at + 2] === lineFeed) return at + 3;

@@ -3,7 +3,7 @@
  *
  * The owner listens at a Unix socket with a fixed path. The proxy renames this socket and listens in
  * its place, so every client that connects afterwards goes through the proxy. The proxy counts the
- * requests, and loses the answer of one of them:
+ * requests, by HTTP and through channels, and loses the answer of one of them:
  *
  * - before: the request does not reach the owner;
  * - after: the owner has executed the request, and no byte of the answer arrives;
@@ -11,9 +11,17 @@
  */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
+import type {
+  ChannelAnswer,
+  ChannelRequest,
+} from "../../../src/store/transport/channel-message.ts";
+import { decodeFrame } from "../../../src/store/transport/frame.ts";
+import { messageHead, WebSocketReader } from "../../../src/store/transport/web-socket.ts";
 
 export const losses = ["before", "after", "middle"] as const;
 export type Loss = (typeof losses)[number];
@@ -36,6 +44,7 @@ export class EndpointProxy {
   readonly #agent = new Agent({ keepAlive: false });
   #plan: Plan | undefined;
   #requests = 0;
+  #channelRequests = 0;
   #lost = 0;
 
   private constructor(realPath: string) {
@@ -49,9 +58,15 @@ export class EndpointProxy {
     const proxy = new EndpointProxy(realPath);
     const server = createServer((incoming, outgoing) => void proxy.#serve(incoming, outgoing));
     server.keepAliveTimeout = 0;
+    const channels = new Set<Duplex>();
+    server.on("upgrade", (incoming, client) => {
+      channels.add(client);
+      proxy.#serveChannel(incoming, client);
+    });
     await new Promise<void>((resolve) => server.listen(path, resolve));
     onTestFinished(async () => {
       server.closeAllConnections();
+      for (const channel of channels) channel.destroy();
       await new Promise((resolve) => server.close(resolve));
       if (existsSync(realPath)) renameSync(realPath, path);
       rmSync(realPath, { force: true });
@@ -64,6 +79,11 @@ export class EndpointProxy {
     return this.#requests;
   }
 
+  /** The requests through channels. */
+  get channelRequests(): number {
+    return this.#channelRequests;
+  }
+
   /** Answers lost since the last `plan()`. */
   get lost(): number {
     return this.#lost;
@@ -72,12 +92,68 @@ export class EndpointProxy {
   plan(plan?: Plan): void {
     this.#plan = plan;
     this.#requests = 0;
+    this.#channelRequests = 0;
     this.#lost = 0;
   }
 
-  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  /** The plan for the request that has arrived. */
+  #nextPlan(): Plan | undefined {
     const requestNumber = ++this.#requests;
-    const plan = this.#plan?.requestNumber === requestNumber ? this.#plan : undefined;
+    return this.#plan?.requestNumber === requestNumber ? this.#plan : undefined;
+  }
+
+  #serveChannel({ method, url, rawHeaders }: IncomingMessage, client: Duplex): void {
+    const owner = connect(this.#realPath);
+    const end = (): void => {
+      owner.destroy();
+      client.destroy();
+    };
+    for (const socket of [owner, client]) socket.on("error", end).on("close", end);
+    const headers = rawHeaders.flatMap((name, index) =>
+      index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}\r\n`] : [],
+    );
+    owner.write(`${method} ${url} HTTP/1.1\r\n${headers.join("")}\r\n`);
+
+    const plans = new Map<string, Plan>();
+    const requests = new ClientMessageReader();
+    client.on("data", (chunk: Buffer) => {
+      for (const message of requests.push(chunk)) {
+        this.#channelRequests++;
+        const plan = this.#nextPlan();
+        if (plan?.loss === "before") {
+          this.#lost++;
+          return end();
+        }
+        if (plan) plans.set(decodeFrame<ChannelRequest>(message.buffer).id, plan);
+        owner.write(Buffer.concat([messageHead(message.length), message]));
+      }
+    });
+
+    const answers = new WebSocketReader();
+    const lose = async (chunk: Buffer, { loss, meanwhile }: Plan): Promise<void> => {
+      await meanwhile?.();
+      this.#lost++;
+      if (loss === "middle") {
+        const half = chunk.subarray(0, Math.floor(chunk.length / 2));
+        await new Promise((resolve) => client.write(half, resolve));
+      }
+      end();
+    };
+    owner.on("data", (chunk: Buffer) => {
+      try {
+        const complete = answers.push(chunk);
+        const ids = complete.map(({ buffer }) => decodeFrame<ChannelAnswer>(buffer).id);
+        const lost = ids.map((id) => plans.get(id)).find((plan) => plan !== undefined);
+        if (lost === undefined) client.write(chunk);
+        else void lose(chunk, lost);
+      } catch {
+        end();
+      }
+    });
+  }
+
+  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const plan = this.#nextPlan();
     if (plan?.loss === "before") {
       // The client may still be sending the body.
       await buffer(incoming).catch(() => {});
@@ -128,5 +204,30 @@ export class EndpointProxy {
         incoming.pipe(forwarded);
       },
     );
+  }
+}
+
+/** Reads the messages of a client, whose masks are zero. */
+class ClientMessageReader {
+  #bytes: Buffer = Buffer.alloc(0);
+
+  push(chunk: Buffer): Uint8Array<ArrayBuffer>[] {
+    const messages: Uint8Array<ArrayBuffer>[] = [];
+    this.#bytes = Buffer.concat([this.#bytes, chunk]);
+    for (;;) {
+      if (this.#bytes.length < 2) return messages;
+      const short = this.#bytes.readUInt8(1) & 0x7f;
+      const headLength = short < 126 ? 6 : short === 126 ? 8 : 14;
+      if (this.#bytes.length < headLength) return messages;
+      const length =
+        short < 126
+          ? short
+          : short === 126
+            ? this.#bytes.readUInt16BE(2)
+            : Number(this.#bytes.readBigUInt64BE(2));
+      if (this.#bytes.length < headLength + length) return messages;
+      messages.push(new Uint8Array(this.#bytes.subarray(headLength, headLength + length)));
+      this.#bytes = this.#bytes.subarray(headLength + length);
+    }
   }
 }

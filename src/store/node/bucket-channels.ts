@@ -1,0 +1,59 @@
+/**
+ * The channels of a process to the buckets that it uses.
+ *
+ * A channel is opened beside the second batch for a bucket, so no batch waits for a channel, and a
+ * process with one batch opens none. The batches before the channel is open, those that are too
+ * large, and those whose channel has ended travel by requests.
+ */
+import { encodeFrame } from "../transport/frame.ts";
+import type { ChannelRequest } from "../transport/channel-message.ts";
+import type { OutcomeMessage } from "../transport/message.ts";
+import { BucketChannel } from "./bucket-channel.ts";
+
+/** Half of what workerd receives in one message, and more than the queue puts into most batches. */
+const messageBytesMax = 16 * 1024 * 1024;
+/** A channel holds a connection for two minutes after its last batch. */
+const channelsMax = 100;
+/** After an upgrade that the owner has refused: the owner may have an earlier version. */
+const pauseMilliseconds = 1_000;
+
+export class BucketChannels {
+  readonly #socketPath: string;
+  readonly #channels = new Map<string, BucketChannel>();
+  /** When the next channel of a bucket may be opened, for the buckets that this process has used. */
+  readonly #opensAfter = new Map<string, number>();
+
+  constructor(path: string) {
+    this.#socketPath = path;
+  }
+
+  close(): void {
+    for (const channel of this.#channels.values()) channel.close();
+  }
+
+  /**
+   * @returns `null` when the batch has to travel by a request
+   * @throws EndpointClosedError when the channel ends before the answer
+   */
+  async send(
+    bucketName: string,
+    request: ChannelRequest,
+  ): Promise<readonly OutcomeMessage[] | null> {
+    const channel = this.#channels.get(bucketName);
+    if (channel === undefined) this.#open(bucketName);
+    if (!channel?.isOpen) return null;
+    const frame = encodeFrame(request);
+    return frame.length > messageBytesMax ? null : channel.send(request.id, frame);
+  }
+
+  #open(bucketName: string): void {
+    const time = this.#opensAfter.get(bucketName);
+    if (time === undefined) return void this.#opensAfter.set(bucketName, 0);
+    if (Date.now() < time || this.#channels.size >= channelsMax) return;
+    const channel = new BucketChannel(this.#socketPath, bucketName, (wasOpen) => {
+      this.#channels.delete(bucketName);
+      if (!wasOpen) this.#opensAfter.set(bucketName, Date.now() + pauseMilliseconds);
+    });
+    this.#channels.set(bucketName, channel);
+  }
+}
