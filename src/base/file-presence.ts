@@ -21,9 +21,10 @@ export interface FilePresenceOptions {
   readonly folder: string;
 }
 
+/** Is made when SQLite has opened the file, which counts as a look. */
 export class FilePresence {
   readonly #options: FilePresenceOptions;
-  #lookedAt = -Infinity;
+  #lookedAt: number;
   #unconfirmed = 0;
   #looking: Promise<string | null> | undefined;
   /** What callers are told once the file is known to be removed. */
@@ -31,6 +32,7 @@ export class FilePresence {
 
   constructor(options: FilePresenceOptions) {
     this.#options = options;
+    this.#lookedAt = options.now();
   }
 
   /** Whether a call has to wait for `look()` before it is answered. */

@@ -173,6 +173,7 @@ export class BucketDisk {
 
   /** Whether a batch can be answered at once; otherwise `confirm()` comes first. */
   confirmAtOnce(reads: boolean): boolean {
+    if (!hasReserve) this.#writeReserveSoon();
     if (this.#presence.isDue) return false;
     if (!reads) {
       this.#presence.countUnconfirmed();
@@ -187,7 +188,6 @@ export class BucketDisk {
    * @returns why the batch is not acknowledged, or `null`
    */
   async confirm(): Promise<DiskProblem | null> {
-    if (!hasReserve) this.#writeReserveSoon();
     const text = await this.#presence.look();
     return text === null ? null : problemOf(text);
   }

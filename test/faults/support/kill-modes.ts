@@ -63,6 +63,7 @@ export async function runKills(
       acknowledged: subject.acknowledged() - before,
       processesLeft: left.length,
     });
+    if (problems.length > 0) console.log(tool.process.output);
     expect.soft([...left, ...problems], `${subject.name}, kill ${round + 1}: ${mode}`).toEqual([]);
   }
   for (const [mode, figures] of totals) {
