@@ -8,7 +8,7 @@ import type { ClientBucket } from "../../src/store/node/client-bucket.ts";
 import { OwnerConnection } from "../../src/store/node/owner-connection.ts";
 import { OperationQueue } from "../../src/store/node/operation-queue.ts";
 import { description, openStoreClient } from "../store/support/store-client.ts";
-import { bytesOf } from "../support/bytes.ts";
+import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { startStore, temporaryFolder, type Store } from "../support/store.ts";
 import { EndpointProxy } from "./support/endpoint-proxy.ts";
 import { injectionProblem, withInjection, workerdBelow } from "./support/injected-io.ts";
@@ -67,13 +67,15 @@ async function inlineBytes(photos: ClientBucket, key: string): Promise<Uint8Arra
 describe("a channel", () => {
   it("carries all calls of a process, and gives each its own answer", async () => {
     const { proxy, photos } = await startClient();
-    const keys = Array.from({ length: 200 }, (_, index) => `key-${index}`);
-    const bytes = (key: string) => bytesOf(100_000, Number(key.slice(4)));
+    const objects = Array.from({ length: 200 }, (_, index) => ({
+      key: `key-${index}`,
+      bytes: bytesOf(100_000, index),
+    }));
     // The answers of the gets are 20 MB, in a few messages.
-    await Promise.all(keys.map((key) => put(photos, key, bytes(key))));
-    const found = await Promise.all(keys.map((key) => inlineBytes(photos, key)));
-    for (const [index, key] of keys.entries()) {
-      expect(Buffer.compare(found[index] as Uint8Array, bytes(key))).toBe(0);
+    await Promise.all(objects.map(({ key, bytes }) => put(photos, key, bytes)));
+    const found = await Promise.all(objects.map(({ key }) => inlineBytes(photos, key)));
+    for (const [index, { bytes }] of objects.entries()) {
+      expect(sameBytes(found[index] ?? undefined, bytes)).toBe(true);
     }
     expect(proxy.requests).toBe(proxy.channelRequests);
   });

@@ -142,7 +142,7 @@ export class EndpointProxy {
     owner.on("data", (chunk: Buffer) => {
       try {
         const complete = answers.push(chunk);
-        const ids = complete.map(({ buffer }) => decodeFrame<ChannelAnswer>(buffer).id);
+        const ids = complete.map((each) => decodeFrame<ChannelAnswer>(each.buffer).id);
         const lost = ids.map((id) => plans.get(id)).find((plan) => plan !== undefined);
         if (lost === undefined) client.write(chunk);
         else void lose(chunk, lost);
