@@ -238,10 +238,17 @@ function defaultThreads(): number {
   return Math.min(threadsMax, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
+/**
+ * For what a query leaves behind. While a thread loads a large zone, V8 would let this memory grow to
+ * the size of the zone, and would keep it.
+ */
+const maxYoungGenerationSizeMb = 16;
+
 function startThread(data: ThreadData, failures = 0): Thread {
   const worker = new Worker(new URL("./dns-listener.js", import.meta.url), {
     workerData: data,
     transferList: data.forwardingPorts as MessagePort[],
+    resourceLimits: { maxYoungGenerationSizeMb },
   });
   worker.on("error", (error) => console.error("A DNS listener thread failed:", error));
   const caller = new ThreadCaller<ListenerThreadCalls>(worker);
