@@ -1,7 +1,6 @@
 /** A connection to the store's endpoint, for one request at a time. */
 import { connect, type Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { ResponseReader, type ReceivedResponse } from "../transport/response-reader.ts";
 
 /** The endpoint does not answer, or belongs to another process now. The store may have a new owner. */
@@ -58,12 +57,7 @@ export class EndpointConnection {
     if (body instanceof Uint8Array) this.#socket.write(body);
     this.#socket.uncork();
     const content = body === undefined || body instanceof Uint8Array ? null : body;
-    if (content !== null) {
-      content.once("error", reject);
-      pipeline(content, this.#socket, { end: false }).catch(() => {
-        // The handlers of the content and of the connection tell the caller.
-      });
-    }
+    if (content !== null) this.#pass(content).catch(reject);
     try {
       return await promise;
     } finally {
@@ -76,6 +70,25 @@ export class EndpointConnection {
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  /** Not by `pipeline()`, which leaves listeners at a socket that stays open. */
+  async #pass(content: Readable): Promise<void> {
+    for await (const chunk of content as AsyncIterable<Uint8Array>) {
+      if (!this.isOpen) return;
+      if (!this.#socket.write(chunk)) await this.#drained();
+    }
+  }
+
+  /** Resolves when the socket takes more, or is closed. */
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const proceed = (): void => {
+        this.#socket.off("drain", proceed).off("close", proceed);
+        resolve();
+      };
+      this.#socket.on("drain", proceed).on("close", proceed);
+    });
   }
 
   #receive(chunk: Uint8Array): void {
