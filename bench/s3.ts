@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { formatTable } from "../src/base/format.ts";
 import { measureMemory } from "./s3/memory.ts";
 import { measureRow, type Contestant, type RowResults } from "./s3/measure-row.ts";
-import { mebibyte } from "./s3/operations.ts";
+import { mebibyte, warmUp } from "./s3/operations.ts";
 import { s3Rows, type S3Row } from "./s3/rows.ts";
 import { S3LoadClient } from "./s3/s3-load-client.ts";
 import { serverNames, ServerProcess } from "./s3/server-process.ts";
@@ -49,7 +49,9 @@ async function measureRows(): Promise<[S3Row, RowResults][]> {
   try {
     for (const name of serverNames) {
       const server = await ServerProcess.start(name, join(folder, name));
-      contestants.push({ server, client: new S3LoadClient(server.address) });
+      const client = new S3LoadClient(server.address);
+      contestants.push({ server, client });
+      await warmUp(client);
     }
     const results: [S3Row, RowResults][] = [];
     for (const row of rows) {

@@ -8,6 +8,8 @@ const partBytes = 8 * mebibyte;
 export const listedKeys = 1000;
 /** Reads use these objects in turn: enough that no server keeps the last answer. */
 const readKeys = 8;
+/** Operations of each kind before the first row. */
+const warmUpCount = 500;
 
 const bodies = new Map<number, LoadBody>();
 
@@ -118,6 +120,16 @@ export function multipart(size: number): Operation {
     clean: removeWritten,
     verify: (client) => verifyContent(client, writtenKey(0), body),
   };
+}
+
+/** Writes and reads until a server has compiled its code: the first row would pay for all others. */
+export async function warmUp(client: S3LoadClient): Promise<void> {
+  const operations = [put(1024, "signed"), head(), get(1024)];
+  for (const operation of operations) {
+    await operation.prepare?.(client);
+    for (let index = 0; index < warmUpCount; index++) await operation.run(client, index % readKeys);
+    await operation.clean?.(client, readKeys);
+  }
 }
 
 /** Runs `count` operations, `width` of them at once. */
