@@ -5,9 +5,9 @@
  * commits without an error to a database that has no name any more, and the end of the process
  * destroys what was committed. So before a write is acknowledged, the file is looked for. To look
  * costs a tenth of a write, so the result of a look counts for `validMilliseconds`: a single call
- * is always checked, and a busy database pays once in that time. Writes that were acknowledged on
- * the strength of an earlier look are counted, and a later look either confirms them or reports
- * how many may be lost.
+ * is checked, by a look or by the opening of the file, and a busy database pays once in that time.
+ * Writes that were acknowledged on the strength of an earlier look are counted, and a later look
+ * either confirms them or reports how many may be lost.
  */
 
 /** How long the result of a look counts. */

@@ -167,7 +167,7 @@ class NewFile {
   readonly name: string;
   readonly #path: string;
   readonly #descriptor: number;
-  #buffer = writeMemory.take();
+  #buffer: Buffer<ArrayBuffer>;
   #spare: Buffer<ArrayBuffer> | undefined;
   #isClosed = false;
   #filled = 0;
@@ -184,6 +184,7 @@ class NewFile {
     } catch (error) {
       throw new ContentNotWrittenError(0, error as NodeJS.ErrnoException);
     }
+    this.#buffer = writeMemory.take();
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -205,7 +206,11 @@ class NewFile {
   /** Closes and removes the file. */
   async discard(): Promise<void> {
     await this.#writing.catch(() => {});
-    this.#close();
+    try {
+      this.#close();
+    } catch {
+      // The caller is told why the content was given up.
+    }
     await rm(this.#path, { force: true });
   }
 
@@ -213,9 +218,9 @@ class NewFile {
   #close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    closeSync(this.#descriptor);
     writeMemory.giveBack(this.#buffer);
     if (this.#spare !== undefined) writeMemory.giveBack(this.#spare);
+    closeSync(this.#descriptor);
   }
 
   /** Waits for the write before, and starts the next. */
