@@ -41,7 +41,7 @@ export interface LoadRequest {
 const hmac = (key: string | Buffer, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();
 
-type Receive = (piece: Buffer) => void | Promise<void>;
+type Receive = (piece: Uint8Array) => void | Promise<void>;
 
 export class S3LoadClient {
   readonly #address: ServerAddress;
@@ -70,10 +70,9 @@ export class S3LoadClient {
     let problem = "";
     const { status, head } = await this.#exchange({
       head: this.#head(sent),
-      isHead: method === "HEAD",
       receive: (piece, code) => {
         if (isSuccess(code)) return receive(piece);
-        problem += piece.toString();
+        problem += Buffer.from(piece).toString();
       },
       ...(body !== undefined && { body: "bytes" in body ? body.bytes : body.content() }),
     });
@@ -89,7 +88,7 @@ export class S3LoadClient {
   }
 
   async sendAndRead(sent: LoadRequest): Promise<Buffer> {
-    const pieces: Buffer[] = [];
+    const pieces: Uint8Array[] = [];
     await this.send(sent, (piece) => void pieces.push(piece));
     return Buffer.concat(pieces);
   }

@@ -57,4 +57,22 @@ describe("ResponseEnd.take()", () => {
     expect(new ResponseEnd(get).take(octets(`${response}okHTTP`))).toBe(response.length + 2);
     expect(new ResponseEnd(get).take(octets("HTTP/1.1 200 OK\r\n\r\nbody"))).toBeNull();
   });
+
+  test("passes on the final head, and the body without the framing of chunks", () => {
+    const interim = "HTTP/1.1 100 Continue\r\n\r\n";
+    const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const response = `${interim}${head}5\r\nhello\r\n2\r\n w\r\n0\r\n\r\n`;
+    for (let size = 1; size <= response.length; size++) {
+      const heads: [string, number][] = [];
+      let body = "";
+      const end = new ResponseEnd(get, {
+        onHead: (...received) => heads.push(received),
+        onContent: (piece) => (body += new TextDecoder().decode(piece)),
+      });
+      for (let at = 0; at < response.length; at += size) {
+        end.take(octets(response.slice(at, at + size)));
+      }
+      expect([heads, body]).toEqual([[[head, 200]], "hello w"]);
+    }
+  });
 });
