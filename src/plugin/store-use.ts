@@ -6,6 +6,7 @@ import type { FolderOwner } from "../base/folder-owner.ts";
 import type { Succession } from "../base/succession.ts";
 import { ClientBucket } from "../store/node/client-bucket.ts";
 import { ContentFiles } from "../store/node/content-files.ts";
+import { openBuckets } from "../store/node/endpoint-client.ts";
 import { OwnerConnection } from "../store/node/owner-connection.ts";
 import { claimStore, storeRuns } from "../store/node/store-owner.ts";
 import { succeedStoreOwner } from "../store/node/store-successor.ts";
@@ -45,7 +46,9 @@ export class StoreUse {
       previous: previous && previous.#runs,
       onStart: (runtime) => this.#owner?.recordRuntime(runtime),
       onListen(socketName, runId) {
-        if (isEndpointSocket(socketName)) publishEndpoint(store.folder, runId);
+        if (!isEndpointSocket(socketName)) return;
+        publishEndpoint(store.folder, runId);
+        void openBuckets(store.folder);
       },
       onEnd: () => this.#end(loopbackPort),
     });

@@ -107,6 +107,28 @@ describe("blobs without a row", () => {
   });
 });
 
+describe("a file of another process, whose row was deleted before the owner was killed", () => {
+  it("is removed by the next owner, while the other process goes on", async () => {
+    const folder = temporaryFolder();
+    const owner = await startStore(folder);
+    const { bucket } = await startStore(folder);
+    await bucket.put("key", bytesOf(200_000, 1));
+    const [replaced] = blobFiles(folder) as [string];
+    await bucket.put("key", bytesOf(200_000, 2));
+    const [kept] = blobFiles(folder) as [string];
+    // As if the owner were killed after the commit, and before it removed the file.
+    writeFileSync(replaced, "content");
+    // No row has ever named this file: its writer may still send the operation.
+    const uncommitted = kept.replace(/[0-9a-f]{32}$/, "f".repeat(32));
+    writeFileSync(uncommitted, "content");
+    await owner.stop();
+
+    expect(await bucket.head("key")).not.toBeNull();
+    await vi.waitFor(() => expect(blobFiles(folder)).not.toContain(replaced), waitOptions);
+    expect(blobFiles(folder).toSorted()).toEqual([kept, uncommitted].toSorted());
+  });
+});
+
 describe("a bucket that was in use when its runtime was killed", () => {
   it("removes orphaned files at the next start, without a call", async () => {
     const folder = temporaryFolder();

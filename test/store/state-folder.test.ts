@@ -4,11 +4,13 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, vi } from "vitest";
+import { formatVersion } from "../../src/store/core/database-format.ts";
 import { RowSeals } from "../../src/store/core/row-seal.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { blobFiles, startStore, temporaryFolder } from "../support/store.ts";
 import { worker } from "../support/worker.ts";
 import type { ClientBucket } from "../../src/store/node/client-bucket.ts";
+import { openBuckets } from "../../src/store/node/endpoint-client.ts";
 import { openStoreClient } from "./support/store-client.ts";
 
 const count = 4096;
@@ -94,8 +96,16 @@ const firstFormat = `
     size INTEGER NOT NULL, etag TEXT NOT NULL, place ANY NOT NULL,
     PRIMARY KEY (upload_id, part_number)) WITHOUT ROWID, STRICT;`;
 
+/** Converts a bucket's database to the fifth format, which has no released files. */
+function convertToFifthFormat(folder: string): void {
+  const database = openDatabase(folder);
+  database.exec("DROP TABLE released; UPDATE format SET version = 5");
+  database.close();
+}
+
 /** Converts a bucket's database to the fourth format, which has no keys of customers. */
 function convertToFourthFormat(folder: string): void {
+  convertToFifthFormat(folder);
   const database = openDatabase(folder);
   database.exec(`
     ALTER TABLE uploads DROP COLUMN ssec_key_md5;
@@ -180,6 +190,7 @@ describe("a database of an earlier format", () => {
     ["second", convertToSecondFormat, false],
     ["third", convertToThirdFormat, false],
     ["fourth", convertToFourthFormat, true],
+    ["fifth", convertToFifthFormat, true],
   ])("keeps its objects and uploads: the %s format", async (_, convert, hasTimes) => {
     const folder = temporaryFolder();
     const store = await startStore(folder);
@@ -244,6 +255,32 @@ describe("a database of an earlier format", () => {
   });
 });
 
+describe("a runtime", () => {
+  it("opens the databases of its buckets before the first call", async () => {
+    const folder = temporaryFolder();
+    const store = await startStore(folder);
+    await store.bucket.put("key", "value");
+    await store.stop();
+    convertToFifthFormat(folder);
+    await startStore(folder);
+    const version = (): unknown => {
+      const database = openDatabase(folder);
+      const row = database.prepare("SELECT version FROM format").get();
+      database.close();
+      return row?.["version"];
+    };
+    await vi.waitFor(() => expect(version()).toBe(formatVersion), 30_000);
+  });
+
+  it("creates no database for a bucket that is not used", async () => {
+    const folder = temporaryFolder();
+    await startStore(folder);
+    // As the runtime's process has done already.
+    await openBuckets(join(folder, "store"));
+    expect(databaseBytes(folder)).toBe(0);
+  });
+});
+
 describe("a database of a newer format", () => {
   it("is refused and not changed", async () => {
     const folder = temporaryFolder();
@@ -259,7 +296,7 @@ describe("a database of a newer format", () => {
     await expect(later.bucket.get("key")).rejects.toThrow(/\(10001\)$/);
     await later.stop();
     const reopened = openDatabase(folder);
-    reopened.exec("UPDATE format SET version = 5");
+    reopened.exec(`UPDATE format SET version = ${formatVersion}`);
     reopened.close();
     const { bucket: last } = await startStore(folder);
     expect(await (await last.get("key"))?.text()).toBe("value");

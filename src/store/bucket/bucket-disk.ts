@@ -52,6 +52,11 @@ export function storeSpace({ databases, place }: DiskBindings): DiskSpace {
 const reserveDelayMilliseconds = 1000;
 let hasReserve = false;
 
+/** The address of a bucket's database at the disk service. */
+export function databaseFile({ place }: DiskBindings, id: DurableObjectId): string {
+  return `http://databases/${place.namespace}/${id.toString()}.sqlite`;
+}
+
 /** The file of a bucket's database. */
 export function databasePath({ place }: DiskBindings, id: DurableObjectId): string {
   return `${place.folder}/databases/${place.namespace}/${id.toString()}.sqlite`;
@@ -80,17 +85,16 @@ export class BucketDisk {
 
   constructor(ctx: DurableObjectState, env: DiskBindings, name: string) {
     const { databases, place } = env;
-    const { folder, namespace } = place;
     this.#ctx = ctx;
     this.#databases = databases;
-    this.#url = `http://databases/${namespace}/${ctx.id.toString()}.sqlite`;
+    this.#url = databaseFile(env, ctx.id);
     this.#name = name;
     this.#path = databasePath(env, ctx.id);
     this.#space = storeSpace(env);
     this.#presence = new FilePresence({
-      exists: () => exists(databases, this.#url),
+      exists: () => fileExists(databases, this.#url),
       now: () => Date.now(),
-      folder,
+      folder: place.folder,
     });
   }
 
@@ -226,7 +230,7 @@ function bytesNeeded(operation: Operation): number {
 }
 
 /** `true` also when this cannot be found out. */
-async function exists(databases: Fetcher, url: string): Promise<boolean> {
+export async function fileExists(databases: Fetcher, url: string): Promise<boolean> {
   try {
     const response = await databases.fetch(url, { method: "HEAD" });
     return response.status !== 404;

@@ -33,6 +33,7 @@ interface BucketEnv extends DiskBindings {
   readonly blobs: Fetcher;
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
   readonly runs: Fetcher;
+  readonly runId: string;
 }
 
 /** The buckets that are awake in this runtime: a test that moves the clock calls them. */
@@ -97,6 +98,7 @@ export class BucketObject extends BucketService<BucketEnv> {
       storage: this.ctx.storage,
       now: () => storeClock.now(),
       randomHex,
+      runId: this.env.runId,
       bucketName: this.#name,
       databasePath: databasePath(this.env, this.ctx.id),
     });
@@ -115,6 +117,11 @@ export class BucketObject extends BucketService<BucketEnv> {
     return storeTestSession.active && storeTestSession.concerns(messages)
       ? this.#executeInTest(messages, requestId)
       : this.#execute(operationsIn(messages), requestId);
+  }
+
+  /** Opens the database before the first call. A call reports why this is not possible. */
+  open(): void {
+    void this.#problem();
   }
 
   override async fetch(request: globalThis.Request): Promise<Response> {
@@ -272,6 +279,7 @@ export class BucketObject extends BucketService<BucketEnv> {
    * other runtime has the file open, because a folder has one owner.
    */
   async #reclaim(): Promise<void> {
+    this.#bucket.releasedFiles.forgetRemoved();
     if (!this.#bucket.isEmpty()) return;
     await this.#collector.unmark();
     // An operation may have been executed meanwhile.
@@ -367,7 +375,12 @@ export class BucketObject extends BucketService<BucketEnv> {
     for (let start = 0; start < removable.length; start += removalsAtOnce) {
       const some = removable.slice(start, start + removalsAtOnce);
       await Promise.all(
-        some.map((fileName) => this.#blobs.remove(fileName).catch(this.#report("remove a blob"))),
+        some.map((fileName) =>
+          this.#blobs
+            .remove(fileName)
+            .then(() => this.#opened?.releasedFiles.confirmRemoved([fileName]))
+            .catch(this.#report("remove a blob")),
+        ),
       );
     }
   }

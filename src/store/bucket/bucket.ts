@@ -26,6 +26,7 @@ import { areReads, isRead, isStored, needTransaction } from "./operation-kinds.t
 import { ObjectRepository } from "./object-repository.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
+import { ReleasedFiles } from "./released-files.ts";
 import { RequestTable } from "./request-table.ts";
 import { isEmpty } from "./schema.ts";
 import { SettingsTable } from "./settings-table.ts";
@@ -40,14 +41,16 @@ export class Bucket {
   readonly #uploads: MultipartUploads;
   readonly #requests: RequestTable;
   readonly #settings: SettingsTable;
+  readonly releasedFiles: ReleasedFiles;
 
   constructor(platform: BucketPlatform) {
-    const { storage, bucketName } = platform;
+    const { storage, bucketName, runId } = platform;
     const { databaseId, hasUnsealedRows } = openTables(storage, bucketName);
     this.databaseId = databaseId;
     this.#platform = platform;
     this.#table = new ObjectTable(storage.sql, hasUnsealedRows);
-    this.#contents = new ContentTable(storage.sql);
+    this.releasedFiles = new ReleasedFiles(storage.sql, runId);
+    this.#contents = new ContentTable(storage.sql, this.releasedFiles);
     this.#objects = new ObjectRepository(this.#table, this.#contents, (write) =>
       storage.transactionSync(write),
     );

@@ -6,6 +6,7 @@ import type { Content, ContentSlice } from "../core/operations.ts";
 import type { Segment, SegmentSlice } from "../core/content-segment.ts";
 import { bodyDamage, bodyMissing, damagedRow } from "../core/row-seal.ts";
 import { checksumOfBytes, storedChecksum } from "../core/row-checksum.ts";
+import type { ReleasedFiles } from "./released-files.ts";
 import { firstRow, onlyRow, seals } from "./rows.ts";
 
 /** Content whose size and hash are valid. */
@@ -44,13 +45,15 @@ export function isBodyId(id: number | null): boolean {
 
 export class ContentTable {
   readonly #sql: SqlStorage;
+  readonly #releasedFiles: ReleasedFiles;
   /** Counted here: reading the id that SQLite chooses costs more than the insert. */
   #lastId: number;
   /** Written to bodies since the table was empty; `Infinity` if it was not empty when opened. */
   bytesWritten: number;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, releasedFiles: ReleasedFiles) {
     this.#sql = sql;
+    this.#releasedFiles = releasedFiles;
     const [lastId] = onlyRow<[number | null]>(sql.exec("SELECT max(id) FROM bodies"));
     // A database of an earlier format has other ids.
     this.#lastId = Math.ceil((lastId ?? 0) / bodyIdFactor) * bodyIdFactor;
@@ -92,6 +95,7 @@ export class ContentTable {
     const names = places.filter((place) => typeof place === "string");
     this.#delete("DELETE FROM bodies WHERE id", ids);
     this.#delete("DELETE FROM blobs WHERE name", names);
+    this.#releasedFiles.add(names);
     return names;
   }
 

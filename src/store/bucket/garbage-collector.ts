@@ -1,5 +1,6 @@
 /**
- * Removes the files of a bucket that no row names and whose run has ended.
+ * Removes the files of a bucket that no row names and whose run has ended, or that a row named before
+ * (`released-files.ts`).
  *
  * A file is garbage only if the database that could name it is here. When a database is lost, or
  * replaced by another, its rows are gone but the files are not, and a restored backup would name
@@ -68,6 +69,7 @@ export class GarbageCollector {
   /** Returns the number of files that were removed. */
   async collect(): Promise<number> {
     const { blobs, runs, bucket } = this.#collected;
+    const released = new Set(bucket().releasedFiles.names());
     // The order matters: see `core/blob-name.ts`.
     const files = await blobs.fileNames();
     const activeRuns = await fileNames(runs, "http://runs/");
@@ -76,7 +78,9 @@ export class GarbageCollector {
     const ownMark = databaseMark(bucket().databaseId);
     if (files.includes(ownMark)) this.isMarked = true;
     else if (!this.isMarked && bucket().namesFiles()) await this.mark();
-    const abandoned = files.filter((fileName) => isAbandoned(fileName, activeRuns));
+    const abandoned = files.filter(
+      (fileName) => isAbandoned(fileName, activeRuns) || released.has(fileName),
+    );
     const foreignMarks = files.filter((name) => isDatabaseMark(name) && name !== ownMark);
     if (foreignMarks.length > 0) return this.#keep(abandoned, foreignMarks);
     let removed = 0;
@@ -86,6 +90,8 @@ export class GarbageCollector {
       // Calls of scripts are executed between the chunks.
       await scheduler.wait(0);
     }
+    const present = new Set(files);
+    bucket().releasedFiles.confirmRemoved([...released].filter((name) => !present.has(name)));
     return removed;
   }
 

@@ -1,6 +1,12 @@
 /** Opens the database of a bucket, and migrates a database of an older format. */
 import { formatVersion, newerFormatText } from "../core/database-format.ts";
-import { createTables, newDatabaseId, requestStatements, settingsStatements } from "./schema.ts";
+import {
+  createTables,
+  newDatabaseId,
+  releasedStatements,
+  requestStatements,
+  settingsStatements,
+} from "./schema.ts";
 import { onlyRow } from "./rows.ts";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
@@ -26,7 +32,8 @@ export function openTables(storage: Storage, bucketName: string): OpenedDatabase
         dropUndoJournal(sql);
         if (version === 2) migrateSecond(sql);
         if (version <= 3) migrateThird(sql);
-        migrateFourth(sql);
+        if (version <= 4) migrateFourth(sql);
+        migrateFifth(sql);
       }
     });
   }
@@ -108,6 +115,12 @@ function migrateThird(sql: SqlStorage): void {
 function migrateFourth(sql: SqlStorage): void {
   addColumns(sql, keyColumns);
   sql.exec("UPDATE format SET version = 5");
+}
+
+/** Format 6 has the files that are about to be removed. */
+function migrateFifth(sql: SqlStorage): void {
+  for (const statement of releasedStatements) sql.exec(statement);
+  sql.exec("UPDATE format SET version = 6");
 }
 
 type AddedColumns = readonly (readonly [table: string, column: string])[];

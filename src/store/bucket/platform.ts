@@ -7,6 +7,8 @@ export interface BucketPlatform {
   readonly now: () => number;
   /** Random bytes in hexadecimal. */
   readonly randomHex: (bytes: number) => string;
+  /** Of this runtime. */
+  readonly runId: string;
   /** For messages. */
   readonly bucketName: string;
   readonly databasePath: string;

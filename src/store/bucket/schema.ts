@@ -44,6 +44,11 @@ export const settingsStatements = [
   ) WITHOUT ROWID, STRICT`,
 ];
 
+/** Since format 6 (`released-files.ts`). */
+export const releasedStatements = [
+  `CREATE TABLE released (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
+];
+
 const statements = [
   `CREATE TABLE format (
     version INTEGER NOT NULL PRIMARY KEY,
@@ -96,10 +101,11 @@ const statements = [
   ) WITHOUT ROWID, STRICT`,
   ...requestStatements,
   ...settingsStatements,
+  ...releasedStatements,
 ];
 
 /** The tables whose rows a new database does not have. */
-const names = ["objects", "bodies", "blobs", "uploads", "parts", "settings"];
+const names = ["objects", "bodies", "blobs", "uploads", "parts", "settings", "released"];
 
 /** @param sql a database without any of the tables */
 export function createTables(sql: Pick<SqlStorage, "exec">): void {

@@ -29,6 +29,11 @@ export function isAbandoned(fileName: string, activeRuns: readonly string[]): bo
   return writer !== undefined && !activeRuns.includes(writer);
 }
 
+/** Whether the run has written the blob. */
+export function isOfRun(blobName: string, runId: string): boolean {
+  return blobName.startsWith(`${runId}.`);
+}
+
 const databaseMarkPattern = /^database\.[0-9a-f]{16}$/;
 
 /** The empty file that says which database names the files of a folder (`bucket/garbage-collector.ts`). */

@@ -1,7 +1,7 @@
 /** The format of a bucket's database (`bucket/schema.ts`), and what to say of a newer one. */
 
 /** Increases with every change of a table; `bucket/migration.ts` migrates from older formats. */
-export const formatVersion = 5;
+export const formatVersion = 6;
 
 export function newerFormatText(bucketName: string, version: number): string {
   return (

@@ -13,6 +13,7 @@
  *     GET  /channel/BUCKET   a WebSocket to the bucket (`bucket/channel.ts`)
  *     POST /put/BUCKET       stores the body; a header describes the object
  *     POST /part/BUCKET      stores the body as a part of an upload; a header describes the part
+ *     POST /open             opens the buckets of the run
  *     POST /collect/BUCKET   removes the files that crashes left
  *     GET  /database/BUCKET  the name of the bucket's database
  */
@@ -20,12 +21,19 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import type { PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { senderByRpc } from "../client/sender.ts";
+import { databaseFile, fileExists, type DiskBindings } from "../bucket/bucket-disk.ts";
+import type { BucketObject } from "../bucket/bucket-object.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
 import { requestHeader } from "./protocol.ts";
 
-type EndpointEnv = Pick<BucketAccess, "buckets" | "blobs" | "joiner" | "disk" | "runId">;
+interface EndpointEnv
+  extends Pick<BucketAccess, "blobs" | "joiner" | "disk" | "runId">, DiskBindings {
+  readonly buckets: DurableObjectNamespace<BucketObject>;
+  /** The buckets that the scripts of the runtime are bound to. */
+  readonly bucketNames: readonly string[];
+}
 
 export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   override async fetch(request: Request): Promise<Response> {
@@ -57,6 +65,9 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return Response.json(await client().put(contentRequest(request)));
       case "part":
         return Response.json(await client().uploadPart(contentRequest(request)));
+      case "open":
+        await Promise.all(this.env.bucketNames.map((name) => this.#open(name)));
+        return new Response();
       case "collect":
         return Response.json(await this.env.buckets.getByName(bucketName).collectGarbage());
       case "database":
@@ -64,6 +75,13 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
       default:
         return new Response("The endpoint has no such path.", { status: 404 });
     }
+  }
+
+  /** Does nothing for a bucket without a database: the first write creates the database. */
+  async #open(bucketName: string): Promise<void> {
+    const { buckets, databases } = this.env;
+    const id = buckets.idFromName(bucketName);
+    if (await fileExists(databases, databaseFile(this.env, id))) await buckets.get(id).open();
   }
 
   #client(bucketName: string, requestId?: string): BucketClient {

@@ -8,6 +8,7 @@ import { requestIdHeader } from "../transport/request-id.ts";
 import type { ReceivedResponse } from "../transport/response-reader.ts";
 import { BucketChannels } from "./bucket-channels.ts";
 import { EndpointClosedError, EndpointConnection } from "./endpoint-connection.ts";
+import { endpointPath } from "./store-owner.ts";
 
 interface EndpointRequest {
   readonly method?: "GET" | "POST";
@@ -100,6 +101,21 @@ export class EndpointClient {
     });
     this.#connections.add(connection);
     return connection;
+  }
+}
+
+/**
+ * Opens the buckets of the owner's runtime, so that the first call of a script does not have to.
+ * No caller waits for the answer: a bucket that cannot be opened says why when it is called.
+ */
+export async function openBuckets(folder: string): Promise<void> {
+  const endpoint = new EndpointClient(endpointPath(folder));
+  try {
+    await endpoint.requestBytes("/open");
+  } catch {
+    // The runtime has ended, or another runtime answers.
+  } finally {
+    endpoint.close();
   }
 }
 
