@@ -40,8 +40,6 @@ interface BucketEnv extends DiskBindings {
 export const awakeBuckets = new Set<string>();
 
 const wakeAfterUseMilliseconds = 60_000;
-/** Each removal is a request to the disk service, which holds memory until its answer. */
-const removalsAtOnce = 64;
 
 /** An empty bucket to whose database more than this was written gets a new database. */
 const emptyBytesMax = 1024 * 1024;
@@ -372,17 +370,8 @@ export class BucketObject extends BucketService<BucketEnv> {
     const restorable = storeTestSession.active ? this.#journal.keeps("blobs", files) : undefined;
     // A layer has deleted the rows of some files, and restores the rows when it is closed.
     const removable = files.filter((fileName) => !restorable?.has(fileName));
-    for (let start = 0; start < removable.length; start += removalsAtOnce) {
-      const some = removable.slice(start, start + removalsAtOnce);
-      await Promise.all(
-        some.map((fileName) =>
-          this.#blobs
-            .remove(fileName)
-            .then(() => this.#opened?.releasedFiles.confirmRemoved([fileName]))
-            .catch(this.#report("remove a blob")),
-        ),
-      );
-    }
+    const removed = await this.#blobs.removeAll(removable, this.#report("remove a blob"));
+    this.#opened?.releasedFiles.confirmRemoved(removed);
   }
 
   /** Logs the error of work whose failure fails no call. */

@@ -23,6 +23,9 @@ export class BlobNotWrittenError extends Error {
   }
 }
 
+/** Each removal is a request to the disk service, which holds memory until its answer. */
+const removalsAtOnce = 64;
+
 export class BlobDirectory {
   readonly bucketName: string;
   readonly #disk: Fetcher;
@@ -63,6 +66,23 @@ export class BlobDirectory {
     if (!response.ok && response.status !== 404) {
       throw new Error(`Cannot remove blob "${fileName}": ${response.status}`);
     }
+  }
+
+  /** Removes files, and reports the failures. Returns the names of the files that are gone. */
+  async removeAll(
+    names: readonly string[],
+    onFailure: (error: unknown) => void,
+  ): Promise<string[]> {
+    const removed: string[] = [];
+    const removeOne = async (name: string): Promise<void> => {
+      await this.remove(name);
+      removed.push(name);
+    };
+    for (let start = 0; start < names.length; start += removalsAtOnce) {
+      const some = names.slice(start, start + removalsAtOnce);
+      await Promise.all(some.map((name) => removeOne(name).catch(onFailure)));
+    }
+    return removed;
   }
 
   fileNames(): Promise<string[]> {
