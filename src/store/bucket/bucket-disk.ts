@@ -17,7 +17,7 @@ import type { Operation, Outcome } from "../core/operations.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 import type { RefusedWrites } from "./bucket.ts";
 import { isNew } from "./migration.ts";
-import { areReads, needsSpace } from "./operation-kinds.ts";
+import { areReads, needsSpace, storesFile } from "./operation-kinds.ts";
 
 export interface DiskBindings {
   /** The folder of the databases. */
@@ -148,7 +148,7 @@ export class BucketDisk {
     const outcomeOf = (operation: Operation): Outcome | null => {
       if (problem === null || !needsSpace(operation)) return null;
       // A file of a put that is refused is removed. It may have taken the space of the reserve.
-      return hasRoomInside && !hasFile(operation) ? null : refusedOutcome(problem);
+      return hasRoomInside && !storesFile(operation) ? null : refusedOutcome(problem);
     };
     const areAll = areReads(operations.filter((operation) => outcomeOf(operation) === null));
     const needsReserve = this.#space.isFull && !areAll;
@@ -219,10 +219,6 @@ export class BucketDisk {
 /** The outcome of an operation that is not executed. */
 export function refuse({ method }: Operation, problem: DiskProblem): Outcome {
   return method === "checkDisk" ? { ok: true, value: { problem } } : refusedOutcome(problem);
-}
-
-function hasFile(operation: Operation): boolean {
-  return "content" in operation && "blob" in operation.content;
 }
 
 function bytesNeeded(operation: Operation): number {

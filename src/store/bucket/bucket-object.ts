@@ -24,7 +24,7 @@ import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-di
 import { openChannel } from "./channel.ts";
 import { storeClock } from "./clock.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
-import { areReads } from "./operation-kinds.ts";
+import { areReads, asksForDisk, isDelete, storesFile } from "./operation-kinds.ts";
 import { randomHex } from "./random-hex.ts";
 import { storeTestSession } from "./test-session.ts";
 
@@ -158,8 +158,9 @@ export class BucketObject extends BucketService<BucketEnv> {
     requestId?: string,
     refused?: RefusedWrites,
   ): Outcome[] | Promise<Outcome[]> {
-    this.#enterLayer(operations);
     const reads = refused?.areAll ?? areReads(operations);
+    if (reads && refused === undefined && this.#isQuiet()) return this.#bucket.read(operations);
+    if (!reads) this.#enterLayer();
     const deadline = this.#bucket.nextDeadline();
     const { outcomes, released } = this.#bucket.execute(operations, requestId, refused);
     // On a full disk a read writes nothing.
@@ -233,9 +234,14 @@ export class BucketObject extends BucketService<BucketEnv> {
     return answers;
   }
 
+  /** Whether a batch of reads leaves no other work. */
+  #isQuiet(): boolean {
+    return this.#swept !== undefined && !this.#isExpiryDue() && this.#disk.confirmAtOnce(true);
+  }
+
   /** Called before a write: writes belong to the open layer. Reads leave nothing to undo. */
-  #enterLayer(operations?: readonly Operation[]): void {
-    if (!storeTestSession.active || (operations !== undefined && areReads(operations))) return;
+  #enterLayer(): void {
+    if (!storeTestSession.active) return;
     storeTestSession.touch(this.#name);
     this.#journal.enter(storeTestSession.layer, storeTestSession.run);
   }
@@ -378,20 +384,4 @@ export class BucketObject extends BucketService<BucketEnv> {
   #report(work: string): (error: unknown) => void {
     return (error) => console.error(`Cannot ${work} of "${this.#name}":`, error);
   }
-}
-
-/** Whether a row may name a file after the operation that no row has named before. */
-function storesFile(operation: Operation): boolean {
-  return "content" in operation && "blob" in operation.content;
-}
-
-/** The question travels by itself. */
-function asksForDisk(
-  operations: readonly Operation[],
-): operations is readonly [Request<"checkDisk">] {
-  return operations[0]?.method === "checkDisk";
-}
-
-function isDelete({ method }: Operation): boolean {
-  return method === "delete";
 }

@@ -98,6 +98,11 @@ export class Bucket {
     }
   }
 
+  /** `execute`, for operations of which none writes. */
+  read(operations: readonly Operation[]): Outcome[] {
+    return this.#guard(() => operations.map((operation) => this.#attempt(operation)));
+  }
+
   #attemptOnce(
     operations: readonly Operation[],
     requestId: string,
