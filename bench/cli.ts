@@ -1,5 +1,6 @@
 /**
- * `ledge store put`, `get`, `import` and `export` beside `cp` on the same disk.
+ * `ledge store put`, `get`, `import` and `export` beside `cp` on the same disk, and beside aws-cli,
+ * where it is installed, with the S3-compatible API.
  *
  * The tools take turns. A row shows the median of the rounds for each tool, and its ratio to `cp`.
  * The store hashes what it stores and what it returns, so `cp` with `md5sum` is a row of its own.
@@ -20,6 +21,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatTable } from "../src/base/format.ts";
+import { startAwsTool } from "./cli/aws-tool.ts";
 import { cpTool, ledgeTool, type CopyTool } from "./cli/copy-tools.ts";
 import { median } from "./store/measure.ts";
 import { Progress } from "./store/progress.ts";
@@ -31,12 +33,16 @@ const rounds = isQuick ? 1 : 3;
 const fileBytes = 4096;
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-bench-"));
+const tools: CopyTool[] = [];
 try {
-  const tools: CopyTool[] = [
+  tools.push(
     cpTool(join(folder, "cp"), { verified: false }),
     cpTool(join(folder, "cp-md5sum"), { verified: true }),
     ledgeTool(join(folder, "ledge")),
-  ];
+  );
+  const aws = await startAwsTool(join(folder, "aws"));
+  if (aws === null) console.log("aws-cli is not installed, so it is not measured.");
+  else tools.push(aws);
   const [file, source] = [join(folder, "large"), join(folder, "small")];
   writeLargeFile(file);
   writeSmallFiles(source);
@@ -72,6 +78,7 @@ try {
   const ratioHeader = tools.slice(1).map(({ name }) => `${name} / ${tools[0]?.name}`);
   console.log(formatTable([[...header, ...ratioHeader], ...rows]));
 } finally {
+  for (const tool of tools) tool.end?.();
   rmSync(folder, { recursive: true, force: true });
 }
 

@@ -18,16 +18,16 @@ export interface CopyTool {
   export(folder: string): void;
   /** Removes what `import` has stored, outside of the measured time. */
   forget(): void;
+  /** Ends what the tool has started. */
+  end?(): void;
 }
 
-const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+export const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
 /** `ledge store`, without a dev server: each command starts a runtime of its own. */
 export function ledgeTool(folder: string): CopyTool {
   mkdirSync(folder, { recursive: true });
-  const buckets = ["file", "files"].map((name) => ({ binding: name, bucket_name: name }));
-  const configuration = { name: "bench", store_buckets: buckets };
-  writeFileSync(join(folder, "wrangler.json"), JSON.stringify(configuration));
+  writeFileSync(join(folder, "wrangler.json"), JSON.stringify(configurationOf(["file", "files"])));
   const store = (...words: string[]): void => run(process.execPath, [program, "store", ...words]);
   const run = (file: string, words: string[]): void =>
     void execFileSync(file, words, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
@@ -40,6 +40,11 @@ export function ledgeTool(folder: string): CopyTool {
     export: (files) => store("export", "files", files),
     forget: () => store("reset", "files", "--yes"),
   };
+}
+
+export function configurationOf(bucketNames: readonly string[]): object {
+  const buckets = bucketNames.map((name) => ({ binding: name, bucket_name: name }));
+  return { name: "bench", store_buckets: buckets };
 }
 
 /** @param verified reads every copy again and hashes it with md5, as the store does */
