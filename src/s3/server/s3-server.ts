@@ -37,6 +37,7 @@ export class S3Server {
   readonly #options: S3ServerOptions;
   readonly #rules: RequestRules;
   readonly #server: Server;
+  #isClosed = false;
 
   constructor(options: S3ServerOptions) {
     this.#options = options;
@@ -75,6 +76,7 @@ export class S3Server {
 
   /** Ends connections at once; the content of an upload in flight is removed. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
@@ -112,7 +114,7 @@ export class S3Server {
       // What the verb has not read of the body would be taken for the next request.
       if (!message.complete) message.resume();
     } catch (error) {
-      this.#options.onError?.(error);
+      this.#report(error);
       response.destroy();
     }
   }
@@ -124,14 +126,19 @@ export class S3Server {
     } catch (error) {
       return errorResponse(error);
     }
-    const { buckets, onError } = this.#options;
+    const { buckets } = this.#options;
     const { credentials, deriveKey, now } = this.#rules;
     return answerRequest(request, {
       buckets,
       now,
       verifyForm: (fields) => verifyPolicySignature(fields, credentials, deriveKey),
-      ...(onError && { onError }),
+      onError: (error) => this.#report(error),
     });
+  }
+
+  /** Not after the end, which breaks off the requests in flight. */
+  #report(error: unknown): void {
+    if (!this.#isClosed) this.#options.onError?.(error);
   }
 }
 
