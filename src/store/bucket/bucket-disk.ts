@@ -53,7 +53,7 @@ const reserveDelayMilliseconds = 1000;
 let hasReserve = false;
 
 /** The address of a bucket's database at the disk service. */
-export function databaseFile({ place }: DiskBindings, id: DurableObjectId): string {
+export function databaseUrl({ place }: DiskBindings, id: DurableObjectId): string {
   return `http://databases/${place.namespace}/${id.toString()}.sqlite`;
 }
 
@@ -87,7 +87,7 @@ export class BucketDisk {
     const { databases, place } = env;
     this.#ctx = ctx;
     this.#databases = databases;
-    this.#url = databaseFile(env, ctx.id);
+    this.#url = databaseUrl(env, ctx.id);
     this.#name = name;
     this.#path = databasePath(env, ctx.id);
     this.#space = storeSpace(env);
@@ -225,7 +225,7 @@ function bytesNeeded(operation: Operation): number {
   return needsSpace(operation) ? bytesCarried(operation) : 0;
 }
 
-/** `true` also when this cannot be found out. */
+/** Whether a file of the disk service exists; `true` also when this cannot be found out. */
 export async function fileExists(databases: Fetcher, url: string): Promise<boolean> {
   try {
     const response = await databases.fetch(url, { method: "HEAD" });

@@ -18,11 +18,11 @@
  *     GET  /database/BUCKET  the name of the bucket's database
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { databaseUrl, fileExists, type DiskBindings } from "../bucket/bucket-disk.ts";
+import type { BucketObject } from "../bucket/bucket-object.ts";
 import type { PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { senderByRpc } from "../client/sender.ts";
-import { databaseFile, fileExists, type DiskBindings } from "../bucket/bucket-disk.ts";
-import type { BucketObject } from "../bucket/bucket-object.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
@@ -81,7 +81,7 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   async #open(bucketName: string): Promise<void> {
     const { buckets, databases } = this.env;
     const id = buckets.idFromName(bucketName);
-    if (await fileExists(databases, databaseFile(this.env, id))) await buckets.get(id).open();
+    if (await fileExists(databases, databaseUrl(this.env, id))) await buckets.get(id).open();
   }
 
   #client(bucketName: string, requestId?: string): BucketClient {
