@@ -19,6 +19,8 @@ type BlobSlice = Extract<ContentSlice, { blob: string }>;
 
 /** Large reads: each costs a turn of the event loop and a message to the thread that reads. */
 const readBytes = 1024 * 1024;
+/** Of content that is not longer than one read. A piece fits into the cache of the processor. */
+const pieceBytes = 512 * 1024;
 /** Of all readers in this process. */
 const readMemory = new ReusedMemory(readBytes, 8);
 /** For other files and connections of the process. */
@@ -84,38 +86,13 @@ export class BlobFiles {
     this.#opened.clear();
   }
 
-  /** Reads ahead: the file is read while the caller works on the chunk before. */
   async *#read(slice: BlobSlice, index: number, memory: TwoBuffers): AsyncGenerator<Uint8Array> {
     const file = this.#opened.get(index) ?? this.#open(slice);
     this.#opened.set(index, file);
-    const end = slice.offset + slice.length;
-    let position = slice.offset;
-    // Nothing is read ahead of one chunk, and the file is most often in the memory of the system.
-    const isShort = slice.length <= readBytes;
-    const readNext = async (): Promise<Uint8Array> => {
-      const buffer = memory.next();
-      const length = Math.min(readBytes, end - position);
-      const count = isShort
-        ? file.readAtOnce(buffer, length, position)
-        : await file.read(buffer, length, position);
-      if (count === 0) throw damaged(slice, position);
-      position += count;
-      return buffer.subarray(0, count);
-    };
-    let next = readNext();
     try {
-      for (;;) {
-        const chunk = await next;
-        if (position === end) return yield chunk;
-        next = readNext();
-        // A slow caller asks for the chunk, and gets the error, long after the read has failed. A
-        // caller that has ended never asks.
-        next.catch(() => {});
-        yield chunk;
-      }
+      const isShort = slice.length <= readBytes;
+      yield* isShort ? readAtOnce(slice, file, memory) : readAhead(slice, file, memory);
     } finally {
-      // The memory is used again.
-      await next.catch(() => {});
       file.close();
       this.#opened.delete(index);
     }
@@ -133,6 +110,53 @@ export class BlobFiles {
     if (size === slice.blobSize) return file;
     file.close();
     throw damaged(slice, size);
+  }
+}
+
+/**
+ * Short content is most often in the memory of the system, and is read in this thread. The client
+ * receives one piece while the next is read.
+ */
+function* readAtOnce(slice: BlobSlice, file: OpenFile, memory: TwoBuffers): Generator<Uint8Array> {
+  const buffer = memory.next();
+  const end = slice.offset + slice.length;
+  for (let position = slice.offset; position < end;) {
+    const count = file.readAtOnce(buffer, Math.min(pieceBytes, end - position), position);
+    if (count === 0) throw damaged(slice, position);
+    position += count;
+    yield buffer.subarray(0, count);
+  }
+}
+
+/** Long content: the file is read while the caller works on the chunk before. */
+async function* readAhead(
+  slice: BlobSlice,
+  file: OpenFile,
+  memory: TwoBuffers,
+): AsyncGenerator<Uint8Array> {
+  const end = slice.offset + slice.length;
+  let position = slice.offset;
+  const readNext = async (): Promise<Uint8Array> => {
+    const buffer = memory.next();
+    const count = await file.read(buffer, Math.min(readBytes, end - position), position);
+    if (count === 0) throw damaged(slice, position);
+    position += count;
+    return buffer.subarray(0, count);
+  };
+  let next = readNext();
+  try {
+    for (;;) {
+      const chunk = await next;
+      if (position === end) return yield chunk;
+      next = readNext();
+      // A slow caller asks for the chunk, and gets the error, long after the read has failed. A
+      // caller that has ended never asks.
+      next.catch(() => {});
+      yield chunk;
+    }
+  } finally {
+    // The memory is used again.
+    await next.catch(() => {});
   }
 }
 
