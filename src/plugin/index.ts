@@ -6,6 +6,12 @@
 import "../base/require-node.ts";
 import { dnsPlugin } from "./dns-plugin.ts";
 import { exceptionsPlugin } from "./exceptions-plugin.ts";
+import { isolationPlugin } from "./isolation-plugin.ts";
 import { storePlugin } from "./store-plugin.ts";
 
-export const plugins = { store: storePlugin, dns: dnsPlugin, exceptions: exceptionsPlugin };
+export const plugins = {
+  store: storePlugin,
+  dns: dnsPlugin,
+  exceptions: exceptionsPlugin,
+  isolation: isolationPlugin,
+};

@@ -5,10 +5,12 @@
  */
 import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
 import type { Call } from "../store/core/recorded-call.ts";
+import type { StateControl } from "./state-control.ts";
 import type { InjectedFault, StoreFault, UnusedFault } from "../store/core/store-fault.ts";
 
 export const controlBinding = "LEDGE_STORE_CONTROL";
 export const dnsBinding = "LEDGE_DNS";
+export const stateBinding = "LEDGE_STATE";
 
 interface StoreControlStub {
   now(): Promise<number>;
@@ -49,6 +51,8 @@ export interface DnsControlStub {
 export interface Controls {
   readonly store: StoreControlStub;
   readonly dns?: DnsControlStub;
+  /** The files of the other bindings, in the vitest pool */
+  readonly state?: StateControl;
 }
 
 /** The controls among the bindings of a script. `null` without the control of the store. */

@@ -58,7 +58,7 @@ export async function seed(
 /** The objects of a bucket by key: their text, or a description of other bytes. */
 export const contents: TestRuntime["contents"] = runtime.contents.bind(runtime);
 
-/** Takes a snapshot of the buckets and the DNS. */
+/** Takes a snapshot of the state of all bindings. */
 export const snapshot: TestRuntime["snapshot"] = runtime.snapshot.bind(runtime);
 
 /** Restores a snapshot of this test: the last snapshot by default. */

@@ -1,5 +1,5 @@
 /**
- * Isolation layers of a runtime, in its store and in its DNS.
+ * Isolation layers of a runtime: in its store, in its DNS, and in the files of its other bindings.
  *
  * An isolation layer is to a test what a savepoint is to a SQLite transaction. Writes belong to the
  * layer that was opened last; closing a layer undoes the writes of the layer and of all layers
@@ -10,16 +10,23 @@
  * a call that arrives late is never taken for a call of a later test.
  *
  * `store/bucket/test-session.ts` and `worker/objects/zone-test-session.ts` hold the open layers in the
- * runtime; `base/undo-journal.ts` records the writes and undoes them.
+ * runtime; `base/undo-journal.ts` records the writes and undoes them. `isolation/state-files.ts` has the layers of
+ * the files.
  */
 import type { Controls } from "./controls.ts";
 
 export class IsolationLayers {
   readonly #controls: Controls;
   #last = 0;
+  #isolates: (kind: "store" | "dns") => boolean = () => true;
 
   constructor(controls: Controls) {
     this.#controls = controls;
+  }
+
+  /** Leaves out the store or the DNS: all kinds are isolated by default. */
+  isolate(kinds: readonly string[]): void {
+    this.#isolates = (kind) => kinds.includes(kind);
   }
 
   /** @param snapshot the layer can be restored more than once, and has no faults or calls */
@@ -31,8 +38,10 @@ export class IsolationLayers {
 
   /** Undoes the writes of this layer and of all layers above it, and removes these layers. */
   async close(layer: number, next?: number): Promise<void> {
-    const { store, dns } = this.#controls;
-    await Promise.all([store.closeLayer(layer, next), dns?.closeLayer(layer, next)]);
+    const { store, dns, state } = this.#isolated;
+    await Promise.all([store?.closeLayer(layer, next), dns?.closeLayer(layer, next)]);
+    // After the others: this may abort the objects of buckets and zones.
+    await state?.closeLayer(layer, next);
   }
 
   /** Closes a layer and opens another in its place, in one round trip. */
@@ -49,7 +58,17 @@ export class IsolationLayers {
   }
 
   async #open(layer: number, snapshot: boolean): Promise<void> {
-    const { store, dns } = this.#controls;
-    await Promise.all([store.openLayer(layer, snapshot), dns?.openLayer(layer, snapshot)]);
+    const { store, dns, state } = this.#isolated;
+    await Promise.all([store?.openLayer(layer, snapshot), dns?.openLayer(layer, snapshot)]);
+    await state?.openLayer(layer);
+  }
+
+  get #isolated(): Partial<Controls> {
+    const { store, dns, state } = this.#controls;
+    return {
+      ...(this.#isolates("store") && { store }),
+      ...(this.#isolates("dns") && dns !== undefined && { dns }),
+      ...(state !== undefined && { state }),
+    };
   }
 }

@@ -6,11 +6,13 @@
  * the state is a property of the global object. It lives as long as the isolate, which the script
  * runs in too.
  */
+import * as pool from "cloudflare:test-internal";
 import { env } from "cloudflare:workers";
 import type { CallObserver } from "../store/client/call-observer.ts";
 import { describeCall, type Call } from "../store/core/recorded-call.ts";
 import { faultOf, outcomeIn } from "../store/transport/message.ts";
-import { controlBinding, findControls } from "./controls.ts";
+import { controlBinding, findControls, stateBinding } from "./controls.ts";
+import { StateControl, type StateService } from "./state-control.ts";
 import { TestRuntime } from "./test-runtime.ts";
 
 interface PoolState {
@@ -40,7 +42,7 @@ function makeState(): PoolState {
     );
   }
   const state: PoolState = {
-    runtime: new TestRuntime(controls),
+    runtime: new TestRuntime({ ...controls, ...stateControl(bindings[stateBinding]) }),
     calls: [],
     layerOfCall: () => 0,
     namesOfLayer: () => [],
@@ -56,6 +58,19 @@ function makeState(): PoolState {
   });
   void followOtherWorkers(state);
   return state;
+}
+
+/** Bindings other than buckets and DNS, if the plugin isolates them. */
+function stateControl(service: unknown): { readonly state?: StateControl } {
+  if (service === undefined) return {};
+  const { abortAllDurableObjects: abort } = pool;
+  if (abort === undefined) {
+    throw new Error(
+      "This version of the vitest pool has no abortAllDurableObjects(), which the isolation of bindings needs. " +
+        'Install a newer version, or isolate buckets and DNS only: ledge({ isolate: ["store", "dns"] }).',
+    );
+  }
+  return { state: new StateControl(service as StateService, abort) };
 }
 
 /** Adds the calls of the runtime's other workers, until the runtime ends. */

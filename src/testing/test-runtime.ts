@@ -156,7 +156,7 @@ export class TestRuntime {
     );
   }
 
-  /** Takes a snapshot of the buckets and the DNS. */
+  /** Takes a snapshot of the state of all bindings. */
   async snapshot(): Promise<Snapshot> {
     this.#snapshot = { layer: await this.layers.open({ snapshot: true }) };
     return this.#snapshot;

@@ -3,7 +3,7 @@
  * `@cloudflare/vitest-plugin`. Both are resolved from the project, because the tests run on the
  * project's versions of wrangler and Miniflare.
  *
- * This file has everything that `ledge/vitest` uses of the pool in Node. `pool-internal.d.ts` has
+ * This file has everything that `ledge/vitest` uses of the pool in Node. `testing/pool-internal.d.ts` has
  * what the runner uses in workerd.
  */
 import { createRequire } from "node:module";

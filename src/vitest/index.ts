@@ -19,10 +19,13 @@ import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
 import { hasRpc } from "../config/compatibility.ts";
+import { hasRuntimeSockets } from "../base/folder-sockets.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
-import { controlBinding, dnsBinding } from "../testing/controls.ts";
+import { controlBinding, dnsBinding, stateBinding } from "../testing/controls.ts";
+import { stateKinds, type StateKind } from "../isolation/state-kinds.ts";
 import { findPool, type Pool } from "./find-pool.ts";
+import { keepStateInMemory } from "./memory-folder.ts";
 import { ReusedRuntimes } from "./reused-runtimes.ts";
 import { optionsKey } from "./runner-options.ts";
 
@@ -42,14 +45,24 @@ export interface LedgeOptions extends PoolOptions {
   environment?: string;
   /** `true`: the store also serves `r2_buckets`, so that a project of wrangler needs no edit. */
   adopt?: boolean;
-  /** `false`: tests see the writes of other tests. */
-  isolate?: boolean;
+  /**
+   * What of the writes of a test later tests do not see: everything by default. `false` isolates
+   * nothing, and a list only the kinds of bindings in it.
+   */
+  isolate?: boolean | readonly IsolatedKind[];
+  /** `false`: runtimes keep their state on the disk, also where a memory file system has room. */
+  memory?: boolean;
 }
+
+export type IsolatedKind = "store" | "dns" | StateKind;
 
 /** As in the pool: options that depend on values which the project's global setup provides. */
 export type LedgeOptionsFunction = (context: {
   inject: <Key extends keyof ProvidedContext>(key: Key) => ProvidedContext[Key];
-}) => Omit<LedgeOptions, "isolate"> | Promise<Omit<LedgeOptions, "isolate">>;
+}) => FunctionOptions | Promise<FunctionOptions>;
+
+/** The other options are needed before the values are known. */
+type FunctionOptions = Omit<LedgeOptions, "isolate" | "memory">;
 
 type PoolContext = Parameters<LedgeOptionsFunction>[0];
 
@@ -60,7 +73,9 @@ const runnerPath = fileURLToPath(new URL("./vitest-runner.js", import.meta.url))
  * test. All other options are passed on to the pool.
  */
 export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin[] {
-  const isolate = typeof options === "function" || options.isolate !== false;
+  const kinds = isolatedKinds(typeof options === "function" ? true : options.isolate);
+  const isolate = kinds.length > 0;
+  const inMemory = typeof options === "function" || options.memory !== false;
   let pool: Pool;
   const poolPlugin: Plugin = {
     name: "ledge:pool",
@@ -92,10 +107,12 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
         callHook(configureVitest, undefined, context);
         const reusesRuntime = vitest.config.watch;
         if (isolate) project.config.runner = runnerPath;
-        project.provide(optionsKey, { isolate, reusesRuntime });
+        project.provide(optionsKey, { isolate: kinds, reusesRuntime });
         const runtimes = new ReusedRuntimes(pool);
-        if (reusesRuntime && isolate && project.config.poolRunner !== undefined) {
-          project.config.poolRunner = runtimes.wrap(project.config.poolRunner);
+        const { poolRunner } = project.config;
+        if (poolRunner !== undefined) {
+          const runner = inMemory ? keepStateInMemory(poolRunner) : poolRunner;
+          project.config.poolRunner = reusesRuntime && isolate ? runtimes.wrap(runner) : runner;
         }
         vitest.onClose(async () => {
           files.remove();
@@ -135,7 +152,7 @@ function projectOptions(
 
 /** @throws UserError with the mistakes of the configuration file */
 function resolveOptions(options: LedgeOptions, root: string, files: DerivedFiles): PoolOptions {
-  const { configPath, environment, adopt, isolate: _, ...poolOptions } = options;
+  const { configPath, environment, adopt, isolate, memory: _, ...poolOptions } = options;
   const path = configPath ?? poolOptions.wrangler?.configPath;
   const environmentName = environment ?? poolOptions.wrangler?.environment;
   const config = readConfig({
@@ -156,7 +173,26 @@ function resolveOptions(options: LedgeOptions, root: string, files: DerivedFiles
     );
   }
   const derivedPath = config.path === null ? undefined : files.write(config);
-  return withBindings(config, poolOptions, derivedPath);
+  return withBindings(config, poolOptions, derivedPath, snapshotKinds(isolate));
+}
+
+const allKinds: readonly IsolatedKind[] = ["store", "dns", ...stateKinds];
+
+/** @throws UserError for a kind that does not exist */
+function isolatedKinds(isolate: LedgeOptions["isolate"] = true): readonly IsolatedKind[] {
+  if (typeof isolate === "boolean") return isolate ? allKinds : [];
+  const unknown = isolate.find((kind) => !allKinds.includes(kind));
+  if (unknown === undefined) return isolate;
+  throw new UserError(
+    `The option isolate has "${unknown}", which is no kind of binding. The kinds are ` +
+      `${allKinds.join(", ")}.`,
+  );
+}
+
+/** The other bindings that snapshots include: all where tests are not isolated. */
+function snapshotKinds(isolate: LedgeOptions["isolate"]): readonly StateKind[] {
+  const kinds = isolatedKinds(isolate === false ? true : isolate);
+  return stateKinds.filter((kind) => kinds.includes(kind));
 }
 
 /** The configuration files for the pool. They are removed when vitest or the process ends. */
@@ -189,6 +225,7 @@ function withBindings(
   config: ProjectConfig,
   { miniflare = {}, ...options }: PoolOptions,
   configPath: string | undefined,
+  kinds: readonly StateKind[],
 ): PoolOptions {
   const store = { package: pluginPath, name: "store" };
   const dns = { package: pluginPath, name: "dns" };
@@ -206,6 +243,16 @@ function withBindings(
       plugin: store,
       options: { project_folder: resolve(config.folder) },
     },
+    ...(hasRuntimeSockets && kinds.length > 0
+      ? [
+          {
+            name: stateBinding,
+            type: "state_files",
+            plugin: { package: pluginPath, name: "isolation" },
+            options: { kinds },
+          },
+        ]
+      : []),
     ...[dnsBinding, ...(config.dns.binding === undefined ? [] : [config.dns.binding])].map(
       (name) => ({ name, type: "dns", plugin: dns, options: dnsTable }),
     ),

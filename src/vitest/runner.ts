@@ -41,6 +41,7 @@ export default class IsolatingRunner extends TestRunner {
   constructor(...args: ConstructorParameters<typeof TestRunner>) {
     super(...args);
     this.#options = this.injectValue(optionsKey);
+    this.#state.runtime.layers.isolate(this.#options.isolate);
     this.#state.layerOfCall = () => this.#layerOfCall() ?? 0;
     this.#state.namesOfLayer = (layer) =>
       this.#layers.tasksOf(layer).map((task) => (task as Test).fullTestName || (task as Test).name);
@@ -59,7 +60,7 @@ export default class IsolatingRunner extends TestRunner {
 
   override async onAfterRunSuite(suite: Suite): Promise<void> {
     await super.onAfterRunSuite(suite);
-    if (this.#options.isolate) await this.#layers.end(suite);
+    await this.#layers.end(suite);
   }
 
   override async onBeforeRunTask(test: Test): Promise<void> {
@@ -76,12 +77,12 @@ export default class IsolatingRunner extends TestRunner {
     const failed = test.result?.state === "fail";
     if (failed) await this.#reportFaults(test);
     const runsAgain = (failed && retry < retries(test)) || repeats < (test.repeats ?? 0);
-    if (runsAgain && this.#options.isolate) await this.#layers.retry(test);
+    if (runsAgain) await this.#layers.retry(test);
   }
 
   override async onAfterRunTask(test: Test): Promise<void> {
     super.onAfterRunTask(test);
-    if (this.#options.isolate) await this.#layers.end(test);
+    await this.#layers.end(test);
   }
 
   override async onAfterRunFiles(): Promise<void> {
@@ -95,7 +96,7 @@ export default class IsolatingRunner extends TestRunner {
   async #begin(task: Test | Suite): Promise<void> {
     this.#state.runtime.forgetSnapshots();
     this.#state.calls.length = 0;
-    if (this.#options.isolate) await this.#layers.begin(task);
+    await this.#layers.begin(task);
   }
 
   #layerOfCall(): number | undefined {

@@ -1,5 +1,6 @@
-/** The part of the pool's internal module that the runner uses. Later versions may lack it. */
+/** The part of the pool's internal module that is used. Later versions may lack it. */
 declare module "cloudflare:test-internal" {
+  export const abortAllDurableObjects: (() => Promise<void>) | undefined;
   export const reset: (() => Promise<void>) | undefined;
   export const handlerContextStore: { getStore(): object | undefined } | undefined;
 }

@@ -1,0 +1,92 @@
+/**
+ * A folder on a memory file system for the state of test runtimes.
+ *
+ * Most of the time of a write is that SQLite waits for the disk, and the state of a test ends with
+ * the test. Miniflare keeps the state of a runtime in a folder of the temporary folder, so the
+ * temporary folder of this process is another one while a runtime starts.
+ */
+import { mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import type { PoolRunnerInitializer } from "vitest/node";
+
+const memoryPath = "/dev/shm";
+/** `statfs` of Linux has this type for a file system in memory. */
+const memoryType = 0x01021994;
+/** With less free space the state is on the disk: a full file system would fail the tests. */
+const freeBytesMin = 1024 ** 3;
+
+const namePrefix = `ledge-${process.getuid?.()}-`;
+
+/** A pool runner whose runtimes have their state in memory, where there is room. */
+export function keepStateInMemory(runner: PoolRunnerInitializer): PoolRunnerInitializer {
+  return {
+    name: runner.name,
+    createPoolWorker(options) {
+      const worker = runner.createPoolWorker(options);
+      const start = worker.start.bind(worker);
+      worker.start = () => withMemoryFolder(start);
+      return worker;
+    },
+  };
+}
+
+let starts = 0;
+let diskFolder: string | undefined;
+
+/** Runtimes start at the same time, and share the folder. */
+async function withMemoryFolder<Result>(start: () => Promise<Result>): Promise<Result> {
+  const folder = memoryFolder();
+  if (folder === null) return start();
+  if (starts++ === 0) {
+    diskFolder = process.env["TMPDIR"];
+    process.env["TMPDIR"] = folder;
+  }
+  try {
+    return await start();
+  } finally {
+    if (--starts === 0) {
+      if (diskFolder === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = diskFolder;
+    }
+  }
+}
+
+let ownFolder: string | undefined;
+
+/** The folder of this process, or `null` if memory has too little room or none is there. */
+function memoryFolder(): string | null {
+  try {
+    const { type, bavail, bsize } = statfsSync(memoryPath);
+    if (type !== memoryType || bavail * bsize < freeBytesMin) return null;
+    ownFolder ??= makeOwnFolder();
+    return ownFolder;
+  } catch {
+    return null;
+  }
+}
+
+function makeOwnFolder(): string {
+  removeFoldersOfEndedProcesses();
+  const folder = join(memoryPath, `${namePrefix}${process.pid}`);
+  mkdirSync(folder, { mode: 0o700 });
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A process that was killed leaves its folder, which takes memory. */
+function removeFoldersOfEndedProcesses(): void {
+  for (const name of readdirSync(memoryPath)) {
+    if (!name.startsWith(namePrefix)) continue;
+    const pid = Number(name.slice(namePrefix.length));
+    if (!isRunning(pid)) rmSync(join(memoryPath, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
