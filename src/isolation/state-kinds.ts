@@ -1,14 +1,16 @@
 /** The kinds of state that tests can isolate beside buckets and DNS. */
 import type { StateFolder } from "./state-files.ts";
 
-/** By the names of the option `isolate`: where Miniflare keeps each kind. */
+/**
+ * By the names of the option `isolate`: where Miniflare keeps each kind. Not workflows: the runtime does not
+ * abort their objects, and files of an object that is alive cannot be restored.
+ */
 export const stateFolders = {
   kv: { name: "kv", hasObjects: false },
   d1: { name: "d1", hasObjects: false },
   r2: { name: "r2", hasObjects: false },
   cache: { name: "cache", hasObjects: false },
   durable_objects: { name: "do", hasObjects: true },
-  workflows: { name: "workflows", hasObjects: true },
   secrets_store: { name: "secrets-store", hasObjects: false },
   ratelimits: { name: "ratelimit", hasObjects: false },
   images: { name: "images", hasObjects: false },
