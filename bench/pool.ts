@@ -1,6 +1,7 @@
 /**
  * Tests in the vitest pool: isolated tests on a bucket against the same tests on the pool's R2 with
- * `reset()` after each, and 200 tests on an empty bucket against 200 on a bucket of 100,000 objects.
+ * `reset()` after each, and 200 tests on an empty bucket against 200 on a bucket of 100,000 objects. Then the
+ * same for KV, D1 and Durable Objects: `reset()` and new seeds for each test, and no isolation at all.
  *
  *     npm run bench -- pool [--tests 1000]
  */
@@ -19,6 +20,7 @@ interface VitestReport {
     readonly endTime: number;
     readonly assertionResults: readonly {
       readonly ancestorTitles: readonly string[];
+      readonly startTime: number;
       readonly duration: number;
       readonly status: string;
     }[];
@@ -48,6 +50,40 @@ for (const block of ["none", "100,000", "none again"]) {
   const sum = durations.reduce((total, duration) => total + duration, 0);
   console.log(
     `  seeded objects: ${block.padEnd(12)} ${sum.toFixed(0).padStart(8)}, median ${median(durations).toFixed(1)}`,
+  );
+}
+
+console.log(`\n${values.tests} tests, milliseconds from test to test (median, 95th percentile)`);
+for (const [project, text] of [
+  ["isolated", "write to KV, D1 and a Durable Object, isolated"],
+  ["reset", "the same, reset() and new seeds for each test"],
+  ["leaking", "the same, without isolation"],
+  ["nothing", "touch nothing, isolated"],
+  ["stock nothing", "touch nothing, without isolation"],
+] as const) {
+  const { testResults } = run("./pool", { TESTS: values.tests }, [`--project=${project}`]);
+  printIntervals(
+    text,
+    testResults.flatMap((file) => file.assertionResults),
+  );
+}
+
+const largeDatabase = run("./pool", {}, ["--project=large-database"]).testResults.flatMap(
+  (file) => file.assertionResults,
+);
+console.log("\n200 tests that write a row to D1, milliseconds from test to test");
+for (const block of ["none", "100 MB", "none again"]) {
+  const tests = largeDatabase.filter(({ ancestorTitles }) => ancestorTitles[0] === block);
+  printIntervals(`seeded: ${block}`, tests);
+}
+
+/** From the start of a test to the start of the next: with what isolation does in between. */
+function printIntervals(text: string, tests: readonly { readonly startTime: number }[]): void {
+  const starts = tests.map(({ startTime }) => startTime).toSorted((one, other) => one - other);
+  const intervals = starts.slice(1).map((start, index) => start - (starts[index] as number));
+  const high = intervals.toSorted((one, other) => one - other)[Math.floor(intervals.length * 0.95)];
+  console.log(
+    `  ${text.padEnd(50)} ${median(intervals).toFixed(1).padStart(8)} ${high?.toFixed(1).padStart(8)}`,
   );
 }
 

@@ -73,7 +73,8 @@ export class StateFiles {
    * aborted again, because late calls have begun some anew.
    */
   finish(): boolean {
-    const { restored, opened } = this.#pending as Pending;
+    if (this.#pending === null) throw new Error("No step has begun that could be finished.");
+    const { restored, opened } = this.#pending;
     this.#pending = null;
     const found = this.#look();
     const databases = found.flatMap((folder) => [...folder.databases.values()]);

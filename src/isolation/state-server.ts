@@ -17,7 +17,8 @@ export class StateServer {
   /** @param folder the folder of the runtime's state, which exists */
   constructor(folder: string, files: StateFiles) {
     this.path = socketPath(folder, "state");
-    this.#server = createServer((request, response) => {
+    // The runtime keeps its connection for the next test, which may come much later.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       try {
         response.end(String(answer(files, new URL(request.url ?? "", "http://state"))));
       } catch (error) {

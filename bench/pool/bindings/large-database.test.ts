@@ -1,0 +1,26 @@
+/** Tests that write a row to D1, in databases of different sizes. */
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, it } from "vitest";
+
+const { DB } = env as unknown as { DB: D1Database };
+
+const insert =
+  "INSERT INTO photos WITH RECURSIVE numbers (n) AS " +
+  "(SELECT 1 UNION ALL SELECT n + 1 FROM numbers LIMIT 10000) SELECT randomblob(1000) FROM numbers";
+
+describe.each([
+  { name: "none", megabytes: 0 },
+  { name: "100 MB", megabytes: 100 },
+  { name: "none again", megabytes: 0 },
+])("$name", ({ megabytes }) => {
+  beforeAll(async () => {
+    await DB.exec("CREATE TABLE photos (name)");
+    for (let count = 0; count < megabytes; count += 10) await DB.exec(insert);
+  });
+
+  for (let test = 0; test < 200; test++) {
+    it(`writes: ${test}`, async () => {
+      await DB.exec("INSERT INTO photos VALUES ('new')");
+    });
+  }
+});

@@ -1,0 +1,5 @@
+import { beforeAll } from "vitest";
+import { seed, writeToAll } from "./seeded-tests.ts";
+
+beforeAll(seed);
+writeToAll({ isClean: false });

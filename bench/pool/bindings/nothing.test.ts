@@ -1,0 +1,13 @@
+/** Tests that touch no binding. */
+import { beforeAll, expect, it } from "vitest";
+import { seed } from "./seeded-tests.ts";
+
+declare const testCount: number;
+
+beforeAll(seed);
+
+for (let test = 0; test < testCount; test++) {
+  it(`adds: ${test}`, () => {
+    expect(test + test).toBe(2 * test);
+  });
+}
