@@ -11,29 +11,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import type { TestTimes } from "./pool/test-times.ts";
 import { median } from "./store/measure.ts";
-
-interface VitestReport {
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly startTime: number;
-    readonly endTime: number;
-    readonly assertionResults: readonly {
-      readonly ancestorTitles: readonly string[];
-      readonly startTime: number;
-      readonly duration: number;
-      readonly status: string;
-    }[];
-  }[];
-}
 
 const { values } = parseArgs({ options: { tests: { type: "string", default: "1000" } } });
 
 // The projects run one after the other, because concurrent runs would slow each other down.
 const [store, r2] = ["store", "r2"].map((project) => {
-  const { testResults } = run("./pool", { TESTS: values.tests }, [`--project=${project}`]);
-  const [file] = testResults;
-  return file === undefined ? NaN : file.endTime - file.startTime;
+  const starts = run("./pool", { TESTS: values.tests }, [`--project=${project}`]).map(
+    ({ startTime }) => startTime,
+  );
+  return Math.max(...starts) - Math.min(...starts);
 }) as [number, number];
 console.log(`${values.tests} tests that put and read 10 objects, milliseconds`);
 console.log(`  isolated, on a bucket        ${store.toFixed(0).padStart(8)}`);
@@ -41,16 +29,11 @@ console.log(`  reset(), on the pool's R2    ${r2.toFixed(0).padStart(8)}`);
 console.log(`  ${(r2 / store).toFixed(1)} times as fast`);
 
 const manyTests = run("../test/tools/fixtures/many", {});
-console.log("\n200 tests that write, milliseconds");
+console.log(
+  "\n200 tests that put an object, milliseconds from test to test (median, 95th percentile)",
+);
 for (const block of ["none", "100,000", "none again"]) {
-  const durations = manyTests.testResults
-    .flatMap((file) => file.assertionResults)
-    .filter(({ ancestorTitles }) => ancestorTitles[0] === block)
-    .map(({ duration }) => duration);
-  const sum = durations.reduce((total, duration) => total + duration, 0);
-  console.log(
-    `  seeded objects: ${block.padEnd(12)} ${sum.toFixed(0).padStart(8)}, median ${median(durations).toFixed(1)}`,
-  );
+  printIntervals(`seeded objects: ${block}`, ofBlock(manyTests, block));
 }
 
 console.log(`\n${values.tests} tests, milliseconds from test to test (median, 95th percentile)`);
@@ -61,24 +44,21 @@ for (const [project, text] of [
   ["nothing", "touch nothing, isolated"],
   ["stock nothing", "touch nothing, without isolation"],
 ] as const) {
-  const { testResults } = run("./pool", { TESTS: values.tests }, [`--project=${project}`]);
-  printIntervals(
-    text,
-    testResults.flatMap((file) => file.assertionResults),
-  );
+  printIntervals(text, run("./pool", { TESTS: values.tests }, [`--project=${project}`]));
 }
 
-const largeDatabase = run("./pool", {}, ["--project=large-database"]).testResults.flatMap(
-  (file) => file.assertionResults,
-);
+const largeDatabase = run("./pool", {}, ["--project=large-database"]);
 console.log("\n200 tests that write a row to D1, milliseconds from test to test");
 for (const block of ["none", "100 MB", "none again"]) {
-  const tests = largeDatabase.filter(({ ancestorTitles }) => ancestorTitles[0] === block);
-  printIntervals(`seeded: ${block}`, tests);
+  printIntervals(`seeded: ${block}`, ofBlock(largeDatabase, block));
+}
+
+function ofBlock(tests: readonly TestTimes[], name: string): TestTimes[] {
+  return tests.filter(({ block }) => block === name);
 }
 
 /** From the start of a test to the start of the next: with what isolation does in between. */
-function printIntervals(text: string, tests: readonly { readonly startTime: number }[]): void {
+function printIntervals(text: string, tests: readonly TestTimes[]): void {
   const starts = tests.map(({ startTime }) => startTime).toSorted((one, other) => one - other);
   const intervals = starts.slice(1).map((start, index) => start - (starts[index] as number));
   const high = intervals.toSorted((one, other) => one - other)[Math.floor(intervals.length * 0.95)];
@@ -91,23 +71,21 @@ function run(
   folder: string,
   env: Record<string, string>,
   args: readonly string[] = [],
-): VitestReport {
+): readonly TestTimes[] {
   const work = mkdtempSync(join(tmpdir(), "ledge-bench-"));
   try {
-    const report = join(work, "report.json");
+    const times = join(work, "times.json");
     const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-    const options = ["--reporter=json", `--outputFile=${report}`, ...args];
-    spawnSync(process.execPath, [vitest, "run", ...options], {
+    const reporter = fileURLToPath(new URL("pool/test-times.ts", import.meta.url));
+    spawnSync(process.execPath, [vitest, "run", `--reporter=${reporter}`, ...args], {
       cwd: fileURLToPath(new URL(folder, import.meta.url)),
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...env, TEST_TIMES: times },
       stdio: ["ignore", "ignore", "inherit"],
     });
-    const result = JSON.parse(readFileSync(report, "utf8")) as VitestReport;
-    const failed = result.testResults
-      .flatMap((file) => file.assertionResults)
-      .filter(({ status }) => status !== "passed");
+    const tests = JSON.parse(readFileSync(times, "utf8")) as readonly TestTimes[];
+    const failed = tests.filter(({ isPassed }) => !isPassed);
     if (failed.length > 0) throw new Error(`${failed.length} tests of ${folder} failed`);
-    return result;
+    return tests;
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

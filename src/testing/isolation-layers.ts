@@ -39,9 +39,8 @@ export class IsolationLayers {
   /** Undoes the writes of this layer and of all layers above it, and removes these layers. */
   async close(layer: number, next?: number): Promise<void> {
     const { store, dns, state } = this.#isolated;
-    await Promise.all([store?.closeLayer(layer, next), dns?.closeLayer(layer, next)]);
-    // After the others: this may abort the objects of buckets and zones.
-    await state?.closeLayer(layer, next);
+    const ours = Promise.all([store?.closeLayer(layer, next), dns?.closeLayer(layer, next)]);
+    await (state === undefined ? ours : state.closeLayer(layer, next, ours));
   }
 
   /** Closes a layer and opens another in its place, in one round trip. */
@@ -59,8 +58,8 @@ export class IsolationLayers {
 
   async #open(layer: number, snapshot: boolean): Promise<void> {
     const { store, dns, state } = this.#isolated;
-    await Promise.all([store?.openLayer(layer, snapshot), dns?.openLayer(layer, snapshot)]);
-    await state?.openLayer(layer);
+    const ours = Promise.all([store?.openLayer(layer, snapshot), dns?.openLayer(layer, snapshot)]);
+    await (state === undefined ? ours : state.openLayer(layer, ours));
   }
 
   get #isolated(): Partial<Controls> {

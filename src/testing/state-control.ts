@@ -23,18 +23,19 @@ export class StateControl {
     this.#abortObjects = abortObjects;
   }
 
-  openLayer(layer: number): Promise<void> {
-    return this.#run(`open?layer=${layer}`);
+  /** @param others what must have ended before objects are aborted */
+  openLayer(layer: number, others: Promise<unknown>): Promise<void> {
+    return this.#run(`open?layer=${layer}`, others);
   }
 
   /** @param next an isolation layer to open in the same call */
-  closeLayer(layer: number, next?: number): Promise<void> {
-    return this.#run(`close?layer=${layer}${next === undefined ? "" : `&next=${next}`}`);
+  closeLayer(layer: number, next: number | undefined, others: Promise<unknown>): Promise<void> {
+    return this.#run(`close?layer=${layer}${next === undefined ? "" : `&next=${next}`}`, others);
   }
 
-  #run(step: string): Promise<void> {
+  #run(step: string, others: Promise<unknown>): Promise<void> {
     const run = this.#last.then(async () => {
-      let mustAbort = await this.#ask(step);
+      let [mustAbort] = await Promise.all([this.#ask(step), others]);
       while (mustAbort) {
         await this.#abortObjects();
         mustAbort = await this.#ask("finish");

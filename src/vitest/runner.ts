@@ -17,12 +17,15 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
 import { TestRunner } from "vitest";
 import { poolState } from "../testing/pool-state.ts";
+import { shareProxiesOfPool } from "./pool-proxies.ts";
 import { optionsKey, type RunnerOptions } from "./runner-options.ts";
 import { TaskLayers } from "./task-layers.ts";
 
 type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];
 type Suite = Parameters<TestRunner["onBeforeRunSuite"]>[0];
 type File = Parameters<TestRunner["onCollectStart"]>[0];
+
+shareProxiesOfPool();
 
 interface Attempt {
   readonly retry: number;

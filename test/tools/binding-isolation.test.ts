@@ -8,13 +8,15 @@ const fixture = fileURLToPath(new URL("fixtures/bindings", import.meta.url));
 it("a test sees nothing that another test did to any binding, in any order", async () => {
   const { status, output } = await runVitest(fixture, [], { SEEDS: "2" });
   expect(output).not.toContain("FAIL");
-  expect(output).toMatch(/Tests +156 passed \| 2 expected fail \| 2 skipped/);
-  expect(output.match(/\d+ databases are intact/g)).toHaveLength(2);
+  expect(output).toMatch(/Tests +236 passed \| 2 expected fail \| 2 skipped/);
+  expect(output.match(/\d+ databases are intact/g)).toHaveLength(4);
   expect(status).toBe(0);
 });
 
 it("the same tests fail without isolation", async () => {
-  const { status, output } = await runVitest(fixture, ["--reporter=json"], { ISOLATE: "no" });
+  const { status, output } = await runVitest(fixture, ["--reporter=json", "leaks"], {
+    ISOLATE: "no",
+  });
   const start = output.indexOf('{"numTotalTestSuites"');
   const report = JSON.parse(output.slice(start, output.lastIndexOf("}") + 1)) as {
     testResults: {

@@ -8,11 +8,9 @@ const insert =
   "INSERT INTO photos WITH RECURSIVE numbers (n) AS " +
   "(SELECT 1 UNION ALL SELECT n + 1 FROM numbers LIMIT 10000) SELECT randomblob(1000) FROM numbers";
 
-describe.each([
-  { name: "none", megabytes: 0 },
-  { name: "100 MB", megabytes: 100 },
-  { name: "none again", megabytes: 0 },
-])("$name", ({ megabytes }) => {
+const blocks = { none: 0, "100 MB": 100, "none again": 0 };
+
+describe.for(Object.entries(blocks))("%s", ([, megabytes]) => {
   beforeAll(async () => {
     await DB.exec("CREATE TABLE photos (name)");
     for (let count = 0; count < megabytes; count += 10) await DB.exec(insert);
