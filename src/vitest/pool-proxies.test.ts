@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { shareProxiesOfPool } from "./pool-proxies.ts";
 
+const getUnknownPrototypeKey = (key: string | symbol): string => `unknown ${String(key)}`;
+
 /** A class like those of the pool: each construction puts a proxy before the prototype. */
 function proxiedClass(scope: { Proxy: ProxyConstructor }) {
   let lookups = 0;
-  const getUnknownPrototypeKey = (key: string | symbol) => `unknown ${String(key)}`;
   function Class(): object {
     Class.prototype = new scope.Proxy(Class.prototype, {
       get(target: object, key, receiver) {

@@ -11,12 +11,12 @@
 const mark = "getUnknownPrototypeKey";
 
 export function shareProxiesOfPool(scope: { Proxy: ProxyConstructor } = globalThis): void {
-  const proxies = new WeakSet<object>();
+  const proxies = new WeakSet();
   scope.Proxy = new Proxy(scope.Proxy, {
-    construct(target, [object, handler]: [object, ProxyHandler<object>]) {
-      const isOfPool = String(handler?.get).includes(mark);
+    construct(target, [object, handler]: [object, { get?: unknown }]) {
+      const isOfPool = String(handler.get).includes(mark);
       if (isOfPool && proxies.has(object)) return object;
-      const proxy = new target(object, handler);
+      const proxy = new target(object, handler as ProxyHandler<object>);
       if (isOfPool) proxies.add(proxy);
       return proxy;
     },

@@ -14,6 +14,8 @@ import { makeProject, runVitest } from "./support/packed-project.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/shop", import.meta.url));
 const packages = ["storefront", "orders"];
+/** In how many random orders the tests run. */
+const orders = Number(process.env["LEDGE_ORDERS"] ?? 1);
 
 function copyShop(): string {
   const { folder } = makeProject({});
@@ -107,6 +109,10 @@ describe("a project of wrangler", { timeout: 400_000 }, () => {
     const { status, output } = await runVitest(folder);
     expect(output).toContain("7 passed");
     expect(status).toBe(0);
+    for (let seed = 1; seed <= orders; seed++) {
+      const shuffled = await runVitest(folder, ["--sequence.shuffle", `--sequence.seed=${seed}`]);
+      expect(shuffled.output).toContain("7 passed");
+    }
   });
 
   it("is edited by init, and runs in the dev server, in tests and in a deploy", async () => {

@@ -1,6 +1,6 @@
 /** Tests that write a row to D1, in databases of different sizes. */
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 const { DB } = env as unknown as { DB: D1Database };
 
@@ -18,7 +18,8 @@ describe.for(Object.entries(blocks))("%s", ([, megabytes]) => {
 
   for (let test = 0; test < 200; test++) {
     it(`writes: ${test}`, async () => {
-      await DB.exec("INSERT INTO photos VALUES ('new')");
+      const { count } = await DB.exec("INSERT INTO photos VALUES ('new')");
+      expect(count).toBe(1);
     });
   }
 });

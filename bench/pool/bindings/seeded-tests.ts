@@ -27,7 +27,7 @@ export function writeToAll({ isClean }: { readonly isClean: boolean }): void {
       await KV.put("key", "value");
       await DB.prepare("INSERT INTO photos VALUES (?)").bind("new").run();
       const count = await COUNTER.getByName("a").count();
-      if (isClean) expect([rows, count]).toEqual([1, 2]);
+      expect(isClean ? [rows, count] : [1, 2]).toEqual([1, 2]);
     });
   }
 }
