@@ -45,7 +45,10 @@ export default class IsolatingRunner extends TestRunner {
     super(...args);
     this.#options = this.injectValue(optionsKey);
     this.#state.runtime.layers.isolate(this.#options.isolate);
-    this.#state.layerOfCall = () => this.#layerOfCall() ?? 0;
+    // A bucket does not execute calls of layers that it does not know.
+    if (this.#options.isolate.includes("store")) {
+      this.#state.layerOfCall = () => this.#layerOfCall() ?? 0;
+    }
     this.#state.namesOfLayer = (layer) =>
       this.#layers.tasksOf(layer).map((task) => (task as Test).fullTestName || (task as Test).name);
   }

@@ -13,20 +13,48 @@ it("a test sees nothing that another test did to any binding, in any order", asy
   expect(status).toBe(0);
 });
 
-it("the same tests fail without isolation", async () => {
-  const { status, output } = await runVitest(fixture, ["--reporter=json", "leaks"], {
-    ISOLATE: "no",
-  });
+/** The kinds of state of which the second test saw what the first had left. */
+async function leakingKinds(isolate: string): Promise<{ leaking: string[]; kept: string[] }> {
+  const { output } = await runVitest(fixture, ["--reporter=json", "leaks"], { ISOLATE: isolate });
   const start = output.indexOf('{"numTotalTestSuites"');
-  const report = JSON.parse(output.slice(start, output.lastIndexOf("}") + 1)) as {
-    testResults: {
-      assertionResults: { ancestorTitles: string[]; title: string; status: string }[];
+  const report = JSON.parse(output.slice(start, output.lastIndexOf("}") + 1)) as Report;
+  const seconds = report.testResults
+    .flatMap((file) => file.assertionResults)
+    .filter(({ title }) => title === "second");
+  const names = (wanted: string): string[] =>
+    seconds
+      .filter(({ status }) => status === wanted)
+      .map(({ ancestorTitles: [kind = ""] }) => kind.replaceAll("'", ""));
+  return { leaking: names("failed"), kept: names("passed") };
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[];
+      readonly title: string;
+      readonly status: string;
     }[];
-  };
-  const results = report.testResults.flatMap((file) => file.assertionResults);
-  // The first test of each kind sees the seeds, and the second what the first has left.
-  const seconds = results.filter(({ title }) => title === "second");
-  expect(seconds.length).toBeGreaterThan(15);
-  expect(seconds.filter(({ status: result }) => result !== "failed")).toEqual([]);
+  }[];
+}
+
+it("the same tests fail without isolation", async () => {
+  const { leaking, kept } = await leakingKinds("no");
+  expect(leaking.length).toBeGreaterThan(15);
+  expect(kept).toEqual([]);
+});
+
+it("isolates only the kinds that the option names", async () => {
+  const { leaking, kept } = await leakingKinds("kv,cache");
+  expect(kept).toEqual(["keys of KV", "large values of KV", "entries of caches"]);
+  expect(leaking).toContain("rows of D1");
+  expect(leaking).toContain("objects of a bucket");
+});
+
+it("says which kinds there are", async () => {
+  const { status, output } = await runVitest(fixture, [], { ISOLATE: "kv,queues" });
+  expect(output).toContain(
+    'The option isolate has "queues", which is no kind of binding. The kinds are store, dns, kv, d1,',
+  );
   expect(status).toBe(1);
 });

@@ -14,7 +14,7 @@ export interface Installation {
 }
 
 const requestMilliseconds = 30_000;
-const isolationFixture = fileURLToPath(new URL("../../fixtures/isolation", import.meta.url));
+const fixtures = fileURLToPath(new URL("../../fixtures", import.meta.url));
 
 const script = (greeting: string) => `
 export default {
@@ -165,12 +165,15 @@ export const checks = {
   },
 
   vitest: async (installation: Installation) => {
-    const folder = makeFolder(installation, "vitest", {});
-    cpSync(isolationFixture, folder, {
-      recursive: true,
-      filter: (path) => !path.slice(isolationFixture.length).includes("node_modules"),
-    });
-    await tool(installation, folder, "vitest/vitest.mjs", "run").end();
+    for (const name of ["isolation", "bindings"]) {
+      const folder = makeFolder(installation, name, {});
+      const source = join(fixtures, name);
+      cpSync(source, folder, {
+        recursive: true,
+        filter: (path) => !path.slice(source.length).includes("node_modules"),
+      });
+      await tool(installation, folder, "vitest/vitest.mjs", "run").end();
+    }
   },
 };
 
