@@ -16,6 +16,7 @@ import {
   write,
 } from "../support/dev-process.ts";
 import { s3ClientOf } from "../s3/support/served-s3.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { blobFiles } from "../support/store.ts";
 
 /** PUT stores a body, and GET returns it; GET without a key returns the number of objects. */
@@ -287,9 +288,8 @@ describe("ledge dev with a mistake", { timeout: 180_000 }, () => {
     [["--log-level", "loud"], 'log or debug, not "loud".'],
     [["--prot", "1"], "There is no option --prot. Did you mean --port?"],
   ])("refuses %j", async (args, message) => {
-    const dev = ledgeDev(photos(), ...args);
-    expect(await dev.exited).toBe(2);
-    expect(dev.output).toContain(message);
+    const ran = await runInProcess(photos(), ["dev", ...args]);
+    expect(ran).toMatchObject({ code: 2, out: "", error: expect.stringContaining(message) });
   });
 });
 

@@ -6,6 +6,7 @@ import { vi } from "vitest";
 import { root } from "../../src/cli/root.ts";
 import { runCommand } from "../../src/cli/run.ts";
 import { DnsProject, type Ran } from "./dns-command.ts";
+import { StoreProject, type Ended } from "./store-command.ts";
 
 let previous: Promise<unknown> = Promise.resolve();
 
@@ -53,5 +54,13 @@ function capture(stream: NodeJS.WriteStream): { readonly text: string; end(): vo
 export class ServedDnsProject extends DnsProject {
   override run(...words: string[]): Promise<Ran> {
     return runInProcess(this.folder, ["dns", ...words]);
+  }
+}
+
+/** A project whose buckets a runtime has, and commands that run in the test's process. */
+export class ServedStoreProject extends StoreProject {
+  override async store(...words: string[]): Promise<Ended> {
+    const { code, out, error } = await runInProcess(this.folder, ["store", ...words]);
+    return { code, output: Buffer.from(out), text: out, errors: error };
   }
 }
