@@ -125,24 +125,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     expect(runRecords(folder)).toEqual([]);
   });
 
-  it("reloads a saved source, keeps the objects, and leaves no process after SIGTERM", async () => {
-    const folder = photos();
-    const dev = ledgeDev(folder, "--no-dns");
-    const url = await dev.url();
-    await put(url, "cat");
-    await waitForAnswer(url, { greeting: "hello", objects: 1 });
-
-    write(join(folder, "src/index.ts"), script("good day"));
-    await waitForAnswer(url, { greeting: "good day", objects: 1 });
-    expect(sameBytes(await get(url, "cat"), photo)).toBe(true);
-    await dev.waitForOutput(/^Reloaded\.$/m);
-
-    expect(await dev.end("SIGTERM")).toBe(0);
-    expect(dev.hasProcesses()).toBe(false);
-    expect(runRecords(folder)).toEqual([]);
-  });
-
-  it("starts the script when its mistakes are mended", async () => {
+  it("starts the script when its mistakes are mended, reloads a saved source, and keeps the objects", async () => {
     const folder = photos();
     write(join(folder, "src/index.ts"), `throw new Error("not yet");\n${script()}`);
     const dev = ledgeDev(folder, "--no-dns");
@@ -156,11 +139,25 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     expect(dev.output).not.toMatch(/^Ready/m);
 
     write(join(folder, "src/index.ts"), script());
-    await waitForAnswer(await dev.url(), { greeting: "hello", objects: 0 });
+    const url = await dev.url();
+    await waitForAnswer(url, { greeting: "hello", objects: 0 });
+    await put(url, "cat");
+    await waitForAnswer(url, { greeting: "hello", objects: 1 });
+
+    const since = dev.output.length;
+    write(join(folder, "src/index.ts"), script("good day"));
+    await waitForAnswer(url, { greeting: "good day", objects: 1 });
+    expect(sameBytes(await get(url, "cat"), photo)).toBe(true);
+    await dev.waitForOutput(/^Reloaded\.$/m, since);
+
+    expect(await dev.end("SIGTERM")).toBe(0);
+    expect(dev.hasProcesses()).toBe(false);
+    expect(runRecords(folder)).toEqual([]);
   });
 
   it("applies a changed configuration, and keeps the previous one while the file has mistakes", async () => {
-    const folder = photos();
+    // --no-dns leaves DNS out, with its binding.
+    const folder = photos({ dns: { binding: "DNS" } });
     const path = join(folder, "wrangler.jsonc");
     write(
       join(folder, "src/index.ts"),
@@ -169,6 +166,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
     const dev = ledgeDev(folder, "--no-dns");
     const url = await dev.url();
     await waitForAnswer(url, ["PHOTOS"]);
+    expect(dev.output).not.toContain("DNS API");
     const s3 = await s3ClientOf(dev);
     const anonymous = { target: "/photos/none", isAnonymous: true };
     expect((await s3.send(anonymous)).code).toBe("InvalidArgument");
