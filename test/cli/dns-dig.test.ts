@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { Client } from "../dns/support/client.ts";
-import { DnsProject } from "../support/dns-command.ts";
+import { ServedDnsProject } from "../support/in-process-command.ts";
 
-const project = new DnsProject({
+const project = new ServedDnsProject({
   zones: [
     {
       name: "example.org",

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { Client, credentials } from "../dns/support/client.ts";
-import { DnsProject } from "../support/dns-command.ts";
+import { ServedDnsProject } from "../support/in-process-command.ts";
 
 const records = [{ type: "A", name: "www", content: "192.0.2.1", ttl: 300 }];
-const project = new DnsProject({ zones: [{ name: "example.org", records }] });
+const project = new ServedDnsProject({ zones: [{ name: "example.org", records }] });
 let running: RunningDns;
 
 beforeAll(async () => {

@@ -10,10 +10,10 @@ import { blankMessage, decodeMessage, encodeMessage } from "../../src/dns/wire/m
 import type { ResourceRecord } from "../../src/dns/wire/resource-record.ts";
 import { recordType } from "../../src/dns/record/registry.ts";
 import { Client } from "../dns/support/client.ts";
-import { DnsProject } from "../support/dns-command.ts";
+import { ServedDnsProject } from "../support/in-process-command.ts";
 
 const secret = Buffer.from("a secret of thirty-two octets...").toString("base64");
-const project = new DnsProject({ keys: [{ name: "to-ledge", secret }] });
+const project = new ServedDnsProject({ keys: [{ name: "to-ledge", secret }] });
 let running: RunningDns;
 
 beforeAll(async () => {
@@ -100,7 +100,7 @@ describe("ledge dns import, from a file", () => {
 });
 
 describe("ledge dns import, from a name server", () => {
-  const source = new DnsProject({
+  const source = new ServedDnsProject({
     name_rules: "dns",
     keys: [{ name: "to-ledge", secret }],
     transfers: { allow: ["key:to-ledge"] },

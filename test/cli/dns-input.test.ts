@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
-import { DnsProject, type Ran } from "../support/dns-command.ts";
+import { DnsProject } from "../support/dns-command.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 
 const project = new DnsProject({
   zones: [
@@ -83,29 +84,30 @@ const table: [string[], number, string][] = [
 ];
 
 describe("ledge dns refuses", () => {
-  let ran: Ran[];
+  it.each(table.map(([words, code, message]) => ({ line: words.join(" "), words, code, message })))(
+    "$line",
+    async ({ words, code, message }) => {
+      const ran = await runInProcess(project.folder, ["dns", ...words]);
+      expect(ran.error).toContain(message);
+      expect(ran).toMatchObject({ code, out: "" });
+      // The message has no stack trace.
+      expect(ran.error).not.toMatch(/^\s+at /m);
+    },
+  );
 
-  beforeAll(async () => {
-    // Each command is a process; three run at a time.
-    const waiting = table.map(([words], index) => ({ words, index }));
-    const results: Ran[] = [];
-    const runWaiting = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        results[next.index] = await project.run(...next.words);
-      }
-    };
-    await Promise.all([runWaiting(), runWaiting(), runWaiting()]);
-    ran = results;
-  }, 120_000);
-
-  it.each(
-    table.map(([words, code, message], index) => ({ line: words.join(" "), code, message, index })),
-  )("$line", ({ code, message, index }) => {
-    const { out, error, code: actual } = ran[index] as Ran;
-    expect(error).toContain(message);
-    expect({ code: actual, out }).toEqual({ code, out: "" });
-    // The message has no stack trace.
-    expect(error).not.toMatch(/^\s+at /m);
+  it("as a process, with the same messages and exit codes", async () => {
+    // One command of each exit code, and the commands that fail in a connection.
+    const rows = table.filter(([words]) =>
+      ["list", "list exampel.org", "zones --create example.org"]
+        .concat(["import example.org --from 127.0.0.1:1", "zones --url http://127.0.0.1:1"])
+        .includes(words.join(" ")),
+    );
+    expect(rows).toHaveLength(5);
+    for (const [words, code, message] of rows) {
+      const ran = await project.run(...words);
+      expect(ran).toMatchObject({ code, out: "", error: expect.stringContaining(message) });
+      expect(ran.error).not.toMatch(/^\s+at /m);
+    }
   });
 
   it("and changes nothing", async () => {

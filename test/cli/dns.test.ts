@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { Client } from "../dns/support/client.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
+import { ServedDnsProject } from "../support/in-process-command.ts";
 
 const runRecordOf = ({ folder }: DnsProject) => join(folder, ".wrangler/state/v3/dns/running.json");
 
 describe("ledge dns, with a running server", () => {
-  const project = new DnsProject();
+  const project = new ServedDnsProject();
   let running: RunningDns;
 
   beforeAll(async () => {
@@ -211,7 +212,7 @@ describe("ledge dns, without a server", () => {
 });
 
 describe("the server of ledge dns", () => {
-  const project = new DnsProject({ zones: [{ name: "here.example" }] });
+  const project = new ServedDnsProject({ zones: [{ name: "here.example" }] });
   const elsewhere = new DnsProject({
     email: "owner@example.org",
     key: "another-key-of-another-server",
@@ -277,6 +278,7 @@ describe("the server of ledge dns", () => {
         env: { staging: { dns: { zones: [{ name: "s.example" }] } } },
       }),
     );
-    expect(await project.json("zones", "--env", "staging")).toMatchObject([{ name: "s.example" }]);
+    const { out } = await runDns(project.folder, ["zones", "--env", "staging", "--json"]);
+    expect(JSON.parse(out)).toMatchObject([{ name: "s.example" }]);
   });
 });

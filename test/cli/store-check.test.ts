@@ -1,14 +1,34 @@
 /** `ledge store check`: finds damage, names it, and does not disturb a runtime. */
-import { appendFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { StoreBucket } from "../../src/types/store.ts";
 import { bytesOf } from "../support/bytes.ts";
 import { bucketDatabase, checkpoint, flipBit, flipIn } from "../support/damage.ts";
 import { blobFiles } from "../support/store.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { StoreProject } from "../support/store-command.ts";
 
 const partBytes = 5 * 1024 * 1024;
+
+/** A check starts no runtime, and most tests need no process for it. */
+class CheckedProject extends StoreProject {
+  async check(...words: string[]): Promise<{ code: number | null; text: string }> {
+    const { code, out } = await runInProcess(this.folder, ["store", "check", "photos", ...words]);
+    return { code, text: out };
+  }
+}
 
 /** Values of every kind: in a row, with a tail, in a file, in parts. */
 async function fill(bucket: StoreBucket): Promise<void> {
@@ -24,13 +44,23 @@ async function fill(bucket: StoreBucket): Promise<void> {
   await open.uploadPart(1, bytesOf(300_000, 7));
 }
 
-/** A project whose bucket is filled, and that no process uses. */
-async function filledProject(): Promise<StoreProject> {
-  const project = new StoreProject();
+const copies = mkdtempSync(join(tmpdir(), "ledge-check-"));
+const filledState = join(copies, "filled");
+afterAll(() => rmSync(copies, { recursive: true, force: true }));
+
+/** A project whose bucket is filled, and that no process uses. The first project is filled, others copy it. */
+async function filledProject(): Promise<CheckedProject> {
+  const project = new CheckedProject();
+  const state = project.path(".wrangler");
+  if (existsSync(filledState)) {
+    cpSync(filledState, state, { recursive: true });
+    return project;
+  }
   const miniflare = await project.serve();
   const { BUCKET } = await miniflare.getBindings<{ BUCKET: StoreBucket }>();
   await fill(BUCKET);
   await miniflare.dispose();
+  cpSync(state, filledState, { recursive: true });
   return project;
 }
 
@@ -50,8 +80,9 @@ interface CheckJson {
   }[];
 }
 
-async function damagesOf(project: StoreProject): Promise<[key: string | undefined, string][]> {
-  const { buckets } = await project.json<CheckJson>("check", "photos");
+async function damagesOf(project: CheckedProject): Promise<[key: string | undefined, string][]> {
+  const { text } = await project.check("--json");
+  const { buckets } = JSON.parse(text) as CheckJson;
   return (buckets[0]?.damages ?? []).map(({ key, problem }) => [key, problem]);
 }
 
@@ -142,7 +173,7 @@ describe("ledge store check", () => {
     const project = await filledProject();
     checkpoint(database(project));
     for (const [, harm] of group) harm(project);
-    const { code, text } = await project.store("check", "photos");
+    const { code, text } = await project.check();
     expect(code).toBe(1);
     for (const [, , key] of group) expect(text).toContain(`  "${key}": `);
     expect(text).toContain("Put each damaged object again, or delete it");
@@ -172,7 +203,7 @@ describe("ledge store check", () => {
     const project = await filledProject();
     checkpoint(database(project));
     writeFileSync(database(project), "This is not a database.".repeat(1000));
-    const { code, text } = await project.store("check", "photos");
+    const { code, text } = await project.check();
     expect(code).toBe(1);
     expect(text).toContain("The database cannot be read: file is not a database.");
     expect(text).toContain(`restore ${database(project)} from a backup`);
@@ -194,7 +225,7 @@ describe("ledge store check", () => {
     const project = await filledProject();
     const orphan = `${"0".repeat(16)}.${"1".repeat(32)}`;
     writeFileSync(join(fileOf(project, 200_000), "..", orphan), "orphan");
-    const { code, text } = await project.store("check", "photos");
+    const { code, text } = await project.check();
     expect(text).toContain("1 unused file (6 bytes) of ended runs");
     expect(code).toBe(0);
   });
@@ -221,7 +252,7 @@ describe("ledge store check", () => {
     checkpoint(database(project));
     renameSync(database(project), replaced);
     renameSync(kept, database(project));
-    expect(await project.store("check", "photos")).toMatchObject({ code: 0 });
+    expect(await project.check()).toMatchObject({ code: 0 });
     renameSync(database(project), kept);
     renameSync(replaced, database(project));
     rmSync(`${database(project)}-wal`, { force: true });
@@ -230,7 +261,7 @@ describe("ledge store check", () => {
     const given = await project.store("gc", "--lost");
     expect(given.text).toMatch(/^Removed 3 unused files/);
     expect(blobFiles(project.persistPath)).toEqual([]);
-    expect(await project.store("check", "photos")).toMatchObject({ code: 0 });
+    expect(await project.check()).toMatchObject({ code: 0 });
   });
 
   it("suggests a bucket", async () => {

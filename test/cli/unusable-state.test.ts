@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createProject } from "../support/dev-process.ts";
 import { formatVersion } from "../../src/store/core/database-format.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { StoreProject } from "../support/store-command.ts";
 
 const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
@@ -89,14 +90,14 @@ it("a database of a newer format: every command names the bucket and the formats
   ];
   const folders = ["import photos .", "export photos copy"];
   for (const words of [...commands, ...others, ...folders]) {
-    const { code, errors } = await here.store(...words.split(" "));
+    const { code, error } = await runInProcess(here.folder, ["store", ...words.split(" ")]);
     expect([words, code]).toEqual([words, 1]);
-    expect(errors).toContain(
+    expect(error).toContain(
       'Cannot open bucket "photos": its database has format 1000, and this version of Ledge knows ' +
         `formats up to ${formatVersion}. Use the version of Ledge that wrote the database, or another ` +
         "state folder.",
     );
-    expect(errors).not.toMatch(/^ +at /m);
+    expect(error).not.toMatch(/^ +at /m);
   }
   const { BUCKET } = await miniflare.getBindings<{ BUCKET: { list(): Promise<unknown> } }>();
   await expect(BUCKET.list()).rejects.toThrow(

@@ -107,19 +107,17 @@ interface Answer {
 }
 
 describe("ledge dev with DNS", { timeout: 180_000 }, () => {
-  it("binds the script to the zones of the API, also after a reload", async () => {
-    const folder = createProject({
-      "wrangler.toml": `
-        name = "names"
-        main = "src/index.js"
-        compatibility_date = "2026-08-01"
-        [dns]
-        binding = "DNS"
-        [[dns.zones]]
-        name = "example.com"
-      `,
-      "src/index.js": dnsScript,
-    });
+  it("binds the script to the zones of the API, also after a reload and a changed table", async () => {
+    const table = `
+      name = "names"
+      main = "src/index.js"
+      compatibility_date = "2026-08-01"
+      [dns]
+      binding = "DNS"
+      [[dns.zones]]
+      name = "example.com"
+    `;
+    const folder = createProject({ "wrangler.toml": table, "src/index.js": dnsScript });
     const dev = ledgeDev(folder);
     const url = await dev.url();
     const [, api] = await dev.waitForOutput(/DNS API +(\S+)/);
@@ -148,43 +146,15 @@ describe("ledge dev with DNS", { timeout: 180_000 }, () => {
 
     await waitForAnswer(`${url}/fault`, "set");
     expect((await fetch(`${api}/zones`, { headers: credentials })).status).toBe(503);
-  });
 
-  it("restarts when the table changes", async () => {
-    const configuration = {
-      name: "names",
-      main: "src/index.js",
-      compatibility_date: "2026-08-01",
-      dns: { binding: "DNS", zones: [{ name: "example.com" }] },
-    };
-    const folder = createProject({ "wrangler.json": configuration, "src/index.js": dnsScript });
-    const dev = ledgeDev(folder);
-    const url = await dev.url();
+    // A changed table starts DNS again, at the same ports.
     const ports = () => dev.output.match(/(?<=^DNS.*127\.0\.0\.1:)\d+/gm);
     const before = ports();
     const since = dev.output.length;
-    const zones = [{ name: "example.com" }, { name: "example.org" }];
-    write(join(folder, "wrangler.json"), { ...configuration, dns: { binding: "DNS", zones } });
+    write(join(folder, "wrangler.toml"), `${table}[[dns.zones]]\nname = "example.org"\n`);
     await dev.waitForOutput(/The configuration has changed\.\nReady/, since);
-    const { result } = (await (await fetch(`${url}/zones`)).json()) as Answer;
-    expect(result.map(({ name }) => name).sort()).toEqual(["example.com", "example.org"]);
-    // The ports of the record API and of DNS stay.
+    expect((await names(`${url}/zones`)).sort()).toEqual(["example.com", "example.org"]);
     expect(before).toHaveLength(2);
     expect(ports()).toEqual([...(before ?? []), ...(before ?? [])]);
-  });
-
-  it("is left out with --no-dns, with its binding", async () => {
-    const folder = createProject({
-      "wrangler.json": {
-        name: "names",
-        main: "src/index.js",
-        compatibility_date: "2026-08-01",
-        dns: { binding: "DNS" },
-      },
-      "src/index.js": "export default { fetch: (_, env) => Response.json(Object.keys(env)) };",
-    });
-    const dev = ledgeDev(folder, "--no-dns");
-    await waitForAnswer(await dev.url(), []);
-    expect(dev.output).not.toContain("DNS API");
   });
 });

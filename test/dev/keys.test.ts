@@ -3,8 +3,8 @@
  * `vitest.config.ts` leaves this file out on machines without that command.
  */
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { DevProcess, ledge, createProject, write } from "../support/dev-process.ts";
+import { describe, expect, it, vi } from "vitest";
+import { DevProcess, ledge, createProject, waitOptions, write } from "../support/dev-process.ts";
 
 const terminal = "/usr/bin/script";
 const hello = 'export default { fetch: () => new Response("hello") };';
@@ -28,7 +28,7 @@ const keysLine =
   /^\[b\] open a browser\s+\[e\] open local explorer\s+\[r\] restart\s+\[c\] clear console\s+\[x\] to exit$/m;
 
 describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
-  it.each(["x", "\u0003"])("has wrangler's keys and its own, and ends on %j", async (quit) => {
+  it('has wrangler\'s keys and its own, and ends on "x"', async () => {
     const { dev } = startOnTerminal();
     const url = await dev.url();
     await dev.waitForOutput(keysLine);
@@ -53,16 +53,16 @@ describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
       await dev.waitForOutput(answer);
     }
 
-    dev.child.stdin?.write(quit);
+    dev.child.stdin?.write("x");
     expect(await dev.exited).toBe(0);
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
-  it("waits for a change after it has shown the error", async () => {
+  it("waits for a change after it has shown the error, and ends on Ctrl+C", async () => {
     const { dev, path } = startOnTerminal("this is no script");
     await dev.waitForOutput(/Expected ";"[^]*^Waiting for a change\.$/m);
     write(path, hello);
-    await dev.url();
+    const url = await dev.url();
 
     let since = dev.output.length;
     write(path, "this is no script either");
@@ -72,5 +72,14 @@ describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
     since = dev.output.length;
     write(path, `throw new Error("at the start");\n${hello}`);
     await dev.waitForOutput(/at the start[^]*^Waiting for a change\.$/m, since);
+
+    write(path, hello);
+    await vi.waitFor(
+      async () => expect(await (await fetch(url)).text()).toBe("hello"),
+      waitOptions,
+    );
+    dev.child.stdin?.write("\u0003");
+    expect(await dev.exited).toBe(0);
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 });

@@ -11,6 +11,7 @@ import {
   waitForAnswer,
   write,
 } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 
 const configuration = {
   name: "options",
@@ -96,10 +97,9 @@ describe("ledge dev", () => {
       "empty.json": { name: "empty", compatibility_date: "2026-08-01" },
       "index.js": script,
     });
-    const dev = ledgeDev(folder, "--no-dns", ...words);
-    expect(await dev.exited).toBe(code);
-    expect(dev.output).toContain(message);
-    expect(dev.output).not.toMatch(/wrangler dev|^ +at /m);
+    const ran = await runInProcess(folder, ["dev", "--port", "0", "--no-dns", ...words]);
+    expect(ran).toMatchObject({ code, out: "", error: expect.stringContaining(message) });
+    expect(ran.error).not.toMatch(/wrangler dev|^ +at /m);
   });
 
   it("shows a failed build without colours in a pipe", async () => {

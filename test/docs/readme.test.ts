@@ -7,6 +7,7 @@ import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
 import { expectations } from "../store/differential.expectations.ts";
 import { temporaryFolder } from "../support/store.ts";
+import { linksOf } from "./support/links.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -27,12 +28,6 @@ function blocks(page: string, language: string): string[] {
     .map(({ block }) => block);
 }
 
-/** The targets of relative links. */
-function linksOf(page: string): string[] {
-  const links = read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g);
-  return Array.from(links, ([, target]) => target as string);
-}
-
 describe("README.md", () => {
   it("shows the script of the quick start, and what it prints", () => {
     const example = join(root, "examples/quick-start/start.js");
@@ -45,25 +40,6 @@ describe("README.md", () => {
     });
     expect(printed).toBe(output);
     expect(blocks("examples/quick-start/README.md", "")).toEqual([output]);
-  });
-
-  it("links to files that are in the package, as all pages of the package do", () => {
-    const [{ files }] = JSON.parse(
-      execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-        cwd: root,
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "ignore"],
-      }),
-    ) as [{ files: { path: string }[] }];
-    const packed = files.map(({ path }) => path);
-    const isPacked = (path: string): boolean =>
-      packed.includes(path) || packed.some((each) => each.startsWith(`${path}/`));
-    const missing = packed
-      .filter((path) => path.endsWith(".md"))
-      .flatMap((page) => linksOf(page).map((link) => ({ page, link })))
-      .filter(({ page, link }) => !isPacked(join(dirname(page), link).replace(/\/$/, "")));
-    expect(packed).toContain("README.md");
-    expect(missing).toEqual([]);
   });
 
   it("names only scripts that there are", () => {
@@ -90,7 +66,7 @@ describe("docs/deviations.md", () => {
 
 describe("every page", () => {
   it.each(pages)("%s has links that lead somewhere, and JSON that is JSON", (page) => {
-    for (const target of linksOf(page)) {
+    for (const target of linksOf(read(page))) {
       expect(() => readdirOrFile(resolve(root, dirname(page), target))).not.toThrow();
     }
     for (const block of [...blocks(page, "json"), ...blocks(page, "jsonc")]) {

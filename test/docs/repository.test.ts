@@ -1,9 +1,10 @@
 /** House rules that a program can check, and the files of the published package. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { linksOf } from "./support/links.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = (command: string, ...args: string[]) =>
@@ -30,6 +31,14 @@ describe("the repository", () => {
 });
 
 describe("the package", () => {
+  let packed: string[];
+  beforeAll(() => {
+    const [report] = JSON.parse(run("npm", "pack", "--dry-run", "--json")) as [
+      { files: { path: string }[] },
+    ];
+    packed = report.files.map(({ path }) => path);
+  });
+
   it("loads Miniflare and wrangler by require(), which is faster than import", () => {
     const built = readdirSync(join(root, "dist")).filter((file) => file.endsWith(".js"));
     expect(built.length).toBeGreaterThan(10);
@@ -38,9 +47,6 @@ describe("the package", () => {
   });
 
   it("holds the files that its entry points need, its documentation, and no other", () => {
-    const [{ files: packed }] = JSON.parse(run("npm", "pack", "--dry-run", "--json")) as [
-      { files: { path: string }[] },
-    ];
     // What the entry points import is divided into chunks as the bundler likes.
     const chunks = new Set<string>();
     const follow = (file: string): void => {
@@ -82,10 +88,20 @@ describe("the package", () => {
       "dist/workerd/store-bucket.js",
       ...Array.from(new Set([...entries, ...chunks]), (file) => `dist/${file}`),
     ];
-    const paths = packed.map(({ path }) => path);
-    const others = paths.filter((path) => !isPage(path) || path === "README.md");
+    const others = packed.filter((path) => !isPage(path) || path === "README.md");
     expect(others.sort()).toEqual(expected.sort());
-    expect(paths.filter((path) => isPage(path) && !files.includes(path))).toEqual([]);
+    expect(packed.filter((path) => isPage(path) && !files.includes(path))).toEqual([]);
+  });
+
+  it("has the files to which its pages link", () => {
+    const isPacked = (path: string): boolean =>
+      packed.includes(path) || packed.some((each) => each.startsWith(`${path}/`));
+    const missing = packed
+      .filter((path) => path.endsWith(".md"))
+      .flatMap((page) => linksOf(read(page)).map((link) => ({ page, link })))
+      .filter(({ page, link }) => !isPacked(join(dirname(page), link).replace(/\/$/, "")));
+    expect(packed).toContain("README.md");
+    expect(missing).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startTestDns } from "../dns/support/running-dns.ts";
 import { createProject, ledgeDev, waitOptions } from "../support/dev-process.ts";
+import { runInProcess } from "../support/in-process-command.ts";
 import { startStore, temporaryFolder } from "../support/store.ts";
 import { run } from "../support/project.ts";
 import { argumentsOf, hasProc, processTree } from "./support/listening-sockets.ts";
@@ -149,7 +150,7 @@ test("secrets are in no output and in no arguments", async () => {
     ["store", "buckets", "--json"],
   ];
   for (const words of commands) {
-    const { out, error } = await run(folder, "ledge", ...words);
+    const { out, error } = await runInProcess(folder, words);
     texts.push(out, error);
   }
   expect(await dev.end()).toBe(0);

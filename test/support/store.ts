@@ -18,14 +18,27 @@ interface StoreControl {
   closeLayer(layer: number): Promise<void>;
 }
 
+/** Host of the URLs that Miniflare routes to the worker with the control. */
+const controlHost = "control.test";
+
 /**
- * Has the control for Node. The binding is not in the worker of the test, because Miniflare starts a
- * thread for it, which takes longer than the runtime's start. Most tests do not need the control.
+ * Calls the control for Node. The control is no binding in Node, because Miniflare starts a thread for
+ * such a binding, which takes longer than the runtime's start.
  */
-const controlWorker = worker("export default {};", {
-  name: "control",
-  env: { CONTROL: controlEntry },
-});
+const controlWorker = {
+  config: {
+    ...worker(
+      `export default {
+        async fetch(request, { CONTROL }) {
+          const { method, args } = await request.json();
+          return Response.json((await CONTROL[method](...args)) ?? null);
+        },
+      };`,
+      { name: "control", env: { CONTROL: controlEntry } },
+    ).config,
+    triggers: [{ type: "fetch" as const, pattern: `${controlHost}/*` }],
+  },
+};
 
 /** Creates a folder and removes it when the test ends. */
 export function temporaryFolder(): string {
@@ -63,16 +76,14 @@ async function bucketOf(miniflare: Miniflare): Promise<StoreBucket> {
   return BUCKET;
 }
 
-/** Gets the binding when a method is called. */
 function controlOf(miniflare: Miniflare): StoreControl {
   return new Proxy({} as StoreControl, {
     get:
       (_, method: keyof StoreControl) =>
-      async (...args: never[]): Promise<unknown> => {
-        const { CONTROL } = await miniflare.getBindings<{
-          CONTROL: Record<keyof StoreControl, (...args: never[]) => Promise<unknown>>;
-        }>("control");
-        return CONTROL[method](...args);
+      async (...args: unknown[]): Promise<unknown> => {
+        const body = JSON.stringify({ method, args });
+        const request = { method: "POST", body };
+        return (await miniflare.dispatchFetch(`http://${controlHost}/`, request)).json();
       },
   });
 }

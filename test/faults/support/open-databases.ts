@@ -31,22 +31,27 @@ function databaseFolders(persistPath: string): string[] {
   );
 }
 
-function hasDatabaseOpen(processId: number, folders: readonly string[]): boolean {
+/** The paths of the databases that a process has open. */
+function openDatabases(processId: number): string[] {
   let names: string[];
   try {
     names = readdirSync(`/proc/${processId}/fd`);
   } catch {
-    return false;
+    return [];
   }
-  return names.some((name) => {
+  return names.flatMap((name) => {
     try {
       const path = readlinkSync(`/proc/${processId}/fd/${name}`);
       // The owner has the folder itself open, too, before it opens a database.
-      return /\.sqlite(-wal|-shm)?$/.test(path) && folders.some((each) => path.startsWith(each));
+      return /\.sqlite(-wal|-shm)?$/.test(path) ? [path] : [];
     } catch {
-      return false;
+      return [];
     }
   });
+}
+
+function hasDatabaseOpen(processId: number, folders: readonly string[]): boolean {
+  return openDatabases(processId).some((path) => folders.some((each) => path.startsWith(each)));
 }
 
 /** The processes that have a database of one of the two kinds open. */
@@ -77,12 +82,19 @@ export class OwnerMonitor {
   }
 
   #sample(): void {
-    const marked = this.#markedProcesses();
+    const processes = this.#markedProcesses().map((processId) => ({
+      processId,
+      databases: openDatabases(processId),
+    }));
     for (const folder of this.#folders) {
-      const open = marked.filter((processId) => hasDatabaseOpen(processId, [folder]));
+      const open = processes.filter(({ databases }) =>
+        databases.some((path) => path.startsWith(folder)),
+      );
       if (open.length < 2) continue;
       // The scan takes time: the first process may have ended before the last opened a database.
-      const still = open.filter((processId) => hasDatabaseOpen(processId, [folder]));
+      const still = open
+        .map(({ processId }) => processId)
+        .filter((processId) => hasDatabaseOpen(processId, [folder]));
       if (still.length < 2) continue;
       const names = still.map((processId) => `${processId} (${readProcess(processId)?.state})`);
       this.#violations.push(`Processes ${names.join(", ")} have databases in ${folder} open.`);

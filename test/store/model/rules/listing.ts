@@ -59,8 +59,7 @@ function readCursor(cursor: string): Position {
 export function pageOf(keys: Iterable<string>, listing: Listing): Page {
   const { prefix, delimiter, startAfter, position, limit } = listing;
   const items = new Map<string, Position>();
-  for (const key of [...keys].sort(compareUtf8)) {
-    if (!key.startsWith(prefix)) continue;
+  for (const key of sortUtf8([...keys].filter((each) => each.startsWith(prefix)))) {
     if (startAfter !== undefined && compareUtf8(key, startAfter) <= 0) continue;
     if (position && "key" in position && compareUtf8(key, position.key) <= 0) continue;
     const found = delimiter === "" ? -1 : key.indexOf(delimiter, prefix.length);
@@ -80,6 +79,13 @@ export function pageOf(keys: Iterable<string>, listing: Listing): Page {
     groups: page.flatMap((item) => ("group" in item ? [item.group] : [])),
     next: all.length > page.length ? page.at(-1) : undefined,
   };
+}
+
+function sortUtf8(keys: readonly string[]): string[] {
+  return keys
+    .map((key) => ({ key, bytes: Buffer.from(key) }))
+    .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+    .map(({ key }) => key);
 }
 
 function compareUtf8(a: string, b: string): number {
