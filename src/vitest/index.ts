@@ -173,7 +173,13 @@ function resolveOptions(options: LedgeOptions, root: string, files: DerivedFiles
     );
   }
   const derivedPath = config.path === null ? undefined : files.write(config);
-  return withBindings(config, poolOptions, derivedPath, snapshotKinds(isolate));
+  const kinds = isolatedKinds(isolate);
+  return withBindings(
+    config,
+    poolOptions,
+    derivedPath,
+    stateKinds.filter((kind) => kinds.includes(kind)),
+  );
 }
 
 const allKinds: readonly IsolatedKind[] = ["store", "dns", ...stateKinds];
@@ -187,12 +193,6 @@ function isolatedKinds(isolate: LedgeOptions["isolate"] = true): readonly Isolat
     `The option isolate has "${unknown}", which is no kind of binding. The kinds are ` +
       `${allKinds.join(", ")}.`,
   );
-}
-
-/** The other bindings that snapshots include: all where tests are not isolated. */
-function snapshotKinds(isolate: LedgeOptions["isolate"]): readonly StateKind[] {
-  const kinds = isolatedKinds(isolate === false ? true : isolate);
-  return stateKinds.filter((kind) => kinds.includes(kind));
 }
 
 /** The configuration files for the pool. They are removed when vitest or the process ends. */
