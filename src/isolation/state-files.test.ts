@@ -222,6 +222,30 @@ describe("StateFiles", () => {
     expect(runtime.values("kv/a")).toEqual(["seed"]);
   });
 
+  it("aborts an object again that a late call has made, and removes its database", () => {
+    runtime.open(1);
+    runtime.write("kv/a", "of the test");
+    expect(runtime.files.close(1, 2)).toBe(true);
+    runtime.abort();
+    runtime.write("do/late", "late");
+    expect(runtime.files.finish()).toBe(true);
+    runtime.abort();
+    expect(runtime.files.finish()).toBe(false);
+    expect(existsSync(runtime.databasePath("do/late"))).toBe(false);
+  });
+
+  it("does not wait for a script that calls for ever", () => {
+    runtime.open(1);
+    runtime.write("kv/a", "of the test");
+    let mustAbort = runtime.files.close(1, 2);
+    for (let count = 0; mustAbort && count < 100; count++) {
+      runtime.abort();
+      runtime.write("kv/b", "again");
+      mustAbort = runtime.files.finish();
+    }
+    expect(mustAbort).toBe(false);
+  });
+
   it("keeps no copies that no layer needs", () => {
     runtime.write("kv/a", "seed");
     runtime.open(1);

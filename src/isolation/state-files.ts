@@ -27,10 +27,15 @@ interface Layer {
   readonly folders: readonly SavedFolder[];
 }
 
+/** A step of which the first half is done. */
 interface Pending {
   readonly restored: Layer | null;
   readonly opened: number | undefined;
+  readonly abortsLeft: number;
 }
+
+/** A script that never stops to call begins its objects anew for ever. */
+const abortsMax = 5;
 
 export interface StateFolder {
   readonly name: string;
@@ -54,7 +59,7 @@ export class StateFiles {
 
   /** Opens a layer above all others. Returns whether the objects must be aborted first. */
   open(layer: number): boolean {
-    return this.#begin({ restored: null, opened: layer });
+    return this.#begin(null, layer);
   }
 
   /**
@@ -65,7 +70,7 @@ export class StateFiles {
    */
   close(layer: number, opened?: number): boolean {
     const restored = this.#layers.find((each) => each.layer >= layer) ?? null;
-    return this.#begin({ restored, opened });
+    return this.#begin(restored, opened);
   }
 
   /**
@@ -74,15 +79,16 @@ export class StateFiles {
    */
   finish(): boolean {
     if (this.#pending === null) throw new Error("No step has begun that could be finished.");
-    const { restored, opened } = this.#pending;
-    this.#pending = null;
+    const { restored, opened, abortsLeft } = this.#pending;
     const found = this.#look();
     const databases = found.flatMap((folder) => [...folder.databases.values()]);
-    const wereOpened = databases.map((files) => files.bringBack());
-    if (wereOpened.includes(true)) {
-      this.#pending = { restored, opened };
+    const begun = databases.filter((files) => files.bringBack() || files.isOpen);
+    if (begun.length > 0 && abortsLeft > 0) {
+      for (const files of begun) if (files.isOpen) files.setAside();
+      this.#pending = { restored, opened, abortsLeft: abortsLeft - 1 };
       return true;
     }
+    this.#pending = null;
     if (restored !== null) {
       for (const [index, folder] of restored.folders.entries()) {
         folder.restore(found[index] as FoundFolder);
@@ -92,9 +98,8 @@ export class StateFiles {
     return false;
   }
 
-  #begin(pending: Pending): boolean {
+  #begin(restored: Layer | null, opened: number | undefined): boolean {
     const found = this.#look();
-    const { restored } = pending;
     const isChanged = restored?.folders.some(
       (folder, index) => !folder.isUnchanged(found[index] as FoundFolder),
     );
@@ -103,13 +108,13 @@ export class StateFiles {
       return ofObjects && [...databases.values()].some((files) => files.isOpen);
     });
     if (isChanged !== true && !hasObjects) {
-      this.#end(pending.restored, pending.opened);
+      this.#end(restored, opened);
       return false;
     }
     for (const { databases } of found) {
       for (const files of databases.values()) if (files.isOpen) files.setAside();
     }
-    this.#pending = pending;
+    this.#pending = { restored, opened, abortsLeft: abortsMax };
     return true;
   }
 

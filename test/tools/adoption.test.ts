@@ -15,7 +15,7 @@ import { makeProject, runVitest } from "./support/packed-project.ts";
 const fixture = fileURLToPath(new URL("fixtures/shop", import.meta.url));
 const packages = ["storefront", "orders"];
 /** In how many random orders the tests run. */
-const orders = Number(process.env["LEDGE_ORDERS"] ?? 1);
+const orderCount = Number(process.env["LEDGE_ORDERS"] ?? 1);
 
 function copyShop(): string {
   const { folder } = makeProject({});
@@ -109,7 +109,7 @@ describe("a project of wrangler", { timeout: 400_000 }, () => {
     const { status, output } = await runVitest(folder);
     expect(output).toContain("7 passed");
     expect(status).toBe(0);
-    for (let seed = 1; seed <= orders; seed++) {
+    for (let seed = 1; seed <= orderCount; seed++) {
       const shuffled = await runVitest(folder, ["--sequence.shuffle", `--sequence.seed=${seed}`]);
       expect(shuffled.output).toContain("7 passed");
     }
