@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startDns, type RunningDns } from "../../dist/index.js";
 import { Client, credentials } from "../dns/support/client.ts";
+import { DnsProject } from "../support/dns-command.ts";
 import { ServedDnsProject } from "../support/in-process-command.ts";
 
 const records = [{ type: "A", name: "www", content: "192.0.2.1", ttl: 300 }];
@@ -27,7 +28,10 @@ it("turns DNSSEC on and off, and shows the DS record", async () => {
   expect(await project.ok("dnssec", "example.org", "status")).toBe(on);
   await project.ok("dnssec", "example.org", "off");
   expect(await project.json("dnssec", "example.org")).toMatchObject({ status: "disabled" });
-  expect(await project.run("dnssec", "example.org", "maybe")).toMatchObject({
+  // As a process.
+  expect(
+    await DnsProject.prototype.run.call(project, "dnssec", "example.org", "maybe"),
+  ).toMatchObject({
     code: 2,
     error: expect.stringContaining('ACTION must be on, off or status, not "maybe".'),
   });

@@ -98,11 +98,11 @@ describe("ledge dns refuses", () => {
   it("as a process, with the same messages and exit codes", async () => {
     // One command of each exit code, and the commands that fail in a connection.
     const rows = table.filter(([words]) =>
-      ["list", "list exampel.org", "zones --create example.org"]
+      ["list", "list exampel.org", "zones --create example.org", "set example.org www CNAME other"]
         .concat(["import example.org --from 127.0.0.1:1", "zones --url http://127.0.0.1:1"])
         .includes(words.join(" ")),
     );
-    expect(rows).toHaveLength(5);
+    expect(rows).toHaveLength(6);
     for (const [words, code, message] of rows) {
       const ran = await project.run(...words);
       expect(ran).toMatchObject({ code, out: "", error: expect.stringContaining(message) });
