@@ -8,6 +8,7 @@
 import { mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import type { PoolRunnerInitializer } from "vitest/node";
+import { isAlive } from "../base/processes.ts";
 
 const memoryPath = "/dev/shm";
 /** `statfs` of Linux has this type for a file system in memory. */
@@ -77,16 +78,7 @@ function makeOwnFolder(): string {
 function removeFoldersOfEndedProcesses(): void {
   for (const name of readdirSync(memoryPath)) {
     if (!name.startsWith(namePrefix)) continue;
-    const pid = Number(name.slice(namePrefix.length));
-    if (!isRunning(pid)) rmSync(join(memoryPath, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    const processId = Number(name.slice(namePrefix.length));
+    if (!isAlive({ processId })) rmSync(join(memoryPath, name), { recursive: true, force: true });
   }
 }
