@@ -5,7 +5,7 @@
  * the test. Miniflare keeps the state of a runtime in a folder of the temporary folder, so the
  * temporary folder of this process is another one while a runtime starts.
  */
-import { mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import type { PoolRunnerInitializer } from "vitest/node";
 import { isAlive } from "../base/processes.ts";
@@ -18,14 +18,32 @@ const freeBytesMin = 1024 ** 3;
 
 const namePrefix = `ledge-${process.getuid?.()}-`;
 
+/** Whether a file system is in memory, and has room for the state of tests. */
+export function isRoomyMemory(fileSystem: { type: number; bavail: number; bsize: number }) {
+  const { type, bavail, bsize } = fileSystem;
+  return type === memoryType && bavail * bsize >= freeBytesMin;
+}
+
+/** The path of the file system in memory, or `null` if there is none with enough room. */
+function findMemory(): string | null {
+  try {
+    return isRoomyMemory(statfsSync(memoryPath)) ? memoryPath : null;
+  } catch {
+    return null;
+  }
+}
+
 /** A pool runner whose runtimes have their state in memory, where there is room. */
-export function keepStateInMemory(runner: PoolRunnerInitializer): PoolRunnerInitializer {
+export function keepStateInMemory(
+  runner: PoolRunnerInitializer,
+  find: () => string | null = findMemory,
+): PoolRunnerInitializer {
   return {
     name: runner.name,
     createPoolWorker(options) {
       const worker = runner.createPoolWorker(options);
       const start = worker.start.bind(worker);
-      worker.start = () => withMemoryFolder(start);
+      worker.start = () => withMemoryFolder(find(), start);
       return worker;
     },
   };
@@ -35,8 +53,11 @@ let starts = 0;
 let diskFolder: string | undefined;
 
 /** Runtimes start at the same time, and share the folder. */
-async function withMemoryFolder<Result>(start: () => Promise<Result>): Promise<Result> {
-  const folder = memoryFolder();
+async function withMemoryFolder<Result>(
+  memory: string | null,
+  start: () => Promise<Result>,
+): Promise<Result> {
+  const folder = memory === null ? null : ownFolderIn(memory);
   if (folder === null) return start();
   if (starts++ === 0) {
     diskFolder = process.env["TMPDIR"];
@@ -54,31 +75,28 @@ async function withMemoryFolder<Result>(start: () => Promise<Result>): Promise<R
 
 let ownFolder: string | undefined;
 
-/** The folder of this process, or `null` if memory has too little room or none is there. */
-function memoryFolder(): string | null {
+/** The folder of this process, or `null` if the file system refuses one. */
+function ownFolderIn(memory: string): string | null {
   try {
-    const { type, bavail, bsize } = statfsSync(memoryPath);
-    if (type !== memoryType || bavail * bsize < freeBytesMin) return null;
-    ownFolder ??= makeOwnFolder();
+    ownFolder ??= makeOwnFolder(memory);
     return ownFolder;
   } catch {
     return null;
   }
 }
 
-function makeOwnFolder(): string {
-  removeFoldersOfEndedProcesses();
-  const folder = join(memoryPath, `${namePrefix}${process.pid}`);
-  mkdirSync(folder, { mode: 0o700 });
+function makeOwnFolder(memory: string): string {
+  removeFoldersOfEndedProcesses(memory);
+  const folder = mkdtempSync(join(memory, `${namePrefix}${process.pid}-`));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** A process that was killed leaves its folder, which takes memory. */
-function removeFoldersOfEndedProcesses(): void {
-  for (const name of readdirSync(memoryPath)) {
+function removeFoldersOfEndedProcesses(memory: string): void {
+  for (const name of readdirSync(memory)) {
     if (!name.startsWith(namePrefix)) continue;
-    const processId = Number(name.slice(namePrefix.length));
-    if (!isAlive({ processId })) rmSync(join(memoryPath, name), { recursive: true, force: true });
+    const processId = Number.parseInt(name.slice(namePrefix.length));
+    if (!isAlive({ processId })) rmSync(join(memory, name), { recursive: true, force: true });
   }
 }
