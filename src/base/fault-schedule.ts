@@ -15,6 +15,31 @@ export interface FaultScheduleOptions {
   readonly seed?: number;
 }
 
+/** How a test says which of the matching calls a fault hits. */
+export interface FaultTiming {
+  /** Only the nth matching call, counted from 1 */
+  nth?: number;
+  /** Only this many matching calls, from the first (or the nth) on */
+  times?: number;
+  /** The probability, from 0 to 1, with which the fault hits each matching call */
+  probability?: number;
+  /** The seed of the generator behind `probability`: 1 by default */
+  seed?: number;
+}
+
+/** @throws TypeError that names the wrong field */
+export function toScheduleOptions(timing: FaultTiming): Required<FaultScheduleOptions> {
+  const { nth, times, probability = 1, seed = 1 } = timing;
+  for (const [name, value] of Object.entries({ nth, times })) {
+    if (value === undefined || (Number.isInteger(value) && value >= 1)) continue;
+    throw new TypeError(`"${name}" is ${value}: give a whole number from 1.`);
+  }
+  if (!(probability >= 0 && probability <= 1)) {
+    throw new TypeError(`"probability" is ${probability}: give a number from 0 to 1.`);
+  }
+  return { first: nth ?? 1, times: times ?? (nth === undefined ? Infinity : 1), probability, seed };
+}
+
 export class FaultSchedule {
   readonly #first: number;
   readonly #end: number;

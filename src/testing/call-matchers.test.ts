@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Call } from "../store/core/recorded-call.ts";
+import type { BindingCall } from "./binding-call.ts";
 import { callMatchers } from "./call-matchers.ts";
 
 const call = (fields: Partial<Call>): Call => ({
@@ -13,6 +14,38 @@ const call = (fields: Partial<Call>): Call => ({
 });
 
 const calls = [call({}), call({ method: "delete", keys: ["b", "c"], bytes: 0 })];
+
+const bindingCall = (fields: Partial<BindingCall>): BindingCall => ({
+  kind: "kv",
+  binding: "KV",
+  method: "put",
+  key: "a.png",
+  keys: ["a.png"],
+  outcome: "ok",
+  milliseconds: 3.4,
+  ...fields,
+});
+const statements = ["INSERT INTO a VALUES (1)", "SELECT 1"];
+const bindingCalls = [
+  bindingCall({}),
+  bindingCall({
+    kind: "d1",
+    binding: "DB",
+    method: "batch",
+    key: "",
+    keys: [],
+    sql: statements.join(";\n"),
+    statements,
+  }),
+  bindingCall({
+    method: "count",
+    binding: "COUNTER",
+    key: "a",
+    keys: ["a"],
+    outcome: "error",
+    error: "broken",
+  }),
+];
 
 describe("callMatchers", () => {
   it("finds calls by method, key and details", () => {
@@ -31,5 +64,22 @@ describe("callMatchers", () => {
         "  delete b, c in photos: ok, 0 bytes",
     );
     expect(callMatchers.toHaveListed([]).message()).toContain("Calls:\n  none");
+  });
+
+  it("finds calls of other bindings", () => {
+    const all = [...calls, ...bindingCalls];
+    expect(callMatchers.toHavePut(all, "a.png", { times: 2 }).pass).toBe(true);
+    expect(callMatchers.toHavePut(all, "a.png", { binding: "KV", times: 1 }).pass).toBe(true);
+    expect(callMatchers.toHavePut(all, "a.png", { bucket: "photos", times: 1 }).pass).toBe(true);
+    expect(callMatchers.toHaveRunSql(all, /^SELECT/, { binding: "DB" }).pass).toBe(true);
+    expect(callMatchers.toHaveRunSql(all, /^DELETE/).pass).toBe(false);
+    expect(callMatchers.toHaveRunSql(calls).pass).toBe(false);
+    expect(callMatchers.toHaveCalled(all, "count", "a", { outcome: "error" }).pass).toBe(true);
+    expect(callMatchers.toHaveRunSql(bindingCalls, "DROP*").message()).toBe(
+      "expect(calls).toHaveRunSql(): expected SQL of DROP*, found 0. Calls:\n" +
+        '  put of "a.png" in KV: ok, 3 ms\n' +
+        '  batch of "INSERT INTO a VALUES (1);\nSELECT 1" in DB: ok, 3 ms\n' +
+        '  count of "a" in COUNTER: broken, 3 ms',
+    );
   });
 });

@@ -5,6 +5,7 @@
  */
 import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
 import type { Call } from "../store/core/recorded-call.ts";
+import type { PoolSession } from "./pool-session.ts";
 import type { StateControl } from "./state-control.ts";
 import type { InjectedFault, StoreFault, UnusedFault } from "../store/core/store-fault.ts";
 
@@ -51,6 +52,8 @@ export interface DnsControlStub {
 export interface Controls {
   readonly store: StoreControlStub;
   readonly dns?: DnsControlStub;
+  /** The isolate of script and tests, in the vitest pool */
+  readonly session?: PoolSession;
   /** The files of the other bindings, in the vitest pool */
   readonly state?: StateControl;
 }

@@ -3,7 +3,7 @@
  * calls and contents of the store, and for DNS. The end of a test undoes what the test did here.
  */
 import { expect } from "vitest";
-import type { Call } from "../store/core/recorded-call.ts";
+import type { AnyCall } from "./any-call.ts";
 import { callMatchers, type CallMatchers } from "./call-matchers.ts";
 import { queryMatchers, type QueryMatchers } from "./query-matchers.ts";
 import { poolState } from "./pool-state.ts";
@@ -12,6 +12,10 @@ import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts"
 export type { Call, CallMethod } from "../store/core/recorded-call.ts";
 export type { Duration } from "../base/duration.ts";
 export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/store-fault.ts";
+export type { AnyCall } from "./any-call.ts";
+export type { BindingCall, BindingKind } from "./binding-call.ts";
+export type { BindingFaultEffect } from "./binding-error.ts";
+export type { BindingFaultTarget, InjectedBindingFault } from "./binding-fault.ts";
 export type { CallDetails, CallMatchers } from "./call-matchers.ts";
 export type { BrokenSignature, TestRecord } from "./dns-zones.ts";
 export type { DnsFault, DnsFaultTarget, NotifyFaultTarget } from "./dns-faults.ts";
@@ -28,7 +32,7 @@ expect.extend({ ...callMatchers, ...queryMatchers });
 
 const { runtime, calls: poolCalls } = poolState();
 
-/** The clock of the store: `now`, `set`, `advance("7d")`. */
+/** The clock of the store, and of `Date` in script and tests: `now`, `set`, `advance("7d")`. */
 export const clock: TestRuntime["clock"] = runtime.clock;
 
 /** Faults: calls `fail`, are `slow`, or `drop` their connection. */
@@ -37,8 +41,8 @@ export const faults: TestRuntime["faults"] = runtime.faults;
 /** Zones and records of a test, and the answers that resolvers receive. */
 export const dns: TestRuntime["dns"] = runtime.dns;
 
-/** The calls of buckets since the test began, by the script or by the test. */
-export const calls: readonly Call[] = poolCalls;
+/** The calls of buckets, KV, D1, R2, caches and Durable Objects since the test began, by script and test. */
+export const calls: readonly AnyCall[] = poolCalls;
 
 /**
  * Puts objects into a bucket: the given objects by key, or the files of a folder of the project.

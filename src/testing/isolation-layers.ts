@@ -1,5 +1,6 @@
 /**
- * Isolation layers of a runtime: in its store, in its DNS, and in the files of its other bindings.
+ * Isolation layers of a runtime: in its store, in its DNS, in the files of its other bindings, and in the
+ * isolate of the script (`pool-session.ts`).
  *
  * An isolation layer is to a test what a savepoint is to a SQLite transaction. Writes belong to the
  * layer that was opened last; closing a layer undoes the writes of the layer and of all layers
@@ -39,6 +40,8 @@ export class IsolationLayers {
   /** Undoes the writes of this layer and of all layers above it, and removes these layers. */
   async close(layer: number, next?: number): Promise<void> {
     const { store, dns, state } = this.#isolated;
+    // First, so that calls from now on are late.
+    this.#controls.session?.closeLayer(layer, next);
     const ours = Promise.all([store?.closeLayer(layer, next), dns?.closeLayer(layer, next)]);
     await (state === undefined ? ours : state.closeLayer(layer, next, ours));
   }
@@ -58,6 +61,7 @@ export class IsolationLayers {
 
   async #open(layer: number, snapshot: boolean): Promise<void> {
     const { store, dns, state } = this.#isolated;
+    this.#controls.session?.openLayer(layer, snapshot);
     const ours = Promise.all([store?.openLayer(layer, snapshot), dns?.openLayer(layer, snapshot)]);
     await (state === undefined ? ours : state.openLayer(layer, ours));
   }

@@ -2,7 +2,9 @@
 declare module "cloudflare:test-internal" {
   export const abortAllDurableObjects: (() => Promise<void>) | undefined;
   export const reset: (() => Promise<void>) | undefined;
-  export const handlerContextStore: { getStore(): object | undefined } | undefined;
+  export const handlerContextStore:
+    | { getStore(): object | undefined; run<Result>(context: object, act: () => Result): Result }
+    | undefined;
 }
 
 /** The part of workerd's `node:async_hooks` that is used, because `@types/node` would declare all of Node. */

@@ -11,19 +11,30 @@ import { env } from "cloudflare:workers";
 import type { CallObserver } from "../store/client/call-observer.ts";
 import { describeCall, type Call } from "../store/core/recorded-call.ts";
 import { faultOf, outcomeIn } from "../store/transport/message.ts";
+import type { AnyCall } from "./any-call.ts";
+import { describePlannedCall, type BindingKind } from "./binding-call.ts";
+import { BindingCalls } from "./binding-calls.ts";
 import { controlBinding, findControls, stateBinding } from "./controls.ts";
+import { PoolSession } from "./pool-session.ts";
 import { StateControl, type StateService } from "./state-control.ts";
 import { TestRuntime } from "./test-runtime.ts";
+import { kindsOfBindings, watchBindings } from "./watch-bindings.ts";
 
 interface PoolState {
   readonly runtime: TestRuntime;
   /** The calls that this isolate made since the current test, suite or file began */
-  readonly calls: Call[];
+  readonly calls: AnyCall[];
   /** The isolation layer of a call that is made now; 0 without isolation */
   layerOfCall: () => number;
+  /** Whether the end of a test undoes the writes to bindings of this kind */
+  isolates: (kind: IsolatedKind) => boolean;
   /** The names of the tests, suites or files of an isolation layer */
   namesOfLayer: (layer: number) => readonly string[];
+  /** A handler of the script is called, with this context. */
+  beginRequest: (context: object) => void;
 }
+
+type IsolatedKind = "store" | BindingKind;
 
 const stateKey = Symbol.for("ledge:test");
 
@@ -41,27 +52,49 @@ function makeState(): PoolState {
         'has the plugin of "ledge/vitest".',
     );
   }
+  const buckets = findBuckets(bindings);
+  const session = new PoolSession(
+    kindsOfBindings(bindings),
+    new Map(buckets.map(([binding, bucket]) => [binding, bucket["ledge:name"]])),
+  );
+  const bindingCalls = new BindingCalls(session, {
+    layerOfCall: () => state.layerOfCall(),
+    isolates: (kind) => state.isolates(kind),
+    record: (call) => state.calls.push(call),
+    warnOfLateCall: (call, layer, wasRunning) =>
+      warnOfLateCall(describePlannedCall(call), state.namesOfLayer(layer), wasRunning),
+  });
   const state: PoolState = {
-    runtime: new TestRuntime({ ...controls, ...stateControl(bindings[stateBinding]) }),
+    runtime: new TestRuntime({
+      ...controls,
+      ...stateControl(bindings[stateBinding], bindingCalls),
+      session,
+    }),
     calls: [],
     layerOfCall: () => 0,
+    isolates: () => false,
     namesOfLayer: () => [],
+    beginRequest: () => {},
   };
-  observe(bindings, {
-    layer: () => state.layerOfCall(),
+  // All buckets of an isolate share the observer.
+  buckets[0]?.[1]["ledge:observe"]({
+    // A bucket does not execute calls of layers that it does not know.
+    layer: () => (state.isolates("store") ? state.layerOfCall() : 0),
     record(bucketName, operation, answer, layer) {
       const call = describeCall(bucketName, operation, outcomeIn(answer));
       if (call === null) return;
-      if (faultOf(answer)?.late) warnOfLateCall(call, state.namesOfLayer(layer ?? 0));
-      else state.calls.push(call);
+      if (!faultOf(answer)?.late) state.calls.push(call);
+      else warnOfLateCall(describeBucketCall(call), state.namesOfLayer(layer ?? 0));
     },
   });
+  watchBindings(bindings, bindingCalls);
+  watchRequests(state);
   void followOtherWorkers(state);
   return state;
 }
 
 /** Bindings other than buckets and DNS, if the plugin isolates them. */
-function stateControl(service: unknown): { readonly state?: StateControl } {
+function stateControl(service: unknown, calls: BindingCalls): { readonly state?: StateControl } {
   if (service === undefined) return {};
   const { abortAllDurableObjects: abort } = pool;
   if (abort === undefined) {
@@ -70,7 +103,18 @@ function stateControl(service: unknown): { readonly state?: StateControl } {
         'Install a newer version, or isolate buckets and DNS only: ledge({ isolate: ["store", "dns"] }).',
     );
   }
-  return { state: new StateControl(service as StateService, abort) };
+  return { state: new StateControl(service as StateService, abort, () => calls.hasLateCalls) };
+}
+
+/** The pool calls each handler through `run` of its store of contexts. */
+function watchRequests(state: PoolState): void {
+  const { handlerContextStore: store } = pool;
+  if (store === undefined) return;
+  const run = store.run.bind(store);
+  store.run = (context, act) => {
+    state.beginRequest(context);
+    return run(context, act);
+  };
 }
 
 /** Adds the calls of the runtime's other workers, until the runtime ends. */
@@ -82,23 +126,30 @@ async function followOtherWorkers({ runtime, calls }: PoolState): Promise<void> 
   }
 }
 
-/** Sets the observer through one bucket, because all buckets of an isolate share it. */
-function observe(bindings: Record<string, unknown>, observer: CallObserver): void {
-  for (const binding of Object.values(bindings)) {
-    if (typeof binding !== "object" || binding === null) continue;
+interface ObservableBucket {
+  readonly "ledge:name": string;
+  readonly "ledge:observe": (observer: CallObserver) => void;
+}
+
+function findBuckets(bindings: Record<string, unknown>): [string, ObservableBucket][] {
+  return Object.entries(bindings).filter((entry): entry is [string, ObservableBucket] => {
+    const [, value] = entry;
     // An own property, because the stub of a service seems to have every property.
-    const own = Object.getOwnPropertyDescriptor(binding, "ledge:observe");
-    if (own === undefined) continue;
-    (own.value as (observer: CallObserver) => void)(observer);
-    return;
-  }
+    return typeof value === "object" && value !== null && Object.hasOwn(value, "ledge:observe");
+  });
+}
+
+function describeBucketCall({ method, key, bucket }: Call): string {
+  return `${method} of "${key}" in "${bucket}"`;
 }
 
 /** @param names of the test that made the call: several if it ran concurrently with others */
-function warnOfLateCall({ method, key, bucket }: Call, names: readonly string[]): void {
+function warnOfLateCall(call: string, names: readonly string[], wasRunning = false): void {
   const test = names.length === 0 ? "its test" : names.map((name) => `"${name}"`).join(" or ");
   console.warn(
-    `${method} of "${key}" in "${bucket}" arrived after ${test} had ended, and was not executed. ` +
+    (wasRunning
+      ? `${call} was running when ${test} ended, and was cancelled. `
+      : `${call} arrived after ${test} had ended, and was not executed. `) +
       "Await the call in the test, or wait for the script with waitOnExecutionContext().",
   );
 }

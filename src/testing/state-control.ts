@@ -12,15 +12,25 @@ export interface StateService {
   ): Promise<{ readonly ok: boolean; text(): Promise<string> }>;
 }
 
+/** A call may wait for something that is not an object: then nothing here can end it. */
+const roundsMax = 20;
+
 export class StateControl {
   readonly #service: StateService;
   readonly #abortObjects: () => Promise<void>;
+  readonly #hasLateCalls: () => boolean;
   /** The last step: the server has one step at a time. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(service: StateService, abortObjects: () => Promise<void>) {
+  /** @param hasLateCalls whether a call of a closed isolation layer is still running */
+  constructor(
+    service: StateService,
+    abortObjects: () => Promise<void>,
+    hasLateCalls: () => boolean,
+  ) {
     this.#service = service;
     this.#abortObjects = abortObjects;
+    this.#hasLateCalls = hasLateCalls;
   }
 
   /** @param others what must have ended before objects are aborted */
@@ -35,6 +45,7 @@ export class StateControl {
 
   #run(step: string, others: Promise<unknown>): Promise<void> {
     const run = this.#last.then(async () => {
+      if (this.#hasLateCalls()) await others.then(() => this.#endLateCalls());
       let [mustAbort] = await Promise.all([this.#ask(step), others]);
       while (mustAbort) {
         await this.#abortObjects();
@@ -43,6 +54,16 @@ export class StateControl {
     });
     this.#last = run.catch(() => {});
     return run;
+  }
+
+  /**
+   * A call that is on its way could arrive when the files are restored. The end of the objects ends the
+   * calls; a call that no object has received yet begins an object anew, so this may take several rounds.
+   */
+  async #endLateCalls(): Promise<void> {
+    for (let round = 0; round < roundsMax && this.#hasLateCalls(); round++) {
+      await this.#abortObjects();
+    }
   }
 
   async #ask(step: string): Promise<boolean> {

@@ -11,7 +11,14 @@ import type { Controls } from "./controls.ts";
 import { DnsZones } from "./dns-zones.ts";
 import { toMilliseconds, type Duration } from "../base/duration.ts";
 import {
+  describeBindingFault,
+  type BindingFaultOptions,
+  type BindingFaultTarget,
+  type InjectedBindingFault,
+} from "./binding-fault.ts";
+import {
   describeFaults,
+  describeInjectedFault,
   failEffect,
   makeStoreFault,
   slowEffect,
@@ -54,38 +61,59 @@ export class TestRuntime {
     set: async (time: Date | string | number): Promise<void> => {
       const wanted = new Date(time).getTime();
       if (!Number.isFinite(wanted)) throw new TypeError(`"${String(time)}" is not a valid time.`);
-      await this.#controls.store.advance(wanted - (await this.#controls.store.now()));
+      await this.#advance(wanted - (await this.#controls.store.now()));
     },
     /** Moves the clock, and executes what becomes due: uploads expire, alarms run. */
-    advance: (duration: Duration): Promise<void> =>
-      this.#controls.store.advance(toMilliseconds(duration)),
+    advance: (duration: Duration): Promise<void> => this.#advance(toMilliseconds(duration)),
   };
+
+  async #advance(milliseconds: number): Promise<void> {
+    await this.#controls.store.advance(milliseconds);
+    this.#controls.session?.moveDate(milliseconds);
+  }
 
   /** Injected faults. The end of the test or suite that sets a fault removes it. */
   readonly faults = {
-    /** Calls fail with an error of the store: 10001, an internal error, by default. */
-    fail: (target: FaultTarget & { code?: number; text?: string } = {}): Promise<void> =>
-      this.#arm(target, failEffect(target.code, target.text)),
+    /** Calls fail: of a bucket with 10001, an internal error, by default. */
+    fail: (
+      target: (FaultTarget | BindingFaultTarget) & { code?: number; text?: string } = {},
+    ): Promise<void> =>
+      this.#arm(target, { kind: "fail", ...target }, () => failEffect(target.code, target.text)),
     /** Calls take longer. */
-    slow: (target: FaultTarget & { by: Duration }): Promise<void> =>
-      this.#arm(target, slowEffect(target.by)),
-    /** Calls lose their connection: a `get` after half of its body, other calls before they execute. */
-    drop: (target: FaultTarget & { afterBytes?: number } = {}): Promise<void> =>
-      this.#arm(target, { kind: "drop", afterBytes: target.afterBytes ?? null }),
-    clear: (): Promise<void> => this.#controls.store.disarmFaults(),
-    /** What faults did to the calls of this test, in the order of the calls. */
-    injected: (): Promise<readonly InjectedFault[]> => this.#controls.store.injectedFaults(),
+    slow: (target: (FaultTarget | BindingFaultTarget) & { by: Duration }): Promise<void> =>
+      this.#arm(target, { kind: "slow", ...target }, () => slowEffect(target.by)),
+    /** Calls lose their connection: a `get` of a bucket after half of its body, other calls before they execute. */
+    drop: (
+      target: (FaultTarget & { afterBytes?: number }) | BindingFaultTarget = {},
+    ): Promise<void> =>
+      this.#arm(target, { kind: "drop" }, () => {
+        const { afterBytes } = target as { afterBytes?: number };
+        return { kind: "drop", afterBytes: afterBytes ?? null };
+      }),
+    clear: async (): Promise<void> => {
+      this.#controls.session?.clearFaults();
+      await this.#controls.store.disarmFaults();
+    },
+    /** What faults did to the calls of this test, in the order of the calls: of buckets, then of other bindings. */
+    injected: async (): Promise<readonly (InjectedFault | InjectedBindingFault)[]> => [
+      ...(await this.#controls.store.injectedFaults()),
+      ...(this.#controls.session?.injected ?? []),
+    ],
   };
 
   /** The faults of this test, for the report of its failure; empty if it has none. */
   async describeFaults(): Promise<string> {
-    const { store } = this.#controls;
+    const { store, session } = this.#controls;
     const [injected, unused, queries] = await Promise.all([
       store.injectedFaults(),
       store.unusedFaults(),
       this.dns.faults.describe(),
     ]);
-    const reports = [describeFaults(injected, unused), queries];
+    const lines = [
+      ...injected.map(describeInjectedFault),
+      ...(session?.injected ?? []).map(describeBindingFault),
+    ];
+    const reports = [describeFaults(lines, [...unused, ...(session?.unused ?? [])]), queries];
     return reports.filter((report) => report !== "").join("\n\n");
   }
 
@@ -97,8 +125,28 @@ export class TestRuntime {
     return dns;
   });
 
-  async #arm(target: FaultTarget, effect: FaultEffect): Promise<void> {
-    throwIf(await this.#controls.store.armFault(makeStoreFault(target, effect)));
+  /** @param bucketEffect for a fault of buckets: one that names neither another binding nor SQL */
+  async #arm(
+    target: FaultTarget | BindingFaultTarget,
+    options: BindingFaultOptions,
+    bucketEffect: () => FaultEffect,
+  ): Promise<void> {
+    const { store, session } = this.#controls;
+    const { binding, ...rest } = target as BindingFaultTarget;
+    const bucket = session?.bucketNames.get(binding ?? "");
+    if (bucket !== undefined) {
+      throwIf(
+        await store.armFault(makeStoreFault({ ...rest, bucket } as FaultTarget, bucketEffect())),
+      );
+    } else if (binding === undefined && !("sql" in target)) {
+      throwIf(await store.armFault(makeStoreFault(target as FaultTarget, bucketEffect())));
+    } else if (session === undefined) {
+      throw new Error(
+        "Faults of bindings other than buckets exist in the vitest pool alone: name a bucket.",
+      );
+    } else {
+      session.arm(target, options);
+    }
   }
 
   /** The calls of all scripts of the runtime since `watchCalls()`. */

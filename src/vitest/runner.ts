@@ -11,7 +11,8 @@
  *
  * A call belongs to the test that made it, even if it arrives later. The function of a test runs in
  * an async context that names its layer. A request to a handler belongs to the layer that is open
- * at its first call of a bucket. The bucket does not execute a call of a closed layer.
+ * when it begins. A call of a closed layer is not executed: the bucket refuses it, and
+ * the isolate refuses it for other bindings (`testing/binding-calls.ts`).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
@@ -45,10 +46,13 @@ export default class IsolatingRunner extends TestRunner {
     super(...args);
     this.#options = this.injectValue(optionsKey);
     this.#state.runtime.layers.isolate(this.#options.isolate);
-    // A bucket does not execute calls of layers that it does not know.
-    if (this.#options.isolate.includes("store")) {
-      this.#state.layerOfCall = () => this.#layerOfCall() ?? 0;
-    }
+    this.#state.isolates = (kind) => this.#options.isolate.includes(kind);
+    this.#state.layerOfCall = () => this.#layerOfCall() ?? 0;
+    this.#state.beginRequest = (request) => {
+      if (!this.#requestLayers.has(request)) {
+        this.#requestLayers.set(request, this.#layers.current);
+      }
+    };
     this.#state.namesOfLayer = (layer) =>
       this.#layers.tasksOf(layer).map((task) => (task as Test).fullTestName || (task as Test).name);
   }
@@ -112,8 +116,7 @@ export default class IsolatingRunner extends TestRunner {
     const request = pool.handlerContextStore?.getStore();
     // The context of a Durable Object outlives requests, and belongs to no test.
     if (request === undefined || "storage" in request) return current;
-    if (!this.#requestLayers.has(request)) this.#requestLayers.set(request, current);
-    return this.#requestLayers.get(request);
+    return this.#requestLayers.has(request) ? this.#requestLayers.get(request) : current;
   }
 
   /** Appends the faults to the error of a failed test. */

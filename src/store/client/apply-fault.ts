@@ -1,21 +1,13 @@
 /** Applies the faults that a test injects to the answers of a bucket, and to the bodies in them. */
 import type { AnswerFault } from "../transport/message.ts";
+import { connectionLost, delay, neverContinue } from "./fault-effects.ts";
 
 /** Applies the part of a fault that happens before the answer arrives. */
 export async function applyFault({ delayMilliseconds, lost, late }: AnswerFault): Promise<void> {
-  // The test that made the call has ended, and its code must not continue during the next test.
-  // The runtime reports a promise that nothing can settle as code that hangs, so a timer waits.
-  if (late) for (;;) await delay(timeoutMillisecondsMax);
+  if (late) await neverContinue();
   if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
   if (lost === "answer") throw connectionLost();
 }
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-/** The longest delay of `setTimeout`: 24 days. */
-const timeoutMillisecondsMax = 2 ** 31 - 1;
 
 /** A body that fails before its end, and still has the length of the whole body. */
 export function breakContent(
@@ -48,9 +40,4 @@ async function copyAndAbort(
   } catch {
     // The reader has cancelled the stream.
   }
-}
-
-/** The error of the platform, with its text. */
-function connectionLost(): Error {
-  return Object.assign(new Error("Network connection lost."), { retryable: true });
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   ArmedFault,
   describeFaults,
+  describeInjectedFault,
   failEffect,
   makeStoreFault,
   slowEffect,
@@ -88,7 +89,7 @@ describe("describeFaults()", () => {
     const injected = { bucket: "photos", method: "put", key: "a.png", nth: 1 } as const;
     expect(
       describeFaults(
-        [{ ...injected, when: "before", effect: slowEffect("2s") }],
+        [describeInjectedFault({ ...injected, when: "before", effect: slowEffect("2s") })],
         [never, third, used].flatMap(({ unused }) => unused ?? []),
       ),
     ).toBe(

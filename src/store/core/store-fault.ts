@@ -7,7 +7,12 @@
  * is recorded as an `InjectedFault`.
  */
 import { toMilliseconds, type Duration } from "../../base/duration.ts";
-import { FaultSchedule, type FaultScheduleOptions } from "../../base/fault-schedule.ts";
+import {
+  FaultSchedule,
+  toScheduleOptions,
+  type FaultScheduleOptions,
+  type FaultTiming,
+} from "../../base/fault-schedule.ts";
 import {
   matchesPattern,
   toPlainPattern,
@@ -19,20 +24,12 @@ import { storeErrorTable, type StoreErrorCode } from "./errors.ts";
 import { callMethods, type Call, type CallMethod } from "./recorded-call.ts";
 
 /** Which calls a fault hits: the calls that match every given field. */
-export interface FaultTarget {
+export interface FaultTarget extends FaultTiming {
   /** The bucket's name, as in the configuration file */
   bucket?: string;
   /** `"images/*.png"`, or a regular expression. For `list`, the pattern is compared with the prefix. */
   key?: TextPattern;
   method?: CallMethod | CallMethod[];
-  /** Only the nth matching call, counted from 1 */
-  nth?: number;
-  /** Only this many matching calls, from the first (or the nth) on */
-  times?: number;
-  /** The probability, from 0 to 1, with which the fault hits each matching call */
-  probability?: number;
-  /** The seed of the generator behind `probability`: 1 by default */
-  seed?: number;
   /** `"after"`: the bucket executes the call, and only the answer fails or is lost. Default: `"before"`. */
   when?: "before" | "after";
 }
@@ -107,47 +104,42 @@ const effectFields = {
 
 /** @throws TypeError that names the wrong field */
 export function makeStoreFault(target: FaultTarget, effect: FaultEffect): StoreFault {
-  const known = [...Object.keys(targetFields), ...effectFields[effect.kind]];
-  for (const field of Object.keys(target)) {
-    if (known.includes(field)) continue;
-    const guess = nearest(field, known);
-    throw new TypeError(
-      `"${field}" is no field of faults.${effect.kind}(). ` +
-        (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`),
-    );
-  }
-  const { bucket, key, method, nth, times, probability = 1, seed = 1, when = "before" } = target;
+  checkFields(target, effect.kind, [...Object.keys(targetFields), ...effectFields[effect.kind]]);
+  const { bucket, key, method, when = "before" } = target;
   const methods = method === undefined ? null : [method].flat();
   for (const each of methods ?? []) {
     if (callMethods.has(each)) continue;
     throw new TypeError(`"${each}" is no method of a bucket. Use ${[...callMethods].join(", ")}.`);
   }
-  for (const [name, value] of Object.entries({ nth, times })) {
-    if (value === undefined || (Number.isInteger(value) && value >= 1)) continue;
-    throw new TypeError(`"${name}" is ${value}: give a whole number from 1.`);
-  }
-  if (!(probability >= 0 && probability <= 1)) {
-    throw new TypeError(`"probability" is ${probability}: give a number from 0 to 1.`);
-  }
   return {
     bucket: bucket ?? null,
     key: key === undefined ? null : toPlainPattern(key),
     methods,
-    first: nth ?? 1,
-    times: times ?? (nth === undefined ? Infinity : 1),
-    probability,
-    seed,
+    ...toScheduleOptions(target),
     when,
     effect,
-    text: `${effect.kind}(${showFields(target)})`,
+    text: showFault(effect.kind, target),
   };
 }
 
-function showFields(target: object): string {
+/** @throws TypeError that names a field that is not known */
+export function checkFields(target: object, kind: string, known: readonly string[]): void {
+  for (const field of Object.keys(target)) {
+    if (known.includes(field)) continue;
+    const guess = nearest(field, known);
+    throw new TypeError(
+      `"${field}" is no field of faults.${kind}(). ` +
+        (guess === null ? `Use ${known.join(", ")}.` : `Did you mean "${guess}"?`),
+    );
+  }
+}
+
+/** A fault as a test has written it: `fail({ method: "put" })`. */
+export function showFault(kind: string, target: object): string {
   const fields = Object.entries(target)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}: ${value instanceof RegExp ? value : JSON.stringify(value)}`);
-  return fields.length === 0 ? "" : `{ ${fields.join(", ")} }`;
+  return fields.length === 0 ? `${kind}()` : `${kind}({ ${fields.join(", ")} })`;
 }
 
 /** Why a fault cannot hit any call. */
@@ -190,13 +182,17 @@ export class ArmedFault {
   }
 }
 
-/** The report of a failed test; empty if the test has no faults. */
+/**
+ * The report of a failed test; empty if the test has no faults.
+ *
+ * @param injected a line for each injected fault
+ */
 export function describeFaults(
-  injected: readonly InjectedFault[],
+  injected: readonly string[],
   unused: readonly UnusedFault[],
 ): string {
   return [
-    describeList("Injected faults", injected.map(describeInjectedFault)),
+    describeList("Injected faults", injected),
     describeList("Faults that hit no call", unused.map(describeUnusedFault)),
   ]
     .filter((list) => list !== "")
@@ -207,7 +203,7 @@ function describeList(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? "" : [`${title}:`, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-function describeInjectedFault({ bucket, method, key, effect, nth }: InjectedFault): string {
+export function describeInjectedFault({ bucket, method, key, effect, nth }: InjectedFault): string {
   return `${method} of "${key}" in "${bucket}" ${describeEffect(effect)} (call ${nth} that the fault matches)`;
 }
 

@@ -1,0 +1,164 @@
+/**
+ * What happens to each call of the script's bindings other than buckets, in the isolate of script and tests.
+ *
+ *     script, test ─▶ patched method (watch-bindings.ts) ─▶ BindingCalls.run ─▶ KV, D1, R2, cache, object
+ *                                                             │ is the test of the call still running?
+ *                                                             │ does a fault hit the call? (pool-session.ts)
+ *                                                             └ the call is recorded
+ */
+import { delay, neverContinue } from "../store/client/fault-effects.ts";
+import { isNone, type BindingCall, type BindingKind, type PlannedCall } from "./binding-call.ts";
+import { errorOf } from "./binding-error.ts";
+import type { InjectedBindingFault } from "./binding-fault.ts";
+import type { PoolSession } from "./pool-session.ts";
+
+/** What the calls need of the test runner. */
+export interface CallOwner {
+  /** The isolation layer of a call that is made now; 0 without isolation */
+  layerOfCall(): number;
+  /** Whether the writes to bindings of this kind are undone */
+  isolates(kind: BindingKind): boolean;
+  record(call: BindingCall): void;
+  /** @param wasRunning the call was running when its test ended; otherwise it was made afterwards */
+  warnOfLateCall(call: PlannedCall, layer: number, wasRunning: boolean): void;
+}
+
+export class BindingCalls {
+  readonly #session: PoolSession;
+  readonly #owner: CallOwner;
+  /** The layers of the calls that have no result yet */
+  readonly #running: number[] = [];
+
+  constructor(session: PoolSession, owner: CallOwner) {
+    this.#session = session;
+    this.#owner = owner;
+  }
+
+  /** Whether a call of a closed layer is still running. */
+  get hasLateCalls(): boolean {
+    return this.#running.some((layer) => !this.#session.isOpen(layer));
+  }
+
+  /** Makes a call, or what a fault makes of it. */
+  async run<Result>(call: PlannedCall, execute: () => PromiseLike<Result>): Promise<Result> {
+    const layer = this.#layerOf(call);
+    if (this.#isLate(layer)) return this.#endLate(call, layer);
+    const fault = this.#session.hit(call);
+    return this.#observe(call, layer, () => this.#execute(call, fault, layer, execute));
+  }
+
+  /**
+   * Like `run`, but for the promise of an RPC call, which the script must get itself: properties of the
+   * result can be called before the promise is settled.
+   */
+  runRpc(call: PlannedCall, execute: () => PromiseLike<unknown>): PromiseLike<unknown> {
+    const layer = this.#layerOf(call);
+    if (this.#isLate(layer)) return this.#endLate(call, layer);
+    const fault = this.#session.hit(call);
+    if (fault !== null) {
+      return this.#observe(call, layer, () => this.#execute(call, fault, layer, execute));
+    }
+    const started = performance.now();
+    const promise = execute();
+    let isAwaited = false;
+    // `await` looks for `then` on the object first. The method on the prototype stays as it is.
+    const observed = promise.then.bind(promise);
+    // oxlint-disable-next-line unicorn/no-thenable -- the promise has `then` already
+    Object.defineProperty(promise, "then", {
+      configurable: true,
+      value: (...handlers: Parameters<typeof observed>) => {
+        isAwaited = true;
+        return observed(...handlers);
+      },
+    });
+    const end = this.#begin(layer);
+    void observed(
+      () => {
+        end();
+        this.#record(call, started, { outcome: "ok" });
+      },
+      (error: unknown) => {
+        end();
+        if (this.#isLate(layer)) return this.#owner.warnOfLateCall(call, layer, true);
+        this.#record(call, started, { outcome: "error", error: messageOf(error) });
+        // The runtime reports the error of a promise that nothing handles, and this handler hides it.
+        if (!isAwaited) throw error;
+      },
+    );
+    return promise;
+  }
+
+  #layerOf({ kind }: PlannedCall): number {
+    return this.#owner.isolates(kind) ? this.#owner.layerOfCall() : 0;
+  }
+
+  #isLate(layer: number): boolean {
+    return !this.#session.isOpen(layer);
+  }
+
+  #endLate(call: PlannedCall, layer: number, wasRunning = false): Promise<never> {
+    this.#owner.warnOfLateCall(call, layer, wasRunning);
+    return neverContinue();
+  }
+
+  async #observe<Result>(
+    call: PlannedCall,
+    layer: number,
+    execute: () => Promise<Result>,
+  ): Promise<Result> {
+    const started = performance.now();
+    try {
+      const result = await execute();
+      this.#record(call, started, { outcome: isNone(call, result) ? "none" : "ok" });
+      return result;
+    } catch (error) {
+      // Isolation has ended the object behind the binding.
+      if (this.#isLate(layer)) return this.#endLate(call, layer, true);
+      this.#record(call, started, { outcome: "error", error: messageOf(error) });
+      throw error;
+    }
+  }
+
+  async #execute<Result>(
+    call: PlannedCall,
+    fault: InjectedBindingFault | null,
+    layer: number,
+    execute: () => PromiseLike<Result>,
+  ): Promise<Result> {
+    if (fault?.when === "before") await this.#apply(fault, call, layer);
+    const end = this.#begin(layer);
+    let result: Result;
+    try {
+      result = await execute();
+    } finally {
+      end();
+    }
+    if (fault?.when === "after") await this.#apply(fault, call, layer);
+    return result;
+  }
+
+  async #apply({ effect }: InjectedBindingFault, call: PlannedCall, layer: number): Promise<void> {
+    const error = errorOf(call, effect);
+    if (error !== null) throw error;
+    if (effect.kind !== "slow") return;
+    await delay(effect.milliseconds);
+    if (this.#isLate(layer)) await this.#endLate(call, layer);
+  }
+
+  #begin(layer: number): () => void {
+    this.#running.push(layer);
+    return () => this.#running.splice(this.#running.indexOf(layer), 1);
+  }
+
+  #record(
+    call: PlannedCall,
+    started: number,
+    result: Pick<BindingCall, "outcome" | "error">,
+  ): void {
+    this.#owner.record({ ...call, ...result, milliseconds: performance.now() - started });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,207 @@
+/**
+ * Faults that a test injects into calls of bindings other than buckets.
+ *
+ *     faults.fail({ binding: "DB", sql: /INSERT/ }) ─▶ makeBindingFault ─▶ ArmedBindingFault.hit(call)
+ *
+ * The script's isolate decides and applies them (`binding-calls.ts`), because Miniflare serves these
+ * bindings. The store applies the faults of buckets (`store/core/store-fault.ts`).
+ */
+import { toMilliseconds, type Duration } from "../base/duration.ts";
+import { FaultSchedule, toScheduleOptions, type FaultTiming } from "../base/fault-schedule.ts";
+import { nearest } from "../base/nearest.ts";
+import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
+import { checkFields, showFault, type UnusedFault } from "../store/core/store-fault.ts";
+import {
+  bindingMethods,
+  describePlannedCall,
+  type BindingKind,
+  type PlannedCall,
+} from "./binding-call.ts";
+import { errorMessage, type BindingFaultEffect } from "./binding-error.ts";
+
+/** Which calls of bindings a fault hits: the calls that match every given field. */
+export interface BindingFaultTarget extends FaultTiming {
+  /** The name in `env`; `"caches"` for all caches */
+  binding?: string;
+  /** In place of `binding`, or with it: the calls of D1 with a statement that matches */
+  sql?: TextPattern;
+  /** The key; the prefix of a `list`; the URL in a cache; the name or the id of a Durable Object */
+  key?: TextPattern;
+  /** For a Durable Object, `"fetch"` or the name of an RPC method */
+  method?: string | string[];
+  /** `"after"`: the call is executed, and only its answer fails or is late. Default: `"before"`. */
+  when?: "before" | "after";
+}
+
+/** What a test gives beside the target. */
+export type BindingFaultOptions =
+  | {
+      readonly kind: "fail";
+      readonly code?: number | undefined;
+      readonly text?: string | undefined;
+    }
+  | { readonly kind: "slow"; readonly by: Duration }
+  | { readonly kind: "drop" };
+
+/** What a fault did to a call. */
+export interface InjectedBindingFault extends Pick<
+  PlannedCall,
+  "binding" | "method" | "key" | "sql"
+> {
+  /** The number of the call among the calls that the fault matches, from 1 */
+  readonly nth: number;
+  readonly when: "before" | "after";
+  readonly effect: BindingFaultEffect;
+}
+
+const targetFields = {
+  binding: true,
+  sql: true,
+  key: true,
+  method: true,
+  nth: true,
+  times: true,
+  probability: true,
+  seed: true,
+  when: true,
+} satisfies Record<keyof BindingFaultTarget, true>;
+
+const effectFields = { fail: ["code", "text"], slow: ["by"], drop: [] };
+
+export type BindingKinds = ReadonlyMap<string, BindingKind>;
+
+/**
+ * A fault in force, with its count of matching calls.
+ *
+ * @throws TypeError that names the wrong field
+ */
+export function makeBindingFault(
+  target: BindingFaultTarget,
+  options: BindingFaultOptions,
+  kinds: BindingKinds,
+): ArmedBindingFault {
+  checkFields(target, options.kind, [...Object.keys(targetFields), ...effectFields[options.kind]]);
+  const { binding, sql, method } = target;
+  const kind = sql === undefined ? undefined : "d1";
+  const bindings = findBindings(binding, kind, kinds);
+  const methods = method === undefined ? null : [method].flat();
+  for (const each of bindings) checkMethods(each, methods, kinds);
+  for (const each of bindings) effectOn(anyCall(each, kinds), options);
+  return new ArmedBindingFault(target, options, bindings);
+}
+
+function findBindings(
+  name: string | undefined,
+  kind: BindingKind | undefined,
+  kinds: BindingKinds,
+): readonly string[] {
+  const names = [...kinds.keys()].filter((each) => kind === undefined || kinds.get(each) === kind);
+  if (name === undefined) {
+    if (names.length > 0) return names;
+    throw new TypeError('The script has no D1 database, so a fault with "sql" would hit no call.');
+  }
+  if (names.includes(name)) return [name];
+  const what = kind === "d1" ? "D1 database" : "binding whose calls can fail";
+  const guess = nearest(name, names);
+  throw new TypeError(
+    `The script has no ${what} "${name}", so the fault would hit no call. ` +
+      (guess === null ? "" : `Did you mean "${guess}"? `) +
+      `Bindings: ${names.join(", ") || "none"}.`,
+  );
+}
+
+function checkMethods(name: string, methods: readonly string[] | null, kinds: BindingKinds): void {
+  const known = bindingMethods[kinds.get(name) as BindingKind];
+  for (const method of methods ?? []) {
+    if (known === null || known.includes(method)) continue;
+    throw new TypeError(`"${method}" is no method of ${name}. Use ${known.join(", ")}.`);
+  }
+}
+
+/** A call with which the options of a fault are checked before the first call. */
+function anyCall(binding: string, kinds: BindingKinds): PlannedCall {
+  return { kind: kinds.get(binding) as BindingKind, binding, method: "get", key: "", keys: [] };
+}
+
+export class ArmedBindingFault {
+  readonly #target: BindingFaultTarget;
+  readonly #options: BindingFaultOptions;
+  readonly #bindings: readonly string[];
+  readonly #schedule: FaultSchedule;
+  #matches = 0;
+  #hasHit = false;
+
+  constructor(
+    target: BindingFaultTarget,
+    options: BindingFaultOptions,
+    bindings: readonly string[],
+  ) {
+    this.#target = target;
+    this.#options = options;
+    this.#bindings = bindings;
+    this.#schedule = new FaultSchedule(toScheduleOptions(target));
+  }
+
+  /** Counts the call if the fault matches it. `null` if the fault does not hit the call. */
+  hit(call: PlannedCall): InjectedBindingFault | null {
+    if (!this.#matchesCall(call)) return null;
+    this.#matches++;
+    const nth = this.#schedule.countCall();
+    if (nth === null) return null;
+    this.#hasHit = true;
+    const { binding, method, key, sql } = call;
+    const { when = "before" } = this.#target;
+    const effect = effectOn(call, this.#options);
+    return { binding, method, key, ...(sql !== undefined && { sql }), nth, when, effect };
+  }
+
+  #matchesCall({ binding, method, keys, statements = [] }: PlannedCall): boolean {
+    const target = this.#target;
+    return (
+      this.#bindings.includes(binding) &&
+      (target.method === undefined || [target.method].flat().includes(method)) &&
+      matchesAny(target.key, keys) &&
+      matchesAny(target.sql, statements)
+    );
+  }
+
+  /** `null` if the fault has hit a call. */
+  get unused(): UnusedFault | null {
+    if (this.#hasHit) return null;
+    return { text: showFault(this.#options.kind, this.#target), matches: this.#matches };
+  }
+}
+
+function matchesAny(pattern: TextPattern | undefined, texts: readonly string[]): boolean {
+  if (pattern === undefined) return true;
+  const plain = toPlainPattern(pattern);
+  return texts.some((text) => matchesPattern(plain, text));
+}
+
+function effectOn(call: PlannedCall, options: BindingFaultOptions): BindingFaultEffect {
+  switch (options.kind) {
+    case "fail":
+      return { kind: "fail", message: errorMessage(call, options) };
+    case "slow":
+      return { kind: "slow", milliseconds: toMilliseconds(options.by) };
+    case "drop":
+      return { kind: "drop" };
+  }
+}
+
+/** For the report of a failed test. */
+export function describeBindingFault(fault: InjectedBindingFault): string {
+  const call = describePlannedCall({ ...fault, kind: "kv", keys: [] });
+  return `${call} ${describeEffect(fault.effect)} (call ${fault.nth} that the fault matches)`;
+}
+
+function describeEffect(effect: BindingFaultEffect): string {
+  switch (effect.kind) {
+    case "fail":
+      return `failed with "${effect.message}"`;
+    case "slow":
+      return `took ${effect.milliseconds} ms longer`;
+    case "drop":
+      return "lost its connection";
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The state that tests give to the isolate of the script: faults of its bindings, and the time of its `Date`.
+ *
+ * It has the isolation layers of the runtime (`isolation-layers.ts`). When a layer is closed, its faults and
+ * its moves of the time end. `store/bucket/test-session.ts` is the same for the store.
+ */
+import type { UnusedFault } from "../store/core/store-fault.ts";
+import type { PlannedCall } from "./binding-call.ts";
+import {
+  makeBindingFault,
+  type ArmedBindingFault,
+  type BindingFaultOptions,
+  type BindingFaultTarget,
+  type BindingKinds,
+  type InjectedBindingFault,
+} from "./binding-fault.ts";
+import { MovedDate } from "./moved-date.ts";
+
+interface Layer {
+  readonly id: number;
+  /** A snapshot has no faults: those of a test that has taken a snapshot belong to the test. */
+  readonly snapshot: boolean;
+  readonly faults: ArmedBindingFault[];
+  readonly injected: InjectedBindingFault[];
+  /** The offset of the date when the layer was opened */
+  readonly offsetMilliseconds: number;
+}
+
+export class PoolSession {
+  /** The names of the buckets, by their bindings */
+  readonly bucketNames: ReadonlyMap<string, string>;
+  readonly #kinds: BindingKinds;
+  readonly #date = new MovedDate();
+  /** The outermost layer always exists, for tests without isolation. */
+  readonly #layers = [newLayer(0, false, 0)];
+
+  constructor(kinds: BindingKinds, bucketNames: ReadonlyMap<string, string>) {
+    this.#kinds = kinds;
+    this.bucketNames = bucketNames;
+  }
+
+  openLayer(id: number, snapshot = false): void {
+    this.#layers.push(newLayer(id, snapshot, this.#date.offsetMilliseconds));
+  }
+
+  /** @param next an isolation layer to open in the place of the closed ones */
+  closeLayer(id: number, next?: number): void {
+    const index = this.#layers.findIndex((layer) => layer.id >= id && layer.id > 0);
+    const lowest = index === -1 ? undefined : this.#layers.splice(index)[0];
+    if (lowest?.snapshot === false) this.#date.setOffset(lowest.offsetMilliseconds);
+    if (next !== undefined) this.openLayer(next);
+  }
+
+  isOpen(id: number): boolean {
+    return this.#layers.some((layer) => layer.id === id);
+  }
+
+  moveDate(milliseconds: number): void {
+    this.#date.setOffset(this.#date.offsetMilliseconds + milliseconds);
+  }
+
+  /** @throws TypeError that names the wrong field */
+  arm(target: BindingFaultTarget, options: BindingFaultOptions): void {
+    this.#testLayer.faults.push(makeBindingFault(target, options, this.#kinds));
+  }
+
+  clearFaults(): void {
+    for (const { faults } of this.#layers) faults.length = 0;
+  }
+
+  /** The first fault that hits the call. */
+  hit(call: PlannedCall): InjectedBindingFault | null {
+    for (const { faults } of this.#layers) {
+      for (const fault of faults) {
+        const injected = fault.hit(call);
+        if (injected === null) continue;
+        this.#testLayer.injected.push(injected);
+        return injected;
+      }
+    }
+    return null;
+  }
+
+  get injected(): readonly InjectedBindingFault[] {
+    return this.#testLayer.injected;
+  }
+
+  get unused(): readonly UnusedFault[] {
+    return this.#layers.flatMap(({ faults }) => faults).flatMap((fault) => fault.unused ?? []);
+  }
+
+  get #testLayer(): Layer {
+    return this.#layers.findLast(({ snapshot }) => !snapshot) as Layer;
+  }
+}
+
+function newLayer(id: number, snapshot: boolean, offsetMilliseconds: number): Layer {
+  return { id, snapshot, faults: [], injected: [], offsetMilliseconds };
+}
