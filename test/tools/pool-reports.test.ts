@@ -15,10 +15,12 @@ it("a failing test lists its faults, and the warning of a late call names the te
     [
       "Injected faults:",
       '  put of "a" in "photos" failed with 10058 (call 1 that the fault matches)',
+      '  match of "http://cached/a" in caches took 1 ms longer (call 1 that the fault matches)',
       "",
       "Faults that hit no call:",
       '  faults.fail({ bucket: "photos", method: "get", key: /^x/ }): no call matches',
       '  faults.slow({ method: "head", nth: 3, by: "1s" }): 1 call matches, none was hit',
+      '  faults.drop({ binding: "caches", method: "put" }): no call matches',
     ].join("\n"),
   );
 });
