@@ -27,6 +27,7 @@ beforeEach(() => {
   });
 });
 
+const broken = (text: string) => calls.runRpc(put, () => Promise.reject(new Error(text)));
 const year = () => new Date().getFullYear();
 
 /** A call whose end the test decides. */
@@ -106,6 +107,21 @@ describe("a call by RPC", () => {
     expect(returned).toBe(promise);
     expect(await returned).toBe("x");
     expect(recorded).toMatchObject([{ method: "put", outcome: "ok" }]);
+  });
+
+  it("whose error nothing handles is reported, and no other", async () => {
+    const reported: unknown[] = [];
+    const listeners = process.listeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection");
+    process.on("unhandledRejection", (error) => reported.push(error));
+    try {
+      await expect(broken("awaited")).rejects.toThrow("awaited");
+      void broken("not awaited");
+      await vi.waitFor(() => expect(reported).toEqual([new Error("not awaited")]));
+    } finally {
+      process.removeAllListeners("unhandledRejection");
+      for (const listener of listeners) process.on("unhandledRejection", listener);
+    }
   });
 
   it("counts a call once for a fault", async () => {
