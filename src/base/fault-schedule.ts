@@ -27,9 +27,16 @@ export interface FaultTiming {
   seed?: number;
 }
 
+export const timingFields = [
+  "nth",
+  "times",
+  "probability",
+  "seed",
+] as const satisfies (keyof FaultTiming)[];
+
 /** @throws TypeError that names the wrong field */
-export function toScheduleOptions(timing: FaultTiming): Required<FaultScheduleOptions> {
-  const { nth, times, probability = 1, seed = 1 } = timing;
+export function toScheduleOptions(given: FaultTiming): Required<FaultScheduleOptions> {
+  const { nth, times, probability = 1, seed = 1 } = given;
   for (const [name, value] of Object.entries({ nth, times })) {
     if (value === undefined || (Number.isInteger(value) && value >= 1)) continue;
     throw new TypeError(`"${name}" is ${value}: give a whole number from 1.`);

@@ -64,7 +64,31 @@ export function isNone({ kind, method }: PlannedCall, result: unknown): boolean 
   }
 }
 
+/** The binding of a call. */
+type Binding = Pick<PlannedCall, "kind" | "binding">;
+
+export function planCall(
+  { kind, binding }: Binding,
+  method: string,
+  keys: readonly string[],
+): PlannedCall {
+  return { kind, binding, method, key: keys[0] ?? "", keys };
+}
+
+export function planSql(
+  binding: Binding,
+  method: string,
+  statements: readonly string[],
+): PlannedCall {
+  return { ...planCall(binding, method, []), sql: statements.join(";\n"), statements };
+}
+
 /** `put of "a" in KV`, `run of "INSERT …" in DB` */
-export function describePlannedCall({ binding, method, key, sql }: PlannedCall): string {
+export function describePlannedCall({
+  binding,
+  method,
+  key,
+  sql,
+}: Pick<PlannedCall, "binding" | "method" | "key" | "sql">): string {
   return `${method} of "${sql ?? key}" in ${binding}`;
 }

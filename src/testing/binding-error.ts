@@ -30,8 +30,8 @@ export function errorMessage(
     return `KV ${kvVerb(method, keys)} failed: ${status} ${text ?? statusText(status)}`;
   }
   if (kind === "r2") {
-    const effect = failEffect(code, text);
-    return effect.kind === "fail" ? `${method}: ${effect.text} (${effect.code})` : "";
+    const failed = failEffect(code, text);
+    return `${method}: ${failed.text} (${failed.code})`;
   }
   if (code !== undefined) {
     throw new TypeError(

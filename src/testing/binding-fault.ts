@@ -7,7 +7,12 @@
  * bindings. The store applies the faults of buckets (`store/core/store-fault.ts`).
  */
 import { toMilliseconds, type Duration } from "../base/duration.ts";
-import { FaultSchedule, toScheduleOptions, type FaultTiming } from "../base/fault-schedule.ts";
+import {
+  FaultSchedule,
+  timingFields,
+  toScheduleOptions,
+  type FaultTiming,
+} from "../base/fault-schedule.ts";
 import { nearest } from "../base/nearest.ts";
 import { matchesPattern, toPlainPattern, type TextPattern } from "../base/text-pattern.ts";
 import { checkFields, showFault, type UnusedFault } from "../store/core/store-fault.ts";
@@ -54,17 +59,14 @@ export interface InjectedBindingFault extends Pick<
   readonly effect: BindingFaultEffect;
 }
 
-const targetFields = {
-  binding: true,
-  sql: true,
-  key: true,
-  method: true,
-  nth: true,
-  times: true,
-  probability: true,
-  seed: true,
-  when: true,
-} satisfies Record<keyof BindingFaultTarget, true>;
+const targetFields = [
+  "binding",
+  "sql",
+  "key",
+  "method",
+  ...timingFields,
+  "when",
+] as const satisfies (keyof BindingFaultTarget)[];
 
 const effectFields = { fail: ["code", "text"], slow: ["by"], drop: [] };
 
@@ -80,7 +82,7 @@ export function makeBindingFault(
   options: BindingFaultOptions,
   kinds: BindingKinds,
 ): ArmedBindingFault {
-  checkFields(target, options.kind, [...Object.keys(targetFields), ...effectFields[options.kind]]);
+  checkFields(target, options.kind, [...targetFields, ...effectFields[options.kind]]);
   const { binding, sql, method } = target;
   const kind = sql === undefined ? undefined : "d1";
   const bindings = findBindings(binding, kind, kinds);
@@ -191,7 +193,7 @@ function effectOn(call: PlannedCall, options: BindingFaultOptions): BindingFault
 
 /** For the report of a failed test. */
 export function describeBindingFault(fault: InjectedBindingFault): string {
-  const call = describePlannedCall({ ...fault, kind: "kv", keys: [] });
+  const call = describePlannedCall(fault);
   return `${call} ${describeEffect(fault.effect)} (call ${fault.nth} that the fault matches)`;
 }
 

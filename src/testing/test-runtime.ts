@@ -78,10 +78,10 @@ export class TestRuntime {
     fail: (
       target: (FaultTarget | BindingFaultTarget) & { code?: number; text?: string } = {},
     ): Promise<void> =>
-      this.#arm(target, { kind: "fail", ...target }, () => failEffect(target.code, target.text)),
+      this.#arm(target, { ...target, kind: "fail" }, () => failEffect(target.code, target.text)),
     /** Calls take longer. */
     slow: (target: (FaultTarget | BindingFaultTarget) & { by: Duration }): Promise<void> =>
-      this.#arm(target, { kind: "slow", ...target }, () => slowEffect(target.by)),
+      this.#arm(target, { ...target, kind: "slow" }, () => slowEffect(target.by)),
     /** Calls lose their connection: a `get` of a bucket after half of its body, other calls before they execute. */
     drop: (
       target: (FaultTarget & { afterBytes?: number }) | BindingFaultTarget = {},
@@ -134,12 +134,9 @@ export class TestRuntime {
     const { store, session } = this.#controls;
     const { binding, ...rest } = target as BindingFaultTarget;
     const bucket = session?.bucketNames.get(binding ?? "");
-    if (bucket !== undefined) {
-      throwIf(
-        await store.armFault(makeStoreFault({ ...rest, bucket } as FaultTarget, bucketEffect())),
-      );
-    } else if (binding === undefined && !("sql" in target)) {
-      throwIf(await store.armFault(makeStoreFault(target as FaultTarget, bucketEffect())));
+    if (bucket !== undefined || (binding === undefined && !("sql" in target))) {
+      const wanted = bucket === undefined ? target : { ...rest, bucket };
+      throwIf(await store.armFault(makeStoreFault(wanted as FaultTarget, bucketEffect())));
     } else if (session === undefined) {
       throw new Error(
         "Faults of bindings other than buckets exist in the vitest pool alone: name a bucket.",

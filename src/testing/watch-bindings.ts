@@ -5,14 +5,15 @@
  * are on prototypes, where they are replaced. The objects stay what they are, so they can be passed on
  * and compared. Objects that do not come from `env` are left alone.
  */
-import type { BindingKind, PlannedCall } from "./binding-call.ts";
+import { planCall, planSql, type BindingKind, type PlannedCall } from "./binding-call.ts";
 import type { BindingCalls } from "./binding-calls.ts";
 import type { BindingKinds } from "./binding-fault.ts";
+import { watchStub, type Stub } from "./watch-stub.ts";
 
 interface Owner {
   readonly kind: BindingKind;
   readonly binding: string;
-  /** The key of an upload, or of a Durable Object */
+  /** The key of an upload */
   readonly key?: string;
   /** The SQL of a statement */
   readonly sql?: string;
@@ -20,12 +21,12 @@ interface Owner {
 
 type Method = (this: object, ...args: unknown[]) => unknown;
 
-const kindOfClass: Readonly<Record<string, BindingKind>> = {
-  KvNamespace: "kv",
-  D1Database: "d1",
-  R2Bucket: "r2",
-  DurableObjectNamespace: "durable_objects",
-};
+const kindOfClass: ReadonlyMap<string, BindingKind> = new Map([
+  ["KvNamespace", "kv"],
+  ["D1Database", "d1"],
+  ["R2Bucket", "r2"],
+  ["DurableObjectNamespace", "durable_objects"],
+]);
 
 const cachesBinding = "caches";
 
@@ -40,9 +41,8 @@ export function kindsOfBindings(env: Readonly<Record<string, unknown>>): Binding
 
 function kindOf(value: unknown): BindingKind | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { name } = (Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null)
-    ?.constructor ?? { name: undefined };
-  return name === undefined || !Object.hasOwn(kindOfClass, name) ? undefined : kindOfClass[name];
+  const prototype = Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null;
+  return kindOfClass.get(prototype?.constructor?.name ?? "");
 }
 
 export function watchBindings(env: Readonly<Record<string, unknown>>, calls: BindingCalls): void {
@@ -81,9 +81,7 @@ class BindingWatch {
           put: this.#keyed("put"),
           delete: this.#keyed("delete"),
           list: this.#listed(),
-          createMultipartUpload: this.#keyed("createMultipartUpload", (upload, bucket, key) =>
-            this.#addUpload(upload as object, { ...bucket, key }),
-          ),
+          createMultipartUpload: this.#createsUpload,
           resumeMultipartUpload: this.#derived((upload, bucket, [key]) =>
             this.#addUpload(upload, { ...bucket, key: String(key) }),
           ),
@@ -101,7 +99,11 @@ class BindingWatch {
     const cached =
       (method: string): Wrap =>
       (original) =>
-        this.#wrapAny(original, (args) => plan(cacheOwner, method, [urlOf(args[0])]));
+        this.#wrap(
+          original,
+          (owner, [request]) => planCall(owner, method, [urlOf(request)]),
+          cacheOwner,
+        );
     this.#patchOnce(cache, {
       match: cached("match"),
       put: cached("put"),
@@ -114,7 +116,7 @@ class BindingWatch {
     const part =
       (method: string): Wrap =>
       (original) =>
-        this.#wrap(original, (each) => plan(each, method, [each.key ?? ""]));
+        this.#wrap(original, (each) => planCall(each, method, [each.key ?? ""]));
     this.#patchOnce(upload, {
       uploadPart: part("uploadPart"),
       complete: part("complete"),
@@ -131,7 +133,10 @@ class BindingWatch {
         planSql(
           owner,
           "batch",
-          [...(statements as Iterable<object>)].map((each) => this.#owners.get(each)?.sql ?? ""),
+          // D1 says what is wrong with other values.
+          Array.isArray(statements)
+            ? statements.map((each) => this.#owners.get(each as object)?.sql ?? "")
+            : [],
         ),
       );
     this.#patchOnce(database, {
@@ -166,9 +171,7 @@ class BindingWatch {
       const owner = this.#owners.get(target);
       const made = original.apply(target, args) as Stub;
       if (owner === undefined) return made;
-      const key = made.name ?? made.id.toString();
-      // Calls go to a second stub of the same object, whose prototype is the runtime's own.
-      return this.#watchStub(made, original.apply(target, args) as Stub, { ...owner, key });
+      return watchStub(made, original.apply(target, args) as Stub, owner, this.#calls);
     };
     this.#patchOnce(namespace, {
       get: stub,
@@ -177,59 +180,29 @@ class BindingWatch {
     });
   }
 
-  #watchStub(stub: Stub, inner: Stub, owner: Owner): Stub {
-    const prototype = Object.getPrototypeOf(stub) as object;
-    const methods = new Proxy(Object.create(prototype) as object, {
-      get: (target, name, receiver) => {
-        if (typeof name === "symbol" || unwatchedNames.has(name)) {
-          return Reflect.get(target, name, receiver) as unknown;
-        }
-        const value = inner[name];
-        if (typeof value !== "function") return value;
-        return this.#watchMethod(value as RpcMethod, name, inner, owner);
-      },
-    });
-    return Object.setPrototypeOf(stub, methods) as Stub;
-  }
-
-  /** A proxy, because `stub.property` is also a promise, and the start of a path. */
-  #watchMethod(value: RpcMethod, name: string, inner: Stub, owner: Owner): RpcMethod {
-    return new Proxy(value, {
-      get: (target, property) => {
-        const part = Reflect.get(target, property, target) as unknown;
-        const isOfPromise = ["then", "catch", "finally"].includes(property as string);
-        return isOfPromise && typeof part === "function" ? (part.bind(target) as unknown) : part;
-      },
-      apply: (target, _, args: unknown[]) => {
-        const execute = () => Reflect.apply(target, inner, args) as PromiseLike<unknown>;
-        const call = plan(owner, name, [owner.key ?? ""]);
-        if (name !== "fetch") return this.#calls.runRpc(call, execute);
-        return isOfPool(args) ? execute() : this.#calls.run(call, execute);
-      },
-    });
-  }
-
   /** Observes a method of a binding whose first argument is a key, or several keys. */
-  #keyed(method: string, then?: (result: unknown, owner: Owner, key: string) => void): Wrap {
-    return (original) => {
-      const observed = this.#wrap(original, (owner, [given]) =>
-        plan(owner, method, Array.isArray(given) ? given.map(String) : [String(given)]),
+  #keyed(method: string): Wrap {
+    return (original) =>
+      this.#wrap(original, (owner, [given]) =>
+        planCall(owner, method, Array.isArray(given) ? given.map(String) : [String(given)]),
       );
-      if (then === undefined) return observed;
-      return async (target, args) => {
-        const result = await observed(target, args);
-        const owner = this.#owners.get(target);
-        if (owner !== undefined) then(result, owner, String(args[0]));
-        return result;
-      };
-    };
   }
+
+  readonly #createsUpload: Wrap = (original) => {
+    const observed = this.#keyed("createMultipartUpload")(original);
+    return async (bucket, args) => {
+      const upload = (await observed(bucket, args)) as object;
+      const owner = this.#owners.get(bucket);
+      if (owner !== undefined) this.#addUpload(upload, { ...owner, key: String(args[0]) });
+      return upload;
+    };
+  };
 
   #listed(): Wrap {
     return (original) =>
       this.#wrap(original, (owner, [options]) => {
         const { prefix } = (options ?? {}) as { prefix?: string | null };
-        return plan(owner, "list", [prefix ?? ""]);
+        return planCall(owner, "list", [prefix ?? ""]);
       });
   }
 
@@ -243,21 +216,18 @@ class BindingWatch {
     };
   }
 
+  /** @param ownerOfOthers of objects that are not known; without it they are left alone */
   #wrap(
     original: Method,
-    planCall: (owner: Owner, args: readonly unknown[]) => PlannedCall,
+    plan: (owner: Owner, args: readonly unknown[]) => PlannedCall,
+    ownerOfOthers?: Owner,
   ): Wrapped {
     return (target, args) => {
-      const owner = this.#owners.get(target);
+      const owner = this.#owners.get(target) ?? ownerOfOthers;
       if (owner === undefined) return original.apply(target, args);
       const execute = () => original.apply(target, args) as Promise<unknown>;
-      return this.#calls.run(planCall(owner, args), execute);
+      return this.#calls.run(plan(owner, args), execute);
     };
-  }
-
-  #wrapAny(original: Method, planCall: (args: readonly unknown[]) => PlannedCall): Wrapped {
-    return (target, args) =>
-      this.#calls.run(planCall(args), () => original.apply(target, args) as Promise<unknown>);
   }
 
   /** Replaces methods of the prototype of an object, unless this has happened. */
@@ -279,40 +249,8 @@ class BindingWatch {
 type Wrapped = (target: object, args: unknown[]) => unknown;
 type Wrap = (original: Method) => Wrapped;
 
-type RpcMethod = (...args: never[]) => unknown;
-
-interface Stub {
-  readonly id: { toString(): string };
-  readonly name?: string;
-  readonly [method: string]: unknown;
-}
-
-/** `connect` returns a socket, and the others are of every object. */
-const unwatchedNames: ReadonlySet<string> = new Set([
-  "connect",
-  ...Object.getOwnPropertyNames(Object.prototype),
-]);
-
 const cacheOwner: Owner = { kind: "cache", binding: cachesBinding };
-
-function plan({ kind, binding }: Owner, method: string, keys: readonly string[]): PlannedCall {
-  return { kind, binding, method, key: keys[0] ?? "", keys };
-}
-
-function planSql(owner: Owner, method: string, statements: readonly string[]): PlannedCall {
-  return { ...plan(owner, method, []), sql: statements.join(";\n"), statements };
-}
 
 function urlOf(request: unknown): string {
   return request instanceof Request ? request.url : String(request);
-}
-
-/** The pool reaches into objects by requests with a mark of its own: `runInDurableObject()`. */
-function isOfPool([, init]: readonly unknown[]): boolean {
-  const { cf } = (init ?? {}) as { cf?: unknown };
-  return (
-    typeof cf === "object" &&
-    cf !== null &&
-    Object.keys(cf).some((name) => name.startsWith("vitestPoolWorkers"))
-  );
 }

@@ -9,6 +9,7 @@
 import { toMilliseconds, type Duration } from "../../base/duration.ts";
 import {
   FaultSchedule,
+  timingFields,
   toScheduleOptions,
   type FaultScheduleOptions,
   type FaultTiming,
@@ -67,7 +68,7 @@ export interface UnusedFault {
   readonly matches: number;
 }
 
-export function failEffect(code: number = 10001, text?: string): FaultEffect {
+export function failEffect(code: number = 10001, text?: string): FaultEffect & { kind: "fail" } {
   return { kind: "fail", code, text: text ?? errorText(code) };
 }
 
@@ -84,16 +85,13 @@ export function slowEffect(duration: Duration): FaultEffect {
   return { kind: "slow", milliseconds: toMilliseconds(duration) };
 }
 
-const targetFields = {
-  bucket: true,
-  key: true,
-  method: true,
-  nth: true,
-  times: true,
-  probability: true,
-  seed: true,
-  when: true,
-} satisfies Record<keyof FaultTarget, true>;
+const targetFields = [
+  "bucket",
+  "key",
+  "method",
+  ...timingFields,
+  "when",
+] as const satisfies (keyof FaultTarget)[];
 
 /** The fields that describe an effect. */
 const effectFields = {
@@ -104,7 +102,7 @@ const effectFields = {
 
 /** @throws TypeError that names the wrong field */
 export function makeStoreFault(target: FaultTarget, effect: FaultEffect): StoreFault {
-  checkFields(target, effect.kind, [...Object.keys(targetFields), ...effectFields[effect.kind]]);
+  checkFields(target, effect.kind, [...targetFields, ...effectFields[effect.kind]]);
   const { bucket, key, method, when = "before" } = target;
   const methods = method === undefined ? null : [method].flat();
   for (const each of methods ?? []) {
