@@ -43,7 +43,7 @@ export default defineConfig({
         test: {
           name: "integration",
           experimental,
-          include: ["test/{store,s3,dns,dev,cli,faults,docs}/*.test.ts"],
+          include: ["test/{store,s3,dns,dev,cli,explorer,faults,docs}/*.test.ts"],
           // Tests share no state, and a process for each file would load the same modules again.
           isolate: false,
           exclude: [...configDefaults.exclude, ...(hasTerminal ? [] : ["test/dev/keys.test.ts"])],

@@ -15,6 +15,11 @@ export type { StartDevOptions } from "./dev/dev-options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-proxy.ts";
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
 export {
+  startExplorer,
+  type RunningExplorer,
+  type StartExplorerOptions,
+} from "./explorer/server/start-explorer.ts";
+export {
   startS3,
   type RunningS3,
   type S3BucketOptions,

@@ -11,7 +11,7 @@ import { bold, red } from "./colour.ts";
 import { watchOutput } from "./output.ts";
 import { root } from "./root.ts";
 import { runCommand } from "./run.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../base/own-version.ts";
 
 watchOutput();
 const words = process.argv.slice(2);

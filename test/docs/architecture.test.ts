@@ -18,7 +18,7 @@ const read = (file: string) => readFileSync(join(root, file), "utf8");
 const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" })
   .split("\n")
   .filter(Boolean);
-const sources = files.filter((file) => /^(?:src|worker)\/.*\.ts$/.test(file));
+const sources = files.filter((file) => /^(?:src|worker)\/.*\.tsx?$/.test(file));
 const withoutTests = sources.filter((file) => !file.endsWith(".test.ts"));
 const graph = readGraph(withoutTests, read, { withTypes: true });
 const rules = readFolderRules(read("docs/architecture.md"));
@@ -48,7 +48,7 @@ describe("the sources", () => {
   });
 
   it("have names in kebab-case that say something, and no name three times", () => {
-    const odd = sources.filter((file) => !/^[a-z0-9-]+(?:\.[a-z]+)*\.ts$/.test(basename(file)));
+    const odd = sources.filter((file) => !/^[a-z0-9-]+(?:\.[a-z]+)*\.tsx?$/.test(basename(file)));
     expect(odd).toEqual([]);
     expect(files.filter((file) => /(^|\/)(utils?|helpers?|misc|common)\./.test(file))).toEqual([]);
     const names = sources.map((file) => basename(file)).filter((name) => name !== "index.ts");
@@ -57,7 +57,7 @@ describe("the sources", () => {
   });
 
   it("have at most 400 lines a file", () => {
-    const typescript = files.filter((file) => file.endsWith(".ts"));
+    const typescript = files.filter((file) => /\.tsx?$/.test(file));
     expect(typescript.filter((file) => read(file).split("\n").length > 400)).toEqual([]);
   });
 });
@@ -74,7 +74,7 @@ describe("the words", () => {
   ]);
 
   it("are the field's words, in code, comments and documentation", () => {
-    const texts = files.filter((file) => /\.(?:ts|js|md|sh|toml|ya?ml|html)$/.test(file));
+    const texts = files.filter((file) => /\.(?:tsx?|js|css|md|sh|toml|ya?ml|html)$/.test(file));
     expect(texts.length).toBeGreaterThan(500);
     const found = texts
       .filter((file) => !lists.has(file))

@@ -1,0 +1,4 @@
+/** To be written: a banner while any condition is unusual. */
+export function ConditionsBanner() {
+  return null;
+}

@@ -1,0 +1,84 @@
+/**
+ * Keys of the page. A view registers its keys while it is shown; `?` lists all keys that work now.
+ * Keys do nothing while a person types into a field, except Escape, and while a dialog is open.
+ */
+import { useEffect, useRef } from "preact/hooks";
+import { Dialog } from "./dialog.tsx";
+
+export interface Shortcut {
+  /** What the key does: "Search by prefix". */
+  readonly label: string;
+  readonly act: (event: KeyboardEvent) => void;
+}
+
+/** By the key's name, as `KeyboardEvent.key` has it. */
+export type Shortcuts = Readonly<Record<string, Shortcut>>;
+
+const registered: { current: Shortcuts }[] = [];
+
+export function useShortcuts(shortcuts: Shortcuts): void {
+  const holder = useRef({ current: shortcuts });
+  holder.current.current = shortcuts;
+  useEffect(() => {
+    const own = holder.current;
+    registered.push(own);
+    if (registered.length === 1) addEventListener("keydown", onKey);
+    return () => {
+      registered.splice(registered.indexOf(own), 1);
+      if (registered.length === 0) removeEventListener("keydown", onKey);
+    };
+  }, []);
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (document.querySelector("dialog[open]") !== null) return;
+  if (isTyping(event.target) && event.key !== "Escape") return;
+  // The innermost view comes first.
+  for (const { current } of registered.toReversed()) {
+    const shortcut = current[event.key];
+    if (shortcut === undefined) continue;
+    event.preventDefault();
+    shortcut.act(event);
+    return;
+  }
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.matches("input, textarea, select") || target.isContentEditable)
+  );
+}
+
+const keyNames: Readonly<Record<string, string>> = {
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  " ": "Space",
+};
+
+export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
+  const all = new Map(registered.flatMap(({ current }) => Object.entries(current)));
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class="key-list">
+        {Array.from(all, ([key, { label }]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{keyNames[key] ?? key}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>
+            <kbd>Escape</kbd>
+          </dt>
+          <dd>Close a dialog or the details</dd>
+        </div>
+      </dl>
+    </Dialog>
+  );
+}

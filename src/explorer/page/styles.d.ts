@@ -1,0 +1,2 @@
+/** The build collects the style sheets that modules import. */
+declare module "*.css";

@@ -1,0 +1,24 @@
+import { defineConfig } from "vite";
+
+/** The page of the explorer, for `dist/explorer`. */
+export default defineConfig({
+  root: import.meta.dirname,
+  logLevel: "warn",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir: "../../../dist/explorer",
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: false,
+    // A file that is a part of another as a data: URL would need another security policy.
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        entryFileNames: "assets/explorer.js",
+        chunkFileNames: "assets/[name].js",
+        assetFileNames: "assets/[name][extname]",
+      },
+    },
+  },
+  base: "/",
+});

@@ -1,0 +1,82 @@
+/** A call of the explorer's API: what a handler receives, and what it returns. */
+import type { IncomingMessage } from "node:http";
+import type { ApiFailure } from "../api/project.ts";
+import type { ExplorerContext } from "./context.ts";
+
+export interface ExplorerCall {
+  readonly context: ExplorerContext;
+  /** The values of the path's parameters, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage["headers"];
+  /** The body, which is read once. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Aborted when the browser goes away. */
+  readonly signal: AbortSignal;
+}
+
+export interface ExplorerResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Segments that begin with a colon are parameters: `/api/buckets/:bucket/object`. */
+  readonly path: string;
+  /** @throws CallError, StoreError, UserError */
+  handle(call: ExplorerCall): Promise<ExplorerResponse>;
+}
+
+/** A call that cannot be answered. The message says what to do. */
+export class CallError extends Error {
+  override readonly name = "CallError";
+  readonly status: number;
+  readonly code: number | undefined;
+
+  constructor(status: number, message: string, code?: number) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Larger than any body of the API that is not content. */
+const jsonBytesMax = 8 * 1024 * 1024;
+
+export function json(value: unknown, status = 200): ExplorerResponse {
+  return {
+    status,
+    headers: { "content-type": "application/json; charset=utf-8" },
+    body: JSON.stringify(value),
+  };
+}
+
+export function failure(status: number, message: string, code?: number): ExplorerResponse {
+  const body: ApiFailure = { message, ...(code !== undefined && { code }) };
+  return json(body, status);
+}
+
+/** @throws CallError */
+export async function readJson(call: ExplorerCall): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of call.body) {
+    bytes += chunk.length;
+    if (bytes > jsonBytesMax) throw new CallError(413, "The body of the request is too large.");
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch {
+    throw new CallError(400, "The body of the request is not JSON.");
+  }
+}
+
+/** @throws CallError */
+export function requireParameter(call: ExplorerCall, name: string): string {
+  const value = call.query.get(name);
+  if (value === null) throw new CallError(400, `The query has no "${name}".`);
+  return value;
+}

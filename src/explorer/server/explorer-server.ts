@@ -1,0 +1,160 @@
+/**
+ * The HTTP server of the explorer: the files of the page, and the API that the page calls.
+ *
+ * Every path needs access (`access-rule.ts`). Paths below `/api/` lead to the routes; all other paths
+ * are addresses of the page, which the page itself reads.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createServer } from "../../base/node-http.ts";
+import { UserError } from "../../base/user-error.ts";
+import { StoreError } from "../../store/core/errors.ts";
+import { accessCookie, decideAccess, type AccessHead } from "./access-rule.ts";
+import { CallError, failure, type ExplorerResponse, type Route } from "./call.ts";
+import type { ExplorerContext } from "./context.ts";
+import { pageFile, refusalPage } from "./page-files.ts";
+import { findRoute } from "./router.ts";
+import { send } from "./send.ts";
+
+interface ExplorerServerOptions {
+  readonly context: ExplorerContext;
+  readonly routes: readonly Route[];
+  readonly token: string;
+  /** Receives errors that no page has caused. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class ExplorerServer {
+  readonly #options: ExplorerServerOptions;
+  readonly #server: Server;
+  #isClosed = false;
+
+  constructor(options: ExplorerServerOptions) {
+    this.#options = options;
+    // A large upload takes longer than any limit.
+    this.#server = createServer({ requestTimeout: 0, noDelay: true });
+    this.#server.on("request", (message: IncomingMessage, response: ServerResponse) => {
+      void this.#handle(message, response);
+    });
+  }
+
+  /** @returns the port */
+  async listen(port: number, host: string): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off("error", reject);
+        resolve();
+      });
+    });
+    return this.#port;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  get #port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    // The browser may go away at any time.
+    message.on("error", () => {});
+    response.on("error", () => {});
+    const ended = new AbortController();
+    response.on("close", () => ended.abort());
+    try {
+      const answer = await this.#answer(message, ended.signal);
+      await send(response, answer, message.method === "HEAD");
+      // What a handler has not read of the body would be taken for the next request.
+      if (!message.complete) message.resume();
+    } catch (error) {
+      this.#report(error);
+      response.destroy();
+    }
+  }
+
+  async #answer(message: IncomingMessage, signal: AbortSignal): Promise<ExplorerResponse> {
+    const url = parseTarget(message.url ?? "/");
+    if (url === null) return failure(400, "The address of the request cannot be read.");
+    const isApi = url.pathname.startsWith("/api/");
+    const access = decideAccess(accessHead(message, url), this.#options.token, this.#port);
+    if (access.access === "refused") {
+      const { status, message: text } = access;
+      return isApi ? failure(status, text) : refusalPage(status, text);
+    }
+    if (access.access === "link") return this.#admit(url);
+    const method = message.method ?? "GET";
+    if (!isApi) return pageFile(method, url.pathname);
+    const found = findRoute(this.#options.routes, method, url.pathname);
+    if (found.route === null) {
+      return found.methods.length === 0
+        ? failure(404, "The explorer has no such path.")
+        : failure(405, `This path has only ${found.methods.join(", ")}.`);
+    }
+    try {
+      return await found.route.handle({
+        context: this.#options.context,
+        parameters: found.parameters,
+        query: url.searchParams,
+        headers: message.headers,
+        body: message,
+        signal,
+      });
+    } catch (error) {
+      return this.#explain(error);
+    }
+  }
+
+  /** Sets the cookie, and leads to the address without the token. */
+  #admit(url: URL): ExplorerResponse {
+    url.searchParams.delete("token");
+    return {
+      status: 303,
+      headers: {
+        location: `${url.pathname}${url.search}`,
+        "set-cookie": accessCookie(this.#options.token, this.#port),
+      },
+    };
+  }
+
+  #explain(error: unknown): ExplorerResponse {
+    if (error instanceof CallError) return failure(error.status, error.message, error.code);
+    if (error instanceof StoreError) return failure(error.status, error.message, error.code);
+    if (error instanceof UserError) return failure(422, error.message);
+    this.#report(error);
+    return failure(500, `An error of Ledge itself: ${(error as Error).message}`);
+  }
+
+  /** Not after the end, which breaks off the requests in flight. */
+  #report(error: unknown): void {
+    if (!this.#isClosed) this.#options.onError(error);
+  }
+}
+
+function parseTarget(target: string): URL | null {
+  // An absolute target would name another host.
+  if (!target.startsWith("/")) return null;
+  return URL.parse(`http://explorer${target}`);
+}
+
+function accessHead({ method = "GET", headers }: IncomingMessage, url: URL): AccessHead {
+  return {
+    method,
+    host: headers.host ?? null,
+    origin: headers.origin ?? null,
+    fetchSite: headerText(headers["sec-fetch-site"]),
+    isNavigation: headers["sec-fetch-mode"] === "navigate",
+    cookie: headers.cookie ?? null,
+    linkToken: url.searchParams.get("token"),
+  };
+}
+
+function headerText(value: string | string[] | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}

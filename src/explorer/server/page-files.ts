@@ -1,0 +1,73 @@
+/** The files of the page, which the build puts beside this module: everything is in the package. */
+import { readFileSync } from "node:fs";
+import type { ExplorerResponse } from "./call.ts";
+
+const contentTypes: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/** The page runs its own scripts only, and loads nothing from other origins. */
+const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
+  "media-src 'self'; connect-src 'self'; frame-src 'self'; object-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const assetPattern = /^\/assets\/([\w-]+\.(js|css|svg))$/;
+
+/** A file of the page; for every other path the page itself, which reads its address. */
+export function pageFile(method: string, path: string): ExplorerResponse {
+  if (method !== "GET" && method !== "HEAD") {
+    return { status: 405, headers: { allow: "GET, HEAD" } };
+  }
+  const [, name, extension] = assetPattern.exec(path) ?? [];
+  if (name === undefined) return htmlPage(200, readFile("index.html"));
+  const bytes = readFile(`assets/${name}`);
+  return bytes === null
+    ? { status: 404, headers: {} }
+    : {
+        status: 200,
+        headers: { "content-type": contentTypes[extension as string] as string },
+        body: bytes,
+      };
+}
+
+/** What a person sees whose browser has no access. */
+export function refusalPage(status: number, message: string): ExplorerResponse {
+  const text = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return htmlPage(
+    status,
+    Buffer.from(
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>Ledge explorer</title>` +
+        `<main><h1>Ledge explorer</h1><p>${text}</p></main></html>`,
+    ),
+  );
+}
+
+function htmlPage(status: number, bytes: Uint8Array | null): ExplorerResponse {
+  if (bytes === null) {
+    const body = "The files of the page are missing. Run the build, or install the package again.";
+    return { status: 500, headers: { "content-type": "text/plain; charset=utf-8" }, body };
+  }
+  return {
+    status,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": pagePolicy,
+    },
+    body: bytes,
+  };
+}
+
+/** Relative to a module in `dist`; in the sources, to the build beside them. */
+function readFile(name: string): Uint8Array | null {
+  for (const folder of ["./explorer/", "../../../dist/explorer/"]) {
+    try {
+      return readFileSync(new URL(`${folder}${name}`, import.meta.url));
+    } catch {
+      // The next folder may have the file.
+    }
+  }
+  return null;
+}

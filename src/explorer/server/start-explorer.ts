@@ -1,0 +1,112 @@
+/** Serves the explorer of a state folder. */
+import { basename, join } from "node:path";
+import { packageVersion } from "../../base/own-version.ts";
+import { findFreePort } from "../../base/ports.ts";
+import { persistPath } from "../../base/state-folder.ts";
+import { StoreClient } from "../../store/node/store-client.ts";
+import { ActivityLog } from "./activity-log.ts";
+import type { ExplorerContext } from "./context.ts";
+import { NoConditions } from "./no-conditions.ts";
+import { ExplorerServer } from "./explorer-server.ts";
+import { routes } from "./routes/index.ts";
+import { StoreTasks } from "./store-tasks.ts";
+import { readOrMakeToken } from "./token-file.ts";
+
+export const defaultPort = 8790;
+const host = "127.0.0.1";
+
+export interface StartExplorerOptions {
+  /** The state folder, as `--persist-to` names it. */
+  readonly stateFolder: string;
+  /** The names of the configured buckets; a function if they may change. */
+  readonly buckets?: readonly string[] | (() => readonly string[]);
+  /** The path of the configuration, for messages. */
+  readonly configFile?: string;
+  /** Default: 8790, or the next free port. 0: any free port. */
+  readonly port?: number;
+  /** Receives errors that no page has caused. Default: `console.error` */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** What a dev server and the command line know, and a folder alone does not say. */
+export type ExplorerParts = Partial<
+  Pick<ExplorerContext, "bindings" | "project" | "s3" | "dns" | "activity" | "conditions">
+>;
+
+export interface RunningExplorer {
+  /** The address, with the token, which gives access. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** @throws UserError */
+export function startExplorer(options: StartExplorerOptions): Promise<RunningExplorer> {
+  return serveExplorer(options, {});
+}
+
+/** @throws UserError */
+export async function serveExplorer(
+  options: StartExplorerOptions,
+  parts: ExplorerParts,
+): Promise<RunningExplorer> {
+  const { buckets = [], configFile = "the configuration" } = options;
+  const folder = persistPath(options.stateFolder);
+  const token = readOrMakeToken(join(folder, "explorer"));
+  const store = new StoreClient(join(folder, "store"), () => ({
+    names: typeof buckets === "function" ? buckets() : buckets,
+    file: configFile,
+  }));
+  const tasks = new StoreTasks(store);
+  const server = new ExplorerServer({
+    context: { ...partsOfFolder(options.stateFolder), ...parts, store, tasks },
+    routes,
+    token,
+    onError: options.onError ?? ((error) => console.error(error)),
+  });
+  const close = async (): Promise<void> => {
+    await server.close();
+    await tasks.close();
+    await store.close();
+  };
+  try {
+    const port = await listenAtFreePort(server, options.port ?? defaultPort);
+    return { url: `http://localhost:${port}/?token=${token}`, port, close };
+  } catch (error) {
+    await tasks.close();
+    await store.close();
+    throw error;
+  }
+}
+
+/** What can be said of a folder without a project. */
+function partsOfFolder(stateFolder: string): Required<ExplorerParts> {
+  return {
+    bindings: () => new Map(),
+    project: async () => ({
+      name: basename(stateFolder),
+      version: packageVersion(),
+      stateFolder,
+      scriptUrl: null,
+      s3Url: null,
+      dns: null,
+      hasRequests: false,
+    }),
+    s3: () => null,
+    dns: async () => null,
+    activity: new ActivityLog(),
+    conditions: new NoConditions(),
+  };
+}
+
+/** Another process may take the port between the look and the call. Then the next free port counts. */
+async function listenAtFreePort(server: ExplorerServer, wanted: number): Promise<number> {
+  for (;;) {
+    const port = await findFreePort(wanted, host);
+    try {
+      return await server.listen(port, host);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    }
+  }
+}
