@@ -6,6 +6,7 @@
 import type { CommandGroup } from "./command.ts";
 import { completionOf } from "./completion/completion.ts";
 import { dev } from "./dev.ts";
+import { explore } from "./explore.ts";
 import { init } from "./init.ts";
 import { s3 } from "./s3.ts";
 import { types } from "./types.ts";
@@ -25,5 +26,5 @@ const dns: CommandGroup = {
 export const root: CommandGroup = {
   name: "ledge",
   summary: "A local edge: runs and tests edge scripts with object storage and DNS",
-  commands: async () => [dev, init, types, store, s3, dns, completionOf(() => root)],
+  commands: async () => [dev, init, types, store, s3, dns, explore, completionOf(() => root)],
 };

@@ -4,7 +4,7 @@ import { devKeys, pressKey, renderKeys, type KeyContext } from "./dev-keys.ts";
 const url = "http://localhost:8787";
 const plain: KeyContext = {
   url,
-  explorerUrl: `${url}/cdn-cgi/local/explorer`,
+  explorerUrl: "http://localhost:8790/?token=t",
   inspector: null,
   scriptName: "photos",
 };
@@ -28,7 +28,7 @@ describe("devKeys()", () => {
   it.each([
     ["b", `open ${url}`],
     ["o", `open ${url}`],
-    ["e", `open ${url}/cdn-cgi/local/explorer`],
+    ["e", "open http://localhost:8790/?token=t"],
     ["r", "restart"],
     ["c", "redraw"],
     ["x", "end"],
@@ -51,14 +51,14 @@ describe("devKeys()", () => {
     ["t", "`ledge dev` has no tunnel"],
     ["a", "`ledge dev` has no tunnel"],
     ["l", "`ledge dev` has no remote mode"],
-    ["z", "[z] has no meaning here. [b] open a browser  [e] open local explorer"],
+    ["z", "[z] has no meaning here. [b] open a browser  [e] open the explorer"],
   ])("%s says why nothing happens: %s", (key, text) => {
     expect(press(key)).toEqual([expect.stringContaining(text)]);
   });
 
-  it("says what turns the explorer off", () => {
+  it("says why there is no explorer", () => {
     expect(press("e", { ...plain, explorerUrl: null })).toEqual([
-      "X_LOCAL_EXPLORER in the environment turns the explorer off.",
+      "There is no explorer: leave out --no-explorer.",
     ]);
   });
 
@@ -72,7 +72,7 @@ describe("renderKeys()", () => {
 
   it("lists the keys that do something, in one line", () => {
     expect(renderKeys(devKeys(plain, actions), 100)).toBe(
-      "[b] open a browser  [e] open local explorer  [r] restart  [c] clear console  [x] to exit",
+      "[b] open a browser  [e] open the explorer  [r] restart  [c] clear console  [x] to exit",
     );
   });
 

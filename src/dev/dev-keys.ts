@@ -21,7 +21,7 @@ export interface KeyActions {
 
 export interface KeyContext {
   readonly url: string;
-  /** `null` if wrangler's explorer is turned off. */
+  /** `null` without an explorer. */
   readonly explorerUrl: string | null;
   /** The address of the inspector; `null` without an inspector. */
   readonly inspector: string | null;
@@ -46,10 +46,10 @@ export function devKeys(context: KeyContext, actions: KeyActions): KeyBinding[] 
           act: () => actions.openBrowser(devtoolsUrl(inspector, scriptName)),
         },
     explorerUrl === null
-      ? { keys: ["e"], act: say("X_LOCAL_EXPLORER in the environment turns the explorer off.") }
+      ? { keys: ["e"], act: say("There is no explorer: leave out --no-explorer.") }
       : {
           keys: ["e"],
-          label: "open local explorer",
+          label: "open the explorer",
           act: () => actions.openBrowser(explorerUrl),
         },
     { keys: ["r"], label: "restart", act: () => actions.restart() },

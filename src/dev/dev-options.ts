@@ -46,6 +46,10 @@ export interface StartDevOptions extends ReadConfigOptions {
   s3?: boolean;
   /** The port of the S3-compatible API. Default: `s3.port` of the configuration, or 8789. */
   s3Port?: number;
+  /** `false` serves no explorer. */
+  explorer?: boolean;
+  /** The port of the explorer, or the next free port. Default: 8790. */
+  explorerPort?: number;
   /** `false` starts no DNS. */
   dns?: boolean;
   /** The port of DNS. Default: `dns.port` of the configuration, or 8053. */
@@ -60,7 +64,14 @@ export interface StartDevOptions extends ReadConfigOptions {
 
 /** @throws UserError for an invalid value */
 export function checkOptions(options: StartDevOptions): void {
-  for (const name of ["port", "inspectorPort", "dnsPort", "dnsApiPort", "s3Port"] as const) {
+  for (const name of [
+    "port",
+    "inspectorPort",
+    "dnsPort",
+    "dnsApiPort",
+    "s3Port",
+    "explorerPort",
+  ] as const) {
     const port = options[name];
     if (port === undefined || isPort(port)) continue;
     throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);

@@ -16,10 +16,11 @@ import { requireUsableFolder, requireWritableFolder, storeNeeds } from "../base/
 import { UserError } from "../base/user-error.ts";
 import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
+import { CompanionExplorer } from "./companion-explorer.ts";
 import { CompanionS3 } from "./companion-s3.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
-import { explorerUrlOf, networkUrlsOf, urlOf } from "./script-urls.ts";
+import { networkUrlsOf, urlOf, wranglerExplorerUrl } from "./script-urls.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { ScriptSupervisor } from "./script-supervisor.ts";
 import { renderDns, renderSummary } from "./summary.ts";
@@ -120,6 +121,7 @@ export class DevServer implements RunningDev {
   readonly #startingDns: Promise<void>;
   readonly #leaveEnvironment: () => void;
   readonly #s3: CompanionS3 | null;
+  readonly #explorer: CompanionExplorer | null;
   #project: Project;
   #supervisor: ScriptSupervisor | null = null;
   #hostname = "localhost";
@@ -141,15 +143,24 @@ export class DevServer implements RunningDev {
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
     this.#s3 = options.s3 === false ? null : new CompanionS3(this.#project.config, options);
+    this.#explorer =
+      options.explorer === false
+        ? null
+        : new CompanionExplorer(this.#project.config, options, {
+            scriptName: () => this.scriptName,
+            scriptUrl: () => this.url,
+            s3: () => this.#s3?.describe() ?? null,
+            dns: async () => (await this.#dns?.describe()) ?? null,
+          });
   }
 
   get url(): string {
     return urlOf(this.#address);
   }
 
-  /** `null` if the environment turns wrangler's explorer off. */
+  /** With a token that gives access; `null` without an explorer. */
   get explorerUrl(): string | null {
-    return explorerUrlOf(this.url);
+    return this.#explorer?.url ?? null;
   }
 
   /** The address of the inspector; `null` without an inspector. */
@@ -193,7 +204,7 @@ export class DevServer implements RunningDev {
       onFailure: (problem) => this.#report(() => this.#onFailure(problem)),
       onCrash: (signal) => this.#onCrash(signal),
     });
-    await Promise.all([this.#supervisor.start(), this.#s3?.start()]);
+    await Promise.all([this.#supervisor.start(), this.#s3?.start(), this.#explorer?.start()]);
     const { envFiles = [] } = this.#options;
     const watched = [...(config.path === null ? [] : [config.path]), ...envFiles];
     const watches = watched.map((path) =>
@@ -216,6 +227,7 @@ export class DevServer implements RunningDev {
         url: this.url,
         networkUrls: networkUrlsOf(this.#address),
         explorerUrl: this.explorerUrl,
+        wranglerExplorerUrl: wranglerExplorerUrl(this.url),
         inspector: this.inspector,
         stateFolder: this.persistFolder,
         dns: dns ?? null,
@@ -242,7 +254,7 @@ export class DevServer implements RunningDev {
 
   async #stop(): Promise<void> {
     this.#endWatch();
-    await this.#s3?.stop();
+    await Promise.all([this.#s3?.stop(), this.#explorer?.stop()]);
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
     if (this.#dns !== null) await within(stopMilliseconds, this.#dns.stop());
@@ -276,6 +288,7 @@ export class DevServer implements RunningDev {
       this.#warn();
       await this.#dns?.update(this.#project.config);
       await this.#s3?.update(this.#project.config);
+      this.#explorer?.update(this.#project.config);
       this.#readyMessage = async () => `The configuration has changed.\n${await this.summary()}`;
       await this.#supervisor?.update(this.#input());
     } catch (error) {

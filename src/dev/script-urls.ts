@@ -9,7 +9,7 @@ export interface ScriptAddress {
 }
 
 /** The path of wrangler's page for the state of KV, D1, R2, Durable Objects and workflows. */
-const explorerPath = "/cdn-cgi/local/explorer";
+const wranglerExplorerPath = "/cdn-cgi/local/explorer";
 const anyAddresses = new Set(["*", "0.0.0.0", "::"]);
 
 /** The URL for this machine. */
@@ -30,8 +30,8 @@ export function networkUrlsOf(
 }
 
 /** `null` if the environment turns the page off, by a variable of wrangler. */
-export function explorerUrlOf(url: string): string | null {
-  return process.env["X_LOCAL_EXPLORER"] === "false" ? null : `${url}${explorerPath}`;
+export function wranglerExplorerUrl(url: string): string | null {
+  return process.env["X_LOCAL_EXPLORER"] === "false" ? null : `${url}${wranglerExplorerPath}`;
 }
 
 function format({ protocol, hostname, port }: ScriptAddress): string {

@@ -6,6 +6,7 @@ const nothing: DevSummary = {
   url,
   networkUrls: [],
   explorerUrl: null,
+  wranglerExplorerUrl: null,
   inspector: null,
   stateFolder: "/p/.wrangler/state",
   bindings: {},
@@ -37,15 +38,20 @@ describe("renderSummary()", () => {
     const summary: DevSummary = {
       ...nothing,
       networkUrls: ["http://192.0.2.7:8787"],
-      explorerUrl: `${url}/explorer`,
+      explorerUrl: "http://localhost:8790/?token=t",
+      wranglerExplorerUrl: `${url}/explorer`,
       inspector: "127.0.0.1:9229",
-      bindings: { PHOTOS: { type: "unsafe_store_bucket", dev: { options: { bucket_name: "p" } } } },
+      bindings: {
+        PHOTOS: { type: "unsafe_store_bucket", dev: { options: { bucket_name: "p" } } },
+        CACHE: { type: "kv_namespace", id: "c" },
+      },
       dns: running,
     };
     expect(renderSummary(summary, "/elsewhere").split("\n")).toEqual([
       "Ready      http://localhost:8787",
       "Network    http://192.0.2.7:8787",
-      "Explorer   http://localhost:8787/explorer",
+      "Explorer   http://localhost:8790/?token=t",
+      "  KV, D1 … http://localhost:8787/explorer",
       "Inspector  127.0.0.1:9229",
       "State      /p/.wrangler/state",
       "DNS API    http://127.0.0.1:8788/client/v4",
@@ -57,6 +63,7 @@ describe("renderSummary()", () => {
       "",
       "Binding         Resource      Mode",
       "env.PHOTOS (p)  Store Bucket  local",
+      "env.CACHE (c)   KV Namespace  local",
     ]);
   });
 });

@@ -6,8 +6,10 @@ export interface DevSummary extends BindingTableOptions {
   readonly url: string;
   /** The URLs of the script at the addresses of other interfaces, if it listens at all of them. */
   readonly networkUrls: readonly string[];
-  /** The page of wrangler that shows the state of KV, D1 and others; `null` if it is turned off. */
+  /** With a token that gives access; `null` with `--no-explorer`. */
   readonly explorerUrl: string | null;
+  /** The page of wrangler that shows the state of KV, D1 and others; `null` if it is turned off. */
+  readonly wranglerExplorerUrl: string | null;
   /** The address of the inspector; `null` without an inspector. */
   readonly inspector: string | null;
   readonly stateFolder: string;
@@ -49,20 +51,37 @@ export type DnsSummary = { readonly notes: readonly string[] } & (
 );
 
 const zonesShownMax = 8;
+/** The types of bindings whose state wrangler's page shows. */
+const wranglerKinds: ReadonlySet<string> = new Set([
+  "kv_namespace",
+  "d1",
+  "r2_bucket",
+  "durable_object_namespace",
+  "workflow",
+]);
 
 export function renderSummary(summary: DevSummary, workingFolder: string): string {
-  const { url, networkUrls, explorerUrl, inspector, stateFolder, dns, s3, bindings } = summary;
+  const { url, networkUrls, inspector, stateFolder, dns, s3, bindings } = summary;
   const table = renderBindings(bindings, summary);
   return [
     `Ready      ${url}`,
     ...networkUrls.map((each) => `Network    ${each}`),
-    ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
+    ...describeExplorers(summary),
     ...(inspector === null ? [] : [`Inspector  ${inspector}`]),
     `State      ${shownPath(stateFolder, workingFolder)}`,
     ...(s3 === null ? [] : renderS3(s3)),
     ...(dns === null ? [] : renderDns(dns)),
     ...(table.length === 0 ? [] : ["", ...table]),
   ].join("\n");
+}
+
+/** wrangler's page is named if the script has a binding that only this page shows. */
+function describeExplorers({ explorerUrl, wranglerExplorerUrl: others, bindings }: DevSummary) {
+  const hasOthers = Object.values(bindings).some(({ type }) => wranglerKinds.has(type));
+  return [
+    ...(explorerUrl === null ? [] : [`Explorer   ${explorerUrl}`]),
+    ...(others === null || !hasOthers ? [] : [`  KV, D1 … ${others}`]),
+  ];
 }
 
 export function renderS3({ url, accessKeyId, secretAccessKey }: S3Summary): string[] {

@@ -5,6 +5,7 @@ import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { startDevServer, type DevServer } from "./dev-server.ts";
 import { devKeys, pressKey, renderKeys, type KeyBinding } from "./dev-keys.ts";
 import type { StartDevOptions } from "./dev-options.ts";
+import { openBrowser } from "./open-browser.ts";
 import { ownSignals, watchShell } from "./signals.ts";
 
 /** The exit status of a process that SIGINT ended: 128 + 2. */
@@ -85,13 +86,4 @@ function listenForKeys(bindings: readonly KeyBinding[]): () => void {
     stdin.setRawMode(false);
     stdin.pause();
   };
-}
-
-async function openBrowser(url: string): Promise<void> {
-  try {
-    const { default: open } = await import("open");
-    await open(url);
-  } catch {
-    console.log(`This machine has no browser for ${url}.`);
-  }
 }

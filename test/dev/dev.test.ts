@@ -67,7 +67,7 @@ describe("ledge dev", { timeout: 180_000 }, () => {
       new RegExp(
         [
           "^Ready      http://localhost:\\d+",
-          "Explorer   http://localhost:\\d+/cdn-cgi/local/explorer",
+          "Explorer   http://localhost:\\d+/\\?token=[0-9a-f]{32}",
           "State      \\.wrangler/state",
           "S3 API     http://localhost:\\d+",
           "  key id   [0-9a-f]{32}",

@@ -25,7 +25,7 @@ function startOnTerminal(script = hello): { dev: DevProcess; path: string } {
 }
 
 const keysLine =
-  /^\[b\] open a browser\s+\[e\] open local explorer\s+\[r\] restart\s+\[c\] clear console\s+\[x\] to exit$/m;
+  /^\[b\] open a browser\s+\[e\] open the explorer\s+\[r\] restart\s+\[c\] clear console\s+\[x\] to exit$/m;
 
 describe("ledge dev on a terminal", { timeout: 180_000 }, () => {
   it('has wrangler\'s keys and its own, and ends on "x"', async () => {

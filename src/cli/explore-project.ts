@@ -1,0 +1,104 @@
+/** The explorer of a project without a dev server: its buckets, and its zones when the page asks for them. */
+import { basename } from "node:path";
+import { packageVersion } from "../base/own-version.ts";
+import { pluginFolder, stateFolder } from "../base/state-folder.ts";
+import { shownPath } from "../config/config-file.ts";
+import { readDnsConfig } from "../config/dns-config.ts";
+import type { ProjectConfig } from "../config/read-config.ts";
+import { findZonesOwner, zonesFolder } from "../dns/server/zones-owner.ts";
+import type { DnsAccess, S3Signer } from "../explorer/server/context.ts";
+import { usedBuckets } from "../explorer/server/project-buckets.ts";
+import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
+import { readOrMakeCredentials } from "../s3/server/credentials-file.ts";
+import { findServer } from "../s3/server/server-record.ts";
+import { findListeners } from "./dns/dns-session.ts";
+
+interface ExploreOptions {
+  readonly port: number | undefined;
+  readonly persistTo: string | undefined;
+}
+
+export async function exploreProject(
+  config: ProjectConfig,
+  { port, persistTo }: ExploreOptions,
+): Promise<RunningExplorer> {
+  const state = stateFolder(config.folder, persistTo);
+  const zones = new ProjectZones(config, persistTo);
+  const s3 = (): S3Signer | null => {
+    const folder = pluginFolder(state, "s3");
+    const url = findServer(folder);
+    if (url === null) return null;
+    return { url, credentials: config.s3.credentials ?? readOrMakeCredentials(folder) };
+  };
+  const explorer = await serveExplorer(
+    {
+      stateFolder: state,
+      buckets: [...usedBuckets(config).keys()],
+      ...(config.path !== null && { configFile: config.path }),
+      ...(port !== undefined && { port }),
+    },
+    {
+      bindings: () => usedBuckets(config),
+      project: async () => ({
+        name: basename(config.folder),
+        version: packageVersion(),
+        stateFolder: shownPath(state, process.cwd()),
+        scriptUrl: null,
+        s3Url: s3()?.url ?? null,
+        dns: zones.known,
+        hasRequests: false,
+      }),
+      s3,
+      dns: () => zones.access(),
+    },
+  );
+  return {
+    ...explorer,
+    close: async () => {
+      await explorer.close();
+      await zones.close();
+    },
+  };
+}
+
+/** The zones of a project, through the process that serves them, or else served by this process. */
+class ProjectZones {
+  readonly #config: ProjectConfig;
+  readonly #folder: string;
+  #found: Promise<Awaited<ReturnType<typeof findListeners>>> | null = null;
+  #known: DnsAccess | null = null;
+
+  constructor(config: ProjectConfig, persistTo: string | undefined) {
+    this.#config = config;
+    this.#folder = zonesFolder(config.folder, persistTo);
+  }
+
+  /** `null` until the page has asked for zones: DNS takes a runtime and a thread. */
+  get known(): DnsAccess | null {
+    return this.#known;
+  }
+
+  async access(): Promise<DnsAccess> {
+    // The process that had the zones may have ended.
+    if (this.#found !== null && (await findZonesOwner(this.#folder)) === null) await this.close();
+    const { variables } = this.#config.dns;
+    this.#found ??= findListeners({ folder: this.#folder, variables }, this.#config);
+    const { url, dns } = await this.#found.catch((error: unknown) => {
+      this.#found = null;
+      throw error;
+    });
+    const { email, key } = readDnsConfig(variables);
+    return (this.#known = {
+      apiUrl: new URL(url).origin,
+      addresses: dns === null ? [] : [`${dns.host}:${dns.port}`],
+      headers: { "x-auth-email": email, "x-auth-key": key },
+    });
+  }
+
+  async close(): Promise<void> {
+    const found = this.#found;
+    this.#found = null;
+    const server = await found?.catch(() => null);
+    await server?.stop?.();
+  }
+}
