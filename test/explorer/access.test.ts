@@ -1,8 +1,23 @@
 /** Who may use the explorer: its own page with the token, at a loopback name. */
 import { describe, expect, it } from "vitest";
+import { routes } from "../../src/explorer/server/routes/index.ts";
+import { sendRaw } from "../faults/support/raw-http.ts";
 import { useExplorer } from "./support/explorer.ts";
 
 const used = useExplorer({ buckets: ["photos"] });
+
+/** Every route, and what is not a route: the page, its files, and paths that do not exist. */
+const targets = [
+  ...routes.map(({ method, path }) => ({
+    method,
+    path: path.replaceAll(/:\w+|\*/g, "photos"),
+  })),
+  { method: "GET", path: "/" },
+  { method: "GET", path: "/buckets/photos" },
+  { method: "GET", path: "/assets/explorer.js" },
+  { method: "GET", path: "/api/nothing" },
+  { method: "OPTIONS", path: "/api/project" },
+];
 
 describe("access to the explorer", () => {
   it("is given by the printed link, as a strict cookie and an address without the token", async () => {
@@ -17,5 +32,35 @@ describe("access to the explorer", () => {
     const response = await fetch(`${used.origin}/buckets`);
     expect(response.status).toBe(401);
     expect(await response.text()).toContain("Open the link that the command prints");
+  });
+
+  it.each(targets)("is refused for $method $path", async ({ method, path }) => {
+    const { port } = used.explorer;
+    const host = `localhost:${port}`;
+    const status = async (headers: Record<string, string>): Promise<unknown> => {
+      const answer = await sendRaw(port, { method, path, headers });
+      const granted = Object.keys(answer.headers).filter((name) => name.startsWith("access-c"));
+      return granted.length === 0 ? answer.status : granted;
+    };
+    const { cookie } = used;
+    expect({
+      "no token": await status({ host }),
+      "a wrong token": await status({ host, cookie: `${cookie.slice(0, -1)}x` }),
+      "another host": await status({ host: "evil.example", cookie }),
+      "another origin": await status({ host, cookie, origin: "https://evil.example" }),
+      "another port": await status({ host, cookie, origin: "http://localhost:1" }),
+      "no origin": await status({ host, cookie, origin: "null" }),
+      "a page of another site": await status({ host, cookie, "sec-fetch-site": "cross-site" }),
+      "a page of another port": await status({ host, cookie, "sec-fetch-site": "same-site" }),
+    }).toEqual({
+      "no token": 401,
+      "a wrong token": 401,
+      "another host": 403,
+      "another origin": 403,
+      "another port": 403,
+      "no origin": 403,
+      "a page of another site": 403,
+      "a page of another port": 403,
+    });
   });
 });

@@ -76,6 +76,10 @@ async function s3Port(dev: DevProcess): Promise<number> {
   return Number((await dev.waitForOutput(/^S3 API +http:..localhost:(\d+)/m))[1]);
 }
 
+async function explorerPort(dev: DevProcess): Promise<number> {
+  return Number((await dev.waitForOutput(/^Explorer +http:..localhost:(\d+)/m))[1]);
+}
+
 async function apiPort(dev: DevProcess): Promise<number> {
   return Number((await dev.waitForOutput(/DNS API +http:..127.0.0.1:(\d+)/))[1]);
 }
@@ -86,6 +90,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
     const known = {
       script: Number(new URL(await dev.url()).port),
       "S3 API": await s3Port(dev),
+      explorer: await explorerPort(dev),
       "record API": await apiPort(dev),
       "record API over https": Number(
         (await dev.waitForOutput(/^ {2}https +https:..localhost:(\d+)/m))[1],
@@ -98,6 +103,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
       "Miniflare's loopback",
       "S3 API",
       "Unix socket",
+      "explorer",
       "publications",
       "record API",
       "record API over https",
@@ -121,6 +127,7 @@ describe.skipIf(!hasProc)("every port is in the table, and accepts what the tabl
       script: Number(new URL(await dev.url()).port),
       "wrangler's inspector": Number((await dev.waitForOutput(/^Inspector +\S+:(\d+)/m))[1]),
       "S3 API": await s3Port(dev),
+      explorer: await explorerPort(dev),
       "record API": await apiPort(dev),
       DNS: Number((await dev.waitForOutput(/^DNS +127.0.0.1:(\d+)/m))[1]),
     };

@@ -77,6 +77,8 @@ export const accessTable = {
       "preflight of a page at loopback": 403,
     }),
   },
+  /** Its own page only, with the token. All routes: `test/explorer/access.test.ts`. */
+  explorer: { of: "Ledge", path: "/api/project", outcomes: always(403, { "no key": 401 }) },
   publications: { of: "Ledge", path: "/publications", outcomes: always(403) },
   /** The endpoints of the store and of DNS, and the control socket of an owner: no page can connect. */
   "Unix socket": { of: "Ledge", path: "/", outcomes: always("closed") },
