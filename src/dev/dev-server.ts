@@ -37,6 +37,8 @@ import { wranglerWarnings } from "./wrangler-warnings.ts";
 export interface RunningDev {
   /** The URL of the script. It does not change while the dev server runs. */
   readonly url: string;
+  /** The URL of the explorer, with a token that gives access; `null` without an explorer. */
+  readonly explorerUrl: string | null;
   readonly buckets: readonly BucketBinding[];
   /** The state folder. */
   readonly persistFolder: string;

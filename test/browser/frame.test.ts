@@ -1,0 +1,73 @@
+/** The frame of the page: sections, keys, colours and widths. */
+import { describe, expect, it } from "vitest";
+import { accessibilityProblems, useBrowser } from "./support/browser.ts";
+import { serveProject } from "./support/served-project.ts";
+
+const project = serveProject();
+const browser = useBrowser();
+
+describe("the page", () => {
+  it("opens by the printed link, and its address has no token", async () => {
+    const page = await browser.open(project.explorerUrl);
+    await page.getByRole("link", { name: "Buckets" }).waitFor();
+    expect(page.url()).toBe(`${project.origin}/`);
+    expect(await page.title()).toBe("Buckets · Ledge explorer");
+  });
+
+  it("says what to do without the token", async () => {
+    const page = await browser.open(`${project.origin}/live`, { expectedErrors: /401/ });
+    expect(await page.getByRole("main").textContent()).toContain("Open the link");
+  });
+
+  it("lists the keys that work, and returns the focus", async () => {
+    const page = await browser.open(project.explorerUrl);
+    await page.getByRole("button", { name: /^Keys/ }).focus();
+    await page.keyboard.press("?");
+    const dialog = page.getByRole("dialog", { name: "Keys" });
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Keys");
+  });
+
+  it("keeps the chosen colours", async () => {
+    const page = await browser.open(project.explorerUrl, { colorScheme: "light" });
+    await page.getByRole("button", { name: /^Colours/ }).click();
+    await page.getByRole("button", { name: /^Colours: light/ }).click();
+    await page.reload();
+    await page.getByRole("button", { name: /^Colours: dark/ }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+  });
+
+  const places = ["/buckets", "/zones", "/ask", "/live", "/conditions", "/nothing"];
+  const forms = [
+    { colorScheme: "light", width: 1280 },
+    { colorScheme: "dark", width: 340 },
+  ] as const;
+
+  it.each(forms)("has no violation of axe-core, $colorScheme at $width px", async (form) => {
+    const page = await browser.open(project.explorerUrl, {
+      colorScheme: form.colorScheme,
+      viewport: { width: form.width, height: 800 },
+    });
+    const problems: Record<string, string[]> = {};
+    for (const place of places) {
+      await page.goto(`${project.origin}${place}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      problems[place] = await accessibilityProblems(page);
+    }
+    expect(problems).toEqual(Object.fromEntries(places.map((place) => [place, []])));
+  });
+
+  it("fits into 340 px without a horizontal scroll bar", async () => {
+    const page = await browser.open(project.explorerUrl, { viewport: { width: 340, height: 700 } });
+    for (const place of places) {
+      await page.goto(`${project.origin}${place}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      const { scrollWidth } = await page.evaluate(() => ({
+        scrollWidth: document.documentElement.scrollWidth,
+      }));
+      expect(scrollWidth, place).toBeLessThanOrEqual(340);
+    }
+  });
+});

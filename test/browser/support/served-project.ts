@@ -1,0 +1,88 @@
+/** A project in `ledge dev`, for the tests of one file: a bucket, a zone and a script. */
+import { afterAll, beforeAll } from "vitest";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startDev, type RunningDev, type StartDevOptions } from "../../../dist/index.js";
+
+export interface ServedProject {
+  readonly dev: RunningDev;
+  readonly folder: string;
+  /** With the token. */
+  readonly explorerUrl: string;
+  /** The origin of the explorer. */
+  readonly origin: string;
+  /** A request of a program that has the cookie. */
+  call<Result>(path: string, init?: RequestInit): Promise<Result>;
+}
+
+const modules = fileURLToPath(new URL("../../../node_modules", import.meta.url));
+
+/** Puts what is sent, and answers with what is stored. */
+const script = `
+export default {
+  async fetch(request, env) {
+    const key = decodeURIComponent(new URL(request.url).pathname.slice(1));
+    if (request.method === "PUT") {
+      const { etag } = await env.PHOTOS.put(key, request.body, { httpMetadata: request.headers });
+      return new Response(etag);
+    }
+    console.log("looking for", key);
+    const object = await env.PHOTOS.get(key);
+    return object === null ? new Response("Not found", { status: 404 }) : new Response(object.body);
+  },
+};
+`;
+
+export function serveProject(options: StartDevOptions = {}): ServedProject {
+  const folder = mkdtempSync(join(tmpdir(), "ledge-browser-"));
+  const used = { folder } as { -readonly [Name in keyof ServedProject]: ServedProject[Name] };
+  let cookie = "";
+  beforeAll(async () => {
+    symlinkSync(modules, join(folder, "node_modules"), "dir");
+    writeFileSync(join(folder, "index.js"), script);
+    writeFileSync(
+      join(folder, "wrangler.json"),
+      JSON.stringify({
+        name: "gallery",
+        main: "index.js",
+        compatibility_date: "2026-08-01",
+        store_buckets: [
+          { binding: "PHOTOS", bucket_name: "photos" },
+          { binding: "BACKUP", bucket_name: "backup" },
+        ],
+        dns: { zones: [{ name: "example.com" }] },
+      }),
+    );
+    used.dev = await startDev({
+      configPath: join(folder, "wrangler.json"),
+      port: 0,
+      s3Port: 0,
+      explorerPort: 0,
+      dnsPort: 0,
+      dnsApiPort: 0,
+      log: () => {},
+      logLevel: "none",
+      ...options,
+    });
+    await used.dev.ready;
+    used.explorerUrl = used.dev.explorerUrl as string;
+    used.origin = new URL(used.explorerUrl).origin;
+    const admitted = await fetch(used.explorerUrl, { redirect: "manual" });
+    cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
+  });
+  used.call = async <Result>(path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set("cookie", cookie);
+    const response = await fetch(`${used.origin}${path}`, { ...init, headers });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return (text === "" ? undefined : JSON.parse(text)) as Result;
+  };
+  afterAll(async () => {
+    await used.dev?.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+  return used;
+}
