@@ -17,6 +17,7 @@ const benchmarks: Record<string, string> = {
   cli: "./cli.ts",
   dev: "./dev.ts",
   s3: "./s3.ts",
+  explorer: "./explorer.ts",
 };
 
 const nodeFlags = [

@@ -1,24 +1,9 @@
 /** Chromium for the tests of one file. A page whose console has an error fails its test. */
-import { existsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-
-const paths = [
-  process.env["CHROMIUM"],
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-];
-
-/** @throws Error that says how to get a browser */
-export function findChromium(): string {
-  const found = paths.find((path) => path !== undefined && existsSync(path));
-  if (found !== undefined) return found;
-  throw new Error(
-    "These tests need Chromium. Install the package chromium, or set CHROMIUM to its path.",
-  );
-}
+import { findChromium } from "./chromium.ts";
 
 export interface TestBrowser {
   /** A page with cookies of its own, which is closed after the test. */
@@ -76,7 +61,6 @@ const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   // The policy of the page allows no foreign scripts; the protocol of the browser's devtools does.
   const session = await page.context().newCDPSession(page);
-  const { readFileSync } = await import("node:fs");
   const run =
     `${readFileSync(axePath, "utf8")};` +
     `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>` +
