@@ -74,9 +74,8 @@ export async function measureTab(
         }),
       scrollMilliseconds,
     );
-    let isDone = false;
-    void frames.finally(() => (isDone = true)).catch(() => {});
-    while (!isDone) await page.mouse.wheel(0, wheelPixels);
+    const end = performance.now() + scrollMilliseconds;
+    while (performance.now() < end) await page.mouse.wheel(0, wheelPixels);
     const gaps = await frames;
     return {
       firstRowsMilliseconds: times.firstRows,
