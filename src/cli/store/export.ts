@@ -14,7 +14,7 @@ import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
-import { FilePaths, manifestName } from "./folder/file-path.ts";
+import { FilePaths, manifestName } from "../../store/node/file-path.ts";
 import { FolderWriter } from "./folder/folder-writer.ts";
 import { ManifestWriter, readManifest } from "./folder/manifest.ts";
 import { reportTransfer, transferAll, type TransferResult } from "./folder/transfer.ts";

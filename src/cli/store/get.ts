@@ -10,7 +10,7 @@ import { withTemporaryPath } from "../cleanup.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { OutputClosedError, print, writeOutput } from "../output.ts";
-import { isPlainPath } from "./folder/file-path.ts";
+import { isPlainPath } from "../../store/node/file-path.ts";
 import { objectNotFound, parseAddress } from "./object-address.ts";
 import { writeContent } from "./object-file.ts";
 import { toObjectJson } from "./object-json.ts";

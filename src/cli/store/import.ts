@@ -17,7 +17,7 @@ import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
-import { reservedPrefix } from "./folder/file-path.ts";
+import { reservedPrefix } from "../../store/node/file-path.ts";
 import { exportedForm, type ExportedForm } from "./folder/exported-form.ts";
 import { readManifest, type ManifestEntry } from "./folder/manifest.ts";
 import { reportTransfer, transferAll, type TransferOutcome } from "./folder/transfer.ts";

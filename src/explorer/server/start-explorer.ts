@@ -2,7 +2,9 @@
 import { basename, join } from "node:path";
 import { packageVersion } from "../../base/own-version.ts";
 import { findFreePort } from "../../base/ports.ts";
-import { persistPath } from "../../base/state-folder.ts";
+import { persistPath, pluginFolder } from "../../base/state-folder.ts";
+import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
+import { findServer } from "../../s3/server/server-record.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
 import { ActivityLog } from "./activity-log.ts";
 import type { ExplorerContext } from "./context.ts";
@@ -81,6 +83,7 @@ export async function serveExplorer(
 
 /** What can be said of a folder without a project. */
 function partsOfFolder(stateFolder: string): Required<ExplorerParts> {
+  const s3Folder = pluginFolder(stateFolder, "s3");
   return {
     bindings: () => new Map(),
     project: async () => ({
@@ -88,11 +91,14 @@ function partsOfFolder(stateFolder: string): Required<ExplorerParts> {
       version: packageVersion(),
       stateFolder,
       scriptUrl: null,
-      s3Url: null,
+      s3Url: findServer(s3Folder),
       dns: null,
       hasRequests: false,
     }),
-    s3: () => null,
+    s3: () => {
+      const url = findServer(s3Folder);
+      return url === null ? null : { url, credentials: readOrMakeCredentials(s3Folder) };
+    },
     dns: async () => null,
     activity: new ActivityLog(),
     conditions: new NoConditions(),

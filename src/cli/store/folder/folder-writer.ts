@@ -7,7 +7,7 @@ import { UserError } from "../../../base/user-error.ts";
 import type { FetchedObject } from "../../../store/node/endpoint-bucket.ts";
 import { withTemporaryPath } from "../../cleanup.ts";
 import { writeContent } from "../object-file.ts";
-import { partialFolder } from "./file-path.ts";
+import { partialFolder } from "../../../store/node/file-path.ts";
 
 export class FolderWriter {
   readonly root: string;

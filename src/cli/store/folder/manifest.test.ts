@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { DescribedObject } from "../../../store/core/operations.ts";
-import { manifestName } from "./file-path.ts";
+import { manifestName } from "../../../store/node/file-path.ts";
 import {
   checkHeader,
   decodeEntry,

@@ -15,7 +15,7 @@ import { partNumberMax } from "../../../store/core/limits.ts";
 import type { DescribedObject, ObjectRecord } from "../../../store/core/operations.ts";
 import { s3ChecksumAlgorithms } from "../../../store/core/upload-checksum.ts";
 import { fromHttpJson, toObjectJson, type HttpMetadataJson } from "../object-json.ts";
-import { manifestName } from "./file-path.ts";
+import { manifestName } from "../../../store/node/file-path.ts";
 
 /** The description of one object. The manifest keeps neither the version nor the time of the upload. */
 export interface ManifestEntry

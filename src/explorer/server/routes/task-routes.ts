@@ -1,4 +1,42 @@
-/** To be written. */
-import type { Route } from "../call.ts";
+/** Tasks: deletions, copies and moves of many objects. */
+import * as v from "valibot";
+import { json, type ExplorerCall, type ExplorerResponse, type Route } from "../call.ts";
+import { readInput } from "../json-input.ts";
 
-export const taskRoutes: readonly Route[] = [];
+const selection = {
+  bucket: v.string("must be text"),
+  keys: v.array(v.string("must be text"), "must be a list of keys"),
+  prefixes: v.array(v.string("must be text"), "must be a list of folders"),
+};
+
+const newTaskSchema = v.variant(
+  "kind",
+  [
+    v.object({ kind: v.literal("delete"), ...selection }),
+    v.object({
+      kind: v.picklist(["copy", "move"]),
+      ...selection,
+      to: v.object({ bucket: v.string("must be text"), key: v.string("must be text") }),
+      overwrite: v.boolean("must be true or false"),
+    }),
+  ],
+  "must be delete, copy or move",
+);
+
+async function list({ context }: ExplorerCall): Promise<ExplorerResponse> {
+  return json(context.tasks.list());
+}
+
+async function start(call: ExplorerCall): Promise<ExplorerResponse> {
+  return json(await call.context.tasks.start(await readInput(call, newTaskSchema)), 201);
+}
+
+async function cancel({ context, parameters }: ExplorerCall): Promise<ExplorerResponse> {
+  return json(context.tasks.cancel(parameters["id"] as string));
+}
+
+export const taskRoutes: readonly Route[] = [
+  { method: "GET", path: "/api/tasks", handle: list },
+  { method: "POST", path: "/api/tasks", handle: start },
+  { method: "DELETE", path: "/api/tasks/:id", handle: cancel },
+];

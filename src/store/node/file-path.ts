@@ -62,6 +62,15 @@ export class FilePaths {
     return key;
   }
 
+  /** Whether the path of an empty folder is free. The path is reserved then. */
+  takeFolder(path: string): boolean {
+    const folder = folded(path);
+    const above = foldersOf(`${folder}/`);
+    if (!isPlainPath(path) || above.some((each) => this.#files.has(each))) return false;
+    for (const each of above) this.#folders.add(each);
+    return true;
+  }
+
   /** Reserves a path that another export has assigned. */
   take(path: string): void {
     this.#files.add(folded(path));

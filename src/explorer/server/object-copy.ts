@@ -1,0 +1,65 @@
+/**
+ * Copies an object within a bucket or to another bucket. A file whose checksums are known is copied
+ * without a read (`ClientBucket.copy`).
+ */
+import { algorithmsOf } from "../../s3/verb/copied-content.ts";
+import type { Conditional } from "../../store/core/conditional.ts";
+import { requireSameKey } from "../../store/core/customer-key.ts";
+import { decodeObject } from "../../store/core/object-encoding.ts";
+import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
+import type { ClientBucket, FoundObject } from "../../store/node/client-bucket.ts";
+import { OpenedContent } from "./opened-content.ts";
+
+interface CopySource {
+  readonly bucket: ClientBucket;
+  readonly key: string;
+  readonly onlyIf?: Conditional;
+}
+
+interface CopyTarget extends CopySource {
+  /** Default: that of the source, with its storage class. */
+  readonly description?: ObjectDescription;
+}
+
+type CopyOutcome =
+  | {
+      readonly status: "copied";
+      readonly source: DescribedObject;
+      readonly object: DescribedObject;
+    }
+  /** There is no source. */
+  | { readonly status: "missing" }
+  /** The condition of the source, or that of the target, does not hold. */
+  | { readonly status: "refused" };
+
+/** @throws StoreError, also for a source with a key of a customer: only its owner can copy the content */
+export async function copyObject(source: CopySource, target: CopyTarget): Promise<CopyOutcome> {
+  const { bucket, key, onlyIf } = source;
+  const opened = await bucket.get({ key, ...(onlyIf !== undefined && { onlyIf }) });
+  if (opened === null) return { status: "missing" };
+  if (opened.status !== "found") return { status: "refused" };
+  try {
+    requireSameKey(opened.object, undefined);
+    const stored = await store(bucket, opened, target);
+    if (stored === null) return { status: "refused" };
+    return { status: "copied", source: opened.object, object: decodeObject(target.key, stored) };
+  } finally {
+    new OpenedContent(opened).close();
+  }
+}
+
+async function store(
+  sourceBucket: ClientBucket,
+  opened: FoundObject,
+  { bucket, key, onlyIf, description }: CopyTarget,
+): Promise<string | null> {
+  const { http, custom, storageClass } = opened.object;
+  const content = await bucket.copy({ bucket: sourceBucket, opened }, algorithmsOf(opened.object));
+  return bucket.call({
+    method: "put",
+    key,
+    ...(description ?? { http, custom, storageClass }),
+    content,
+    ...(onlyIf !== undefined && { onlyIf }),
+  });
+}

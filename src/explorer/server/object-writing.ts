@@ -1,0 +1,71 @@
+/** `PUT` of content: the body goes to the bucket as it arrives, and is never whole in memory. */
+import { StoreError } from "../../store/core/errors.ts";
+import { uploadBytesMax } from "../../store/core/limits.ts";
+import type { Conditional } from "../../store/core/conditional.ts";
+import type { Content } from "../../store/core/operations.ts";
+import type { HttpMetadata } from "../../store/core/http-metadata.ts";
+import { validateMetadata } from "../../store/core/http-metadata.ts";
+import { decodeObject } from "../../store/core/object-encoding.ts";
+import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import {
+  explained,
+  mayOverwrite,
+  objectExists,
+  requireBucket,
+  requireKey,
+} from "./bucket-access.ts";
+import { CallError, json, type ExplorerCall, type ExplorerResponse } from "./call.ts";
+import { objectDetails } from "./described-object.ts";
+
+/** Holds only when no object has the key. */
+export const onlyIfAbsent: Conditional = { etagDoesNotMatch: [{ kind: "any" }] };
+
+export async function writeObject(call: ExplorerCall): Promise<ExplorerResponse> {
+  const bucket = await requireBucket(call);
+  const key = requireKey(call);
+  const overwrite = mayOverwrite(call);
+  const type = call.headers["content-type"];
+  const http: HttpMetadata = type === undefined ? {} : { contentType: type };
+  validateMetadata(http, {});
+  if (!overwrite) await requireAbsent(bucket, key);
+  const content = await receiveContent(call, bucket, key);
+  const stored = await bucket.call({
+    method: "put",
+    key,
+    content,
+    http,
+    custom: {},
+    storageClass: "Standard",
+    ...(!overwrite && { onlyIf: onlyIfAbsent }),
+  });
+  if (stored === null) throw objectExists(key);
+  return json(objectDetails(decodeObject(key, stored)));
+}
+
+/** Before the content is sent for nothing. The bucket decides when the content is stored. */
+export async function requireAbsent(bucket: ClientBucket, key: string): Promise<void> {
+  if ((await bucket.call({ method: "head", key })) !== null) throw objectExists(key);
+}
+
+/** @throws CallError, also when the browser goes away; then nothing is left */
+export async function receiveContent(
+  call: ExplorerCall,
+  bucket: ClientBucket,
+  key: string,
+): Promise<Content> {
+  try {
+    if (Number(call.headers["content-length"] ?? 0) > uploadBytesMax) throw new StoreError(100100);
+    return await bucket.write(bodyOf(call));
+  } catch (error) {
+    throw explained(error, { key });
+  }
+}
+
+/** A page pauses an upload by breaking off the request, which is no error of Ledge. */
+async function* bodyOf({ body }: ExplorerCall): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw Object.assign(new CallError(400, "The upload was broken off."), { cause: error });
+  }
+}
