@@ -9,6 +9,8 @@ export interface Shortcut {
   /** What the key does: "Search by prefix". */
   readonly label: string;
   readonly act: (event: KeyboardEvent) => void;
+  /** Whether the key is for the view, and not for what has the focus. Always, if it is absent. */
+  readonly when?: (event: KeyboardEvent) => boolean;
 }
 
 /** By the key's name, as `KeyboardEvent.key` has it. */
@@ -37,7 +39,7 @@ function onKey(event: KeyboardEvent): void {
   // The innermost view comes first.
   for (const { current } of registered.toReversed()) {
     const shortcut = current[event.key];
-    if (shortcut === undefined) continue;
+    if (shortcut === undefined || shortcut.when?.(event) === false) continue;
     event.preventDefault();
     shortcut.act(event);
     return;
@@ -72,12 +74,14 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
             <dd>{label}</dd>
           </div>
         ))}
-        <div>
-          <dt>
-            <kbd>Escape</kbd>
-          </dt>
-          <dd>Close a dialog or the details</dd>
-        </div>
+        {!all.has("Escape") && (
+          <div>
+            <dt>
+              <kbd>Escape</kbd>
+            </dt>
+            <dd>Close a dialog or the details</dd>
+          </div>
+        )}
       </dl>
     </Dialog>
   );

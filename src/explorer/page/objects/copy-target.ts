@@ -1,0 +1,65 @@
+/** Where a copy, a move or a rename leads. The rules are those of `CopyTask`. */
+import type { ObjectSelection } from "../../api/tasks.ts";
+import { delimiter, lastSegment, parentFolder } from "./folder-path.ts";
+
+/** In bytes of UTF-8, as the store has it. */
+const keyBytesMax = 1024;
+
+export type Target = { readonly key: string } | { readonly problem: string };
+
+/** Whether the target is the key of one object, and not a folder for all that is selected. */
+export function hasKeyTarget({ keys, prefixes }: ObjectSelection): boolean {
+  return keys.length === 1 && prefixes.length === 0;
+}
+
+/**
+ * @param typed what a person typed: a key, or a folder with or without the delimiter at its end. One
+ *   object keeps its name if the target is a folder.
+ */
+export function copyTarget(
+  selection: ObjectSelection,
+  to: { readonly bucket: string; readonly typed: string },
+): Target {
+  const { typed } = to;
+  const isSameBucket = to.bucket === selection.bucket;
+  const [source] = selection.keys;
+  if (source !== undefined && hasKeyTarget(selection)) {
+    const isFolder = typed === "" || typed.endsWith(delimiter);
+    const key = isFolder && typed !== source ? typed + lastSegment(source) : typed;
+    if (isSameBucket && key === source) {
+      return {
+        problem: "The object has this key already. Enter another key or choose another bucket.",
+      };
+    }
+    return checked(key);
+  }
+  const folder = typed === "" || typed.endsWith(delimiter) ? typed : typed + delimiter;
+  const isInside = selection.prefixes.some((prefix) => folder.startsWith(prefix));
+  if (isSameBucket && isInside) {
+    return { problem: "A folder cannot go into itself. Enter another folder." };
+  }
+  const paths = [...selection.keys, ...selection.prefixes];
+  if (isSameBucket && paths.some((path) => parentFolder(path) === folder)) {
+    return {
+      problem:
+        "The objects are in this folder already. Enter another folder or choose another bucket.",
+    };
+  }
+  return checked(folder);
+}
+
+/** The key of an object with another name in the same folder. */
+export function renameTarget(key: string, name: string): Target {
+  if (name === "") return { problem: "Enter a name." };
+  const renamed = parentFolder(key) + name;
+  if (renamed === key) return { problem: "The object has this name already. Enter another name." };
+  return checked(renamed);
+}
+
+function checked(key: string): Target {
+  const bytes = new TextEncoder().encode(key).length;
+  if (bytes <= keyBytesMax) return { key };
+  return {
+    problem: `A key has at most ${keyBytesMax} bytes, and this key has ${bytes}. Enter a shorter key.`,
+  };
+}
