@@ -45,7 +45,9 @@ const textControls: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b]
 /** Whether the first bytes of content are UTF-8 text. */
 export function looksLikeText(head: Uint8Array): boolean {
   if (head.length === 0) return false;
-  const isControl = (byte: number): boolean =>
-    byte === 0x7f || (byte < 0x20 && !textControls.has(byte));
   return !head.some(isControl) && decodeUtf8(head, { isWhole: false }).invalidBytes === 0;
+}
+
+function isControl(byte: number): boolean {
+  return byte === 0x7f || (byte < 0x20 && !textControls.has(byte));
 }

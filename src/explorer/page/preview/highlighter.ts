@@ -1,5 +1,5 @@
 /** highlight.js with the languages of the page. A chunk of its own, loaded when a text is shown. */
-import type {} from "highlight.js";
+import type { LanguageFn } from "highlight.js";
 import highlight from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import css from "highlight.js/lib/languages/css";
@@ -17,7 +17,7 @@ import yaml from "highlight.js/lib/languages/yaml";
 import type { Language } from "./text-language.ts";
 import { tokenRuns, type TokenNode, type TokenRun } from "./token-runs.ts";
 
-const languages = {
+const languages: Readonly<Record<Language, LanguageFn>> = {
   bash,
   css,
   go,
@@ -31,7 +31,7 @@ const languages = {
   typescript,
   xml,
   yaml,
-} satisfies Record<Language, unknown>;
+};
 
 for (const [name, language] of Object.entries(languages))
   highlight.registerLanguage(name, language);

@@ -34,6 +34,12 @@ export interface CustomPair {
   readonly value: string;
 }
 
+/** A form that is open: what the person has typed, and the object that the form began with. */
+export interface MetadataEditing {
+  readonly base: ObjectDetails;
+  readonly draft: MetadataDraft;
+}
+
 export function draftOf(details: ObjectDetails): MetadataDraft {
   const { httpMetadata, customMetadata, storageClass } = details;
   const field = (name: TextField): string => httpMetadata[name] ?? "";

@@ -63,6 +63,10 @@ describe("previewKind()", () => {
       kind: "hex",
       neededType: "application/pdf",
     });
+    expect(kindOf("a", "application/pdf; x=1", "%PDF-1.7")).toMatchObject({
+      kind: "hex",
+      neededType: "application/pdf",
+    });
     expect(kindOf("a.svg", "binary/octet-stream", "<svg/>")).toMatchObject({
       kind: "text",
       neededType: "image/svg+xml",

@@ -45,7 +45,10 @@ function byType(type: string, subject: PreviewSubject): PreviewChoice | null {
   if (type === "video/mp2t" && head[0] !== 0x47 && looksLikeText(head)) return text("typescript");
   const media = /^(image|audio|video)\//.exec(type)?.[1];
   if (media !== undefined) return shown(media as "image" | "audio" | "video");
-  if (type === "application/pdf") return shown("pdf");
+  // The server lets the browser show a PDF document only with exactly this type.
+  if (type === "application/pdf") {
+    return subject.contentType === type ? shown("pdf") : { ...shown("hex"), neededType: type };
+  }
   if (isJsonType(type)) return { ...text("json"), kind: "json" };
   // Programs give this type to any text.
   if (type === "text/plain") return textOfKey(key);
