@@ -1,18 +1,224 @@
-/** To be written. */
-interface ObjectDetailsProps {
+/** The details of one object, beside the list or over it: content, properties and metadata. */
+import { Fragment } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { counted, formatBytes } from "../../../base/format.ts";
+import type { ObjectDetails } from "../../api/buckets.ts";
+import { bucketPath, callApi } from "../api-client.ts";
+import { ContentPreview } from "../preview/content-preview.tsx";
+import { copyText } from "../preview/copy-text.ts";
+import { isChanged, type MetadataEditing } from "../preview/metadata-draft.ts";
+import { MetadataSection } from "../preview/metadata-section.tsx";
+import { ObjectActions } from "../preview/object-actions.tsx";
+import { TimeText } from "../preview/time-text.tsx";
+import { useNotices } from "../state/notices.ts";
+import { useFetched } from "../state/use-fetched.ts";
+import { Dialog } from "./dialog.tsx";
+import { useShortcuts } from "./shortcuts.tsx";
+import { Loading, Problem } from "./states.tsx";
+import "../styles/details.css";
+
+interface ObjectDetailsPanelProps {
   readonly bucket: string;
   readonly objectKey: string;
   readonly onClose: () => void;
+  /** The object has other metadata, or will be deleted. */
   readonly onChanged: () => void;
 }
 
-export function ObjectDetailsPanel({ objectKey, onClose }: ObjectDetailsProps) {
+export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
+  const { bucket, objectKey, onClose, onChanged } = props;
+  const notices = useNotices();
+  const place = `${bucket}/${objectKey}`;
+  const fetched = useFetched<ObjectDetails>(
+    (signal) => callApi(bucketPath(bucket, "/object"), { query: { key: objectKey }, signal }),
+    place,
+  );
+  /** What the server answered to a change, which is newer than what was fetched. */
+  const [saved, setSaved] = useState<{
+    after: ObjectDetails | undefined;
+    details: ObjectDetails;
+  }>();
+  const details = saved?.after === fetched.data ? saved?.details : fetched.data;
+  const editing = useEditing();
+  const [isAsking, setAsking] = useState(false);
+  const close = (): void => {
+    if (editing.unsaved > 0) setAsking(true);
+    else onClose();
+  };
+  useShortcuts({ Escape: { label: "Close the details", act: close } });
   return (
-    <section class="panel" aria-label="Details">
-      <p class="code">{objectKey}</p>
-      <button type="button" class="button" onClick={onClose}>
-        Close
-      </button>
+    <section class="details panel" aria-label="Details of the object">
+      <header class="details-header">
+        <h2 class="details-key">
+          <bdi class="code">{objectKey}</bdi>
+        </h2>
+        <CopyButton text={objectKey} />
+        <button
+          type="button"
+          class="button quiet"
+          aria-label="Close the details"
+          title="Close (Escape)"
+          onClick={close}
+        >
+          ✕
+        </button>
+      </header>
+      {fetched.problem !== undefined && (
+        <Problem problem={fetched.problem} onRetry={fetched.reload} />
+      )}
+      {details === undefined && fetched.problem === undefined && (
+        <Loading what="the details of the object" />
+      )}
+      {details !== undefined && fetched.problem?.status !== 404 && (
+        <div class="details-body" key={place}>
+          <ObjectActions
+            bucket={bucket}
+            details={details}
+            onChanged={onChanged}
+            onDeleted={() => {
+              editing.set(place, null);
+              onClose();
+            }}
+          />
+          <section class="details-section" aria-labelledby="details-content">
+            <h3 id="details-content" class="visually-hidden">
+              Content
+            </h3>
+            <ContentPreview
+              key={`${details.etag} ${details.contentType} ${details.httpMetadata.contentEncoding}`}
+              bucket={bucket}
+              details={details}
+              onReload={fetched.reload}
+            />
+          </section>
+          <Properties details={details} />
+          <MetadataSection
+            bucket={bucket}
+            details={details}
+            editing={editing.get(place)}
+            onEdit={(next) => editing.set(place, next)}
+            onSaved={(next) => {
+              setSaved({ after: fetched.data, details: next });
+              notices.show("The metadata is saved.");
+              onChanged();
+            }}
+          />
+        </div>
+      )}
+      {isAsking && (
+        <DiscardDialog
+          objects={editing.unsaved}
+          onKeep={() => setAsking(false)}
+          onDiscard={onClose}
+        />
+      )}
     </section>
+  );
+}
+
+interface EditingState {
+  readonly get: (place: string) => MetadataEditing | null;
+  readonly set: (place: string, editing: MetadataEditing | null) => void;
+  /** How many objects have changes that are not saved. */
+  readonly unsaved: number;
+}
+
+/** Forms stay open when the person looks at other objects: nothing that was typed is lost. */
+function useEditing(): EditingState {
+  const [forms, setForms] = useState<ReadonlyMap<string, MetadataEditing>>(new Map());
+  const unsaved = [...forms.values()].filter(({ draft, base }) => isChanged(draft, base)).length;
+  const hasUnsaved = unsaved > 0;
+  useEffect(() => {
+    if (!hasUnsaved) return undefined;
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [hasUnsaved]);
+  return {
+    unsaved,
+    get: (place) => forms.get(place) ?? null,
+    set: (place, editing) =>
+      setForms((before) => {
+        const next = new Map(before);
+        if (editing === null) next.delete(place);
+        else next.set(place, editing);
+        return next;
+      }),
+  };
+}
+
+function CopyButton({ text }: { readonly text: string }) {
+  const notices = useNotices();
+  return (
+    <button
+      type="button"
+      class="button quiet"
+      onClick={() =>
+        void copyText(text).then((isCopied) =>
+          isCopied
+            ? notices.show("The key is on the clipboard.")
+            : notices.show("The browser does not allow the page to copy. Select the key instead.", {
+                tone: "problem",
+              }),
+        )
+      }
+    >
+      Copy key
+    </button>
+  );
+}
+
+function Properties({ details }: { readonly details: ObjectDetails }) {
+  const { size, uploaded, etag, version, storageClass, checksums } = details;
+  const bytes = `${size.toLocaleString("en")} ${size === 1 ? "byte" : "bytes"}`;
+  return (
+    <section class="details-section" aria-labelledby="details-properties">
+      <h3 id="details-properties">Properties</h3>
+      <dl class="details-properties">
+        <dt>Size</dt>
+        <dd>{size < 1024 ? bytes : `${formatBytes(size)} (${bytes})`}</dd>
+        <dt>Modified</dt>
+        <dd>
+          <TimeText milliseconds={uploaded} />
+        </dd>
+        <dt>Storage class</dt>
+        <dd>{storageClass === "Standard" ? "Standard" : "Infrequent access"}</dd>
+        <dt>ETag</dt>
+        <dd class="code">{etag}</dd>
+        <dt>Version</dt>
+        <dd class="code">{version}</dd>
+        {Object.entries(checksums).map(([algorithm, checksum]) => (
+          <Fragment key={algorithm}>
+            <dt>{algorithm.toUpperCase()}</dt>
+            <dd class="code">{checksum}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+interface DiscardDialogProps {
+  readonly objects: number;
+  readonly onKeep: () => void;
+  readonly onDiscard: () => void;
+}
+
+function DiscardDialog({ objects, onKeep, onDiscard }: DiscardDialogProps) {
+  return (
+    <Dialog title="Changes are not saved" onClose={onKeep}>
+      <p>
+        The metadata of {counted(objects, "object")} has changes that are not saved. Closing the
+        details discards the changes.
+      </p>
+      <div class="dialog-actions">
+        <button type="button" class="button danger" onClick={onDiscard}>
+          Discard the changes
+        </button>
+        <button type="button" class="button primary" onClick={onKeep}>
+          Continue to edit
+        </button>
+      </div>
+    </Dialog>
   );
 }

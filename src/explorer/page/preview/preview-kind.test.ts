@@ -1,0 +1,120 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { previewKind, textLanguage } from "./preview-kind.ts";
+
+const encoder = new TextEncoder();
+const latin1 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "latin1"));
+const kindOf = (key: string, contentType: string | null, head: string | Uint8Array = "text") =>
+  previewKind({ key, contentType, head: typeof head === "string" ? encoder.encode(head) : head });
+
+describe("previewKind()", () => {
+  it("goes by the content type", () => {
+    const cases: [string, string][] = [
+      ["image/png", "image"],
+      ["IMAGE/PNG; q=1", "image"],
+      ["image/svg+xml", "image"],
+      ["audio/mpeg", "audio"],
+      ["video/mp4", "video"],
+      ["application/pdf", "pdf"],
+      ["application/json; charset=utf-8", "json"],
+      ["application/ld+json", "json"],
+      ["application/x-ndjson", "text"],
+      ["text/plain", "text"],
+      ["text/x-unknown", "text"],
+    ];
+    for (const [contentType, kind] of cases) {
+      expect(kindOf("k", contentType)).toMatchObject({ kind });
+    }
+  });
+
+  it("shows HTML as text, by any evidence", () => {
+    const html = "<!doctype html><script>alert(1)</script>";
+    for (const [key, type] of [
+      ["a", "text/html"],
+      ["a", "application/xhtml+xml"],
+      ["a.html", "application/octet-stream"],
+      ["a.html", null],
+    ] as const) {
+      expect(kindOf(key, type, html)).toMatchObject({ kind: "text", language: "xml" });
+    }
+    expect(kindOf("a", null, html)).toMatchObject({ kind: "text" });
+  });
+
+  it("goes by the first bytes if the content type says nothing", () => {
+    const cases: [string, string][] = [
+      ["\x89PNG\r\n\x1a\n", "image"],
+      ["\xff\xd8\xff\xe0", "image"],
+      ["RIFF....WEBPVP8 ", "image"],
+      ["RIFF....WAVEfmt ", "audio"],
+      ["ID3\x04", "audio"],
+      ["\0\0\0 ftypisom", "video"],
+      ["\0\0\0 ftypavif", "image"],
+      ["\x1a\x45\xdf\xa3", "video"],
+      ["\0\x01\x02", "hex"],
+      ["\xff\xfe\xfd", "hex"],
+    ];
+    for (const [head, kind] of cases) {
+      expect(kindOf("k", "application/octet-stream", latin1(head))).toMatchObject({ kind });
+    }
+  });
+
+  it("names the content type that a document needs", () => {
+    expect(kindOf("a.pdf", null, "%PDF-1.7")).toMatchObject({
+      kind: "hex",
+      neededType: "application/pdf",
+    });
+    expect(kindOf("a", "application/pdf; x=1", "%PDF-1.7")).toMatchObject({
+      kind: "hex",
+      neededType: "application/pdf",
+    });
+    expect(kindOf("a.svg", "binary/octet-stream", "<svg/>")).toMatchObject({
+      kind: "text",
+      neededType: "image/svg+xml",
+    });
+  });
+
+  it("goes by the extension for texts", () => {
+    expect(kindOf("a/b.JSON", null)).toMatchObject({ kind: "json" });
+    expect(kindOf("a/b.json", "text/plain")).toMatchObject({ kind: "json" });
+    expect(kindOf("a/b.rs", null)).toMatchObject({ kind: "text", language: "rust" });
+    expect(kindOf("a.d/b", null)).toMatchObject({ kind: "text", language: null });
+    expect(kindOf("a.constructor", null)).toMatchObject({ kind: "text", language: null });
+    expect(kindOf("a.rs", null, "\0\0")).toMatchObject({ kind: "hex" });
+  });
+
+  it("takes TypeScript with the type of a video for text", () => {
+    expect(kindOf("a.ts", "video/mp2t", "export {};")).toMatchObject({
+      kind: "text",
+      language: "typescript",
+    });
+    expect(kindOf("a.ts", "video/mp2t", latin1("G@\0\x10"))).toMatchObject({ kind: "video" });
+  });
+
+  it("takes a character at the end of the first bytes for text", () => {
+    expect(kindOf("a", null, encoder.encode("abc€").subarray(0, 5))).toMatchObject({
+      kind: "text",
+    });
+  });
+
+  it("has an answer for any object", () => {
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.option(fc.string()),
+        fc.uint8Array({ maxLength: 32 }),
+        (key, contentType, head) => {
+          expect(previewKind({ key, contentType, head }).kind).toMatch(/^[a-z]+$/);
+        },
+      ),
+    );
+  });
+});
+
+describe("textLanguage()", () => {
+  it("is the language of the source, for content that is previewed otherwise too", () => {
+    expect(textLanguage({ key: "a", contentType: "image/svg+xml" })).toBe("xml");
+    expect(textLanguage({ key: "a", contentType: "application/json" })).toBe("json");
+    expect(textLanguage({ key: "a.py", contentType: null })).toBe("python");
+    expect(textLanguage({ key: "a", contentType: "image/png" })).toBeNull();
+  });
+});
