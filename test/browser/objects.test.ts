@@ -159,8 +159,11 @@ describe("actions on objects", () => {
     await page.getByRole("checkbox", { name: "Select b", exact: true }).check();
     await page.getByRole("checkbox", { name: "Select a", exact: true }).uncheck();
     await page.keyboard.press("Delete");
-    await page.getByRole("row", { name: /^b/ }).waitFor({ state: "detached", timeout: 30_000 });
-    expect(await keysOf("photos", "trash/")).toEqual(["trash/a"]);
+    await page.getByText(/deleted in \d+ s/).waitFor();
+    await expect.poll(() => keysOf("photos", "trash/"), { timeout: 30_000 }).toEqual(["trash/a"]);
+    await page
+      .getByRole("checkbox", { name: "Select b", exact: true })
+      .waitFor({ state: "detached" });
   });
 
   it("renames, copies to another bucket and moves a folder", async () => {
