@@ -13,12 +13,12 @@ describe("parentLength()", () => {
   });
 });
 
-describe("EntryNames", () => {
-  const namesOf = (keys: readonly string[], prefix = ""): string[] => {
-    const names = new EntryNames(parentLength(prefix));
-    return keys.map((key) => names.nameOf(key, key.endsWith("/") ? 0 : 1));
-  };
+function namesOf(keys: readonly string[], prefix = ""): string[] {
+  const names = new EntryNames(parentLength(prefix));
+  return keys.map((key) => names.nameOf(key, key.endsWith("/") ? 0 : 1));
+}
 
+describe("EntryNames", () => {
   it("are the keys without the parent of the folder", () => {
     expect(namesOf(["a/b/c", "a/b/d/e"], "a/b/")).toEqual(["b/c", "b/d/e"]);
   });

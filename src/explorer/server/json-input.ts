@@ -9,12 +9,9 @@ export async function readInput<Output>(
 ): Promise<Output> {
   const { success, output, issues } = v.safeParse(schema, await readJson(call));
   if (success) return output;
-  const [{ path, message }] = issues;
-  const place = path?.map(({ key }) => String(key)).join(".");
-  throw new CallError(
-    400,
-    place === undefined || place === ""
-      ? `The body of the request is not valid: ${message}.`
-      : `"${place}" of the request is not valid: ${message}.`,
-  );
+  const [{ path, message, input }] = issues;
+  const place = path?.map(({ key }) => String(key)).join(".") ?? "";
+  const subject = place === "" ? "The body of the request" : `"${place}" of the request`;
+  const problem = input === undefined ? "is missing" : `is not valid: ${message}`;
+  throw new CallError(400, `${subject} ${problem}.`);
 }

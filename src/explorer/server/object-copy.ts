@@ -5,6 +5,8 @@
 import { algorithmsOf } from "../../s3/verb/copied-content.ts";
 import type { Conditional } from "../../store/core/conditional.ts";
 import { requireSameKey } from "../../store/core/customer-key.ts";
+import { StoreError } from "../../store/core/errors.ts";
+import { uploadBytesMax } from "../../store/core/limits.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
 import type { ClientBucket, FoundObject } from "../../store/node/client-bucket.ts";
@@ -40,12 +42,23 @@ export async function copyObject(source: CopySource, target: CopyTarget): Promis
   if (opened.status !== "found") return { status: "refused" };
   try {
     requireSameKey(opened.object, undefined);
+    requireCopyable(opened.object);
     const stored = await store(bucket, opened, target);
     if (stored === null) return { status: "refused" };
     return { status: "copied", source: opened.object, object: decodeObject(target.key, stored) };
   } finally {
     new OpenedContent(opened).close();
   }
+}
+
+/** Before the content is read for nothing. A copy is one put, as on the deployed service. */
+function requireCopyable({ size }: DescribedObject): void {
+  if (size <= uploadBytesMax) return;
+  throw new StoreError(
+    100100,
+    `The object has ${size} bytes. At most ${uploadBytesMax} bytes can be copied, moved, or get other ` +
+      "metadata: upload the object again.",
+  );
 }
 
 async function store(

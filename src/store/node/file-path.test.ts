@@ -78,4 +78,18 @@ describe("FilePaths", () => {
       }),
     );
   });
+
+  it("keeps an empty folder beside the files in it, and not beside a file with its path", () => {
+    const paths = new FilePaths();
+    expect(paths.pathOf("a")).toBe("a");
+    expect(["A", "a/b", "c/d", "../x", ""].map((path) => paths.takeFolder(path))).toEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+    ]);
+    expect(paths.pathOf("c/d/e")).toBe("c/d/e");
+    expect(paths.pathOf("c/D")).toMatch(/^\.ledge-keys\//);
+  });
 });

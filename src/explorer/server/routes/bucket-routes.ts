@@ -7,7 +7,7 @@ import { CallError, json, type ExplorerCall, type ExplorerResponse, type Route }
 import type { ExplorerContext } from "../context.ts";
 import { readInput } from "../json-input.ts";
 
-const newBucketSchema = v.object({ name: v.string() });
+const newBucketSchema = v.object({ name: v.string("must be text") });
 
 async function list({ context }: ExplorerCall): Promise<ExplorerResponse> {
   return json(await summaries(context));
