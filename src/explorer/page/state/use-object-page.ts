@@ -6,17 +6,17 @@ import { delimiter } from "../objects/folder-path.ts";
 import { withoutRepeatedFolder } from "../objects/page-trail.ts";
 
 /** What is listed. */
-export interface Listing {
+interface Listing {
   readonly bucket: string;
   readonly prefix: string;
   readonly after: string;
 }
 
-export interface ShownPage extends Listing {
+interface ShownPage extends Listing {
   readonly page: ObjectPage;
 }
 
-export interface FetchedPage {
+interface FetchedPage {
   /**
    * The last page that was loaded, which can be another page than the wanted page: its rows stay until
    * the wanted page is there, so that nothing flickers while a person types.
@@ -27,7 +27,7 @@ export interface FetchedPage {
   readonly reload: () => void;
 }
 
-export const pageRowsMax = 1000;
+const pageRowsMax = 1000;
 
 export function useObjectPage({ bucket, prefix, after }: Listing): FetchedPage {
   const [shown, setShown] = useState<ShownPage>();

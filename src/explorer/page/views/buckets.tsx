@@ -1,4 +1,5 @@
 /** All buckets of the project. */
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { BucketStatistics, BucketSummary } from "../../api/buckets.ts";
@@ -163,7 +164,7 @@ function BucketRow({ bucket, statistics, onDelete }: BucketRowProps) {
       </th>
       <td role="cell" class="bucket-binding">
         {bindings.length === 0 ? (
-          <span class="soft">none</span>
+          <span class="soft">no binding</span>
         ) : (
           <span class="bucket-bindings">
             {bindings.map((binding) => (
@@ -177,7 +178,12 @@ function BucketRow({ bucket, statistics, onDelete }: BucketRowProps) {
       <StatisticsCell
         class="bucket-objects"
         known={known}
-        text={({ objects }) => formatCount(objects)}
+        text={({ objects }) => (
+          <>
+            {formatCount(objects)}
+            <span class="bucket-noun"> {objects === 1 ? "object" : "objects"}</span>
+          </>
+        )}
       />
       <StatisticsCell class="bucket-size" known={known} text={({ bytes }) => formatBytes(bytes)} />
       <td role="cell" class="bucket-created">
@@ -206,7 +212,7 @@ function StatisticsCell({
 }: {
   readonly class: string;
   readonly known: BucketStatistics | null | undefined;
-  readonly text: (statistics: BucketStatistics) => string;
+  readonly text: (statistics: BucketStatistics) => ComponentChildren;
 }) {
   return (
     <td role="cell" class={`number ${className}`}>
