@@ -50,6 +50,12 @@ export function useObjectPage({ bucket, prefix, after }: Listing): FetchedPage {
       },
       (error: ApiCallError) => {
         if (ended.signal.aborted) return;
+        // Rows of another folder beside the problem would look like rows of this folder.
+        setShown((before) =>
+          before?.bucket === bucket && before.prefix === prefix && before.after === after
+            ? before
+            : undefined,
+        );
         setProblem(error);
         setLoading(false);
       },
