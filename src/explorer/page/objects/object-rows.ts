@@ -43,7 +43,7 @@ export function folderId(path: string): string {
   return `folder ${path}`;
 }
 
-export function objectId(key: string): string {
+function objectId(key: string): string {
   return `object ${key}`;
 }
 

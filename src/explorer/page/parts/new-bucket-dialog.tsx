@@ -1,5 +1,5 @@
 /** Asks for the name of a bucket, and creates the bucket. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { BucketSummary } from "../../api/buckets.ts";
 import { callApi, type ApiCallError } from "../api-client.ts";
 import { Dialog } from "./dialog.tsx";
@@ -13,8 +13,6 @@ export function NewBucketDialog({ onClose, onCreated }: NewBucketDialogProps) {
   const [name, setName] = useState("");
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
   const create = (): void => {
     if (name === "") {
       setProblem("Enter a name.");
@@ -41,8 +39,8 @@ export function NewBucketDialog({ onClose, onCreated }: NewBucketDialogProps) {
         <div class="field">
           <label for="bucket-name">Name</label>
           <input
-            ref={field}
             id="bucket-name"
+            autofocus
             class="input code"
             autocomplete="off"
             autocapitalize="none"

@@ -59,6 +59,7 @@ export function ObjectGrid(props: ObjectGridProps) {
               isAll={rows.length > 0 && selection.selected.size === rows.length}
               isSome={selection.selected.size > 0}
               onToggle={props.onToggleAll}
+              onLeave={() => grid.current?.focus({ preventScroll: true })}
             />
           </span>
           <SortHeader
@@ -129,7 +130,7 @@ function SortHeader({ column, label, class: className, sort, onSort }: SortHeade
     <span role="columnheader" class={className} aria-sort={isSorted ? direction : "none"}>
       <button type="button" class="sort-button" onClick={() => onSort(nextSort(sort, column))}>
         {label}
-        <span aria-hidden="true">{isSorted ? (current.isDescending ? "↓" : "↑") : ""}</span>
+        {isSorted && <span aria-hidden="true">{current.isDescending ? "↓" : "↑"}</span>}
       </button>
     </span>
   );
@@ -139,9 +140,11 @@ interface SelectAllProps {
   readonly isAll: boolean;
   readonly isSome: boolean;
   readonly onToggle: () => void;
+  /** The person goes on with the list. */
+  readonly onLeave: () => void;
 }
 
-function SelectAll({ isAll, isSome, onToggle }: SelectAllProps) {
+function SelectAll({ isAll, isSome, onToggle, onLeave }: SelectAllProps) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (box.current !== null) box.current.indeterminate = isSome && !isAll;
@@ -153,6 +156,10 @@ function SelectAll({ isAll, isSome, onToggle }: SelectAllProps) {
       aria-label="Select all of this page"
       checked={isAll}
       onChange={onToggle}
+      onClick={(event) => {
+        // After a click of the mouse, the keys are for the list. The keyboard stays where it is.
+        if (event.detail > 0) onLeave();
+      }}
     />
   );
 }

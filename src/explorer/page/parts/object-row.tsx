@@ -1,4 +1,5 @@
 /** One row of the list of objects: a folder or an object. */
+import { useMemo } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { Task } from "../../api/tasks.ts";
 import { lastSegment } from "../objects/folder-path.ts";
@@ -30,7 +31,12 @@ export function rowElementId(index: number): string {
   return `object-row-${index}`;
 }
 
+/** A row that has not changed is not rendered again: a scroll changes few of the rows in sight. */
 export function ObjectRowLine(props: ObjectRowProps) {
+  return useMemo(() => renderRow(props), Object.values(props));
+}
+
+function renderRow(props: ObjectRowProps) {
   const { row, index, top, name, url, isSelected, isActive, isOpen, deletion } = props;
   const classes = ["object-row"];
   if (isActive) classes.push("active");

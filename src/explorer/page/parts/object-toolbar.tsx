@@ -28,7 +28,7 @@ export function ObjectToolbar(props: ObjectToolbarProps) {
   const { bucket, folder, selected, onUploaded, children } = props;
   const hasSelection = selected.length > 0;
   return (
-    <div class="toolbar object-toolbar" role="toolbar" aria-label="Objects">
+    <div class="toolbar object-toolbar" role="group" aria-label="Actions">
       {children}
       {/* The upload button stays in the document: uploads go on while rows are selected. */}
       <div class="toolbar" hidden={hasSelection}>

@@ -1,6 +1,6 @@
 /** The form of a target: a key or a folder, what becomes of it, and whether objects are overwritten. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { ApiCallError } from "../api-client.ts";
 import type { Target } from "../objects/copy-target.ts";
 
@@ -25,11 +25,6 @@ export function TargetForm(props: TargetFormProps) {
   const [isSending, setSending] = useState(false);
   // The first text is where the objects are: it is no mistake of the person.
   const [isTried, setTried] = useState(false);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    field.current?.focus();
-    field.current?.select();
-  }, []);
   const [fieldId, hintId] = [useId(), useId()];
   const mistake = "problem" in target ? target.problem : undefined;
   const shownProblem = problem ?? (isTried ? mistake : undefined);
@@ -54,8 +49,9 @@ export function TargetForm(props: TargetFormProps) {
       <div class="field">
         <label for={fieldId}>{label}</label>
         <input
-          ref={field}
           id={fieldId}
+          autofocus
+          onFocus={(event) => event.currentTarget.select()}
           class="input code"
           dir="auto"
           autocomplete="off"

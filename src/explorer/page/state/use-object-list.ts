@@ -54,7 +54,10 @@ export function useObjectList(place: ObjectsPlace) {
     });
     // The effect is about new rows: another order has the same rows.
   }, [shown, listing]);
-  last.current = { listing, activeIndex };
+  // After the effect above, which compares with what was shown before.
+  useLayoutEffect(() => {
+    last.current = { listing, activeIndex };
+  });
 
   const next = shown === undefined ? null : nextAfter(shown.page);
   const goNext = (): void => {

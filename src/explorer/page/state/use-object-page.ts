@@ -6,17 +6,17 @@ import { delimiter } from "../objects/folder-path.ts";
 import { withoutRepeatedFolder } from "../objects/page-trail.ts";
 
 /** What is listed. */
-export interface Listing {
+interface Listing {
   readonly bucket: string;
   readonly prefix: string;
   readonly after: string;
 }
 
-export interface ShownPage extends Listing {
+interface ShownPage extends Listing {
   readonly page: ObjectPage;
 }
 
-export interface FetchedPage {
+interface FetchedPage {
   /**
    * The last page that was loaded, which can be another page than the wanted page: its rows stay until
    * the wanted page is there, so that nothing flickers while a person types.
@@ -27,7 +27,7 @@ export interface FetchedPage {
   readonly reload: () => void;
 }
 
-export const pageRowsMax = 1000;
+const pageRowsMax = 1000;
 
 export function useObjectPage({ bucket, prefix, after }: Listing): FetchedPage {
   const [shown, setShown] = useState<ShownPage>();
@@ -50,6 +50,12 @@ export function useObjectPage({ bucket, prefix, after }: Listing): FetchedPage {
       },
       (error: ApiCallError) => {
         if (ended.signal.aborted) return;
+        // Rows of another folder beside the problem would look like rows of this folder.
+        setShown((before) =>
+          before?.bucket === bucket && before.prefix === prefix && before.after === after
+            ? before
+            : undefined,
+        );
         setProblem(error);
         setLoading(false);
       },

@@ -2,11 +2,13 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { firstTrail, type PageTrail } from "../objects/page-trail.ts";
 
+const namePrefix = "ledge-pages ";
+
 export function usePageTrail(
   bucket: string,
   prefix: string,
 ): readonly [PageTrail, (trail: PageTrail) => void] {
-  const name = `ledge-pages ${bucket}/${prefix}`;
+  const name = `${namePrefix}${bucket}/${prefix}`;
   const [round, setRound] = useState(0);
   const trail = useMemo(() => readTrail(name), [name, round]);
   const keepTrail = useCallback(
@@ -14,8 +16,10 @@ export function usePageTrail(
       try {
         sessionStorage.setItem(name, JSON.stringify(next));
       } catch {
-        // The storage is full: the way back leads to the first page.
-        sessionStorage.clear();
+        // The storage is full. Without the trails, the way back leads to the first page.
+        for (const stored of Object.keys(sessionStorage)) {
+          if (stored.startsWith(namePrefix)) sessionStorage.removeItem(stored);
+        }
       }
       setRound((before) => before + 1);
     },

@@ -9,7 +9,9 @@ import {
 } from "../objects/row-window.ts";
 
 /** Rows before and after those in sight: what a fast scroll of one frame passes. */
-const marginRows = 12;
+const marginRowsMin = 6;
+/** Rows are added several at a time. */
+const marginRows = 18;
 
 export interface RowWindow extends RowRange {
   readonly rowHeight: number;
@@ -29,9 +31,10 @@ export function useRowWindow(list: RefObject<HTMLElement | null>, count: number)
     const element = list.current;
     if (element === null) return;
     const update = (): void => {
+      const needed = visibleRows(view(), count, marginRowsMin);
       const next = visibleRows(view(), count, marginRows);
       setRange((before) =>
-        before.first === next.first && before.end === next.end ? before : next,
+        before.first <= needed.first && before.end >= needed.end ? before : next,
       );
     };
     update();

@@ -1,4 +1,5 @@
 /** All buckets of the project. */
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { formatBytes } from "../../../base/format.ts";
 import type { BucketStatistics, BucketSummary } from "../../api/buckets.ts";
@@ -78,26 +79,31 @@ export function BucketsView() {
       )}
       {data !== undefined && data.length > 0 && (
         <div class="panel bucket-list">
-          <table class="table" ref={table}>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Bindings</th>
-                <th scope="col" class="number">
+          {/* The roles remain when a narrow page shows the rows as cards. */}
+          <table class="table" role="table" ref={table}>
+            <thead role="rowgroup">
+              <tr role="row">
+                <th role="columnheader" scope="col">
+                  Name
+                </th>
+                <th role="columnheader" scope="col">
+                  Bindings
+                </th>
+                <th role="columnheader" scope="col" class="number">
                   Objects
                 </th>
-                <th scope="col" class="number">
+                <th role="columnheader" scope="col" class="number">
                   Size
                 </th>
-                <th scope="col" class="bucket-created">
+                <th role="columnheader" scope="col" class="bucket-created">
                   Created
                 </th>
-                <th scope="col">
+                <th role="columnheader" scope="col">
                   <span class="visually-hidden">Actions</span>
                 </th>
               </tr>
             </thead>
-            <tbody>
+            <tbody role="rowgroup">
               {data.map((bucket) => (
                 <BucketRow
                   key={bucket.name}
@@ -150,15 +156,15 @@ function BucketRow({ bucket, statistics, onDelete }: BucketRowProps) {
   const { name, bindings, created, isDeletable } = bucket;
   const known = statistics.get(name);
   return (
-    <tr>
-      <th scope="row">
+    <tr role="row">
+      <th role="rowheader" scope="row" class="bucket-name">
         <Link to={bucketPlace(name)}>
           <bdi>{name}</bdi>
         </Link>
       </th>
-      <td>
+      <td role="cell" class="bucket-binding">
         {bindings.length === 0 ? (
-          <span class="soft">none</span>
+          <span class="soft">no binding</span>
         ) : (
           <span class="bucket-bindings">
             {bindings.map((binding) => (
@@ -169,12 +175,21 @@ function BucketRow({ bucket, statistics, onDelete }: BucketRowProps) {
           </span>
         )}
       </td>
-      <StatisticsCell known={known} text={({ objects }) => formatCount(objects)} />
-      <StatisticsCell known={known} text={({ bytes }) => formatBytes(bytes)} />
-      <td class="bucket-created">
+      <StatisticsCell
+        class="bucket-objects"
+        known={known}
+        text={({ objects }) => (
+          <>
+            {formatCount(objects)}
+            <span class="bucket-noun"> {objects === 1 ? "object" : "objects"}</span>
+          </>
+        )}
+      />
+      <StatisticsCell class="bucket-size" known={known} text={({ bytes }) => formatBytes(bytes)} />
+      <td role="cell" class="bucket-created">
         <LocalTime at={created} />
       </td>
-      <td class="number">
+      <td role="cell" class="number bucket-actions">
         {isDeletable && known?.objects === 0 && (
           <button
             type="button"
@@ -191,14 +206,16 @@ function BucketRow({ bucket, statistics, onDelete }: BucketRowProps) {
 }
 
 function StatisticsCell({
+  class: className,
   known,
   text,
 }: {
+  readonly class: string;
   readonly known: BucketStatistics | null | undefined;
-  readonly text: (statistics: BucketStatistics) => string;
+  readonly text: (statistics: BucketStatistics) => ComponentChildren;
 }) {
   return (
-    <td class="number">
+    <td role="cell" class={`number ${className}`}>
       {known === undefined ? (
         <span class="soft">counting…</span>
       ) : known === null ? (
