@@ -5,7 +5,6 @@ import { counted, formatBytes } from "../../../base/format.ts";
 import type { ObjectDetails } from "../../api/buckets.ts";
 import { bucketPath, callApi } from "../api-client.ts";
 import { ContentPreview } from "../preview/content-preview.tsx";
-import { copyText } from "../preview/copy-text.ts";
 import { isChanged, type MetadataEditing } from "../preview/metadata-draft.ts";
 import { MetadataSection } from "../preview/metadata-section.tsx";
 import { ObjectActions } from "../preview/object-actions.tsx";
@@ -16,6 +15,9 @@ import { Dialog } from "./dialog.tsx";
 import { useShortcuts } from "./shortcuts.tsx";
 import { Loading, Problem } from "./states.tsx";
 import "../styles/details.css";
+
+/** A longer key may have more lines than are shown at once: the keyboard has to reach it. */
+const scrolledKeyLength = 100;
 
 interface ObjectDetailsPanelProps {
   readonly bucket: string;
@@ -49,10 +51,9 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
   return (
     <section class="details panel" aria-label="Details of the object">
       <header class="details-header">
-        <h2 class="details-key">
+        <h2 class="details-key" {...(objectKey.length > scrolledKeyLength && { tabIndex: 0 })}>
           <bdi class="code">{objectKey}</bdi>
         </h2>
-        <CopyButton text={objectKey} />
         <button
           type="button"
           class="button quiet"
@@ -145,27 +146,6 @@ function useEditing(): EditingState {
         return next;
       }),
   };
-}
-
-function CopyButton({ text }: { readonly text: string }) {
-  const notices = useNotices();
-  return (
-    <button
-      type="button"
-      class="button quiet"
-      onClick={() =>
-        void copyText(text).then((isCopied) =>
-          isCopied
-            ? notices.show("The key is on the clipboard.")
-            : notices.show("The browser does not allow the page to copy. Select the key instead.", {
-                tone: "problem",
-              }),
-        )
-      }
-    >
-      Copy key
-    </button>
-  );
 }
 
 function Properties({ details }: { readonly details: ObjectDetails }) {
