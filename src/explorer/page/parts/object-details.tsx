@@ -1,12 +1,11 @@
 /** The details of one object, beside the list or over it: content, properties and metadata. */
 import { Fragment } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { counted, formatBytes } from "../../../base/format.ts";
+import { useState } from "preact/hooks";
+import { formatBytes } from "../../../base/format.ts";
 import type { ObjectDetails } from "../../api/buckets.ts";
 import { bucketPath, callApi } from "../api-client.ts";
 import { ContentPreview } from "../preview/content-preview.tsx";
-import { copyText } from "../preview/copy-text.ts";
-import { isChanged, type MetadataEditing } from "../preview/metadata-draft.ts";
+import { useMetadataForm } from "../preview/metadata-forms.ts";
 import { MetadataSection } from "../preview/metadata-section.tsx";
 import { ObjectActions } from "../preview/object-actions.tsx";
 import { TimeText } from "../preview/time-text.tsx";
@@ -16,6 +15,9 @@ import { Dialog } from "./dialog.tsx";
 import { useShortcuts } from "./shortcuts.tsx";
 import { Loading, Problem } from "./states.tsx";
 import "../styles/details.css";
+
+/** A longer key may have more lines than are shown at once: the keyboard has to reach it. */
+const scrolledKeyLength = 100;
 
 interface ObjectDetailsPanelProps {
   readonly bucket: string;
@@ -39,20 +41,19 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
     details: ObjectDetails;
   }>();
   const details = saved?.after === fetched.data ? saved?.details : fetched.data;
-  const editing = useEditing();
+  const form = useMetadataForm(place);
   const [isAsking, setAsking] = useState(false);
   const close = (): void => {
-    if (editing.unsaved > 0) setAsking(true);
+    if (form.isUnsaved) setAsking(true);
     else onClose();
   };
   useShortcuts({ Escape: { label: "Close the details", act: close } });
   return (
-    <section class="details panel" aria-label="Details of the object">
+    <div class="details panel">
       <header class="details-header">
-        <h2 class="details-key">
+        <h2 class="details-key" {...(objectKey.length > scrolledKeyLength && { tabIndex: 0 })}>
           <bdi class="code">{objectKey}</bdi>
         </h2>
-        <CopyButton text={objectKey} />
         <button
           type="button"
           class="button quiet"
@@ -76,7 +77,7 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
             details={details}
             onChanged={onChanged}
             onDeleted={() => {
-              editing.set(place, null);
+              form.edit(null);
               onClose();
             }}
           />
@@ -95,8 +96,8 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
           <MetadataSection
             bucket={bucket}
             details={details}
-            editing={editing.get(place)}
-            onEdit={(next) => editing.set(place, next)}
+            editing={form.editing}
+            onEdit={form.edit}
             onSaved={(next) => {
               setSaved({ after: fetched.data, details: next });
               notices.show("The metadata is saved.");
@@ -105,67 +106,27 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
           />
         </div>
       )}
+      {form.isUnsaved && <EscapeGuard onEscape={close} />}
       {isAsking && (
         <DiscardDialog
-          objects={editing.unsaved}
           onKeep={() => setAsking(false)}
-          onDiscard={onClose}
+          onDiscard={() => {
+            form.edit(null);
+            onClose();
+          }}
         />
       )}
-    </section>
+    </div>
   );
 }
 
-interface EditingState {
-  readonly get: (place: string) => MetadataEditing | null;
-  readonly set: (place: string, editing: MetadataEditing | null) => void;
-  /** How many objects have changes that are not saved. */
-  readonly unsaved: number;
-}
-
-/** Forms stay open when the person looks at other objects: nothing that was typed is lost. */
-function useEditing(): EditingState {
-  const [forms, setForms] = useState<ReadonlyMap<string, MetadataEditing>>(new Map());
-  const unsaved = [...forms.values()].filter(({ draft, base }) => isChanged(draft, base)).length;
-  const hasUnsaved = unsaved > 0;
-  useEffect(() => {
-    if (!hasUnsaved) return undefined;
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [hasUnsaved]);
-  return {
-    unsaved,
-    get: (place) => forms.get(place) ?? null,
-    set: (place, editing) =>
-      setForms((before) => {
-        const next = new Map(before);
-        if (editing === null) next.delete(place);
-        else next.set(place, editing);
-        return next;
-      }),
-  };
-}
-
-function CopyButton({ text }: { readonly text: string }) {
-  const notices = useNotices();
-  return (
-    <button
-      type="button"
-      class="button quiet"
-      onClick={() =>
-        void copyText(text).then((isCopied) =>
-          isCopied
-            ? notices.show("The key is on the clipboard.")
-            : notices.show("The browser does not allow the page to copy. Select the key instead.", {
-                tone: "problem",
-              }),
-        )
-      }
-    >
-      Copy key
-    </button>
-  );
+/**
+ * The panel's own Escape, once more: the key that was registered last counts, and the list around
+ * the panel, which closes the panel without a question, may have been registered after the panel.
+ */
+function EscapeGuard({ onEscape }: { readonly onEscape: () => void }) {
+  useShortcuts({ Escape: { label: "Close the details", act: onEscape } });
+  return null;
 }
 
 function Properties({ details }: { readonly details: ObjectDetails }) {
@@ -199,17 +160,16 @@ function Properties({ details }: { readonly details: ObjectDetails }) {
 }
 
 interface DiscardDialogProps {
-  readonly objects: number;
   readonly onKeep: () => void;
   readonly onDiscard: () => void;
 }
 
-function DiscardDialog({ objects, onKeep, onDiscard }: DiscardDialogProps) {
+function DiscardDialog({ onKeep, onDiscard }: DiscardDialogProps) {
   return (
     <Dialog title="Changes are not saved" onClose={onKeep}>
       <p>
-        The metadata of {counted(objects, "object")} has changes that are not saved. Closing the
-        details discards the changes.
+        The metadata of the object has changes that are not saved. Closing the details discards the
+        changes.
       </p>
       <div class="dialog-actions">
         <button type="button" class="button danger" onClick={onDiscard}>

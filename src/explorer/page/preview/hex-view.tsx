@@ -37,11 +37,11 @@ export function HexView({ source }: { readonly source: ContentSource }) {
           isEnd={start === lastStart}
           onMove={() => setOffset(lastStart)}
         />
-        <p class="grow" role="status">
+        <OffsetForm size={size} onJump={setOffset} />
+        <p class="hex-extent" role="status">
           Bytes {start.toLocaleString("en")} to {(end - 1).toLocaleString("en")} of{" "}
           {size.toLocaleString("en")}
         </p>
-        <OffsetForm size={size} onJump={setOffset} />
       </div>
       {page.problem !== undefined && <Problem problem={page.problem} onRetry={page.reload} />}
       {page.data === undefined && page.problem === undefined && <Loading what="the bytes" />}

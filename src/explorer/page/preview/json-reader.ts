@@ -11,25 +11,25 @@ export type JsonNode =
   | { readonly kind: "number"; readonly literal: string }
   | { readonly kind: "word"; readonly word: "true" | "false" | "null" };
 
-export interface JsonObject {
+interface JsonObject {
   readonly kind: "object";
   readonly members: JsonMember[];
   /** Whether the text ends before the container does. */
   isCut: boolean;
 }
 
-export interface JsonArray {
+interface JsonArray {
   readonly kind: "array";
   readonly items: JsonNode[];
   isCut: boolean;
 }
 
-export interface JsonMember {
+interface JsonMember {
   readonly name: string;
   readonly value: JsonNode;
 }
 
-export interface JsonProblem {
+interface JsonProblem {
   readonly message: string;
   /** From 1. */
   readonly line: number;

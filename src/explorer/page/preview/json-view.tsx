@@ -1,5 +1,5 @@
 /** JSON as a tree. Arrow keys move in the tree, and open and close what is in it. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/format.ts";
 import type { JsonNode } from "./json-reader.ts";
 import { childCount, jsonRows, rootId, type JsonRow } from "./json-rows.ts";
@@ -17,7 +17,7 @@ export function JsonView({ root }: { readonly root: JsonNode }) {
     rows.findIndex(({ id }) => id === activeId),
     0,
   );
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (hasMoved.current) tree.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
     hasMoved.current = false;
   }, [activeIndex]);

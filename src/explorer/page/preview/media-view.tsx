@@ -6,7 +6,7 @@ import { readRange, type ContentSource } from "./content-source.ts";
 import { HexView } from "./hex-view.tsx";
 import type { PreviewKind } from "./preview-kind.ts";
 
-export type MediaKind = Extract<PreviewKind, "image" | "audio" | "video" | "pdf">;
+type MediaKind = Extract<PreviewKind, "image" | "audio" | "video" | "pdf">;
 
 interface MediaViewProps {
   readonly kind: MediaKind;

@@ -40,9 +40,9 @@ export function MetadataEditor({ bucket, editing, onEdit, onSaved }: MetadataEdi
   };
   const call = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
-    setRefusal(null);
     try {
       await work();
+      setRefusal(null);
     } catch (error) {
       setRefusal(error as ApiCallError);
     }
@@ -126,8 +126,13 @@ export function MetadataEditor({ bucket, editing, onEdit, onSaved }: MetadataEdi
                 The object has changed since you began to edit, so nothing is saved. Load the object
                 again: what you typed stays in the form.
               </p>
-              <button type="button" class="button" onClick={() => void loadAgain()}>
-                Load again
+              <button
+                type="button"
+                class="button"
+                disabled={isBusy}
+                onClick={() => void loadAgain()}
+              >
+                {isBusy ? "Loading…" : "Load again"}
               </button>
             </>
           ) : (
@@ -137,7 +142,7 @@ export function MetadataEditor({ bucket, editing, onEdit, onSaved }: MetadataEdi
       )}
       <div class="toolbar">
         <button type="submit" class="button primary" disabled={isBusy || hasProblems(problems)}>
-          {isBusy ? "Saving…" : "Save"}
+          {isBusy && refusal?.status !== changed ? "Saving…" : "Save"}
         </button>
         <button type="button" class="button" disabled={isBusy} onClick={() => onEdit(null)}>
           Cancel

@@ -2,6 +2,7 @@
 import { useId, useRef, useState } from "preact/hooks";
 import type { Link as ObjectLink, LinkRequest, ObjectDetails } from "../../api/buckets.ts";
 import { apiUrl, bucketPath, callApi, type ApiCallError } from "../api-client.ts";
+import { useNotices } from "../state/notices.ts";
 import { copyText } from "./copy-text.ts";
 import { linkDurationOf, linkDurations } from "./link-duration.ts";
 import { TimeText } from "./time-text.tsx";
@@ -21,7 +22,7 @@ export function ObjectActions({ bucket, details, onDeleted, onChanged }: ObjectA
   const linkId = useId();
   const deleteObject = useDeletion();
   return (
-    <>
+    <div class="details-actions">
       <div class="toolbar">
         {!details.hasCustomerKey && (
           <a
@@ -32,11 +33,12 @@ export function ObjectActions({ bucket, details, onDeleted, onChanged }: ObjectA
             Download
           </a>
         )}
+        <CopyKeyButton objectKey={key} />
         <button
           type="button"
           class="button"
           aria-expanded={isLinkOpen}
-          aria-controls={linkId}
+          {...(isLinkOpen && { "aria-controls": linkId })}
           onClick={() => setLinkOpen(!isLinkOpen)}
         >
           Copy link…
@@ -56,12 +58,34 @@ export function ObjectActions({ bucket, details, onDeleted, onChanged }: ObjectA
           Delete
         </button>
       </div>
-      <div id={linkId}>{isLinkOpen && <LinkForm bucket={bucket} objectKey={key} />}</div>
-    </>
+      {isLinkOpen && <LinkForm id={linkId} bucket={bucket} objectKey={key} />}
+    </div>
+  );
+}
+
+function CopyKeyButton({ objectKey }: { readonly objectKey: string }) {
+  const notices = useNotices();
+  return (
+    <button
+      type="button"
+      class="button"
+      onClick={() =>
+        void copyText(objectKey).then((isCopied) =>
+          isCopied
+            ? notices.show("The key is on the clipboard.")
+            : notices.show("The browser does not allow the page to copy. Select the key instead.", {
+                tone: "problem",
+              }),
+        )
+      }
+    >
+      Copy key
+    </button>
   );
 }
 
 interface LinkFormProps {
+  readonly id: string;
   readonly bucket: string;
   readonly objectKey: string;
 }
@@ -71,11 +95,10 @@ type LinkState =
   | { readonly state: "failed"; readonly message: string }
   | { readonly state: "made"; readonly link: ObjectLink; readonly isCopied: boolean };
 
-function LinkForm({ bucket, objectKey }: LinkFormProps) {
+function LinkForm({ id, bucket, objectKey }: LinkFormProps) {
   const [seconds, setSeconds] = useState(String(linkDurations[0].seconds));
   const [made, setMade] = useState<LinkState>({ state: "none" });
   const field = useRef<HTMLInputElement>(null);
-  const id = useId();
   const makeLink = async (): Promise<void> => {
     setMade({ state: "asking" });
     const json: LinkRequest = {
@@ -93,6 +116,7 @@ function LinkForm({ bucket, objectKey }: LinkFormProps) {
   };
   return (
     <form
+      id={id}
       class="details-link"
       onSubmit={(event) => {
         event.preventDefault();
@@ -100,7 +124,7 @@ function LinkForm({ bucket, objectKey }: LinkFormProps) {
       }}
     >
       <div class="toolbar">
-        <label for={`${id}-duration`}>Anyone with the link can read the object for</label>
+        <label for={`${id}-duration`}>The link works for</label>
         <select
           id={`${id}-duration`}
           class="input"

@@ -2,7 +2,7 @@
  * Highlighted text, as runs of one tone. The tree of tokens of highlight.js is flattened: the
  * innermost scope with a tone decides. The text of all runs together is the source.
  */
-export type Tone =
+type Tone =
   | "comment"
   | "keyword"
   | "string"
