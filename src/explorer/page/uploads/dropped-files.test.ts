@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readEntries, type DroppedEntry } from "./dropped-files.ts";
+import { droppedEntries, readEntries, type DroppedEntry } from "./dropped-files.ts";
 
 function fileEntry(fullPath: string): DroppedEntry {
   const file = new File([fullPath], fullPath.split("/").at(-1) as string);
@@ -54,5 +54,19 @@ describe("readEntries()", () => {
     const { files, unreadable } = await readEntries([broken, fileEntry("/y")]);
     expect(unreadable).toEqual(["/x"]);
     expect(files.map(({ path }) => path)).toEqual(["/y"]);
+  });
+});
+
+describe("droppedEntries()", () => {
+  it("takes files that are not on a disk, and no text", async () => {
+    const file = new File(["x"], "mail.txt");
+    const items = [
+      { kind: "string", webkitGetAsEntry: () => null, getAsFile: () => null },
+      { kind: "file", webkitGetAsEntry: () => null, getAsFile: () => file },
+      { kind: "file", webkitGetAsEntry: () => fileEntry("/a"), getAsFile: () => null },
+    ] as unknown as DataTransferItem[];
+    const { files } = await readEntries(droppedEntries(items));
+    expect(files.map(({ path }) => path)).toEqual(["mail.txt", "/a"]);
+    expect(files[0]?.file).toBe(file);
   });
 });

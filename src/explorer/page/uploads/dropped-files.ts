@@ -41,8 +41,20 @@ interface FolderEntry extends DroppedEntry {
 export function droppedEntries(items: Iterable<DataTransferItem>): DroppedEntry[] {
   return Array.from(items)
     .filter((item) => item.kind === "file")
-    .map((item) => item.webkitGetAsEntry())
+    .map((item) => item.webkitGetAsEntry() ?? entryOf(item.getAsFile()))
     .filter((entry) => entry !== null);
+}
+
+/** A file that is not on a disk, such as an attachment of a mail, has no entry. */
+function entryOf(file: File | null): DroppedEntry | null {
+  if (file === null) return null;
+  const entry: FileEntry = {
+    isFile: true,
+    isDirectory: false,
+    fullPath: file.name,
+    file: (found) => found(file),
+  };
+  return entry;
 }
 
 export async function readEntries(entries: readonly DroppedEntry[]): Promise<Drop> {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { droppedKey, numberedKey } from "./dropped-key.ts";
+import { droppedKey, folderOf, numberedKey } from "./dropped-key.ts";
 
 describe("droppedKey()", () => {
   it("appends the path to the prefix without a leading slash", () => {
@@ -34,5 +34,13 @@ describe("numberedKey()", () => {
         expect(second.replace(` (${number})`, "")).toHaveLength(key.length);
       }),
     );
+  });
+});
+
+describe("folderOf()", () => {
+  it("is the key up to its last slash", () => {
+    expect(folderOf("a/b/c.txt")).toBe("a/b/");
+    expect(folderOf("c.txt")).toBe("");
+    expect(folderOf("a/")).toBe("a/");
   });
 });

@@ -12,8 +12,13 @@ export function droppedKey(prefix: string, path: string): string {
  * extension.
  */
 export function numberedKey(key: string, number: number): string {
-  const nameStart = key.lastIndexOf("/") + 1;
+  const nameStart = folderOf(key).length;
   const dot = key.lastIndexOf(".");
   const end = dot > nameStart ? dot : key.length;
   return `${key.slice(0, end)} (${number})${key.slice(end)}`;
+}
+
+/** The prefix of the folder that a key is in: empty, or with a slash at its end. */
+export function folderOf(key: string): string {
+  return key.slice(0, key.lastIndexOf("/") + 1);
 }

@@ -14,6 +14,8 @@ export async function digest(content: Blob): Promise<string> {
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+const zero = (): number => 0;
+
 export function setUpQueue(records = new FakeRecords(), transport = new FakeTransport(digest)) {
   const delays: number[] = [];
   const sleep = async (milliseconds: number, signal?: AbortSignal): Promise<void> => {
@@ -23,9 +25,7 @@ export function setUpQueue(records = new FakeRecords(), transport = new FakeTran
     });
     signal?.throwIfAborted();
   };
-  const random = (): number => 0;
-  const now = (): number => 0;
-  const queue = new UploadQueue({ transport, records, digest, sleep, random, now });
+  const queue = new UploadQueue({ transport, records, digest, sleep, random: zero, now: zero });
   const add = (...files: File[]): void =>
     queue.add(files.map((file) => ({ bucket: "b", key: file.name, file })));
   const items = (): UploadItem[] => Array.from(queue.items);

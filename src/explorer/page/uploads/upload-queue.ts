@@ -7,6 +7,7 @@
  * files keeps no finished file in memory.
  */
 import { CallAttempts, type AttemptOptions } from "./call-attempts.ts";
+import { folderOf } from "./dropped-key.ts";
 import { noneFinished, withDone, withSkipped, type FinishedUploads } from "./finished-uploads.ts";
 import { planParts } from "./part-plan.ts";
 import {
@@ -92,6 +93,11 @@ export class UploadQueue {
   /** Whether uploads wait for the explorer, which does not answer. */
   get isAway(): boolean {
     return this.#context.attempts.isAway;
+  }
+
+  /** Whether files are being sent, or wait for others. */
+  get isActive(): boolean {
+    return this.#running.size + this.#queued.size > 0;
   }
 
   /** `null` while the rate is not known. */
@@ -385,12 +391,7 @@ function target(bucket: string, key: string): string {
 
 /** The name may have a number since the key existed. */
 function isSameFolder(item: UploadItem, { bucket, key }: ObjectTarget): boolean {
-  const folderEnd = key.lastIndexOf("/");
-  return (
-    item.bucket === bucket &&
-    item.key.lastIndexOf("/") === folderEnd &&
-    item.key.slice(0, folderEnd + 1) === key.slice(0, folderEnd + 1)
-  );
+  return item.bucket === bucket && folderOf(item.key) === folderOf(key);
 }
 
 /** The reason of runs that a pause or a cancellation ends. */

@@ -51,12 +51,19 @@ export function explainDifference(
   file: FileHead,
 ): string | null {
   if (record.size !== file.size) {
-    return `“${file.name}” has ${file.size} bytes, and the file of this upload has ${record.size} bytes.`;
+    return (
+      `“${file.name}” has ${exactBytes(file.size)}, ` +
+      `and the file of this upload has ${exactBytes(record.size)}.`
+    );
   }
   if (record.lastModified !== file.lastModified) {
     return `“${file.name}” was changed at another time than the file of this upload.`;
   }
   return null;
+}
+
+function exactBytes(bytes: number): string {
+  return `${bytes.toLocaleString("en")} bytes`;
 }
 
 /** @returns `null` for text that is not a record */

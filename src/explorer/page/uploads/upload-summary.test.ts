@@ -64,5 +64,9 @@ describe("announce()", () => {
     const done = summarize({ ...idle, items: [], finished: withDone(noneFinished, item("done")) });
     expect(announce(done)).toBe("1 file uploaded.");
     expect(announce(summarize({ ...idle, items: [] }))).toBe("");
+    const many = { ...noneFinished, files: 12_345 };
+    expect(announce(summarize({ ...idle, items: [], finished: many }))).toBe(
+      "12,345 files uploaded.",
+    );
   });
 });

@@ -1,5 +1,4 @@
 /** What the upload list shows of the queue: totals, and the rows that matter. */
-import { counted } from "../../../base/format.ts";
 import type { FinishedUploads } from "./finished-uploads.ts";
 import type { UploadItem, UploadState } from "./upload-item.ts";
 
@@ -84,20 +83,24 @@ export function waitingFiles({ counts }: Pick<UploadSummary, "counts">): number 
   return counts.exists + counts.differs + counts.gone + counts["without file"];
 }
 
+export function countedFiles(count: number): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? "file" : "files"}`;
+}
+
 /** For screen readers: changes with what happens, not with each percent. */
 export function announce(summary: UploadSummary): string {
   const { counts, files, doneFiles, isAway } = summary;
   if (files === 0) return "";
   const waiting = waitingFiles(summary);
   const notes = [
-    waiting > 0 && `${counted(waiting, "file")} ${waiting === 1 ? "waits" : "wait"} for you`,
-    counts.failed > 0 && `${counted(counts.failed, "file")} failed`,
-    counts.paused > 0 && `${counted(counts.paused, "file")} paused`,
+    waiting > 0 && `${countedFiles(waiting)} ${waiting === 1 ? "waits" : "wait"} for you`,
+    counts.failed > 0 && `${countedFiles(counts.failed)} failed`,
+    counts.paused > 0 && `${countedFiles(counts.paused)} paused`,
   ].filter((note) => note !== false);
   const head = isAway
     ? "Uploads wait for the explorer, which does not answer"
     : activeFiles(summary) > 0
-      ? `Uploading ${counted(files - doneFiles, "file")}`
-      : `${counted(doneFiles, "file")} uploaded`;
+      ? `Uploading ${countedFiles(files)}`
+      : `${countedFiles(doneFiles)} uploaded`;
   return `${[head, ...notes].join(". ")}.`;
 }
