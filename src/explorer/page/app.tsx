@@ -4,6 +4,7 @@ import type { ProjectInfo } from "../api/project.ts";
 import { callApi } from "./api-client.ts";
 import { NoticeList, useNoticeList } from "./parts/notice-list.tsx";
 import { Link } from "./parts/link.tsx";
+import { UploadList } from "./parts/upload-list.tsx";
 import { ThemeSwitch } from "./parts/theme-switch.tsx";
 import { KeyHelp, useShortcuts } from "./parts/shortcuts.tsx";
 import { ConditionsBanner } from "./parts/conditions-banner.tsx";
@@ -83,6 +84,7 @@ export function App() {
             <main id="main" class="frame-main" ref={main} tabIndex={-1}>
               <ViewOf place={place} />
             </main>
+            <UploadList />
           </div>
           <NoticeList list={notices.list} onDismiss={notices.notices.dismiss} />
           {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}

@@ -1,20 +1,162 @@
-/** To be written. */
+/** Where files enter: a list of objects as the target of a drop, and buttons for the keyboard. */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { counted } from "../../../base/format.ts";
+import { useNotices } from "../state/notices.ts";
+import {
+  chosenFiles,
+  droppedEntries,
+  readEntries,
+  type DroppedFile,
+} from "../uploads/dropped-files.ts";
+import { droppedKey } from "../uploads/dropped-key.ts";
+import { uploads } from "../uploads/page-uploads.ts";
+import { useUploaded } from "../uploads/use-uploads.ts";
+import { useShortcuts } from "./shortcuts.tsx";
+import "../styles/uploads.css";
 
-interface UploadProps {
+/** Preact's types do not have the attribute. */
+const wholeFolder = { webkitdirectory: true };
+
+interface UploadPlace {
   readonly bucket: string;
+  /** The folder that is shown; empty, or with the delimiter at its end. */
   readonly prefix: string;
+  /** Called some time after files have been uploaded to the folder. */
   readonly onUploaded: () => void;
 }
 
-export function UploadZone({ children }: UploadProps & { readonly children: ComponentChildren }) {
-  return <div class="upload-zone">{children}</div>;
+interface UploadZoneProps extends UploadPlace {
+  readonly children: ComponentChildren;
 }
 
-export function UploadButton({ bucket }: UploadProps) {
+export function UploadZone({ bucket, prefix, onUploaded, children }: UploadZoneProps) {
+  const notices = useNotices();
+  const zone = useRef<HTMLDivElement>(null);
+  const [isOver, setOver] = useState(false);
+  const [isReading, setReading] = useState(false);
+  useUploaded({ bucket, prefix }, onUploaded);
+  useEffect(preventOpening, []);
+
+  const take = async (items: Iterable<DataTransferItem>): Promise<void> => {
+    const entries = droppedEntries(items);
+    setReading(true);
+    const { files, unreadable } = await readEntries(entries);
+    setReading(false);
+    addFiles({ bucket, prefix }, files);
+    if (unreadable.length > 0) {
+      notices.show(
+        `The browser cannot read ${counted(unreadable.length, "dropped file")}, ` +
+          "which will not be uploaded: " +
+          `${unreadable.slice(0, 3).join(", ")}${unreadable.length > 3 ? ", …" : ""}. ` +
+          "Check that the files exist, and that the browser may read them.",
+        { tone: "problem" },
+      );
+    } else if (files.length === 0) {
+      notices.show("There is no file in what was dropped. A bucket has no empty folders.");
+    }
+  };
+
   return (
-    <button type="button" class="button primary" title={`Upload to ${bucket}`}>
-      Upload
-    </button>
+    <div
+      ref={zone}
+      class="upload-zone"
+      onDragEnter={(event) => {
+        if (hasFiles(event)) setOver(true);
+      }}
+      onDragOver={(event) => {
+        if (!hasFiles(event) || event.dataTransfer === null) return;
+        event.preventDefault();
+        event.dataTransfer.dropEffect = "copy";
+      }}
+      onDragLeave={(event) => {
+        // The pointer enters a child before it leaves the parent.
+        if (!zone.current?.contains(event.relatedTarget as Node | null)) setOver(false);
+      }}
+      onDrop={(event) => {
+        setOver(false);
+        if (!hasFiles(event) || event.dataTransfer === null) return;
+        event.preventDefault();
+        void take(event.dataTransfer.items);
+      }}
+    >
+      {children}
+      {(isOver || isReading) && (
+        <p class="upload-hint" role="status">
+          <span>
+            {isReading ? "Reading what was dropped…" : "Drop files and folders to upload them to "}
+            {!isReading && <bdi class="code">{`${bucket}/${prefix}`}</bdi>}
+          </span>
+        </p>
+      )}
+    </div>
   );
+}
+
+export function UploadButton({ bucket, prefix, onUploaded }: UploadPlace) {
+  const notices = useNotices();
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  useUploaded({ bucket, prefix }, onUploaded);
+  useShortcuts({ u: { label: "Upload files", act: () => files.current?.click() } });
+  const take = (input: HTMLInputElement): void => {
+    const chosen = chosenFiles(input.files ?? []);
+    addFiles({ bucket, prefix }, chosen);
+    if (chosen.length === 0) notices.show("There is no file in the chosen folder.");
+    // The same file can be chosen again.
+    input.value = "";
+  };
+  return (
+    <div class="upload-buttons" role="group" aria-label="Upload">
+      <button type="button" class="button primary" onClick={() => files.current?.click()}>
+        Upload files
+      </button>
+      <button type="button" class="button" onClick={() => folder.current?.click()}>
+        Upload a folder
+      </button>
+      <input
+        ref={files}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to upload"
+        onChange={(event) => take(event.currentTarget)}
+      />
+      <input
+        ref={folder}
+        type="file"
+        {...wholeFolder}
+        hidden
+        aria-label="Folder to upload"
+        onChange={(event) => take(event.currentTarget)}
+      />
+    </div>
+  );
+}
+
+function addFiles(
+  { bucket, prefix }: Pick<UploadPlace, "bucket" | "prefix">,
+  files: readonly DroppedFile[],
+): void {
+  uploads.add(files.map(({ path, file }) => ({ bucket, key: droppedKey(prefix, path), file })));
+}
+
+function hasFiles(event: DragEvent): boolean {
+  return event.dataTransfer?.types.includes("Files") ?? false;
+}
+
+/** The browser would open a file that is dropped beside the zone, and leave the page. */
+function preventOpening(): () => void {
+  addEventListener("dragover", refuseDrop);
+  addEventListener("drop", refuseDrop);
+  return () => {
+    removeEventListener("dragover", refuseDrop);
+    removeEventListener("drop", refuseDrop);
+  };
+}
+
+function refuseDrop(event: DragEvent): void {
+  if (event.defaultPrevented || !hasFiles(event) || event.dataTransfer === null) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "none";
 }
