@@ -3,6 +3,8 @@ import { placeReasons } from "./reason-places.ts";
 
 const reason = (rule: string, name: string) => ({ rule, name, text: "" });
 
+const at = (zone: string, search: string) => ({ view: "records", zone, search, record: null });
+
 describe("placeReasons()", () => {
   it("leads to the zone and to the records, in the zone that the chain has reached", () => {
     const places = placeReasons([
@@ -12,7 +14,6 @@ describe("placeReasons()", () => {
       reason("exact", "b.example.com"),
       reason("no-data", "b.example.com"),
     ]).map(({ place }) => place);
-    const at = (zone: string, search: string) => ({ view: "records", zone, search, record: null });
     expect(places).toEqual([
       at("example.org", ""),
       at("example.org", "a.example.org"),

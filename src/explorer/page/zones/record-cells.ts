@@ -65,7 +65,9 @@ export function cellEditing(record: DnsRecord, column: RecordColumn): "text" | "
     // A proxied record always has the TTL "auto".
     case "ttl":
       return record.proxied ? null : "text";
-    default:
+    case "name":
+    case "comment":
+    case "tags":
       return "text";
   }
 }
@@ -84,7 +86,11 @@ export function cellPatch(
       return { priority: readNumber(text) };
     case "tags":
       return { tags: readTags(text) };
-    default:
+    case "type":
+    case "name":
+    case "content":
+    case "proxied":
+    case "comment":
       return { [column]: text.trim() };
   }
 }

@@ -74,7 +74,7 @@ export class WaitingDeletions {
 
   /** The page ends. */
   leave(): void {
-    for (const id of [...this.#waiting.keys()]) void this.#send(id, true);
+    for (const id of this.#waiting.keys()) void this.#send(id, true);
   }
 
   subscribe(listener: () => void): () => void {
