@@ -3,7 +3,7 @@
  * refuse stays in the field, with their messages.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { DnsProblem, DnsRecord } from "../../api/zones-api.ts";
 import { useNotices } from "../state/notices.ts";
 import { problemsOf } from "./dns-calls.ts";
@@ -41,8 +41,11 @@ export function EditableCell(props: CellProps) {
   }, []);
   const isEditing = draft !== null;
   const isEmpty = !isEditing && cellText(record, column) === "";
-  useEffect(() => {
-    if (isEditing) input.current?.select();
+  // Before the next key: an effect after the paint would select what was typed meanwhile.
+  useLayoutEffect(() => {
+    if (!isEditing) return;
+    input.current?.focus();
+    input.current?.select();
   }, [isEditing]);
 
   const begin = (): void => {
@@ -102,7 +105,6 @@ export function EditableCell(props: CellProps) {
             aria-label={`${label} of ${record.name}`}
             aria-invalid={problems.length > 0}
             {...(problems.length > 0 && { "aria-describedby": problemId })}
-            autoFocus
             autoComplete="off"
             spellcheck={false}
             readOnly={isSaving}
