@@ -21,7 +21,7 @@ export interface DigResult {
 }
 
 /** A rule that Ledge's own server applied, as its API names the rule. */
-export interface AnswerReason {
+interface AnswerReason {
   readonly rule: string;
   /** The name that the rule was applied to. */
   readonly name: string;

@@ -58,7 +58,7 @@ export function ZoneRecords({
   };
   const deleteRecord = (record: DnsRecord): void => {
     const subject = `${record.type} ${record.name}`;
-    const notice = notices.show(`${subject} is deleted in ten seconds.`, {
+    const notice = notices.show(`${subject} will be deleted in ten seconds.`, {
       milliseconds: undoMilliseconds,
       action: { label: "Undo", act: () => deletions.undo(record.id) },
     });
