@@ -1,26 +1,12 @@
 /** `ledge dns dig` */
-import { isIP, isIPv6 } from "node:net";
-import { nearest } from "../../base/nearest.ts";
-import type { ServerAddress } from "../../config/server-address.ts";
-import {
-  askHttps,
-  askServer,
-  type AskedQuestion,
-  type AskOptions,
-} from "../../dns/client/ask-server.ts";
-import { checkSignatures } from "../../dns/client/check-signatures.ts";
-import { parseIpv4, parseIpv6 } from "../../dns/record/field/ip-address.ts";
-import { toAsciiName } from "../../dns/record/punycode.ts";
-import { recordTypes } from "../../dns/record/registry.ts";
-import { WireError } from "../../dns/wire/bytes.ts";
-import { encodeName } from "../../dns/wire/name.ts";
-import { typeCodes } from "../../dns/wire/numbers.ts";
+import type { AskedQuestion } from "../../dns/client/ask-server.ts";
+import { digJson, digText } from "../../dns/client/dig-report.ts";
+import { parseQuestion, QuestionError } from "../../dns/client/question.ts";
+import { fetchReasons, timeQuestion } from "../../dns/client/timed-reply.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { textOption } from "../options.ts";
 import { print } from "../output.ts";
-import { digJson, digText, type DigResult } from "./dig-report.ts";
 import { resolveServer, serverOptions, withDns } from "./dns-session.ts";
-import { codeOfType, otherTypeNames } from "./type-names.ts";
 
 export const dig: LeafCommand = {
   name: "dig",
@@ -50,8 +36,7 @@ export const dig: LeafCommand = {
   ],
 
   async run(invocation) {
-    const [name, type] = invocation.arguments as [string, string?];
-    const question = parseQuestion(name, type);
+    const question = readQuestion(invocation.arguments as [string, string?]);
     const options = {
       tcp: invocation.options["tcp"] === true,
       dnssec: invocation.options["dnssec"] === true,
@@ -75,89 +60,10 @@ export const dig: LeafCommand = {
   },
 };
 
-function parseQuestion(nameWord: string, typeWord: string | undefined): AskedQuestion {
-  const isAddress = isIP(nameWord) !== 0 && typeWord === undefined;
-  const name = isAddress ? reverseName(nameWord) : toAsciiName(nameWord).replace(/(?!^)\.$/, "");
-  const type = isAddress ? typeCodes.PTR : parseQueryType(typeWord ?? "A");
+function readQuestion([name, type]: readonly [string, string?]): AskedQuestion {
   try {
-    encodeName(name);
+    return parseQuestion(name, type);
   } catch (error) {
-    if (!(error instanceof WireError)) throw error;
-    throw new UsageError(`"${nameWord}" is not a domain name: ${error.message}.`);
-  }
-  return { name, type };
-}
-
-function parseQueryType(word: string): number {
-  const code = codeOfType(word);
-  if (code !== null && code > 0) return code;
-  const guess = nearest(word.toUpperCase(), [...recordTypes.keys(), ...otherTypeNames, "ANY"]);
-  throw new UsageError(
-    `There is no record type "${word}". ` +
-      (guess === null ? "TYPE followed by a number names any type." : `Did you mean ${guess}?`),
-  );
-}
-
-/** RFC 1035 section 3.5 and RFC 3596 section 2.5. */
-function reverseName(address: string): string {
-  const ipv4 = parseIpv4(address);
-  if (ipv4 !== null) return `${[...ipv4].toReversed().join(".")}.in-addr.arpa`;
-  const digits = Buffer.from(parseIpv6(address) ?? []).toString("hex");
-  return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
-}
-
-/**
- * Asks the question, and measures the time until the answer arrives.
- *
- * @param server a name server, or the URL of an API, which answers over HTTPS
- */
-async function timeQuestion(
-  question: AskedQuestion,
-  server: ServerAddress | string,
-  options: AskOptions,
-) {
-  const ask = (asked: AskedQuestion) =>
-    typeof server === "string"
-      ? askHttps(asked, server, options)
-      : askServer(asked, server, options);
-  const start = performance.now();
-  const reply = await ask(question);
-  const milliseconds = Math.round(performance.now() - start);
-  const fetchKeys = async (name: string) => {
-    const { message } = await ask({ name, type: typeCodes.DNSKEY });
-    return message.answers.filter(({ type }) => type === typeCodes.DNSKEY);
-  };
-  const nowSeconds = Math.floor(Date.now() / 1000);
-  const signatures = options.dnssec
-    ? await checkSignatures(reply.message, fetchKeys, nowSeconds)
-    : null;
-  return { question, reply, server: serverText(server), milliseconds, signatures };
-}
-
-function serverText(server: ServerAddress | string): string {
-  if (typeof server === "string") return new URL(server).host;
-  const { host, port } = server;
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** Asks the API for the rules of the same answer; `null` when the server does not name them. */
-async function fetchReasons(
-  { name, type }: AskedQuestion,
-  url: string,
-  { dnssec = false }: AskOptions,
-): Promise<DigResult["reasons"]> {
-  const address = new URL("/dns-query", url);
-  address.search = new URLSearchParams({
-    name,
-    type: String(type),
-    explain: "true",
-    ...(dnssec && { do: "true" }),
-  }).toString();
-  try {
-    const response = await fetch(address, { headers: { accept: "application/dns-json" } });
-    const { Reasons = null } = (await response.json()) as { Reasons?: DigResult["reasons"] };
-    return Reasons;
-  } catch {
-    return null;
+    throw error instanceof QuestionError ? new UsageError(error.message) : error;
   }
 }

@@ -26,6 +26,7 @@ const queryBytesMax = 512;
 const udpTries = 3;
 const udpMilliseconds = 2_000;
 const tcpMilliseconds = 10_000;
+export const httpsMilliseconds = 10_000;
 
 const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
 
@@ -71,6 +72,7 @@ export async function askHttps(
       method: "POST",
       headers: { "content-type": "application/dns-message" },
       body: query as Uint8Array<ArrayBuffer>,
+      signal: AbortSignal.timeout(httpsMilliseconds),
     });
     if (!response.ok) throw new UserError(`${url} answers with HTTP ${response.status}.`);
     const bytes = new Uint8Array(await response.arrayBuffer());
@@ -78,6 +80,9 @@ export async function askHttps(
   } catch (error) {
     if (error instanceof WireError)
       throw new UserError(`${url} does not answer with a DNS message.`);
+    if (error instanceof DOMException && error.name === "TimeoutError") {
+      throw new UserError(`No answer from ${url} within ${httpsMilliseconds / 1000} seconds.`);
+    }
     if (error instanceof UserError || !(error instanceof TypeError)) throw error;
     throw new UserError(`Cannot reach ${url}.`, { cause: error });
   }

@@ -62,7 +62,8 @@ export async function callApi<Result>(path: string, options: CallOptions = {}): 
   return (text === "" ? undefined : JSON.parse(text)) as Result;
 }
 
-function unreachable(cause: unknown): ApiCallError {
+/** There was no response. */
+export function unreachable(cause: unknown): ApiCallError {
   const error = new ApiCallError(
     0,
     "The explorer does not answer: the command that served this page has ended. " +

@@ -44,7 +44,21 @@ describe("placeUrl()", () => {
       search: text,
       record: fc.option(name),
     }),
+    fc.record({
+      view: fc.constant("records" as const),
+      zone: name,
+      search: text,
+      record: fc.option(name),
+      page: fc.integer({ min: 2 }),
+      sort: fc.constantFrom("type", "-name", "-ttl"),
+    }),
     fc.record({ view: fc.constant("ask" as const), name: text, type: name }),
+    fc.record({
+      view: fc.constant("ask" as const),
+      name: text,
+      type: name,
+      dnssec: fc.constant(true as const),
+    }),
     fc.record({ view: fc.constant("live" as const), filter: text }),
   );
 

@@ -20,15 +20,31 @@ export type Place =
       readonly view: "records";
       readonly zone: string;
       readonly search: string;
+      /** The record whose form is open. */
       readonly record: string | null;
+      /** The first page, unless the field is there. */
+      readonly page?: number;
+      /** By name, unless the field is there. */
+      readonly sort?: RecordSort;
     }
-  | { readonly view: "ask"; readonly name: string; readonly type: string }
+  | {
+      readonly view: "ask";
+      readonly name: string;
+      readonly type: string;
+      /** Whether the question asks for signatures. */
+      readonly dnssec?: true;
+    }
   | { readonly view: "live"; readonly filter: string }
   | { readonly view: "conditions" }
   | { readonly view: "unknown"; readonly path: string };
 
 /** Within a page, by a column; a minus sign is for descending order. */
 export type ObjectSort = "key" | "-key" | "size" | "-size" | "uploaded" | "-uploaded";
+
+/** By a column of the record API; a minus sign is for descending order. */
+export type RecordSort = `${"" | "-"}${"type" | "name" | "content" | "ttl" | "proxied"}`;
+
+const recordSortPattern = /^-?(?:type|name|content|ttl|proxied)$/;
 
 const sorts: ReadonlySet<string> = new Set<ObjectSort>([
   "key",
@@ -63,10 +79,21 @@ export function parsePlace(path: string, search: string): Place {
   if (part) return unknown;
   if (view === "zones") {
     if (!name) return { view: "zones" };
-    return { view: "records", zone: name, search: text("search"), record: query.get("record") };
+    const [page, sort] = [Number(text("page")), text("sort")];
+    return {
+      view: "records",
+      zone: name,
+      search: text("search"),
+      record: query.get("record"),
+      ...(Number.isSafeInteger(page) && page > 1 && { page }),
+      ...(recordSortPattern.test(sort) && sort !== "name" && { sort: sort as RecordSort }),
+    };
   }
   if (name) return unknown;
-  if (view === "ask") return { view: "ask", name: text("name"), type: text("type") || "A" };
+  if (view === "ask") {
+    const dnssec = text("dnssec") === "true" && { dnssec: true as const };
+    return { view: "ask", name: text("name"), type: text("type") || "A", ...dnssec };
+  }
   if (view === "live") return { view: "live", filter: text("filter") };
   if (view === "conditions") return { view: "conditions" };
   return unknown;
@@ -92,10 +119,16 @@ export function placeUrl(place: Place): string {
     case "records":
       return `/zones/${encodeURIComponent(place.zone)}${queryText({
         search: place.search,
+        sort: place.sort ?? null,
+        page: place.page === undefined ? null : String(place.page),
         record: place.record,
       })}`;
     case "ask":
-      return `/ask${queryText({ name: place.name, type: place.type === "A" ? "" : place.type })}`;
+      return `/ask${queryText({
+        name: place.name,
+        type: place.type === "A" ? "" : place.type,
+        dnssec: place.dnssec === true ? "true" : null,
+      })}`;
     case "live":
       return `/live${queryText({ filter: place.filter })}`;
     case "conditions":

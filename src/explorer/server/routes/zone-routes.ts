@@ -1,4 +1,42 @@
-/** To be written. */
-import type { Route } from "../call.ts";
+/** Zones: the record API, and questions to the name server. */
+import { parseServer } from "../../../config/server-address.ts";
+import { digJson, digText } from "../../../dns/client/dig-report.ts";
+import { parseQuestion } from "../../../dns/client/question.ts";
+import { fetchReasons, timeQuestion } from "../../../dns/client/timed-reply.ts";
+import type { AskAnswer } from "../../api/zones-api.ts";
+import { json, requireParameter, type ExplorerCall, type Route } from "../call.ts";
+import { forwardCall, requireDns } from "../record-api-forward.ts";
 
-export const zoneRoutes: readonly Route[] = [];
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+const recordApiRoutes = methods.map((method): Route => ({
+  method,
+  path: "/api/dns/*",
+  handle: (call) => forwardCall(call, method),
+}));
+
+async function ask(call: ExplorerCall): Promise<AskAnswer> {
+  const { apiUrl, addresses } = await requireDns(call);
+  const name = requireParameter(call, "name").trim();
+  const type = call.query.get("type")?.trim() ?? "";
+  const question = parseQuestion(name, type === "" ? undefined : type);
+  const options = { dnssec: call.query.get("dnssec") === "true" };
+  // A project may serve no port for queries; the API then answers over HTTPS.
+  const server = addresses.map(parseServer).find((address) => address !== null) ?? apiUrl;
+  const timed = await timeQuestion(question, server, options);
+  const reasons = await fetchReasons(question, apiUrl, options);
+  const { status, answers } = digJson({ ...timed, reasons });
+  return {
+    // The page lists the rules itself.
+    text: digText({ ...timed, reasons: null }),
+    rcode: status,
+    answers,
+    reasons,
+    milliseconds: timed.milliseconds,
+  };
+}
+
+export const zoneRoutes: readonly Route[] = [
+  ...recordApiRoutes,
+  { method: "GET", path: "/api/ask", handle: async (call) => json(await ask(call)) },
+];

@@ -1,5 +1,5 @@
 /** Names of all record types that occur in zones, including types that the record API lacks. */
-import { typeCode, typeName } from "../../dns/record/presentation.ts";
+import { typeCode, typeName } from "../record/presentation.ts";
 
 /** From IANA's registry of DNS parameters. */
 const otherTypeCodes: Readonly<Record<string, number>> = {

@@ -1,10 +1,10 @@
-/** The output of `ledge dns dig`: an answer as a zone file, with everything else in comments. */
-import type { Message } from "../../dns/wire/message.ts";
-import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
-import { rcodeName } from "../../dns/wire/numbers.ts";
-import { formatData } from "../../dns/record/presentation.ts";
-import type { CheckedSignature } from "../../dns/client/check-signatures.ts";
-import type { AskedQuestion, DnsReply } from "../../dns/client/ask-server.ts";
+/** The reply of a name server as `ledge dns dig` shows it: an answer as a zone file, with everything else in comments. */
+import type { Message } from "../wire/message.ts";
+import type { ResourceRecord } from "../wire/resource-record.ts";
+import { rcodeName } from "../wire/numbers.ts";
+import { formatData } from "../record/presentation.ts";
+import type { CheckedSignature } from "./check-signatures.ts";
+import type { AskedQuestion, DnsReply } from "./ask-server.ts";
 import { formatTable } from "../../base/format.ts";
 import { nameOfType } from "./type-names.ts";
 
@@ -17,7 +17,15 @@ export interface DigResult {
   /** The signatures of the answer; `null` when they were not asked for. */
   readonly signatures: readonly CheckedSignature[] | null;
   /** The rules that produced the answer; `null` for a server that does not name them. */
-  readonly reasons: readonly { readonly text: string }[] | null;
+  readonly reasons: readonly AnswerReason[] | null;
+}
+
+/** A rule that Ledge's own server applied, as its API names the rule. */
+interface AnswerReason {
+  readonly rule: string;
+  /** The name that the rule was applied to. */
+  readonly name: string;
+  readonly text: string;
 }
 
 const flagNames = {

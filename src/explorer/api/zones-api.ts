@@ -1,0 +1,86 @@
+/**
+ * Zones and questions. Calls of the record API pass unchanged, with the access of the project; their
+ * answers, refusals included, are the envelope of the record API.
+ *
+ *     *    /api/dns/PATH                      the record API at /client/v4/PATH
+ *     GET  /api/ask   ?name &type &dnssec     AskAnswer
+ */
+export interface AskAnswer {
+  /** The reply as `ledge dns dig` shows it. */
+  readonly text: string;
+  /** `NOERROR`, `NXDOMAIN`, … */
+  readonly rcode: string;
+  /** The records of the answer section, with their data as in a zone file. */
+  readonly answers: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly ttl: number;
+    readonly data: string;
+  }[];
+  /** The rules that made the answer, in order; `null` when the server does not name them. */
+  readonly reasons: readonly AskReason[] | null;
+  /** The time until the reply arrived. */
+  readonly milliseconds: number;
+}
+
+export interface AskReason {
+  /** `zone`, `exact`, `wildcard`, … */
+  readonly rule: string;
+  /** The name that the rule was applied to. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The envelope of the record API. */
+export interface DnsEnvelope<Result> {
+  readonly result: Result;
+  readonly success: boolean;
+  readonly errors: readonly DnsProblem[];
+  readonly messages: readonly DnsProblem[];
+  readonly result_info?: { readonly total_count: number; readonly total_pages: number };
+}
+
+export interface DnsProblem {
+  readonly code: number;
+  readonly message: string;
+  readonly error_chain?: readonly DnsProblem[];
+}
+
+export interface DnsZone {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly paused: boolean;
+  readonly name_servers: readonly string[];
+  readonly created_on: string;
+}
+
+export interface DnsRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+  /** Of types with fields of their own. */
+  readonly data?: Readonly<Record<string, string | number>>;
+  /** Of MX, SRV and URI. */
+  readonly priority?: number;
+  /** 1: automatic */
+  readonly ttl: number;
+  readonly proxiable: boolean;
+  readonly proxied: boolean;
+  readonly comment: string | null;
+  readonly tags: readonly string[];
+  readonly modified_on: string;
+}
+
+export interface DnssecInfo {
+  readonly status: "active" | "pending" | "disabled";
+  /** The DS record for the parent zone; `null` for a zone that was never signed. */
+  readonly ds: string | null;
+  readonly key_tag: number | null;
+}
+
+export interface ImportCounts {
+  readonly recs_added: number;
+  readonly total_records_parsed: number;
+}

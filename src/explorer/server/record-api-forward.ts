@@ -1,0 +1,88 @@
+/** Forwards calls of the page to the record API, with the access of the project. */
+import { CallError, type ExplorerCall, type ExplorerResponse, type Route } from "./call.ts";
+import type { DnsAccess } from "./context.ts";
+import { recordApiPath } from "./record-api-path.ts";
+
+/** The record API takes at most 4 MiB: the rest is for its own refusal to be heard. */
+const bodyBytesMax = 16 * 1024 * 1024;
+/** Longer than an import of a large zone file takes. */
+const answerMilliseconds = 60_000;
+/** No other type is shown by a browser, whatever the server says. */
+const knownType = /^(?:application\/json|text\/plain)\b/;
+
+/** @throws CallError when the project has no DNS */
+export async function requireDns({ context }: ExplorerCall): Promise<DnsAccess> {
+  const dns = await context.dns();
+  if (dns !== null) return dns;
+  throw new CallError(409, "This project has no DNS. Add [dns] to the configuration.");
+}
+
+export async function forwardCall(
+  call: ExplorerCall,
+  method: Route["method"],
+): Promise<ExplorerResponse> {
+  const { apiUrl, headers } = await requireDns(call);
+  const path = recordApiPath(call.parameters["rest"] ?? "");
+  if (path === null) throw new CallError(400, "The path is not a path of the record API.");
+  const url = new URL(path, apiUrl);
+  url.search = call.query.toString();
+  const body = await readBody(call);
+  const contentType = call.headers["content-type"];
+  const response = await fetchAnswer(
+    url,
+    {
+      method,
+      headers: {
+        ...headers,
+        ...(contentType !== undefined && { "content-type": contentType }),
+        // workerd closes idle connections, and a POST that meets the end is lost.
+        connection: "close",
+      },
+      ...(body.length > 0 && { body }),
+    },
+    call.signal,
+  );
+  const answered = response.headers.get("content-type") ?? "";
+  return {
+    status: response.status,
+    headers: { "content-type": knownType.test(answered) ? answered : "application/octet-stream" },
+    ...(response.body !== null && { body: response.body }),
+  };
+}
+
+/** The rest of a body that is too large is read too: a browser hears the refusal only then. */
+async function readBody({ body }: ExplorerCall): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes <= bodyBytesMax) chunks.push(chunk);
+  }
+  if (bytes > bodyBytesMax) throw new CallError(413, "The body of the request is too large.");
+  return Buffer.concat(chunks);
+}
+
+/** The signals count until the head arrives: the sender of the body ends it when the browser goes away. */
+async function fetchAnswer(url: URL, init: RequestInit, gone: AbortSignal): Promise<Response> {
+  const ended = new AbortController();
+  const late = setTimeout(
+    () => ended.abort(new Error("no answer arrived in time")),
+    answerMilliseconds,
+  );
+  const leave = (): void => ended.abort(new Error("the page has gone away"));
+  gone.addEventListener("abort", leave);
+  try {
+    return await fetch(url, { ...init, signal: ended.signal });
+  } catch (error) {
+    const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException };
+    const reason = cause?.code ?? cause?.message ?? message;
+    throw new CallError(
+      502,
+      `The record API at ${url.origin} does not answer: ${reason}. ` +
+        "Start ledge dev or ledge explore again if its DNS has ended.",
+    );
+  } finally {
+    clearTimeout(late);
+    gone.removeEventListener("abort", leave);
+  }
+}
