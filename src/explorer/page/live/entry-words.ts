@@ -19,9 +19,12 @@ export function durationText(milliseconds: number): string {
 /** The time of day with milliseconds, in the zone of the browser. */
 export function timeText(at: number): string {
   const date = new Date(at);
-  const part = (value: number, length = 2): string => String(value).padStart(length, "0");
-  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map((each) => part(each));
-  return `${time.join(":")}.${part(date.getMilliseconds(), 3)}`;
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits);
+  return `${time.join(":")}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, "0");
 }
 
 /** The path and the query of a URL, as the script received them; other text as it is. */
