@@ -14,10 +14,7 @@ describe("writeDnsFault()", () => {
   it.each<[Partial<DnsFaultForm>, string]>([
     [{}, "dns:servfail:*"],
     [{ name: "www.example.com", type: "A" }, "dns:servfail:www.example.com/A"],
-    [
-      { kind: "delay", by: "2s", timing: { kind: "times", value: "2" } },
-      "dns:delay:*:2s,times=2",
-    ],
+    [{ kind: "delay", by: "2s", timing: { kind: "times", value: "2" } }, "dns:delay:*:2s,times=2"],
     [{ kind: "lost-notify", name: "example.com", type: "A" }, "dns:lost-notify:example.com"],
   ])("writes %j as %s", (fields, text) => {
     expect(writeDnsFault({ ...firstDnsFault, ...fields })).toBe(text);
@@ -63,8 +60,11 @@ describe("readDnsFault()", () => {
 
 describe("describeDnsFault()", () => {
   it.each([
-    ["dns:servfail:*", "the name server answers SERVFAIL: every query"],
-    ["dns:delay:*/A:2s,times=2", "the name server answers later by 2s, for A: the first 2 queries"],
+    ["dns:servfail:*", "the name server answers SERVFAIL, for every query"],
+    [
+      "dns:delay:*/A:2s,times=2",
+      "the name server answers later by 2s, for the first 2 queries of type A",
+    ],
   ])("says what %s does", (text, words) => {
     expect(describeDnsFault(readDnsFault(text)!)).toBe(words);
   });

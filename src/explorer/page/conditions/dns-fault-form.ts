@@ -89,7 +89,7 @@ export function readDnsFault(text: string): DnsFaultForm | null {
 /** What happens, without the names in the text. */
 export function describeDnsFault({ kind, type, by, timing }: DnsFaultForm): string {
   const { label, hasTime = false } = dnsFaultKinds[kind] as DnsFaultKind;
-  const queries = type === "" ? "" : `, for ${type}`;
   const time = hasTime ? ` by ${by}` : "";
-  return `the name server ${label}${time}${queries}: ${describeTiming(timing, "query")}`;
+  const which = describeTiming(timing, kind === "lost-notify" ? "message" : "query");
+  return `the name server ${label}${time}, for ${which}${type === "" ? "" : ` of type ${type}`}`;
 }

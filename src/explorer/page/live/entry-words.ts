@@ -2,13 +2,20 @@
 import type { ActivityEntry } from "../../api/activity.ts";
 import { isError, type EntryKind } from "./activity-filter.ts";
 
-export const kindLabels: Readonly<Record<EntryKind, { one: string; many: string }>> = {
-  request: { one: "Request", many: "Requests" },
-  bucket: { one: "Bucket", many: "Bucket calls" },
-  query: { one: "Query", many: "DNS queries" },
-  api: { one: "API", many: "API calls" },
-  other: { one: "Other", many: "Other calls" },
+export const kindLabels: Readonly<Record<EntryKind, KindLabel>> = {
+  request: { one: "Request", short: "Requests", many: "Requests" },
+  bucket: { one: "Bucket", short: "Buckets", many: "Bucket calls" },
+  query: { one: "Query", short: "Queries", many: "DNS queries" },
+  api: { one: "API", short: "API", many: "API calls" },
+  other: { one: "Other", short: "Other", many: "Other calls" },
 };
+
+interface KindLabel {
+  readonly one: string;
+  /** On a chip or a chart */
+  readonly short: string;
+  readonly many: string;
+}
 
 /** `0.4 ms`, `12 ms`, `1.25 s` */
 export function durationText(milliseconds: number): string {
