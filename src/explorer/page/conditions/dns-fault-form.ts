@@ -71,7 +71,6 @@ export function readDnsFault(text: string): DnsFaultForm | null {
     return null;
   }
   const options = optionText === undefined ? [] : optionText.split(",");
-  const isTime = (option: string): boolean => /^(?:by=|[^=]*$)/.test(option);
   const times = options.filter(isTime);
   const timing = readTiming(options.filter((option) => !isTime(option)));
   const isTimed = dnsFaultKinds[kind]?.hasTime === true;
@@ -84,6 +83,11 @@ export function readDnsFault(text: string): DnsFaultForm | null {
     by: times[0]?.replace(/^by=/, "") ?? firstDnsFault.by,
     timing,
   };
+}
+
+/** A length of time stands alone, or after `by=`. */
+function isTime(option: string): boolean {
+  return /^(?:by=|[^=]*$)/.test(option);
 }
 
 /** What happens, without the names in the text. */

@@ -37,6 +37,7 @@ describe("parseFilter() and matchesFilter()", () => {
     ["http://localhost", ["request"]],
     ["status:2xx", ["request"]],
     ["status:404", []],
+    ["bucket:", ["put", "query", "failed", "request"]],
     ["show:explorer kind:bucket is:ok", ["put", "own"]],
     ["source:explorer", ["own"]],
   ])("show with %j exactly %j", (text, names) => {

@@ -69,7 +69,7 @@ export function parseFilter(text: string): ActivityFilter {
   let problem: string | null = null;
   for (const word of filterWords(text)) {
     const plain = word.replaceAll('"', "").toLowerCase();
-    const [, field, value] = /^([a-z]+):(.+)$/.exec(plain) ?? [];
+    const [, field, value] = /^([a-z]+):(.*)$/s.exec(plain) ?? [];
     if (word.startsWith(">")) {
       const milliseconds = readMinimum(plain);
       if (milliseconds === null) problem ??= `"${word}" is no duration. Write >100ms or >2s.`;
@@ -79,6 +79,8 @@ export function parseFilter(text: string): ActivityFilter {
     } else if (word.startsWith('"') || field === undefined || value === undefined) {
       if (plain !== "") texts.push(plain);
     } else if (field === "show" || Object.hasOwn(fieldTests, field)) {
+      // A person who has just typed the colon still sees all entries.
+      if (value === "") continue;
       const known = fieldValues[field as Field | "show"];
       if (known !== undefined && !known.includes(value)) {
         problem ??= `"${word}" matches nothing. After "${field}:" write ${known.join(", ")}.`;

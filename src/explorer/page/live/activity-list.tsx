@@ -46,7 +46,7 @@ const columns = [
   ["live-kind", "Kind"],
   ["live-method", "Method"],
   ["live-subject", "Subject"],
-  ["live-source", "Made by"],
+  ["live-source", "Source"],
   ["live-outcome", "Result"],
   ["live-duration", "Took"],
 ] as const;
@@ -76,7 +76,11 @@ export function ActivityList(props: ActivityListProps) {
   }, [topRequest]);
   // Fewer rows than before may end above the scroll position.
   useLayoutEffect(measure, [rows.length]);
+  // A list that is shown again, because the filter matches again, takes no focus from the filter.
+  const focusedSerial = useRef(activeSerial);
   useLayoutEffect(() => {
+    if (focusedSerial.current === activeSerial) return;
+    focusedSerial.current = activeSerial;
     const element = list.current;
     const index = rows.findIndex(({ serial }) => serial === activeSerial);
     if (element === null || index === -1) return;
@@ -179,7 +183,9 @@ function ActivityRow({ row, index, isOpen, isReachable, onActivate, onOpen }: Ac
       </span>
       <span role="gridcell" class="live-source">
         {entry.kind === "request" ? (
-          entry.calls.length > 0 && counted(entry.calls.length, "call")
+          ["script", ...(entry.calls.length > 0 ? [counted(entry.calls.length, "call")] : [])].join(
+            ", ",
+          )
         ) : (
           <bdi>{entry.source}</bdi>
         )}

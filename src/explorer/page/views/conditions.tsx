@@ -82,7 +82,6 @@ function Sections({ state, change }: SectionsProps) {
       <div class="conditions-grid">
         <div class="conditions-column">
           <BucketFaults state={state} change={change} />
-          <LatencySection milliseconds={state.latencyMilliseconds} change={change} />
         </div>
         <div class="conditions-column">
           {hasDns ? (
@@ -95,6 +94,7 @@ function Sections({ state, change }: SectionsProps) {
               </p>
             </section>
           )}
+          <LatencySection milliseconds={state.latencyMilliseconds} change={change} />
           <ClockSection
             storeTime={state.storeTime}
             offset={state.clockOffsetMilliseconds}

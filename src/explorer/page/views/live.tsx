@@ -41,7 +41,7 @@ export function LiveView({ place }: { readonly place: LivePlace }) {
 
   const filter = useMemo(() => parseFilter(place.filter), [place.filter]);
   const rows = useMemo(
-    () => shown.rows.filter(({ entry }) => matchesFilter(filter, entry)).reverse(),
+    () => shown.rows.filter(({ entry }) => matchesFilter(filter, entry)).toReversed(),
     [shown, filter],
   );
   const newCount = useMemo(
