@@ -16,6 +16,12 @@ describe("ActivityMeter", () => {
     expect(meter.read(now).bucket.perSecond).toHaveLength(meterSeconds);
   });
 
+  it("counts a long call in the second in which the call ended", () => {
+    const meter = new ActivityMeter();
+    meter.add([ended(1000, 9000)], now);
+    expect(meter.read(now).bucket.perSecond.at(-1)).toBe(1);
+  });
+
   it("does not count the second that goes on", () => {
     const meter = new ActivityMeter();
     meter.add([ended(100)], now);

@@ -26,6 +26,12 @@ describe("timeLineOf()", () => {
     expect(line.bars[0]).toMatchObject({ startPercent: 50, widthPercent: 50 });
   });
 
+  it("begins with a call that another clock has before the request", () => {
+    const calls = [callEntry({ at: 998, milliseconds: 50 })];
+    const { bars } = timeLineOf(requestEntry({ at: 1000, milliseconds: 100, calls }));
+    expect(bars[0]).toMatchObject({ offset: 0, startPercent: 0, widthPercent: 50 });
+  });
+
   it("stays within the line, for any times", () => {
     const times = fc.record({ at: fc.integer({ min: 0, max: 9000 }), milliseconds: fc.nat(9000) });
     fc.assert(
