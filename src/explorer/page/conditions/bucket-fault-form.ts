@@ -46,7 +46,7 @@ export const firstBucketFault: BucketFaultForm = {
 
 export const writeMethods =
   "put,delete,createMultipartUpload,uploadPart,completeMultipartUpload,abortMultipartUpload";
-export const readMethods = "get,head,list";
+const readMethods = "get,head,list";
 
 /** What the form offers: groups of methods, and each method. */
 export const methodChoices: readonly { readonly value: string; readonly label: string }[] = [

@@ -1,6 +1,5 @@
 /** How often a fault hits, as the forms of faults have it, and as the options of its text. */
-export const timingKinds = ["always", "times", "nth", "probability"] as const;
-export type TimingKind = (typeof timingKinds)[number];
+export type TimingKind = "always" | "times" | "nth" | "probability";
 
 export interface FaultTimingForm {
   readonly kind: TimingKind;
