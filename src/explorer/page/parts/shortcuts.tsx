@@ -36,6 +36,7 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.querySelector("dialog[open]") !== null) return;
   if (isTyping(event.target) && event.key !== "Escape") return;
+  if (isPressing(event)) return;
   // The innermost view comes first.
   for (const { current } of registered.toReversed()) {
     const shortcut = current[event.key];
@@ -50,6 +51,15 @@ function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.matches("input, textarea, select") || target.isContentEditable)
+  );
+}
+
+/** Space and Enter press the button or follow the link that has the focus. */
+function isPressing({ key, target }: KeyboardEvent): boolean {
+  return (
+    (key === " " || key === "Enter") &&
+    target instanceof HTMLElement &&
+    target.matches("button, a[href], summary")
   );
 }
 

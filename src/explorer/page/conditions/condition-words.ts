@@ -1,0 +1,40 @@
+/** Conditions in words: lengths of time, and the sentence of the banner. */
+import { counted } from "../../../base/format.ts";
+import type { Conditions } from "../../api/conditions.ts";
+
+const units = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+] as const;
+
+/** The two largest units: `8 days`, `1 day and 2 hours`, `200 ms`. */
+export function durationWords(milliseconds: number): string {
+  let rest = Math.round(Math.abs(milliseconds));
+  const parts: string[] = [];
+  for (const [unit, size] of units) {
+    const count = Math.floor(rest / size);
+    rest %= size;
+    if (count > 0) parts.push(counted(count, unit));
+  }
+  if (rest > 0 || parts.length === 0) parts.push(`${rest} ms`);
+  return parts.slice(0, 2).join(" and ");
+}
+
+/** `8 days ahead`, `1 hour behind` */
+export function offsetWords(milliseconds: number): string {
+  return `${durationWords(milliseconds)} ${milliseconds < 0 ? "behind" : "ahead"}`;
+}
+
+/** What is unusual: `2 faults and a clock 8 days ahead`; `null` if nothing is. */
+export function unusualWords(conditions: Conditions): string | null {
+  const { bucketFaults, dnsFaults, latencyMilliseconds, clockOffsetMilliseconds } = conditions;
+  const faults = bucketFaults.length + dnsFaults.length;
+  const parts: string[] = [];
+  if (faults > 0) parts.push(counted(faults, "fault"));
+  if (latencyMilliseconds > 0) parts.push(`${durationWords(latencyMilliseconds)} of latency`);
+  if (clockOffsetMilliseconds !== 0) parts.push(`a clock ${offsetWords(clockOffsetMilliseconds)}`);
+  if (parts.length < 2) return parts[0] ?? null;
+  return `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}

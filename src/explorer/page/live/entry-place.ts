@@ -1,0 +1,25 @@
+/** Where a call leads: to its object, to the same query, to the records of its zone. */
+import type { CallEntry } from "../../api/activity.ts";
+import { bucketPlace, type Place } from "../location.ts";
+
+/** `null` for a call that has no page. */
+export function placeOfCall({ kind, method, place, subject }: CallEntry): Place | null {
+  switch (kind) {
+    case "bucket":
+      return place === "" ? null : placeInBucket(place, method, subject);
+    case "query":
+      return subject === "" ? null : { view: "ask", name: subject, type: method };
+    case "api":
+      return place === "" ? null : { view: "records", zone: place, search: "", record: null };
+    case "other":
+      return null;
+  }
+}
+
+function placeInBucket(bucket: string, method: string, subject: string): Place {
+  if (method === "listMultipartUploads") return { view: "uploads", bucket };
+  if (method === "list") return bucketPlace(bucket, subject);
+  if (subject === "") return bucketPlace(bucket);
+  const folder = subject.slice(0, subject.lastIndexOf("/") + 1);
+  return { view: "objects", bucket, prefix: folder, after: "", sort: "key", key: subject };
+}
