@@ -78,6 +78,8 @@ function fetchCall({ attributes, outcome }: Span): SpanCall {
   };
 }
 
+/** KV: only a value that exists has a size. */
+const kvSize = "cloudflare.kv.response.size";
 /** R2: the object does not exist. */
 const absentCode = 10007;
 
@@ -85,7 +87,7 @@ function otherCall({ name, attributes, outcome }: Span): SpanCall {
   const error = textOrNull(attributes, "error.type");
   const isAbsent =
     number(attributes, "cloudflare.r2.error.code") === absentCode ||
-    (name === "kv_get" && number(attributes, "cloudflare.kv.response.returned_rows") === 0);
+    (name === "kv_get" && outcome !== null && !attributes.has(kvSize));
   const hasFailed = error !== null || (outcome !== null && outcome !== "ok");
   return {
     kind: "other",
@@ -106,11 +108,7 @@ const subjectNames = [
   "objectId",
 ];
 
-const sizeNames = [
-  "cloudflare.kv.query.payload.size",
-  "cloudflare.kv.response.size",
-  "cloudflare.r2.response.size",
-];
+const sizeNames = ["cloudflare.kv.query.payload.size", kvSize, "cloudflare.r2.response.size"];
 
 type Attributes = Span["attributes"];
 

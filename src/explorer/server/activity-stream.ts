@@ -25,9 +25,9 @@ export async function* activityStream(
   { after, signal }: StreamOptions,
 ): AsyncGenerator<Uint8Array> {
   let last = after;
-  let wake = (): void => {};
-  const end = log.follow(() => wake());
-  const abort = (): void => wake();
+  let wake: (() => void) | undefined;
+  const end = log.follow(() => wake?.());
+  const abort = (): void => wake?.();
   signal.addEventListener("abort", abort);
   /** Resolves after a time, or at the end of the stream; `isEager`: or with the next entry. */
   const wait = (milliseconds: number, isEager: boolean): Promise<void> =>
