@@ -9,6 +9,7 @@
  * (`objects/stored-replies.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
+import { clientHeader, scriptClient } from "../src/dns/rules/logged-call.ts";
 import { requestIdHeader } from "../src/dns/rules/request-id.ts";
 import { faultControlPath } from "./api/fault-control.ts";
 import { layersPath, type LayerRequest } from "./api/layer-control.ts";
@@ -67,6 +68,7 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
   /** Sends a request until it is answered. */
   async #send(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
+    headers.set(clientHeader, scriptClient);
     // A script cannot choose the id.
     headers.set(requestIdHeader, crypto.randomUUID());
     const deadline = Date.now() + patienceMilliseconds;

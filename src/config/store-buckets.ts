@@ -49,6 +49,8 @@ export interface BucketOptions {
   readonly listTrailingDelimiter?: boolean;
   /** Whether requests without a signature may read objects by the S3-compatible API. */
   readonly public?: boolean;
+  /** Whether the calls of the script are spans of its trace: a dev server with an explorer sets this. */
+  readonly observed?: boolean;
 }
 
 /** A longer delay is a slip: no caller waits for so long. */
@@ -103,6 +105,7 @@ const optionsTable = tableSchema(
     verify_reads: v.optional(booleanSchema),
     list_trailing_delimiter: v.optional(booleanSchema),
     public: v.optional(booleanSchema),
+    observed: v.optional(booleanSchema),
   },
   { bucket_name: "my-bucket" },
 );
@@ -163,6 +166,7 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     verify_reads: verifyReads,
     list_trailing_delimiter: listTrailingDelimiter,
     public: isPublic,
+    observed,
   } = parsed;
   return {
     bucketName: parsed.bucket_name,
@@ -173,5 +177,6 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     ...(verifyReads !== undefined && { verifyReads }),
     ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
     ...(isPublic !== undefined && { public: isPublic }),
+    ...(observed !== undefined && { observed }),
   };
 }

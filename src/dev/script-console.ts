@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { basename, dirname, relative, resolve } from "node:path";
+import { activityMark } from "../explorer/activity/invocation.ts";
 import { logLevels, type LogLevel } from "./dev-options.ts";
 
 interface BundleFiles {
@@ -26,6 +27,8 @@ export class ScriptConsole {
   readonly #level: LogLevel;
   #bundle: BundleFiles | null = null;
   #map: SourceMap | null = null;
+  /** Receives the lines of the tail worker, if there is one. */
+  #onActivity: ((line: string) => void) | null = null;
 
   constructor(level: LogLevel) {
     this.#level = level;
@@ -37,7 +40,16 @@ export class ScriptConsole {
     this.#map = null;
   }
 
+  /** @param listener receives each line of the tail worker (`plugin/activity-plugin.ts`) */
+  observeActivity(listener: (line: string) => void): void {
+    this.#onActivity = listener;
+  }
+
   write({ level, message }: { level: string; message: string }): void {
+    if (message.startsWith(activityMark)) {
+      this.#onActivity?.(message);
+      return;
+    }
     const known = level === "error" || level === "warn" ? level : "info";
     if (logLevels.indexOf(known) > logLevels.indexOf(this.#level)) return;
     if (runtimeRemarkPattern.test(message)) return;

@@ -61,13 +61,15 @@ export interface WorkerSurroundings {
   /** `null` without an inspector. */
   readonly inspectorPort: number | null;
   readonly hasDns: boolean;
+  /** Whether the console receives each invocation of the script, for the explorer. */
+  readonly isObserved?: boolean;
   readonly console: ScriptConsole;
 }
 
 export function workerInput(
   project: Project,
   options: StartDevOptions,
-  { hostname, port, inspectorPort, hasDns, console }: WorkerSurroundings,
+  { hostname, port, inspectorPort, hasDns, isObserved = false, console }: WorkerSurroundings,
 ): WorkerInput {
   const { config, wrangler } = project;
   const { script, environment, localProtocol, logLevel, variables = {} } = options;
@@ -85,12 +87,13 @@ export function workerInput(
         Object.entries(variables).map(([name, value]) => [name, { type: "plain_text", value }]),
       ),
       ...Object.fromEntries(
-        ledgeBindings(config, options, hasDns).map(({ name, type, dev }) => [
+        ledgeBindings(config, options, { hasDns, isObserved }).map(({ name, type, dev }) => [
           name,
           { type: `unsafe_${type}`, dev },
         ]),
       ),
       ...(inspectorPort === null && { [exceptionsName]: exceptionsEntry }),
+      ...(isObserved && { [activityName]: activityEntry }),
     },
     legacy: {
       site: ({ site }: WranglerConfig) =>
@@ -124,7 +127,13 @@ export function workerInput(
 
 /** The exceptions that wrangler would get from the inspector. The script does not see this binding. */
 const exceptionsName = "LEDGE_EXCEPTIONS";
-export const hiddenBindings: ReadonlySet<string> = new Set([exceptionsName]);
+/** The invocations that the explorer shows. The script does not see this binding either. */
+const activityName = "LEDGE_ACTIVITY";
+export const hiddenBindings: ReadonlySet<string> = new Set([exceptionsName, activityName]);
+const activityEntry = {
+  type: "unsafe_activity" as const,
+  dev: { plugin: { package: pluginPath, name: "activity" }, options: {} },
+};
 const exceptionsEntry = {
   type: "unsafe_exceptions" as const,
   dev: { plugin: { package: pluginPath, name: "exceptions" }, options: {} },
@@ -133,14 +142,15 @@ const exceptionsEntry = {
 function ledgeBindings(
   config: ProjectConfig,
   { storeLatencyMilliseconds = 0 }: StartDevOptions,
-  hasDns: boolean,
+  { hasDns, isObserved }: { readonly hasDns: boolean; readonly isObserved: boolean },
 ): (Pick<UnsafeBindingEntry, "name" | "dev"> & { readonly type: string })[] {
   return unsafeBindings(config).flatMap(({ name, type, dev }) => {
     if (type === "store_bucket") {
       const latency = storeLatencyMilliseconds > 0 && {
         latency_milliseconds: storeLatencyMilliseconds,
       };
-      return { name, type, dev: { ...dev, options: { ...dev.options, ...latency } } };
+      const observed = isObserved && { observed: true };
+      return { name, type, dev: { ...dev, options: { ...dev.options, ...latency, ...observed } } };
     }
     // The dev server starts the companion worker itself.
     if (!hasDns) return [];

@@ -4,6 +4,7 @@
  * get the same buckets and the same DNS.
  */
 import "../base/require-node.ts";
+import { activityPlugin } from "./activity-plugin.ts";
 import { dnsPlugin } from "./dns-plugin.ts";
 import { exceptionsPlugin } from "./exceptions-plugin.ts";
 import { isolationPlugin } from "./isolation-plugin.ts";
@@ -13,5 +14,6 @@ export const plugins = {
   store: storePlugin,
   dns: dnsPlugin,
   exceptions: exceptionsPlugin,
+  activity: activityPlugin,
   isolation: isolationPlugin,
 };

@@ -29,6 +29,17 @@ import { bucketsService, clientBindings } from "../store/node/bucket-services.ts
 import { StoreUse } from "./store-use.ts";
 
 const bindingModule = "ledge-internal:store-binding";
+const observedModule = "ledge-internal:store-binding-observed";
+
+/**
+ * The binding of a script that the explorer observes. A module of its own, because it needs a module of
+ * the runtime that earlier versions of workerd do not have, and workerd loads it only if a binding names it.
+ */
+const observedSource = `
+import tracing from "cloudflare-internal:tracing";
+import createBinding from "${bindingModule}";
+export default (inner) => createBinding(inner, tracing);
+`;
 
 export const storePlugin: Plugin = {
   bindingTypeDescription: "Store bucket",
@@ -41,6 +52,7 @@ export const storePlugin: Plugin = {
       {
         modules: [
           { name: bindingModule, internal: true, esModule: workerdModule("store-binding") },
+          { name: observedModule, internal: true, esModule: observedSource },
         ],
       },
     ];
@@ -65,7 +77,7 @@ export const storePlugin: Plugin = {
       return {
         name,
         wrapped: {
-          moduleName: bindingModule,
+          moduleName: parsed.observed === true ? observedModule : bindingModule,
           innerBindings: [
             ...clientBindings,
             { name: "bucket", json: JSON.stringify(bucket) },

@@ -77,6 +77,7 @@ function acceptFault(input: unknown): QueryFault {
   }
 }
 
-function describeQuery({ milliseconds, ...query }: LoggedQuery): Record<string, unknown> {
+function describeQuery(logged: LoggedQuery): Record<string, unknown> {
+  const { milliseconds, startedMilliseconds: _started, client: _client, ...query } = logged;
   return { time: new Date(milliseconds).toISOString(), ...query };
 }

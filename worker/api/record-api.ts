@@ -26,6 +26,8 @@ import {
   endSignatureFaults,
   signatureFaultPath,
 } from "./signature-fault-control.ts";
+import { activityPath, controlActivity } from "./activity-control.ts";
+import { callLog } from "./call-log.ts";
 import {
   controlQueryFaults,
   controlQueryLog,
@@ -51,7 +53,13 @@ export class RecordApi {
   }
 
   /** @param anonymous the access without credentials; `null` when credentials are required */
-  async serve(request: Request, anonymous: Access | null): Promise<Response> {
+  serve(request: Request, anonymous: Access | null): Promise<Response> {
+    return callLog.isFollowed
+      ? callLog.record(request, () => this.#serveRequest(request, anonymous))
+      : this.#serveRequest(request, anonymous);
+  }
+
+  async #serveRequest(request: Request, anonymous: Access | null): Promise<Response> {
     try {
       return await this.#serveOnDisk(request, anonymous);
     } catch (error) {
@@ -103,6 +111,7 @@ export class RecordApi {
     if (path === signatureFaultPath) return controlSignatureFaults(request, access, this.#env);
     if (path === queryFaultPath) return controlQueryFaults(request, access, this.#env);
     if (path === queryLogPath) return controlQueryLog(request, access, this.#env);
+    if (path === activityPath) return controlActivity(request, url, access, this.#env);
     // Clients on the port choose their headers, and have no ids.
     const requestId = anonymous === null ? null : headers.get(requestIdHeader);
     const dispatch = () => this.#dispatch(request, url, path, access, requestId);

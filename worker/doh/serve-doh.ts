@@ -29,12 +29,13 @@ import {
   readMessageQuery,
 } from "./http-query.ts";
 import { describeMessage } from "./json-message.ts";
+import { clientOf } from "../api/call-log.ts";
 import { signPending } from "./sign-pending.ts";
 
 export const dohPath = "/dns-query";
 
 /** Only UDP needs the address, for cookies. */
-const source: QuerySource = { transport: "https", address: new Uint8Array(4) };
+const anySource: QuerySource = { transport: "https", address: new Uint8Array(4) };
 
 const external = new ExternalAddressCache();
 const signer = new AnswerSigner();
@@ -45,9 +46,11 @@ function nowSeconds(): number {
 }
 
 export async function serveDoh(request: Request, url: URL, env: Env): Promise<Response> {
+  const client = clientOf(request.headers);
+  const source = client === null ? anySource : { ...anySource, client };
   try {
-    if (isJsonWanted(request, url)) return await serveJson(url.searchParams, env);
-    const bytes = await answer(await readMessageQuery(request, url), env);
+    if (isJsonWanted(request, url)) return await serveJson(url.searchParams, env, source);
+    const bytes = await answer(await readMessageQuery(request, url), env, source);
     return respond(bytes as Uint8Array<ArrayBuffer>, messageType, decodeMessage(bytes));
   } catch (error) {
     if (error instanceof ZoneError) return new Response(null, { status: 400 });
@@ -57,9 +60,13 @@ export async function serveDoh(request: Request, url: URL, env: Env): Promise<Re
 }
 
 /** `explain` is an addition of this server: it adds the rules that made the answer. */
-async function serveJson(parameters: URLSearchParams, env: Env): Promise<Response> {
+async function serveJson(
+  parameters: URLSearchParams,
+  env: Env,
+  source: QuerySource,
+): Promise<Response> {
   const query = readJsonQuery(parameters);
-  const message = decodeMessage(await answer(query, env));
+  const message = decodeMessage(await answer(query, env, source));
   const json = describeMessage(message);
   if (readFlag(parameters.get("explain"))) {
     const zones = await loadZones(env);
@@ -75,7 +82,7 @@ function isJsonWanted({ method, headers }: Request, { searchParams }: URL): bool
   return accepted.includes(jsonType) || searchParams.has("name");
 }
 
-async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
+async function answer(query: Uint8Array, env: Env, source: QuerySource): Promise<Uint8Array> {
   const zones = await loadZones(env);
   const ready = (responder ??= makeResponder(zones));
   if (!observedQueries.isActive) return answerWith(ready, query, env);
@@ -89,7 +96,7 @@ async function answer(query: Uint8Array, env: Env): Promise<Uint8Array> {
 }
 
 async function answerWith(ready: Responder, query: Uint8Array, env: Env): Promise<Uint8Array> {
-  const attempt = () => ready.respond(query, source, nowSeconds());
+  const attempt = () => ready.respond(query, anySource, nowSeconds());
   const resolve = resolveByListeners(env);
   const resolution = { external, resolve, nowSeconds, sign: signPending(signer) };
   const response = await respondAfterResolving(attempt(), attempt, resolution);

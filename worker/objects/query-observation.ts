@@ -15,8 +15,10 @@ import { loadZones } from "./load-zones.ts";
 import { zoneTestSession } from "./zone-test-session.ts";
 
 const faults = new ArmedQueryFaults();
-/** The number of the log; `null` without a log. */
+/** The number of the log of a test; `null` without a log. */
 let log: number | null = null;
+/** The number of the log that a process follows while no test has a log; `null` if none follows. */
+let followedLog: number | null = null;
 
 /** The queries of DNS over HTTPS. */
 export const observedQueries = new ObservedQueries({
@@ -31,7 +33,7 @@ isolateZones.onChange = (zones, zoneId, change) =>
 const noZones = new ServedZones({ platformAddresses: [] });
 
 export function currentObservation(): Observation {
-  return { faults: faults.served(), log };
+  return { faults: faults.served(), log: log ?? followedLog };
 }
 
 async function publish(env: Env): Promise<void> {
@@ -62,10 +64,15 @@ export async function replaceQueryFaults(env: Env, next: readonly QueryFault[]):
   await addQueryFaults(env, next);
 }
 
-/** Starts an empty log. The numbers of logs grow, also over restarts of this worker. */
+/** Starts an empty log. */
 export async function startQueryLog(env: Env): Promise<void> {
-  log = Math.max(Date.now(), (log ?? 0) + 1);
+  log = newLogNumber();
   await publish(env);
+}
+
+/** The numbers of logs grow, also over restarts of this worker. */
+function newLogNumber(): number {
+  return Math.max(Date.now(), (log ?? 0) + 1, (followedLog ?? 0) + 1);
 }
 
 export async function stopQueryLog(env: Env): Promise<void> {
@@ -76,8 +83,30 @@ export async function stopQueryLog(env: Env): Promise<void> {
 
 /** The queries of all servers; `null` without a log. */
 export async function readQueryLog(env: Env): Promise<LoggedQuery[] | null> {
-  if (log === null) return null;
-  return mergeLogs([observedQueries.logged(), await logOfListeners(env)]);
+  return log === null ? null : loggedQueries(env, 0);
+}
+
+/**
+ * The queries since a time, from the log of a test or from a log that this function starts. Tests do
+ * not notice.
+ */
+export async function followQueries(env: Env, sinceMilliseconds: number): Promise<LoggedQuery[]> {
+  if (followedLog === null) {
+    followedLog = newLogNumber();
+    await publish(env);
+  }
+  return loggedQueries(env, sinceMilliseconds);
+}
+
+export async function unfollowQueries(env: Env): Promise<void> {
+  if (followedLog === null) return;
+  followedLog = null;
+  await publish(env);
+}
+
+async function loggedQueries(env: Env, sinceMilliseconds: number): Promise<LoggedQuery[]> {
+  const ofListeners = await logOfListeners(env, sinceMilliseconds);
+  return mergeLogs([observedQueries.logged(sinceMilliseconds), ofListeners]);
 }
 
 /** Ends the faults of a test layer. The log ends with the last layer. */

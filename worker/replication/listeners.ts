@@ -63,9 +63,12 @@ export async function observeByListeners(
   if (status !== 204) throw new Error(`DNS listeners did not take faults: status ${status}`);
 }
 
-/** The logged queries of the listeners; none without listeners. */
-export async function logOfListeners(env: ListenersEnv): Promise<readonly LoggedQuery[]> {
+/** The logged queries of the listeners since a time; none without listeners. */
+export async function logOfListeners(
+  env: ListenersEnv,
+  sinceMilliseconds: number,
+): Promise<readonly LoggedQuery[]> {
   if (env.LISTENERS === undefined) return [];
-  const response = await postToListeners(env, logPath, null);
+  const response = await postToListeners(env, logPath, sinceMilliseconds);
   return (await response.json()) as readonly LoggedQuery[];
 }

@@ -23,6 +23,8 @@ export interface QuerySource {
   readonly address: Uint8Array;
   /** The address of this server that was asked; HTTPS has none */
   readonly server?: string;
+  /** The program that asks, if it says so: by HTTPS */
+  readonly client?: string;
 }
 
 /** The verified signature of a query. The signature of the response continues from its MAC. */

@@ -74,6 +74,7 @@ describe("ObservedQueries", () => {
         transport: "udp",
         server: null,
         milliseconds: 1000,
+        startedMilliseconds: 1000,
         rcode: "NOERROR",
         truncated: false,
         fault: null,
@@ -115,7 +116,9 @@ describe("ObservedQueries", () => {
   it("delay answers later", async () => {
     const server = observe({ kind: "delay", by: "2s" });
     expect((await server.ask())?.answers).toHaveLength(1);
-    expect(server.observed.logged()).toMatchObject([{ milliseconds: 3000, fault: "delay" }]);
+    expect(server.observed.logged()).toMatchObject([
+      { startedMilliseconds: 1000, milliseconds: 3000, fault: "delay" },
+    ]);
   });
 
   it("stale answers from the zones at the start of the fault", async () => {

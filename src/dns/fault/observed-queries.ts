@@ -44,6 +44,13 @@ export interface ObservedQueriesOptions {
   readonly nowMilliseconds: () => number;
 }
 
+/** A question, and what the log says of it beside the answer. */
+interface Asked {
+  readonly question: FaultQuestion;
+  readonly startedMilliseconds: number;
+  readonly client?: string;
+}
+
 export class ObservedQueries {
   readonly #options: ObservedQueriesOptions;
   #faults: readonly ServedFault[] = [];
@@ -84,16 +91,22 @@ export class ObservedQueries {
     for (const past of this.#past.values()) past.follow(zones, { zoneId, change }, now);
   }
 
-  logged(): LoggedQuery[] {
-    return this.#log.list();
+  /** @param sinceMilliseconds the queries that were answered then or later */
+  logged(sinceMilliseconds?: number): LoggedQuery[] {
+    return this.#log.list(sinceMilliseconds);
   }
 
   handle(bytes: Uint8Array, source: QuerySource, ways: AnswerWays): Reply | LateReply {
     const question = readQuestion(bytes, source);
     if (question === null) return ways.answer();
+    const asked: Asked = {
+      question,
+      startedMilliseconds: this.#options.nowMilliseconds(),
+      ...(source.client !== undefined && { client: source.client }),
+    };
     const isHit = this.#faults.some((fault) => matchesQuestion(fault, question));
-    if (!isHit) return this.#logReply(question, ways.answer(), null);
-    const reply = this.#inject(bytes, question, ways);
+    if (!isHit) return this.#logReply(asked, ways.answer(), null);
+    const reply = this.#inject(bytes, asked, ways);
     return isTransfer(question) ? stream(reply) : (reply as LateReply);
   }
 
@@ -107,16 +120,19 @@ export class ObservedQueries {
     };
     if (!this.#faults.some((fault) => matchesQuestion(fault, question))) return false;
     const isLost = (await this.#options.take(question)) !== null;
-    if (isLost) this.#add(question, null, "lost_notify");
+    if (isLost) {
+      const startedMilliseconds = this.#options.nowMilliseconds();
+      this.#add({ question, startedMilliseconds }, null, "lost_notify");
+    }
     return isLost;
   }
 
-  async #inject(bytes: Uint8Array, question: FaultQuestion, ways: AnswerWays): Promise<Reply> {
-    const id = await this.#options.take(question);
+  async #inject(bytes: Uint8Array, asked: Asked, ways: AnswerWays): Promise<Reply> {
+    const id = await this.#options.take(asked.question);
     const fault = this.#faults.find((each) => each.id === id);
-    if (fault === undefined) return this.#logReply(question, await ways.answer(), null) as Reply;
+    if (fault === undefined) return this.#logReply(asked, await ways.answer(), null) as Reply;
     const reply = await this.#faultyReply(fault, bytes, ways);
-    return this.#logReply(question, reply, fault.kind) as Reply;
+    return this.#logReply(asked, reply, fault.kind) as Reply;
   }
 
   async #faultyReply(fault: ServedFault, bytes: Uint8Array, ways: AnswerWays): Promise<Reply> {
@@ -149,33 +165,34 @@ export class ObservedQueries {
   }
 
   #logReply(
-    question: FaultQuestion,
+    asked: Asked,
     reply: Reply | LateReply,
     fault: LoggedQuery["fault"],
   ): Reply | LateReply {
     if (this.#logNumber === null) return reply;
     if (reply === null || reply instanceof Uint8Array) {
-      this.#add(question, reply, fault);
+      this.#add(asked, reply, fault);
       return reply;
     }
     if (reply instanceof Promise) {
       return reply.then((response) => {
-        this.#add(question, response, fault);
+        this.#add(asked, response, fault);
         return response;
       });
     }
     let isFirst = true;
     return changeEach(reply, (message) => {
-      if (isFirst) this.#add(question, message, fault);
+      if (isFirst) this.#add(asked, message, fault);
       isFirst = false;
       return message;
     });
   }
 
-  #add(question: FaultQuestion, response: Uint8Array | null, fault: LoggedQuery["fault"]): void {
+  #add(asked: Asked, response: Uint8Array | null, fault: LoggedQuery["fault"]): void {
     if (this.#logNumber === null) return;
+    const { question, ...times } = asked;
     const milliseconds = this.#options.nowMilliseconds();
-    this.#log.add({ ...question, milliseconds, ...describeResponse(response), fault });
+    this.#log.add({ ...question, ...times, milliseconds, ...describeResponse(response), fault });
   }
 }
 

@@ -7,6 +7,7 @@ const logged = (milliseconds: number): LoggedQuery => ({
   transport: "udp",
   server: null,
   milliseconds,
+  startedMilliseconds: milliseconds,
   rcode: "NOERROR",
   truncated: false,
   fault: null,

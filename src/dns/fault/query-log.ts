@@ -5,6 +5,10 @@ import type { FaultQuestion, QueryFaultKind } from "./query-fault.ts";
 export interface LoggedQuery extends FaultQuestion {
   /** When the answer was ready, in milliseconds since 1970 */
   readonly milliseconds: number;
+  /** When the query arrived */
+  readonly startedMilliseconds: number;
+  /** The program that has asked, if it says so */
+  readonly client?: string;
   /** The name of the answer's code; `null` without an answer */
   readonly rcode: string | null;
   readonly truncated: boolean;
@@ -29,8 +33,13 @@ export class QueryLog {
     this.#queries.push(query);
   }
 
-  list(): LoggedQuery[] {
-    return this.#queries.slice(-this.#max);
+  /** @param sinceMilliseconds the queries that were answered then or later */
+  list(sinceMilliseconds = 0): LoggedQuery[] {
+    const queries = this.#queries.slice(-this.#max);
+    if (sinceMilliseconds === 0) return queries;
+    // From the end: a follower asks for the last few of many.
+    const before = queries.findLastIndex(({ milliseconds }) => milliseconds < sinceMilliseconds);
+    return queries.slice(before + 1);
   }
 
   clear(): void {

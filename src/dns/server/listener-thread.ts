@@ -122,7 +122,7 @@ const forwarded: ForwardedCalls = {
   apply,
   countQueries: () => responder.countQueries(),
   observe: (observation) => observed.observe(observation, zones),
-  loggedQueries: () => observed.logged(),
+  loggedQueries: (sinceMilliseconds) => observed.logged(sinceMilliseconds),
 };
 
 /** The calls that the main thread makes. */
@@ -143,7 +143,10 @@ const calls = {
         forwarded.observe(observation);
         await threads.observe(observation);
       },
-      loggedQueries: async () => [...observed.logged(), ...(await threads.loggedQueries())],
+      loggedQueries: async (sinceMilliseconds) => [
+        ...observed.logged(sinceMilliseconds),
+        ...(await threads.loggedQueries(sinceMilliseconds)),
+      ],
     });
     return server.address;
   },

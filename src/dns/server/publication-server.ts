@@ -44,7 +44,7 @@ export interface PublicationServerOptions {
   readonly countQueries: () => Promise<readonly QueryCount[]>;
   /** Resolves when every thread observes its queries so. */
   readonly observe: (observation: Observation) => Promise<void>;
-  readonly loggedQueries: () => Promise<readonly LoggedQuery[]>;
+  readonly loggedQueries: (sinceMilliseconds: number) => Promise<readonly LoggedQuery[]>;
 }
 
 export async function startPublicationServer(
@@ -65,7 +65,8 @@ export async function startPublicationServer(
       return { status: 204 };
     }
     if (request.url === logPath) {
-      return { status: 200, body: JSON.stringify(await loggedQueries()) };
+      const sinceMilliseconds = (await json(request)) as number;
+      return { status: 200, body: JSON.stringify(await loggedQueries(sinceMilliseconds)) };
     }
     if (request.url !== externalPath) return { status: 404 };
     const question = (await json(request)) as ExternalQuestion;
@@ -107,7 +108,7 @@ export type ForwardedCalls = {
   apply: ApplyPublications;
   countQueries: () => readonly QueryCount[];
   observe: (observation: Observation) => void;
-  loggedQueries: () => readonly LoggedQuery[];
+  loggedQueries: (sinceMilliseconds: number) => readonly LoggedQuery[];
 };
 
 /** The other threads, called by the first. */
@@ -138,8 +139,8 @@ export class OtherThreads {
     await Promise.allSettled(this.#callers.map((caller) => caller.call("observe", observation)));
   }
 
-  loggedQueries(): Promise<LoggedQuery[]> {
-    return this.#collect((caller) => caller.call("loggedQueries"));
+  loggedQueries(sinceMilliseconds: number): Promise<LoggedQuery[]> {
+    return this.#collect((caller) => caller.call("loggedQueries", sinceMilliseconds));
   }
 
   async #collect<Item>(

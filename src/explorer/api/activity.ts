@@ -13,7 +13,7 @@ export interface ActivityBatch {
 export type ActivityEntry = RequestEntry | CallEntry;
 
 interface EntryHead {
-  /** Ascending, and unique while the server runs. */
+  /** Ascending, and unique while the server runs. Of a call of a request: its place among the calls. */
   readonly id: number;
   /** When it began: milliseconds since the epoch. */
   readonly at: number;
@@ -32,6 +32,8 @@ export interface RequestEntry extends EntryHead {
   readonly url: string;
   /** `null` for an invocation without a response. */
   readonly status: number | null;
+  /** The id of an earlier entry of the same invocation, which ran for long: this entry replaces it. */
+  readonly replaces?: number;
   readonly calls: readonly CallEntry[];
   /** What the script wrote to its console. */
   readonly logs: readonly { readonly level: string; readonly text: string }[];

@@ -17,19 +17,22 @@ export class ActivityLog {
   readonly #followers = new Set<() => void>();
   readonly #onFollowed: ((isFollowed: boolean) => void)[] = [];
 
-  add(entry: NewEntry): void {
+  /** @returns the id of the entry */
+  add(entry: NewEntry): number {
     // Twice the limit, so that the array moves rarely.
     if (this.#entries.length >= 2 * entriesMax) this.#entries = this.#entries.slice(-entriesMax);
-    this.#entries.push({ ...entry, id: this.#nextId++ });
+    const id = this.#nextId++;
+    this.#entries.push({ ...entry, id });
     for (const wake of this.#followers) wake();
+    return id;
   }
 
   /** The entries after an id, and how many of them are lost. */
   after(id: number): { readonly entries: readonly ActivityEntry[]; readonly dropped: number } {
     const first = this.#entries[0]?.id ?? this.#nextId;
-    const entries = this.#entries.slice(Math.max(0, id + 1 - first));
     // A page of an earlier server knows ids that this log has not reached.
     const known = id < this.#nextId ? id : 0;
+    const entries = this.#entries.slice(Math.max(0, known + 1 - first));
     return { entries, dropped: known === 0 ? 0 : Math.max(0, first - known - 1) };
   }
 

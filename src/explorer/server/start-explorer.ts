@@ -7,6 +7,7 @@ import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
 import { findServer } from "../../s3/server/server-record.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
 import { ActivityLog } from "./activity-log.ts";
+import { ActivitySources } from "./activity-sources.ts";
 import type { ExplorerContext } from "./context.ts";
 import { NoConditions } from "./no-conditions.ts";
 import { ExplorerServer } from "./explorer-server.ts";
@@ -55,19 +56,28 @@ export async function serveExplorer(
   const { buckets = [], configFile = "the configuration" } = options;
   const folder = persistPath(options.stateFolder);
   const token = readOrMakeToken(join(folder, "explorer"));
-  const store = new StoreClient(join(folder, "store"), () => ({
+  const configured = () => ({
     names: typeof buckets === "function" ? buckets() : buckets,
     file: configFile,
-  }));
+  });
+  const store = new StoreClient(join(folder, "store"), configured, "explorer");
   const tasks = new StoreTasks(store);
+  const context = { ...partsOfFolder(options.stateFolder), ...parts, store, tasks };
+  const sources = new ActivitySources({
+    storeFolder: join(folder, "store"),
+    dns: context.dns,
+    activity: context.activity,
+    hasRequests: async () => (await context.project()).hasRequests,
+  });
   const server = new ExplorerServer({
-    context: { ...partsOfFolder(options.stateFolder), ...parts, store, tasks },
+    context,
     routes,
     token,
     onError: options.onError ?? ((error) => console.error(error)),
   });
   const close = async (): Promise<void> => {
     await server.close();
+    await sources.close();
     await tasks.close();
     await store.close();
   };

@@ -3,6 +3,7 @@
  * for each script, in global scope: without I/O, randomness or time.
  */
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
+import { TracedCalls, type Tracing } from "../client/traced-calls.ts";
 import type { BucketNamespace } from "../transport/bucket-service.ts";
 import { defineHiddenProperties } from "./hidden-properties.ts";
 import type { BucketSettings } from "../core/bucket-settings.ts";
@@ -17,8 +18,11 @@ interface InnerBindings {
   readonly settings: BucketSettings;
 }
 
-export default function createBinding(inner: InnerBindings): StoreBucket {
+/** @param tracing of the runtime, for a binding whose calls the explorer shows */
+export default function createBinding(inner: InnerBindings, tracing?: Tracing): StoreBucket {
   const { buckets, blobs, joiner, disk, bucket, settings } = inner;
   const client = new BucketClient({ buckets, blobs, joiner, disk, ...bucket });
-  return defineHiddenProperties(new StoreBucket(client, settings), client, bucket.bucketName);
+  const { bucketName } = bucket;
+  const calls = tracing === undefined ? client : new TracedCalls(client, bucketName, tracing);
+  return defineHiddenProperties(new StoreBucket(calls, settings), client, bucketName);
 }

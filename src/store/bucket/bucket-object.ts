@@ -13,6 +13,7 @@ import type { Operation, Outcome, Request } from "../core/operations.ts";
 import type { DiskProblem } from "../../base/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
+import { clientHeader } from "../transport/followed-call.ts";
 import {
   operationIn,
   operationsIn,
@@ -21,6 +22,7 @@ import {
 } from "../transport/message.ts";
 import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
+import { recorded } from "./call-recorder.ts";
 import { openChannel } from "./channel.ts";
 import { storeClock } from "./clock.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
@@ -124,7 +126,8 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   override async fetch(request: globalThis.Request): Promise<Response> {
     if (!request.headers.has("upgrade")) return super.fetch(request);
-    return openChannel((messages, requestId) => this.execute(messages, requestId));
+    const caller = { client: request.headers.get(clientHeader) ?? "", bucketName: this.#name };
+    return openChannel(recorded((messages, id) => this.execute(messages, id), caller));
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */

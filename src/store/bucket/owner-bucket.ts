@@ -7,6 +7,7 @@
  * answer is lost is sent again, with the same id: the owner executes its writes once.
  */
 import { requestIdHeader } from "../transport/request-id.ts";
+import { clientHeader } from "../transport/followed-call.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
@@ -33,7 +34,7 @@ export class OwnerBucket extends BucketService<OwnerBucketEnv> {
     // The owner recovers from failed batches by itself. The disk is asked in this process.
     if (first?.method === "checkDisk")
       return [refusedOutcome(problemOf("Ask the disk of this runtime."))];
-    const headers = { [requestIdHeader]: requestId };
+    const headers = { [requestIdHeader]: requestId, [clientHeader]: "script" };
     const body = encodeFrame(messages);
     const answer = await this.#request("execute", { body, headers }, (response) =>
       response.arrayBuffer(),

@@ -16,13 +16,16 @@
  *     POST /open             opens the buckets of the run
  *     POST /collect/BUCKET   removes the files that crashes left
  *     GET  /database/BUCKET  the name of the bucket's database
+ *     GET  /calls            the calls of other processes (`bucket/call-recorder.ts`)
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { databaseUrl, fileExists, type DiskBindings } from "../bucket/bucket-disk.ts";
 import type { BucketObject } from "../bucket/bucket-object.ts";
+import { callRecorder, recorded, recordedContent } from "../bucket/call-recorder.ts";
 import type { PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { senderByRpc } from "../client/sender.ts";
+import { clientHeader, type FollowedCalls } from "../transport/followed-call.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
@@ -51,20 +54,34 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
     const body = <Value>() => request.arrayBuffer().then((buffer) => decodeFrame<Value>(buffer));
     const requestId = request.headers.get(requestIdHeader) ?? undefined;
     const client = (): BucketClient => this.#client(bucketName, requestId);
+    const caller = { client: request.headers.get(clientHeader) ?? "", bucketName };
     switch (action) {
       case "":
         return new Response(this.env.runId);
       case "execute": {
         const messages = await body<OperationMessage[]>();
-        const answers = await senderByRpc({ ...this.env, bucketName, requestId }).send(messages);
-        return new Response(encodeFrame(answers));
+        const sender = senderByRpc({ ...this.env, bucketName, requestId });
+        const execute = recorded((batch) => sender.send(batch), caller);
+        return new Response(encodeFrame(await execute(messages)));
       }
       case "channel":
         return this.env.buckets.getByName(bucketName).fetch(request);
-      case "put":
-        return Response.json(await client().put(contentRequest(request)));
-      case "part":
-        return Response.json(await client().uploadPart(contentRequest(request)));
+      case "put": {
+        const put = contentRequest<PutRequest>(request);
+        const call = { method: "put" as const, key: put.key, bytes: contentLength(request) };
+        return Response.json(await recordedContent(caller, call, () => client().put(put)));
+      }
+      case "part": {
+        const part = contentRequest<PartRequest>(request);
+        const call = {
+          method: "uploadPart" as const,
+          key: part.key,
+          bytes: contentLength(request),
+        };
+        return Response.json(await recordedContent(caller, call, () => client().uploadPart(part)));
+      }
+      case "calls":
+        return Response.json(this.#calls(new URL(request.url).searchParams));
       case "open":
         await Promise.all(this.env.bucketNames.map((name) => this.#open(name)));
         return new Response();
@@ -84,6 +101,13 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
     if (await fileExists(databases, databaseUrl(this.env, id))) await buckets.get(id).open();
   }
 
+  /** A follower that has asked another runtime has no calls of this one. */
+  #calls(asked: URLSearchParams): FollowedCalls {
+    const { runId } = this.env;
+    const after = asked.get("run") === runId ? Number(asked.get("after")) : 0;
+    return callRecorder.answer(runId, asked.has("run") ? after : null);
+  }
+
   #client(bucketName: string, requestId?: string): BucketClient {
     return new BucketClient({
       ...this.env,
@@ -95,10 +119,14 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   }
 }
 
+function contentLength({ headers }: Pick<Request, "headers">): number {
+  return Number(headers.get("content-length"));
+}
+
 /** The body, and its description from the header: in base64, for any character of a key. */
 function contentRequest<Content extends PutRequest | PartRequest>({ headers, body }: Request) {
   const text = atob(headers.get(requestHeader) ?? "");
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-  const value = { stream: body as ReadableStream, length: Number(headers.get("content-length")) };
+  const value = { stream: body as ReadableStream, length: contentLength({ headers }) };
   return { ...JSON.parse(new TextDecoder().decode(bytes)), value } as Content;
 }

@@ -1,10 +1,16 @@
 /** The client's end of a channel to a bucket (`bucket/channel.ts`), for many batches at a time. */
 import { connect, type Socket } from "node:net";
 import type { ChannelAnswer, ChannelRequest } from "../transport/channel-message.ts";
+import { clientHeader } from "../transport/followed-call.ts";
 import { decodeFrame } from "../transport/frame.ts";
 import type { OutcomeMessage } from "../transport/message.ts";
 import { messageHead, WebSocketReader } from "../transport/web-socket.ts";
 import { EndpointClosedError, silenceMilliseconds } from "./endpoint-connection.ts";
+
+interface ChannelTarget {
+  readonly bucketName: string;
+  readonly clientName: string;
+}
 
 interface WaitingRequest {
   readonly resolve: (answers: readonly OutcomeMessage[]) => void;
@@ -18,12 +24,12 @@ export class BucketChannel {
   #error: Error | undefined;
 
   /** @param onClose receives whether the channel was open before */
-  constructor(path: string, bucketName: string, onClose: (wasOpen: boolean) => void) {
+  constructor(path: string, target: ChannelTarget, onClose: (wasOpen: boolean) => void) {
     const socket = connect(path);
     this.#socket = socket;
     // No process waits for an idle channel, nor for one that opens.
     socket.unref();
-    socket.write(upgradeRequest(bucketName), "latin1");
+    socket.write(upgradeRequest(target), "latin1");
     socket.on("data", (chunk) => this.#receive(chunk));
     socket.on("error", (error) => (this.#error = error));
     socket.setTimeout(silenceMilliseconds, () =>
@@ -79,10 +85,11 @@ export class BucketChannel {
 }
 
 /** The key is the example of RFC 6455: it protects from caches, and no cache is between the ends. */
-function upgradeRequest(bucketName: string): string {
+function upgradeRequest({ bucketName, clientName }: ChannelTarget): string {
   return [
     `GET /channel/${bucketName} HTTP/1.1`,
     "host: store",
+    `${clientHeader}: ${clientName}`,
     "connection: upgrade",
     "upgrade: websocket",
     "sec-websocket-version: 13",

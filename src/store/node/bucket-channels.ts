@@ -19,12 +19,15 @@ const pauseMilliseconds = 1_000;
 
 export class BucketChannels {
   readonly #socketPath: string;
+  readonly #clientName: string;
   readonly #channels = new Map<string, BucketChannel>();
   /** When the next channel of a bucket may be opened, for the buckets that this process has used. */
   readonly #opensAfter = new Map<string, number>();
 
-  constructor(path: string) {
+  /** @param clientName of this program, for processes that follow its calls */
+  constructor(path: string, clientName = "") {
     this.#socketPath = path;
+    this.#clientName = clientName;
   }
 
   close(): void {
@@ -50,7 +53,8 @@ export class BucketChannels {
     const time = this.#opensAfter.get(bucketName);
     if (time === undefined) return void this.#opensAfter.set(bucketName, 0);
     if (Date.now() < time || this.#channels.size >= channelsMax) return;
-    const channel = new BucketChannel(this.#socketPath, bucketName, (wasOpen) => {
+    const target = { bucketName, clientName: this.#clientName };
+    const channel = new BucketChannel(this.#socketPath, target, (wasOpen) => {
       this.#channels.delete(bucketName);
       if (!wasOpen) this.#opensAfter.set(bucketName, Date.now() + pauseMilliseconds);
     });

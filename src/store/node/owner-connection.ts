@@ -17,6 +17,9 @@ import { EndpointClosedError } from "./endpoint-connection.ts";
 import { endpointPath } from "./store-owner.ts";
 import { succeedStoreOwner } from "./store-successor.ts";
 
+/** The programs that make calls. */
+export type ClientName = "explorer" | "s3" | "command line" | "node";
+
 const pollMilliseconds = 20;
 /** An owner that starts, restarts or takes over answers within this time. */
 const answerMilliseconds = 60_000;
@@ -36,10 +39,17 @@ export class OwnerConnection {
 
   /**
    * @param folder of the store
+   * @param client the name of this program, for processes that follow its calls
    * @param succeeds whether this process becomes the owner of a folder without an owner; if not,
    *   another part of the process does
    */
-  constructor(folder: string, { succeeds = true }: { readonly succeeds?: boolean } = {}) {
+  constructor(
+    folder: string,
+    {
+      client = "node",
+      succeeds = true,
+    }: { readonly client?: ClientName; readonly succeeds?: boolean } = {},
+  ) {
     this.folder = folder;
     this.#succeeds = succeeds;
     if (!hasRuntimeSockets) {
@@ -52,7 +62,7 @@ export class OwnerConnection {
     } catch (error) {
       throw explain(error, folder);
     }
-    this.#endpoint = new EndpointClient(endpointPath(folder));
+    this.#endpoint = new EndpointClient(endpointPath(folder), client);
   }
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */

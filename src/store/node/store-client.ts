@@ -14,7 +14,7 @@ import { StoreError } from "../core/errors.ts";
 import { BucketFolders, type BucketRecord } from "./bucket-folders.ts";
 import { ClientBucket } from "./client-bucket.ts";
 import { ContentFiles } from "./content-files.ts";
-import { OwnerConnection } from "./owner-connection.ts";
+import { OwnerConnection, type ClientName } from "./owner-connection.ts";
 
 export interface ConfiguredBuckets {
   readonly names: readonly string[];
@@ -32,9 +32,12 @@ export class StoreClient {
   /** When the store was opened: the creation of configured buckets that have no folder yet. */
   readonly #opened = Date.now();
 
-  /** @param configured is called for each request, because the configuration may change */
-  constructor(folder: string, configured: () => ConfiguredBuckets) {
-    this.#owner = new OwnerConnection(folder);
+  /**
+   * @param configured is called for each request, because the configuration may change
+   * @param client the name of this program, for processes that follow its calls
+   */
+  constructor(folder: string, configured: () => ConfiguredBuckets, client: ClientName = "s3") {
+    this.#owner = new OwnerConnection(folder, { client });
     this.#contents = new ContentFiles(folder);
     this.#folders = new BucketFolders(folder);
     this.#configured = configured;

@@ -1,0 +1,42 @@
+/**
+ * Tells new queries from those of the last answer. Several servers log queries, each at its own pace, so a
+ * query can appear after a query that was answered later. So each question overlaps the last one,
+ * and what the last answer had already is left out.
+ */
+import type { LoggedQuery } from "../../dns/fault/query-log.ts";
+
+/** Longer than a server takes from the answer of a query to its log. */
+const overlapMilliseconds = 2000;
+
+export class QueryWindow {
+  #sinceMilliseconds: number;
+  readonly #startMilliseconds: number;
+  /** How often the last answer had each query of the overlap. */
+  #seen: ReadonlyMap<string, number> = new Map();
+
+  constructor(startMilliseconds: number) {
+    this.#startMilliseconds = startMilliseconds;
+    this.#sinceMilliseconds = startMilliseconds;
+  }
+
+  /** What the next question asks for. */
+  get sinceMilliseconds(): number {
+    return this.#sinceMilliseconds;
+  }
+
+  /** @param queries all queries since `sinceMilliseconds`, by their time */
+  take(queries: readonly LoggedQuery[]): LoggedQuery[] {
+    const counts = new Map<string, number>();
+    const added = queries.filter((query) => {
+      const key = JSON.stringify(query);
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      return count > (this.#seen.get(key) ?? 0);
+    });
+    const latest = queries.at(-1)?.milliseconds ?? 0;
+    const since = Math.max(this.#startMilliseconds, latest - overlapMilliseconds);
+    this.#sinceMilliseconds = Math.max(this.#sinceMilliseconds, since);
+    this.#seen = counts;
+    return added;
+  }
+}

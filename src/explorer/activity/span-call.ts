@@ -1,0 +1,137 @@
+/**
+ * A call of the script, from a span of its trace. The names of spans and attributes are workerd's; the
+ * spans of buckets are `store/client/traced-calls.ts`.
+ */
+import type { CallEntry } from "../api/activity.ts";
+import { questionOf } from "./doh-question.ts";
+
+export interface Span {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, unknown>;
+  /** What workerd says at the end of the span; `null` for a span without an end. */
+  readonly outcome: string | null;
+}
+
+type SpanCall = Pick<
+  CallEntry,
+  "kind" | "method" | "place" | "subject" | "bytes" | "outcome" | "note"
+>;
+
+/** The spans of the platform. Other spans are those that the script has opened itself. */
+const platformName =
+  /^(?:store|kv|d1|r2|queue|cache|durable_object|ai|vectorize|workflows?|images|email|hyperdrive|browser|pipelines?|dispatch|secrets?_store|analytics_engine)_|^fetch$/;
+
+/** Whether the spans below this span are parts of the same call. */
+export function isPlatformSpan({ name }: Span): boolean {
+  return platformName.test(name);
+}
+
+/** Miniflare keeps the names of Durable Objects in a table of their databases. */
+export function isPlumbing({ attributes }: Span): boolean {
+  return text(attributes, "db.query.text").includes("__miniflare_do_name");
+}
+
+export function spanCall(span: Span): SpanCall {
+  if (span.name.startsWith("store_")) return storeCall(span);
+  return span.name === "fetch" ? fetchCall(span) : otherCall(span);
+}
+
+function storeCall({ name, attributes }: Span): SpanCall {
+  const outcome = attributes.get("outcome");
+  const keys = number(attributes, "keys");
+  const more = keys === null ? null : `and ${keys - 1} more`;
+  return {
+    kind: "bucket",
+    method: name.slice("store_".length),
+    place: text(attributes, "bucket"),
+    subject: text(attributes, "key"),
+    bytes: number(attributes, "bytes"),
+    outcome: outcome === "none" || outcome === "error" ? outcome : "ok",
+    note: outcome === undefined ? unfinished : (textOrNull(attributes, "error") ?? more),
+  };
+}
+
+const unfinished = "The call has not ended.";
+/** HTTP: the lowest status of an error. */
+const errorStatus = 400;
+
+function fetchCall({ attributes, outcome }: Span): SpanCall {
+  const url = URL.parse(text(attributes, "url.full"));
+  const status = number(attributes, "http.response.status_code");
+  const hasFailed = status === null ? outcome !== null : status >= errorStatus;
+  const question = url?.pathname === "/dns-query" ? questionOf(url.searchParams) : null;
+  const isApi = url?.pathname.startsWith("/client/v4/") === true;
+  return {
+    kind: url?.pathname === "/dns-query" ? "query" : isApi ? "api" : "other",
+    method: question?.type ?? text(attributes, "http.request.method"),
+    place: url?.host ?? "",
+    subject: question?.name ?? (url === null ? "" : url.pathname + url.search),
+    bytes: number(attributes, "http.response.body.size"),
+    outcome: hasFailed ? "error" : "ok",
+    note: hasFailed
+      ? status === null
+        ? "No response."
+        : `Status ${status}`
+      : outcome === null && status === null
+        ? unfinished
+        : null,
+  };
+}
+
+/** KV: only a value that exists has a size. */
+const kvSize = "cloudflare.kv.response.size";
+/** R2: the object does not exist. */
+const absentCode = 10007;
+
+function otherCall({ name, attributes, outcome }: Span): SpanCall {
+  const error = textOrNull(attributes, "error.type");
+  const isAbsent =
+    number(attributes, "cloudflare.r2.error.code") === absentCode ||
+    (name === "kv_get" && outcome !== null && !attributes.has(kvSize));
+  const hasFailed = error !== null || (outcome !== null && outcome !== "ok");
+  return {
+    kind: "other",
+    method: name,
+    place: text(attributes, "cloudflare.binding.name"),
+    subject: firstText(attributes, subjectNames),
+    bytes: firstNumber(attributes, sizeNames),
+    outcome: isAbsent ? "none" : hasFailed ? "error" : "ok",
+    note: isAbsent ? null : (error ?? (outcome === null ? unfinished : null)),
+  };
+}
+
+const subjectNames = [
+  "cloudflare.kv.query.keys",
+  "cloudflare.r2.request.key",
+  "db.query.text",
+  "url.full",
+  "objectId",
+];
+
+const sizeNames = ["cloudflare.kv.query.payload.size", kvSize, "cloudflare.r2.response.size"];
+
+type Attributes = Span["attributes"];
+
+function text(attributes: Attributes, name: string): string {
+  return textOrNull(attributes, name) ?? "";
+}
+
+function textOrNull(attributes: Attributes, name: string): string | null {
+  const value = attributes.get(name);
+  return typeof value === "string" ? value : null;
+}
+
+function number(attributes: Attributes, name: string): number | null {
+  const value = attributes.get(name);
+  return typeof value === "number" ? value : null;
+}
+
+function firstText(attributes: Attributes, names: readonly string[]): string {
+  for (const name of names) if (attributes.has(name)) return text(attributes, name);
+  return "";
+}
+
+function firstNumber(attributes: Attributes, names: readonly string[]): number | null {
+  for (const name of names) if (attributes.has(name)) return number(attributes, name);
+  return null;
+}

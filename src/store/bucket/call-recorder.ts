@@ -1,0 +1,110 @@
+/**
+ * The last calls of other processes, for a process that follows them (the explorer).
+ *
+ * All buckets of a runtime and the endpoint live in one isolate and share one recorder. Calls are
+ * recorded while a process asks for them; otherwise a call costs one look at `isFollowed`. Several
+ * processes may follow: each says the last call that it has.
+ */
+import type { Outcome } from "../core/operations.ts";
+import { describeCall, type Call } from "../core/recorded-call.ts";
+import type { BucketService } from "../transport/bucket-service.ts";
+import type { FollowedCall, FollowedCalls } from "../transport/followed-call.ts";
+import { operationIn, outcomeIn, type OperationMessage } from "../transport/message.ts";
+
+/** The process that makes a call, and the bucket that it calls. */
+export interface Caller {
+  readonly client: string;
+  readonly bucketName: string;
+}
+
+/** A flood of calls between two questions must not take the memory. */
+const callsMax = 5000;
+/** A process that follows asks several times in a second. */
+const silenceMilliseconds = 10_000;
+
+class CallRecorder {
+  isFollowed = false;
+  #askedAt = 0;
+  #lastId = 0;
+  #calls: FollowedCall[] = [];
+
+  /** @param after `null` for the first question: later calls are of interest */
+  answer(run: string, after: number | null): FollowedCalls {
+    this.isFollowed = true;
+    this.#askedAt = Date.now();
+    const last = this.#lastId;
+    const calls = after === null ? [] : this.#calls.filter(({ id }) => id > after);
+    return { run, last, calls };
+  }
+
+  /** @param text of an error */
+  add(client: string, call: Call, started: number, text: string | null): void {
+    const now = Date.now();
+    if (now - this.#askedAt > silenceMilliseconds) {
+      this.isFollowed = false;
+      this.#calls = [];
+      return;
+    }
+    // Twice the limit, so that the array moves rarely.
+    if (this.#calls.length >= 2 * callsMax) this.#calls = this.#calls.slice(-callsMax);
+    const id = ++this.#lastId;
+    this.#calls.push({ ...call, id, at: started, milliseconds: now - started, client, text });
+  }
+}
+
+export const callRecorder = new CallRecorder();
+
+/** `execute` for calls of another process. */
+export function recorded(
+  execute: BucketService["execute"],
+  caller: Caller,
+): BucketService["execute"] {
+  return (messages, requestId) => {
+    if (!callRecorder.isFollowed) return execute(messages, requestId);
+    const started = Date.now();
+    const answers = execute(messages, requestId);
+    if (!(answers instanceof Promise)) {
+      record(caller, started, messages, answers.map(outcomeIn));
+      return answers;
+    }
+    return answers.then((arrived) => {
+      record(caller, started, messages, arrived.map(outcomeIn));
+      return arrived;
+    });
+  };
+}
+
+function record(
+  { client, bucketName }: Caller,
+  started: number,
+  messages: readonly OperationMessage[],
+  outcomes: readonly Outcome[],
+): void {
+  for (const [index, message] of messages.entries()) {
+    const outcome = outcomes[index] as Outcome;
+    const call = describeCall(bucketName, operationIn(message), outcome);
+    if (call === null) continue;
+    callRecorder.add(client, call, started, outcome.ok ? null : (outcome.text ?? null));
+  }
+}
+
+/** A call whose content the endpoint stores. */
+export async function recordedContent<Result>(
+  { client, bucketName }: Caller,
+  call: Pick<Call, "method" | "key" | "bytes">,
+  store: () => Promise<Result>,
+): Promise<Result> {
+  if (!callRecorder.isFollowed) return store();
+  const started = Date.now();
+  const described = { ...call, bucket: bucketName, keys: [call.key] };
+  try {
+    const result = await store();
+    const outcome = result === null ? "none" : "ok";
+    callRecorder.add(client, { ...described, outcome }, started, null);
+    return result;
+  } catch (error) {
+    const { message } = error as Error;
+    callRecorder.add(client, { ...described, outcome: "error" }, started, message);
+    throw error;
+  }
+}
