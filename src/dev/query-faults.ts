@@ -1,12 +1,19 @@
 /** The faults of DNS queries that `--fault` gives to a dev server. */
 import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
-import { parseFaultSpec, type ParsedFault } from "../config/fault-spec.ts";
+import { parseFaultSpec } from "../config/fault-spec.ts";
+import type { QueryFaultInput } from "../dns/fault/query-fault.ts";
 
-type QueryFaults = readonly ParsedFault["fault"][];
+type QueryFaults = readonly QueryFaultInput[];
 
-/** @throws UserError that quotes the text of a fault that is none */
+/**
+ * The faults of queries among all faults.
+ *
+ * @throws UserError that quotes the text of a fault that is none
+ */
 export function parseQueryFaults(specs: readonly string[] = []): QueryFaults {
-  return specs.map((spec) => parseFaultSpec(spec).fault);
+  return specs
+    .map((spec) => parseFaultSpec(spec))
+    .flatMap((parsed) => (parsed.subject === "dns" ? [parsed.fault] : []));
 }
 
 /** @param url of the record API */
