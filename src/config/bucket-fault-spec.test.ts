@@ -86,8 +86,14 @@ describe("parseBucketFault()", () => {
       "put:photos/a/b:10001:nth=2,times=3,probability=0.5,seed=7,when=after",
       {
         target: {
-          ...{ method: ["put"], bucket: "photos", key: "a/b" },
-          ...{ nth: 2, times: 3, probability: 0.5, seed: 7, when: "after" },
+          method: ["put"],
+          bucket: "photos",
+          key: "a/b",
+          nth: 2,
+          times: 3,
+          probability: 0.5,
+          seed: 7,
+          when: "after",
         },
         effect: fail,
       },

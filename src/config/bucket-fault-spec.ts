@@ -51,8 +51,7 @@ export class BucketFaultError extends Error {
 
 const optionFields = ["nth", "times", "probability", "seed", "when"] as const;
 const effectWords = ["slow", "delay", "drop"] as const;
-/** The service never raises 10058 here, and tests can (`store-fault.ts`). */
-const errorCodes = [...Object.keys(storeErrorTable), "10058"];
+const errorCodes = Object.keys(storeErrorTable);
 
 /** @throws BucketFaultError */
 export function parseBucketFault(text: string): BucketFaultInput {

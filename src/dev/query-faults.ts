@@ -1,9 +1,8 @@
 /** The faults of DNS queries that `--fault` gives to a dev server. */
 import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
-import { parseFaultSpec } from "../config/fault-spec.ts";
-import type { QueryFaultInput } from "../dns/fault/query-fault.ts";
+import { parseFaultSpec, type ParsedFault } from "../config/fault-spec.ts";
 
-type QueryFaults = readonly QueryFaultInput[];
+type QueryFaults = readonly Extract<ParsedFault, { subject: "dns" }>["fault"][];
 
 /**
  * The faults of queries among all faults.

@@ -6,9 +6,9 @@ import { persistPath } from "../../base/state-folder.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
 import { ActivityLog } from "./activity-log.ts";
 import type { ExplorerContext } from "./context.ts";
-import { NoConditions } from "./no-conditions.ts";
 import { ExplorerServer } from "./explorer-server.ts";
 import { routes } from "./routes/index.ts";
+import { StoreConditions } from "./store-conditions.ts";
 import { StoreTasks } from "./store-tasks.ts";
 import { readOrMakeToken } from "./token-file.ts";
 
@@ -53,19 +53,30 @@ export async function serveExplorer(
   const { buckets = [], configFile = "the configuration" } = options;
   const folder = persistPath(options.stateFolder);
   const token = readOrMakeToken(join(folder, "explorer"));
-  const store = new StoreClient(join(folder, "store"), () => ({
+  const storeFolder = join(folder, "store");
+  const configured = () => ({
     names: typeof buckets === "function" ? buckets() : buckets,
     file: configFile,
-  }));
+  });
+  const store = new StoreClient(storeFolder, configured, "explorer");
   const tasks = new StoreTasks(store);
+  const folderParts = partsOfFolder(options.stateFolder);
+  // They end with the explorer. The conditions of a dev server end with the dev server.
+  const ownConditions = new StoreConditions({
+    folder: storeFolder,
+    bucketNames: async () => (await store.list()).map(({ name }) => name),
+    dns: parts.dns ?? folderParts.dns,
+  });
+  const conditions = parts.conditions ?? ownConditions;
   const server = new ExplorerServer({
-    context: { ...partsOfFolder(options.stateFolder), ...parts, store, tasks },
+    context: { ...folderParts, ...parts, conditions, store, tasks },
     routes,
     token,
     onError: options.onError ?? ((error) => console.error(error)),
   });
   const close = async (): Promise<void> => {
     await server.close();
+    await ownConditions.close();
     await tasks.close();
     await store.close();
   };
@@ -80,7 +91,7 @@ export async function serveExplorer(
 }
 
 /** What can be said of a folder without a project. */
-function partsOfFolder(stateFolder: string): Required<ExplorerParts> {
+function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "conditions">> {
   return {
     bindings: () => new Map(),
     project: async () => ({
@@ -95,7 +106,6 @@ function partsOfFolder(stateFolder: string): Required<ExplorerParts> {
     s3: () => null,
     dns: async () => null,
     activity: new ActivityLog(),
-    conditions: new NoConditions(),
   };
 }
 

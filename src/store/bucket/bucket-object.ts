@@ -13,6 +13,7 @@ import type { Operation, Outcome, Request } from "../core/operations.ts";
 import type { DiskProblem } from "../../base/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
+import { clientHeader } from "../transport/client-name.ts";
 import {
   operationIn,
   operationsIn,
@@ -24,6 +25,8 @@ import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-di
 import { openChannel } from "./channel.ts";
 import { storeClock } from "./clock.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
+import { decideCalls, executedRequestId } from "./call-decisions.ts";
+import { exemptClient, heldConditions } from "./held-conditions.ts";
 import { areReads, asksForDisk, isDelete, storesFile } from "./operation-kinds.ts";
 import { randomHex } from "./random-hex.ts";
 import { storeTestSession } from "./test-session.ts";
@@ -111,9 +114,12 @@ export class BucketObject extends BucketService<BucketEnv> {
   override execute(
     messages: OperationMessage[],
     requestId?: string,
+    clientName?: string,
   ): OutcomeMessage[] | Promise<OutcomeMessage[]> {
-    return storeTestSession.active && storeTestSession.concerns(messages)
-      ? this.#executeInTest(messages, requestId)
+    const isTested = storeTestSession.active && storeTestSession.concerns(messages);
+    const isAffected = heldConditions.affectsCalls && clientName !== exemptClient;
+    return isTested || isAffected
+      ? this.#executeWithFaults(messages, isAffected, requestId)
       : this.#execute(operationsIn(messages), requestId);
   }
 
@@ -124,7 +130,8 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   override async fetch(request: globalThis.Request): Promise<Response> {
     if (!request.headers.has("upgrade")) return super.fetch(request);
-    return openChannel((messages, requestId) => this.execute(messages, requestId));
+    const clientName = request.headers.get(clientHeader) ?? undefined;
+    return openChannel((messages, requestId) => this.execute(messages, requestId, clientName));
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
@@ -210,19 +217,19 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#usedSinceAlarm = false;
   }
 
-  /** `execute`, with the faults of the test session, and with recorded calls. */
-  async #executeInTest(
+  /** `execute`, with faults and recorded calls of tests, and with conditions that affect the caller. */
+  async #executeWithFaults(
     messages: readonly OperationMessage[],
+    isAffected: boolean,
     requestId?: string,
   ): Promise<OutcomeMessage[]> {
     const operations = messages.map(operationIn);
-    const decisions = messages.map((message) => storeTestSession.decide(this.#name, message));
+    const decisions = decideCalls(this.#name, messages, isAffected);
     const executed = operations.filter((_, index) => decisions[index]?.execute);
-    const outcomes = (
-      executed.length === 0 ? [] : await this.#execute(executed, requestId)
-    ).values();
+    const id = executedRequestId(requestId, decisions);
+    const outcomes = (executed.length === 0 ? [] : await this.#execute(executed, id)).values();
     const others = operations.filter((_, index) => !decisions[index]?.execute);
-    await this.#remove(this.#bucket.unusedBlobs(others));
+    if (others.length > 0) await this.#remove(this.#bucket.unusedBlobs(others));
     const calls: [OperationMessage, Outcome][] = [];
     const answers = decisions.map(({ execute, replacement, fault }, index) => {
       const executedOutcome = execute ? outcomes.next().value : undefined;

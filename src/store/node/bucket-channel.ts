@@ -17,13 +17,16 @@ export class BucketChannel {
   readonly #waiting = new Map<ChannelRequest["id"], WaitingRequest>();
   #error: Error | undefined;
 
-  /** @param onClose receives whether the channel was open before */
-  constructor(path: string, bucketName: string, onClose: (wasOpen: boolean) => void) {
+  /**
+   * @param upgrade the request that opens the channel
+   * @param onClose receives whether the channel was open before
+   */
+  constructor(path: string, upgrade: string, onClose: (wasOpen: boolean) => void) {
     const socket = connect(path);
     this.#socket = socket;
     // No process waits for an idle channel, nor for one that opens.
     socket.unref();
-    socket.write(upgradeRequest(bucketName), "latin1");
+    socket.write(upgrade, "latin1");
     socket.on("data", (chunk) => this.#receive(chunk));
     socket.on("error", (error) => (this.#error = error));
     socket.setTimeout(silenceMilliseconds, () =>
@@ -76,17 +79,4 @@ export class BucketChannel {
       this.#socket.destroy(error as Error);
     }
   }
-}
-
-/** The key is the example of RFC 6455: it protects from caches, and no cache is between the ends. */
-function upgradeRequest(bucketName: string): string {
-  return [
-    `GET /channel/${bucketName} HTTP/1.1`,
-    "host: store",
-    "connection: upgrade",
-    "upgrade: websocket",
-    "sec-websocket-version: 13",
-    "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
-    "\r\n",
-  ].join("\r\n");
 }

@@ -2,6 +2,7 @@
 import type { Readable } from "node:stream";
 import { UserError } from "../../base/user-error.ts";
 import type { Operation } from "../core/operations.ts";
+import { clientHeader, type ClientName } from "../transport/client-name.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OutcomeMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
@@ -23,14 +24,17 @@ interface EndpointRequest {
 
 export class EndpointClient {
   readonly #socketPath: string;
+  /** The lines of a request that name this program. */
+  readonly #clientLines: readonly string[];
   readonly #channels: BucketChannels;
   readonly #connections = new Set<EndpointConnection>();
   /** The connections without a request, the last used at the end. */
   #idle: EndpointConnection[] = [];
 
-  constructor(path: string) {
+  constructor(path: string, clientName?: ClientName) {
     this.#socketPath = path;
-    this.#channels = new BucketChannels(path);
+    this.#clientLines = clientName === undefined ? [] : [`${clientHeader}: ${clientName}`];
+    this.#channels = new BucketChannels(path, this.#clientLines);
   }
 
   close(): void {
@@ -84,6 +88,7 @@ export class EndpointClient {
     const lines = [
       `${method} ${path} HTTP/1.1`,
       "host: store",
+      ...this.#clientLines,
       ...(id === undefined ? [] : [`${requestIdHeader}: ${id}`]),
       ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
       `content-length: ${content?.length ?? body?.length ?? 0}`,

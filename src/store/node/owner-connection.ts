@@ -12,6 +12,7 @@ import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
 import type { Succession } from "../../base/succession.ts";
 import { explain } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { ClientName } from "../transport/client-name.ts";
 import { EndpointClient } from "./endpoint-client.ts";
 import { EndpointClosedError } from "./endpoint-connection.ts";
 import { endpointPath } from "./store-owner.ts";
@@ -22,6 +23,16 @@ const pollMilliseconds = 20;
 const answerMilliseconds = 60_000;
 /** How long a handover waits for the transfers in flight. */
 const drainMilliseconds = 10_000;
+
+export interface OwnerConnectionOptions {
+  /**
+   * Whether this process becomes the owner of a folder without an owner. If not, another part of the
+   * process does. Default: true
+   */
+  readonly succeeds?: boolean;
+  /** Which program this process is, for the owner. */
+  readonly clientName?: ClientName;
+}
 
 export class OwnerConnection {
   /** The folder of the store. */
@@ -34,12 +45,8 @@ export class OwnerConnection {
   #handover: Promise<void> | undefined;
   #inFlight = 0;
 
-  /**
-   * @param folder of the store
-   * @param succeeds whether this process becomes the owner of a folder without an owner; if not,
-   *   another part of the process does
-   */
-  constructor(folder: string, { succeeds = true }: { readonly succeeds?: boolean } = {}) {
+  /** @param folder of the store */
+  constructor(folder: string, { succeeds = true, clientName }: OwnerConnectionOptions = {}) {
     this.folder = folder;
     this.#succeeds = succeeds;
     if (!hasRuntimeSockets) {
@@ -52,7 +59,7 @@ export class OwnerConnection {
     } catch (error) {
       throw explain(error, folder);
     }
-    this.#endpoint = new EndpointClient(endpointPath(folder));
+    this.#endpoint = new EndpointClient(endpointPath(folder), clientName);
   }
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */

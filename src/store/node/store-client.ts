@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { FileLock } from "../../base/file-lock.ts";
 import { validateBucketName } from "../core/bucket-name.ts";
 import { StoreError } from "../core/errors.ts";
+import type { ClientName } from "../transport/client-name.ts";
 import { BucketFolders, type BucketRecord } from "./bucket-folders.ts";
 import { ClientBucket } from "./client-bucket.ts";
 import { ContentFiles } from "./content-files.ts";
@@ -32,9 +33,12 @@ export class StoreClient {
   /** When the store was opened: the creation of configured buckets that have no folder yet. */
   readonly #opened = Date.now();
 
-  /** @param configured is called for each request, because the configuration may change */
-  constructor(folder: string, configured: () => ConfiguredBuckets) {
-    this.#owner = new OwnerConnection(folder);
+  /**
+   * @param configured is called for each request, because the configuration may change
+   * @param clientName which program this process is, for the owner
+   */
+  constructor(folder: string, configured: () => ConfiguredBuckets, clientName?: ClientName) {
+    this.#owner = new OwnerConnection(folder, clientName === undefined ? {} : { clientName });
     this.#contents = new ContentFiles(folder);
     this.#folders = new BucketFolders(folder);
     this.#configured = configured;
