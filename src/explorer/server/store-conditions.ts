@@ -6,7 +6,7 @@
  * listens. So they end with this process, also when the process is killed. The HTTP server of the
  * explorer is not needed: `ledge dev --fault` works without it.
  */
-import { ownerConditions, type OwnerConditions } from "../../store/node/owner-conditions.ts";
+import { OwnerConditions } from "../../store/node/owner-conditions.ts";
 import type { Conditions, ConditionsState } from "../api/conditions.ts";
 import type { ConditionsControl } from "./conditions-control.ts";
 import type { DnsAccess } from "./context.ts";
@@ -30,7 +30,7 @@ export class StoreConditions implements ConditionsControl {
 
   constructor(options: StoreConditionsOptions) {
     this.#options = options;
-    this.#store = ownerConditions(options.folder);
+    this.#store = new OwnerConditions(options.folder);
     this.#dns = dnsConditions(options.dns);
   }
 

@@ -37,6 +37,8 @@ interface BucketEnv extends DiskBindings {
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
   readonly runs: Fetcher;
   readonly runId: string;
+  /** Whether the process that has started the runtime holds conditions. */
+  readonly awaitsConditions?: boolean;
 }
 
 /** The buckets that are awake in this runtime: a test that moves the clock calls them. */
@@ -72,6 +74,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     const name = ctx.id.name;
     if (name === undefined) throw new Error("A bucket object must be addressed by name");
     awakeBuckets.add(name);
+    if (env.awaitsConditions) heldConditions.expect();
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
@@ -223,6 +226,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     isAffected: boolean,
     requestId?: string,
   ): Promise<OutcomeMessage[]> {
+    if (isAffected) await heldConditions.arrival();
     const operations = messages.map(operationIn);
     const decisions = decideCalls(this.#name, messages, isAffected);
     const executed = operations.filter((_, index) => decisions[index]?.execute);

@@ -21,12 +21,35 @@ import { decideFault, type Decision } from "./fault-decision.ts";
 /** Conditions do not concern the calls of this program. */
 export const exemptClient: ClientName = "explorer";
 
+const arrivalStepMilliseconds = 5;
+/** Connecting takes 20 milliseconds, and longer on a busy machine. */
+const arrivalMillisecondsMax = 3_000;
+
 class HeldConditions {
   /** Whether calls may fail or take longer. */
   affectsCalls = false;
   readonly #holders = new Set<ConditionsHolder>();
   #latencyMilliseconds = 0;
   #clockOffsetMilliseconds = 0;
+  #expectation: "none" | "expected" | "settled" = "none";
+
+  /**
+   * The process that has started the runtime holds conditions, and is about to connect. Affected calls
+   * wait for the conditions.
+   */
+  expect(): void {
+    if (this.#expectation !== "none") return;
+    this.#expectation = "expected";
+    this.#summarize();
+  }
+
+  /** Resolves when expected conditions are in force. A process that does not connect ends the wait. */
+  async arrival(): Promise<void> {
+    for (let waited = 0; this.#expectation === "expected"; waited += arrivalStepMilliseconds) {
+      if (waited >= arrivalMillisecondsMax) this.#settle();
+      else await scheduler.wait(arrivalStepMilliseconds);
+    }
+  }
 
   /** Conditions for a connection: none at first. */
   add(): ConditionsHolder {
@@ -59,6 +82,11 @@ class HeldConditions {
       this.#holders.delete(holder);
       this.#holders.add(holder);
     }
+    this.#settle();
+  }
+
+  #settle(): void {
+    this.#expectation = "settled";
     this.#summarize();
   }
 
@@ -66,7 +94,9 @@ class HeldConditions {
     const holders = [...this.#holders];
     this.#latencyMilliseconds = Math.max(0, ...holders.map((each) => each.latencyMilliseconds));
     this.affectsCalls =
-      this.#latencyMilliseconds > 0 || holders.some(({ faults }) => faults.length > 0);
+      this.#expectation === "expected" ||
+      this.#latencyMilliseconds > 0 ||
+      holders.some(({ faults }) => faults.length > 0);
     const last = holders.findLast((each) => each.clockOffsetMilliseconds !== 0);
     const offset = last?.clockOffsetMilliseconds ?? 0;
     // A test may have moved the clock, too.
