@@ -22,8 +22,6 @@ function carried(conditions: Partial<RequestedConditions>): RequestedConditions 
 
 afterEach(() => {
   for (const holder of held.splice(0)) heldConditions.remove(holder);
-  expect(heldConditions.affectsCalls).toBe(false);
-  expect(storeClock.offsetMilliseconds).toBe(0);
 });
 
 const head = { method: "head", key: "a" } as Operation;
@@ -38,6 +36,10 @@ describe("heldConditions", () => {
     holder.replace(carried({ latencyMilliseconds: 1 }));
     expect(heldConditions.affectsCalls).toBe(true);
     holder.replace(null);
+    expect(heldConditions.affectsCalls).toBe(false);
+    holder.replace(carried({ faults: [failHead] }));
+    expect(heldConditions.affectsCalls).toBe(true);
+    heldConditions.remove(holder);
     expect(heldConditions.affectsCalls).toBe(false);
   });
 
