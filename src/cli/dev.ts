@@ -94,7 +94,8 @@ export const dev: LeafCommand = {
     fault: {
       value: "SPEC",
       summary:
-        "A fault of DNS queries: dns:KIND:NAME[/TYPE][:OPTION,…], as docs/testing-dns.md says",
+        "A fault of buckets, METHOD:BUCKET[/KEY]:EFFECT[:OPTION,…] (docs/testing.md), or of DNS queries, " +
+        "dns:KIND:NAME[/TYPE][:OPTION,…] (docs/testing-dns.md)",
       repeated: true,
     },
     "log-level": {
@@ -115,6 +116,7 @@ export const dev: LeafCommand = {
     "ledge dev --adopt",
     "ledge dev src/index.ts --env staging --port 3000",
     "ledge dev --store-latency 50 --no-dns",
+    "ledge dev --fault 'put:photos/*:10001' --fault 'get:*:slow=2s:probability=0.1'",
     "ledge dev --fault dns:servfail:www.example.com/A:times=2",
     "ledge dev --env-file .env.local --var GREETING:hello",
   ],

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../test/support/error-of.ts";
 import { UserError } from "../base/user-error.ts";
+import { failEffect, makeStoreFault } from "../store/core/store-fault.ts";
 import { parseFaultSpec } from "./fault-spec.ts";
 
 describe("parseFaultSpec()", () => {
@@ -28,8 +29,8 @@ describe("parseFaultSpec()", () => {
   });
 
   it.each([
-    ["", 'A fault begins with "dns:".'],
-    ["drop:www.example.com", 'A fault begins with "dns:".'],
+    ["", 'A fault begins with "dns:", or with a method of buckets such as "put:".'],
+    ["drop:www.example.com", '"drop" is no method of a bucket. Use head, get, put'],
     ["dns:", '"" is no kind.'],
     ["dns:servfial:a.test", '"servfial" is no kind. Did you mean "servfail"?'],
     ["dns:drop", "A fault needs a name, or * for all names."],
@@ -46,11 +47,36 @@ describe("parseFaultSpec()", () => {
     expect(() => parseFaultSpec(text)).toThrow(sentence);
   });
 
+  it("reads a fault of buckets, which reports name by its text", () => {
+    const text = "put:photos/*:10001:times=2";
+    expect(parseFaultSpec(text)).toEqual({
+      subject: "bucket",
+      fault: {
+        ...makeStoreFault(
+          { method: ["put"], bucket: "photos", key: "*", times: 2 },
+          failEffect(10001),
+        ),
+        text,
+      },
+    });
+  });
+
+  it("refuses a bucket that does not exist, and names those that do", () => {
+    const bucketNames = ["photos", "logs"];
+    expect(() => parseFaultSpec("put:phtos:10001", { bucketNames, name: "The fault" })).toThrow(
+      'The fault "put:phtos:10001": No bucket has the name "phtos", so the fault would hit no call. ' +
+        'Did you mean "photos"? Buckets: photos, logs. An example is put:photos/*:10001:times=2',
+    );
+    expect(parseFaultSpec("put:*:10001", { bucketNames }).subject).toBe("bucket");
+    expect(parseFaultSpec("put:logs:10001", { bucketNames }).subject).toBe("bucket");
+  });
+
   it("returns a fault or throws UserError, for any text", () => {
-    const piece = fc.constantFrom("dns", "drop", "delay", "a.test", ":", "/", ",", "=", "1s", "*");
+    const pieces = "dns put photos drop delay slow 10001 times a.test : / , = 1s *".split(" ");
+    const piece = fc.constantFrom(...pieces);
     const text = fc.oneof(
       fc.string(),
-      fc.array(piece).map((pieces) => pieces.join("")),
+      fc.array(piece).map((each) => each.join("")),
     );
     fc.assert(
       fc.property(text, (spec) => {

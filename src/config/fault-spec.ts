@@ -1,16 +1,18 @@
 /**
- * Faults on the command line, as `--fault` takes them. The first word says what the fault is about; the
- * rest depends on it:
+ * Faults in one line of text, as `--fault` and the explorer take them. The text before the first colon
+ * says what the fault is about: `dns`, or a method of buckets. No method has the name `dns`.
  *
- *     dns:KIND:TARGET[:OPTION,…]
+ *     dns:KIND:TARGET[:OPTION,…]               queries (below)
+ *     METHOD:BUCKET[/KEY]:EFFECT[:OPTION,…]    calls of buckets (`bucket-fault-spec.ts`)
+ *
+ * Of a fault of queries:
  *
  * - KIND is a kind of `QueryFaultInput`, with hyphens for underscores.
  * - TARGET is NAME or NAME/TYPE. `*` in NAME stands for any characters. For lame, propagation-delay and
  *   lost-notify, NAME is a zone: the name and all names below it.
  * - An OPTION is FIELD=VALUE, with the fields of `QueryFaultInput`. A length of time alone is the field `by`.
  *
- * Only the first three colons separate, because addresses have colons. Other subjects can be added to
- * `subjects`: no subject is the prefix of another.
+ * Only the first three colons separate, because addresses have colons.
  */
 import { UserError } from "../base/user-error.ts";
 import {
@@ -20,17 +22,23 @@ import {
   type QueryFaultInput,
   type QueryFaultKind,
 } from "../dns/fault/query-fault.ts";
+import type { StoreFault } from "../store/core/store-fault.ts";
 import { nearest } from "../base/nearest.ts";
+import { BucketFaultError, parseBucketFault, toStoreFault } from "./bucket-fault-spec.ts";
 
-export interface ParsedFault {
-  readonly subject: "dns";
-  readonly fault: QueryFaultInput;
+export type ParsedFault =
+  | { readonly subject: "dns"; readonly fault: QueryFaultInput }
+  | { readonly subject: "bucket"; readonly fault: StoreFault };
+
+interface FaultSpecOptions {
+  /** What the message of an error says before the text. */
+  readonly name?: string;
+  /** The buckets that exist. Without them, any name is accepted. */
+  readonly bucketNames?: readonly string[];
 }
 
-const subjects = { dns: parseDnsFault } satisfies Record<
-  ParsedFault["subject"],
-  (rest: string) => QueryFaultInput
->;
+const dnsExample = "dns:servfail:www.example.com/A:times=2";
+const bucketExample = "put:photos/*:10001:times=2";
 
 /** Kinds that concern a zone rather than a name. */
 const zoneKinds: ReadonlySet<string> = new Set<QueryFaultKind>([
@@ -41,19 +49,38 @@ const zoneKinds: ReadonlySet<string> = new Set<QueryFaultKind>([
 const numberFields = new Set(["nth", "times", "probability", "seed"]);
 
 /** @throws UserError that quotes the text */
-export function parseFaultSpec(text: string): ParsedFault {
+export function parseFaultSpec(text: string, options: FaultSpecOptions = {}): ParsedFault {
   const [subject, rest] = splitAt(text, ":");
-  try {
-    if (!Object.hasOwn(subjects, subject) || rest === undefined) {
-      throw new QueryFaultError(`A fault begins with "${Object.keys(subjects).join(':" or "')}:".`);
-    }
-    return { subject: "dns", fault: subjects[subject as ParsedFault["subject"]](rest) };
-  } catch (error) {
-    if (!(error instanceof QueryFaultError)) throw error;
-    throw new UserError(
-      `--fault "${text}": ${error.message} An example is dns:servfail:www.example.com/A:times=2`,
+  const { name = "--fault", bucketNames } = options;
+  const fail = (message: string, ...examples: string[]): UserError =>
+    new UserError(`${name} "${text}": ${message} An example is ${examples.join(" or ")}`);
+  if (rest === undefined) {
+    throw fail(
+      'A fault begins with "dns:", or with a method of buckets such as "put:".',
+      dnsExample,
+      bucketExample,
     );
   }
+  try {
+    if (subject === "dns") return { subject, fault: parseDnsFault(rest) };
+    const fault = toStoreFault(parseBucketFault(text), text);
+    requireBucket(fault.bucket, bucketNames);
+    return { subject: "bucket", fault };
+  } catch (error) {
+    if (error instanceof QueryFaultError) throw fail(error.message, dnsExample);
+    if (error instanceof BucketFaultError) throw fail(error.message, bucketExample);
+    throw error;
+  }
+}
+
+function requireBucket(bucket: string | null, bucketNames: readonly string[] | undefined): void {
+  if (bucket === null || bucketNames === undefined || bucketNames.includes(bucket)) return;
+  const guess = nearest(bucket, bucketNames);
+  throw new BucketFaultError(
+    `No bucket has the name "${bucket}", so the fault would hit no call. ` +
+      (guess === null ? "" : `Did you mean "${guess}"? `) +
+      `Buckets: ${bucketNames.join(", ") || "none"}.`,
+  );
 }
 
 function parseDnsFault(rest: string): QueryFaultInput {

@@ -56,7 +56,10 @@ export interface StartDevOptions extends ReadConfigOptions {
   dnsPort?: number;
   /** The port of the record API. Default: `dns.api_port` of the configuration, or 8788. */
   dnsApiPort?: number;
-  /** Faults of DNS queries, such as `dns:servfail:www.example.com/A:times=2` (docs/testing-dns.md). */
+  /**
+   * Faults of calls of buckets, such as `put:photos/*:10001` (docs/testing.md), and of DNS queries, such
+   * as `dns:servfail:www.example.com/A:times=2` (docs/testing-dns.md).
+   */
   faults?: readonly string[];
   /** Receives the messages of the dev server. Default: the console. */
   log?: (text: string) => void;

@@ -2,11 +2,17 @@
 import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
 import { parseFaultSpec, type ParsedFault } from "../config/fault-spec.ts";
 
-type QueryFaults = readonly ParsedFault["fault"][];
+type QueryFaults = readonly Extract<ParsedFault, { subject: "dns" }>["fault"][];
 
-/** @throws UserError that quotes the text of a fault that is none */
+/**
+ * The faults of queries among all faults.
+ *
+ * @throws UserError that quotes the text of a fault that is none
+ */
 export function parseQueryFaults(specs: readonly string[] = []): QueryFaults {
-  return specs.map((spec) => parseFaultSpec(spec).fault);
+  return specs
+    .map((spec) => parseFaultSpec(spec))
+    .flatMap((parsed) => (parsed.subject === "dns" ? [parsed.fault] : []));
 }
 
 /** @param url of the record API */

@@ -4,6 +4,7 @@
  * The signature has been verified before; the body has not been read. A verb reads the body only
  * after everything else has been checked, so that a refused request is refused before its upload.
  */
+import { ConnectionLostError } from "../store/core/connection-lost.ts";
 import { StoreError } from "../store/core/errors.ts";
 import type { FormFields } from "./form-fields.ts";
 import { preflightResponse, corsResponseHeaders } from "./cors-rules.ts";
@@ -26,9 +27,14 @@ export interface S3Service {
   readonly onError?: (error: unknown) => void;
 }
 
-/** Never throws: a failure is a response. */
+/**
+ * A failure is a response.
+ *
+ * @throws ConnectionLostError when the client is to get no response
+ */
 export async function answerRequest(request: S3Request, service: S3Service): Promise<S3Response> {
   const response = await execute(request, service).catch((error: unknown) => {
+    if (error instanceof ConnectionLostError) throw error;
     const isExpected = error instanceof S3Error || error instanceof StoreError;
     if (!isExpected) service.onError?.(error);
     return errorResponse(error);

@@ -2,7 +2,8 @@
  * The test controls of queries:
  *
  *     /ledge/query_faults   GET lists the faults with their counts, POST adds a fault, PUT replaces all
- *                           faults, DELETE removes them
+ *                           faults, DELETE removes them; a WebSocket holds faults of its own
+ *                           (`held-query-faults.ts`)
  *     /ledge/queries        PUT starts an empty log, GET lists the queries, DELETE ends the log
  *
  * Every server of the zones has the change before the reply.
@@ -26,6 +27,7 @@ import {
 import { requireControl, type Access } from "./access.ts";
 import { readJson } from "./body.ts";
 import { success } from "./envelope.ts";
+import { serveHeldFaults } from "./held-query-faults.ts";
 
 export const queryFaultPath = "/ledge/query_faults";
 export const queryLogPath = "/ledge/queries";
@@ -36,6 +38,10 @@ export async function controlQueryFaults(
   env: Env,
 ): Promise<Response> {
   const { method } = request;
+  if (request.headers.get("upgrade") === "websocket") {
+    requireControl(access, "PUT");
+    return serveHeldFaults(env);
+  }
   requireControl(access, method);
   if (method === "POST") {
     await addQueryFaults(env, [acceptFault(await readJson(request))]);

@@ -64,6 +64,23 @@ export async function replaceQueryFaults(env: Env, next: readonly QueryFault[]):
   await addQueryFaults(env, next);
 }
 
+/** Replaces faults that a connection holds. Returns the ids of the new faults. */
+export async function holdQueryFaults(
+  env: Env,
+  released: readonly number[],
+  next: readonly QueryFault[],
+): Promise<number[]> {
+  faults.release(released);
+  const ids = next.map((fault) => faults.hold(fault));
+  await publish(env);
+  return ids;
+}
+
+/** The numbers of queries that held faults have hit. */
+export function heldHits(ids: readonly number[]): number[] {
+  return ids.map((id) => faults.hitsOf(id));
+}
+
 /** Starts an empty log. */
 export async function startQueryLog(env: Env): Promise<void> {
   log = newLogNumber();

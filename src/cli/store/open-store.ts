@@ -46,7 +46,7 @@ export async function withStore<Result>(
     import("../../store/node/owner-connection.ts"),
     import("../../store/node/content-files.ts"),
   ]);
-  const connection = new owner.OwnerConnection(project.folder, { client: "command line" });
+  const connection = new owner.OwnerConnection(project.folder, { clientName: "command line" });
   const contents = new ContentFiles(project.folder);
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);

@@ -58,3 +58,15 @@ it("closeLayer() ends the faults of the layer and of the layers above it", () =>
   expect(armed.clear()).toBe(true);
   expect(kinds()).toEqual([]);
 });
+
+it("clear() and closeLayer() leave held faults, which release() ends", () => {
+  const armed = arm({ kind: "servfail" });
+  const held = armed.hold(readQueryFault({ kind: "drop", name: "a.test" }));
+  armed.closeLayer(1);
+  expect(armed.clear()).toBe(true);
+  expect(armed.take(ask("a.test"))).toBe(held);
+  expect(armed.hitsOf(held)).toBe(1);
+  armed.release([held]);
+  expect(armed.take(ask("a.test"))).toBeNull();
+  expect(armed.hitsOf(held)).toBe(0);
+});

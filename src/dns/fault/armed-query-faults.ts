@@ -26,6 +26,8 @@ interface ArmedFault {
   readonly fault: QueryFault;
   /** The test layer in which the fault was set; `null` outside of tests */
   readonly layer: number | null;
+  /** Whether the fault is held by a connection, and ends with it */
+  readonly isHeld: boolean;
   readonly schedule: FaultSchedule;
   matches: number;
   hits: number;
@@ -36,8 +38,21 @@ export class ArmedQueryFaults {
   #count = 0;
 
   arm(fault: QueryFault, layer: number | null): void {
-    const schedule = new FaultSchedule(fault);
-    this.#armed.push({ id: ++this.#count, fault, layer, schedule, matches: 0, hits: 0 });
+    this.#add(fault, layer, false);
+  }
+
+  /** Arms a fault until `release`. Returns its id. */
+  hold(fault: QueryFault): number {
+    return this.#add(fault, null, true);
+  }
+
+  release(ids: readonly number[]): void {
+    this.#keep(({ id }) => !ids.includes(id));
+  }
+
+  /** The number of queries that a fault has hit. */
+  hitsOf(id: number): number {
+    return this.#armed.find((armed) => armed.id === id)?.hits ?? 0;
   }
 
   /** The id of the first fault that hits the question, or `null`. Every fault that matches counts it. */
@@ -53,9 +68,9 @@ export class ArmedQueryFaults {
     return taken;
   }
 
-  /** Returns whether there were any. */
+  /** Ends all faults but those that are held. Returns whether there were any. */
   clear(): boolean {
-    return this.#keep(() => false);
+    return this.#keep(({ isHeld }) => isHeld);
   }
 
   /** Ends the faults of a test layer and of the layers above it. Returns whether there were any. */
@@ -69,6 +84,13 @@ export class ArmedQueryFaults {
 
   served(): ServedFault[] {
     return this.#armed.map(({ id, fault }) => ({ id, ...fault.target }));
+  }
+
+  #add(fault: QueryFault, layer: number | null, isHeld: boolean): number {
+    const schedule = new FaultSchedule(fault);
+    const id = ++this.#count;
+    this.#armed.push({ id, fault, layer, isHeld, schedule, matches: 0, hits: 0 });
+    return id;
   }
 
   #keep(isKept: (fault: ArmedFault) => boolean): boolean {

@@ -9,9 +9,9 @@ import { StoreClient } from "../../store/node/store-client.ts";
 import { ActivityLog } from "./activity-log.ts";
 import { ActivitySources } from "./activity-sources.ts";
 import type { ExplorerContext } from "./context.ts";
-import { NoConditions } from "./no-conditions.ts";
 import { ExplorerServer } from "./explorer-server.ts";
 import { routes } from "./routes/index.ts";
+import { StoreConditions } from "./store-conditions.ts";
 import { StoreTasks } from "./store-tasks.ts";
 import { readOrMakeToken } from "./token-file.ts";
 
@@ -56,15 +56,24 @@ export async function serveExplorer(
   const { buckets = [], configFile = "the configuration" } = options;
   const folder = persistPath(options.stateFolder);
   const token = readOrMakeToken(join(folder, "explorer"));
+  const storeFolder = join(folder, "store");
   const configured = () => ({
     names: typeof buckets === "function" ? buckets() : buckets,
     file: configFile,
   });
-  const store = new StoreClient(join(folder, "store"), configured, "explorer");
+  const store = new StoreClient(storeFolder, configured, "explorer");
   const tasks = new StoreTasks(store);
-  const context = { ...partsOfFolder(options.stateFolder), ...parts, store, tasks };
+  const folderParts = partsOfFolder(options.stateFolder);
+  // They end with the explorer. The conditions of a dev server end with the dev server.
+  const ownConditions = new StoreConditions({
+    folder: storeFolder,
+    bucketNames: async () => (await store.list()).map(({ name }) => name),
+    dns: parts.dns ?? folderParts.dns,
+  });
+  const conditions = parts.conditions ?? ownConditions;
+  const context = { ...folderParts, ...parts, conditions, store, tasks };
   const sources = new ActivitySources({
-    storeFolder: join(folder, "store"),
+    storeFolder,
     dns: context.dns,
     activity: context.activity,
     hasRequests: async () => (await context.project()).hasRequests,
@@ -78,6 +87,7 @@ export async function serveExplorer(
   const close = async (): Promise<void> => {
     await server.close();
     await sources.close();
+    await ownConditions.close();
     await tasks.close();
     await store.close();
   };
@@ -92,7 +102,7 @@ export async function serveExplorer(
 }
 
 /** What can be said of a folder without a project. */
-function partsOfFolder(stateFolder: string): Required<ExplorerParts> {
+function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "conditions">> {
   const s3Folder = pluginFolder(stateFolder, "s3");
   return {
     bindings: () => new Map(),
@@ -111,7 +121,6 @@ function partsOfFolder(stateFolder: string): Required<ExplorerParts> {
     },
     dns: async () => null,
     activity: new ActivityLog(),
-    conditions: new NoConditions(),
   };
 }
 

@@ -8,6 +8,7 @@ import { randomUUID, type KeyObject } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "../../base/node-http.ts";
+import { ConnectionLostError } from "../../store/core/connection-lost.ts";
 import { answerRequest } from "../answer-request.ts";
 import type { S3Buckets } from "../s3-bucket.ts";
 import { errorResponse } from "../s3-error.ts";
@@ -92,10 +93,16 @@ export class S3Server {
     message.on("error", () => {});
     response.on("error", () => {});
     let isBodyRead = false;
-    const answer = await this.#answer(message, () => {
+    const answered = this.#answer(message, () => {
       isBodyRead = true;
       onBody();
     });
+    const answer = await answered.catch((error: unknown) => {
+      if (!(error instanceof ConnectionLostError)) this.#report(error);
+      response.destroy();
+      return null;
+    });
+    if (answer === null) return;
     const expectsContinue = message.headers.expect !== undefined && !isBodyRead;
     try {
       await sendResponse(

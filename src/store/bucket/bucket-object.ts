@@ -13,7 +13,7 @@ import type { Operation, Outcome, Request } from "../core/operations.ts";
 import type { DiskProblem } from "../../base/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
-import { clientHeader } from "../transport/followed-call.ts";
+import { clientHeader } from "../transport/client-name.ts";
 import {
   operationIn,
   operationsIn,
@@ -26,6 +26,8 @@ import { recorded } from "./call-recorder.ts";
 import { openChannel } from "./channel.ts";
 import { storeClock } from "./clock.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
+import { decideCalls, executedRequestId } from "./call-decisions.ts";
+import { exemptClient, heldConditions } from "./held-conditions.ts";
 import { areReads, asksForDisk, isDelete, storesFile } from "./operation-kinds.ts";
 import { randomHex } from "./random-hex.ts";
 import { storeTestSession } from "./test-session.ts";
@@ -36,6 +38,8 @@ interface BucketEnv extends DiskBindings {
   /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
   readonly runs: Fetcher;
   readonly runId: string;
+  /** Whether the process that has started the runtime holds conditions. */
+  readonly awaitsConditions?: boolean;
 }
 
 /** The buckets that are awake in this runtime: a test that moves the clock calls them. */
@@ -71,6 +75,7 @@ export class BucketObject extends BucketService<BucketEnv> {
     const name = ctx.id.name;
     if (name === undefined) throw new Error("A bucket object must be addressed by name");
     awakeBuckets.add(name);
+    if (env.awaitsConditions) heldConditions.expect();
     this.#name = name;
     this.#blobs = new BlobDirectory(env.blobs, name);
     this.#journal = new UndoJournal(ctx.storage.sql);
@@ -113,9 +118,12 @@ export class BucketObject extends BucketService<BucketEnv> {
   override execute(
     messages: OperationMessage[],
     requestId?: string,
+    clientName?: string,
   ): OutcomeMessage[] | Promise<OutcomeMessage[]> {
-    return storeTestSession.active && storeTestSession.concerns(messages)
-      ? this.#executeInTest(messages, requestId)
+    const isTested = storeTestSession.active && storeTestSession.concerns(messages);
+    const isAffected = heldConditions.affectsCalls && clientName !== exemptClient;
+    return isTested || isAffected
+      ? this.#executeWithFaults(messages, isAffected, requestId)
       : this.#execute(operationsIn(messages), requestId);
   }
 
@@ -126,8 +134,9 @@ export class BucketObject extends BucketService<BucketEnv> {
 
   override async fetch(request: globalThis.Request): Promise<Response> {
     if (!request.headers.has("upgrade")) return super.fetch(request);
-    const caller = { client: request.headers.get(clientHeader) ?? "", bucketName: this.#name };
-    return openChannel(recorded((messages, id) => this.execute(messages, id), caller));
+    const clientName = request.headers.get(clientHeader) ?? undefined;
+    const caller = { client: clientName ?? "", bucketName: this.#name };
+    return openChannel(recorded((messages, id) => this.execute(messages, id, clientName), caller));
   }
 
   /** `execute`, without faults and without a recorded call: for tests that fill or read a bucket. */
@@ -213,19 +222,20 @@ export class BucketObject extends BucketService<BucketEnv> {
     this.#usedSinceAlarm = false;
   }
 
-  /** `execute`, with the faults of the test session, and with recorded calls. */
-  async #executeInTest(
+  /** `execute`, with faults and recorded calls of tests, and with conditions that affect the caller. */
+  async #executeWithFaults(
     messages: readonly OperationMessage[],
+    isAffected: boolean,
     requestId?: string,
   ): Promise<OutcomeMessage[]> {
+    if (isAffected) await heldConditions.arrival();
     const operations = messages.map(operationIn);
-    const decisions = messages.map((message) => storeTestSession.decide(this.#name, message));
+    const decisions = decideCalls(this.#name, messages, isAffected);
     const executed = operations.filter((_, index) => decisions[index]?.execute);
-    const outcomes = (
-      executed.length === 0 ? [] : await this.#execute(executed, requestId)
-    ).values();
+    const id = executedRequestId(requestId, decisions);
+    const outcomes = (executed.length === 0 ? [] : await this.#execute(executed, id)).values();
     const others = operations.filter((_, index) => !decisions[index]?.execute);
-    await this.#remove(this.#bucket.unusedBlobs(others));
+    if (others.length > 0) await this.#remove(this.#bucket.unusedBlobs(others));
     const calls: [OperationMessage, Outcome][] = [];
     const answers = decisions.map(({ execute, replacement, fault }, index) => {
       const executedOutcome = execute ? outcomes.next().value : undefined;

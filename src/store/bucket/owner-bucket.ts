@@ -7,7 +7,7 @@
  * answer is lost is sent again, with the same id: the owner executes its writes once.
  */
 import { requestIdHeader } from "../transport/request-id.ts";
-import { clientHeader } from "../transport/followed-call.ts";
+import { clientHeader } from "../transport/client-name.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";

@@ -15,22 +15,10 @@ import {
 } from "../core/store-fault.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { callMethodOf, describeCall, keysOf, type Call } from "../core/recorded-call.ts";
-import {
-  layerOf,
-  operationIn,
-  type AnswerFault,
-  type OperationMessage,
-} from "../transport/message.ts";
+import { layerOf, operationIn, type OperationMessage } from "../transport/message.ts";
 import { CallFeed } from "./call-feed.ts";
 import { storeClock } from "./clock.ts";
-
-/** What the bucket does with an operation. */
-interface Decision {
-  readonly execute: boolean;
-  /** Replaces the outcome of the bucket. */
-  readonly replacement?: Outcome;
-  readonly fault?: AnswerFault;
-}
+import { decideFault, notExecuted, type Decision } from "./fault-decision.ts";
 
 class TestSession {
   /** Whether a test has used layers, faults or recorded calls in this runtime. */
@@ -119,23 +107,7 @@ class TestSession {
     }
     const operation = operationIn(message);
     const injection = this.#inject(bucketName, operation);
-    if (injection === null) return { execute: true };
-    const { effect, when } = injection;
-    switch (effect.kind) {
-      case "slow":
-        return { execute: true, fault: { delayMilliseconds: effect.milliseconds } };
-      case "fail": {
-        const replacement = { ok: false, code: effect.code, text: effect.text } as Outcome;
-        return { execute: when === "after", replacement };
-      }
-      case "drop":
-        if (operation.method === "get") {
-          return { execute: true, fault: { lost: { afterBytes: effect.afterBytes ?? -1 } } };
-        }
-        return when === "after"
-          ? { execute: true, fault: { lost: "answer" } }
-          : { execute: false, replacement: notExecuted, fault: { lost: "answer" } };
-    }
+    return injection === null ? { execute: true } : decideFault(operation, injection);
   }
 
   /** Records calls with their outcomes. The answer waits for the promise, if there is one. */
@@ -186,9 +158,6 @@ class TestSession {
     return this.#layers.findLast(({ snapshot }) => !snapshot) as Layer;
   }
 }
-
-/** The outcome of an operation that is not executed. Its fault hides it from the caller. */
-const notExecuted: Outcome = { ok: false, code: 10001, text: "Not executed" };
 
 function newLayer(id: number, snapshot: boolean) {
   return {

@@ -29,12 +29,15 @@ export interface Destination {
   readonly disk: Fetcher;
   /** Of the request of another process that the messages belong to. */
   readonly requestId?: string | undefined;
+  /** The program that has sent this request (`transport/client-name.ts`). */
+  readonly clientName?: string | undefined;
 }
 
-export function senderByRpc({ buckets, bucketName, disk, requestId }: Destination): Sender {
+export function senderByRpc(destination: Destination): Sender {
+  const { buckets, bucketName, disk, requestId, clientName } = destination;
   const bucket = stubs(buckets, bucketName);
   const recovery: Recovery = {
-    send: (messages) => bucket().execute(messages, requestId),
+    send: (messages) => bucket().execute(messages, requestId, clientName),
     disk: new StoreDiskClient(disk, bucketName),
     hasRequestId: requestId !== undefined,
   };

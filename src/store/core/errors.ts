@@ -1,7 +1,7 @@
 /**
  * Storage errors: one class, one table.
  *
- * Deviation: 10058, too many requests for one object, is never raised.
+ * Deviation: 10058, too many requests for one object, is raised by faults only.
  *
  * The bucket decides on a code; the table has the status, the name and the text of each code. The
  * binding rejects with a plain `Error` whose message is `<method>: <text> (<code>)`; an HTTP
@@ -78,6 +78,11 @@ export const storeErrorTable = {
   },
   10039: { name: "InvalidRange", status: 416, text: "The requested range is not satisfiable" },
   10048: { name: "BadUpload", status: 400, text: "There was a problem with the multipart upload." },
+  10058: {
+    name: "TooManyRequests",
+    status: 429,
+    text: "Reduce your concurrent request rate for the same object.",
+  },
   100100: {
     name: "EntityTooLarge",
     status: 400,

@@ -58,6 +58,7 @@ export function explainRefusal(operation: RefusedOperation, code: StoreErrorCode
     case 10006:
     case 10008:
     case 10031:
+    case 10058:
     case 200001:
     case 200002:
     case 200003:

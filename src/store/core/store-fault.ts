@@ -73,8 +73,6 @@ export function failEffect(code: number = 10001, text?: string): FaultEffect & {
 }
 
 function errorText(code: number): string {
-  // The emulated bucket never raises this error (`errors.ts`), but the deployed service does.
-  if (code === 10058) return "Reduce your concurrent request rate for the same object.";
   if (code in storeErrorTable) return storeErrorTable[code as StoreErrorCode].text;
   throw new TypeError(
     `No error of the store has the code ${code}. Give a code that docs/store.md lists, or give a text too.`,

@@ -17,18 +17,23 @@
  *     POST /collect/BUCKET   removes the files that crashes left
  *     GET  /database/BUCKET  the name of the bucket's database
  *     GET  /calls            the calls of other processes (`bucket/call-recorder.ts`)
+ *     GET  /conditions       a WebSocket that holds conditions (`conditions-socket.ts`)
+ *
+ * A header names the program that sends a request (`transport/client-name.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { databaseUrl, fileExists, type DiskBindings } from "../bucket/bucket-disk.ts";
-import type { BucketObject } from "../bucket/bucket-object.ts";
+import { awakeBuckets, type BucketObject } from "../bucket/bucket-object.ts";
 import { callRecorder, recorded, recordedContent } from "../bucket/call-recorder.ts";
 import type { PartRequest, PutRequest } from "../client/bucket-calls.ts";
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { senderByRpc } from "../client/sender.ts";
-import { clientHeader, type FollowedCalls } from "../transport/followed-call.ts";
+import { clientHeader } from "../transport/client-name.ts";
+import type { FollowedCalls } from "../transport/followed-call.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OperationMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
+import { holdConditions } from "./conditions-socket.ts";
 import { requestHeader } from "./protocol.ts";
 
 interface EndpointEnv
@@ -53,14 +58,16 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
   async #answer(action: string, bucketName: string, request: Request): Promise<Response> {
     const body = <Value>() => request.arrayBuffer().then((buffer) => decodeFrame<Value>(buffer));
     const requestId = request.headers.get(requestIdHeader) ?? undefined;
-    const client = (): BucketClient => this.#client(bucketName, requestId);
-    const caller = { client: request.headers.get(clientHeader) ?? "", bucketName };
+    const clientName = request.headers.get(clientHeader) ?? undefined;
+    const sent = { bucketName, requestId, clientName };
+    const caller = { client: clientName ?? "", bucketName };
+    const client = (): BucketClient => this.#client(sent);
     switch (action) {
       case "":
         return new Response(this.env.runId);
       case "execute": {
         const messages = await body<OperationMessage[]>();
-        const sender = senderByRpc({ ...this.env, bucketName, requestId });
+        const sender = senderByRpc({ ...this.env, ...sent });
         const execute = recorded((batch) => sender.send(batch), caller);
         return new Response(encodeFrame(await execute(messages)));
       }
@@ -89,6 +96,8 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
         return Response.json(await this.env.buckets.getByName(bucketName).collectGarbage());
       case "database":
         return new Response(this.env.buckets.idFromName(bucketName).toString());
+      case "conditions":
+        return holdConditions(() => this.#housekeep());
       default:
         return new Response("The endpoint has no such path.", { status: 404 });
     }
@@ -108,14 +117,13 @@ export class LedgeStoreEndpoint extends WorkerEntrypoint<EndpointEnv> {
     return callRecorder.answer(runId, asked.has("run") ? after : null);
   }
 
-  #client(bucketName: string, requestId?: string): BucketClient {
-    return new BucketClient({
-      ...this.env,
-      bucketName,
-      rpc: true,
-      latencyMilliseconds: 0,
-      requestId,
-    });
+  async #housekeep(): Promise<void> {
+    const { buckets } = this.env;
+    await Promise.all(Array.from(awakeBuckets, (name) => buckets.getByName(name).housekeep()));
+  }
+
+  #client(caller: Pick<BucketAccess, "bucketName" | "requestId" | "clientName">): BucketClient {
+    return new BucketClient({ ...this.env, ...caller, rpc: true, latencyMilliseconds: 0 });
   }
 }
 

@@ -1,16 +1,10 @@
 /** The client's end of a channel to a bucket (`bucket/channel.ts`), for many batches at a time. */
 import { connect, type Socket } from "node:net";
 import type { ChannelAnswer, ChannelRequest } from "../transport/channel-message.ts";
-import { clientHeader } from "../transport/followed-call.ts";
 import { decodeFrame } from "../transport/frame.ts";
 import type { OutcomeMessage } from "../transport/message.ts";
 import { messageHead, WebSocketReader } from "../transport/web-socket.ts";
 import { EndpointClosedError, silenceMilliseconds } from "./endpoint-connection.ts";
-
-interface ChannelTarget {
-  readonly bucketName: string;
-  readonly clientName: string;
-}
 
 interface WaitingRequest {
   readonly resolve: (answers: readonly OutcomeMessage[]) => void;
@@ -23,13 +17,16 @@ export class BucketChannel {
   readonly #waiting = new Map<ChannelRequest["id"], WaitingRequest>();
   #error: Error | undefined;
 
-  /** @param onClose receives whether the channel was open before */
-  constructor(path: string, target: ChannelTarget, onClose: (wasOpen: boolean) => void) {
+  /**
+   * @param upgrade the request that opens the channel
+   * @param onClose receives whether the channel was open before
+   */
+  constructor(path: string, upgrade: string, onClose: (wasOpen: boolean) => void) {
     const socket = connect(path);
     this.#socket = socket;
     // No process waits for an idle channel, nor for one that opens.
     socket.unref();
-    socket.write(upgradeRequest(target), "latin1");
+    socket.write(upgrade, "latin1");
     socket.on("data", (chunk) => this.#receive(chunk));
     socket.on("error", (error) => (this.#error = error));
     socket.setTimeout(silenceMilliseconds, () =>
@@ -82,18 +79,4 @@ export class BucketChannel {
       this.#socket.destroy(error as Error);
     }
   }
-}
-
-/** The key is the example of RFC 6455: it protects from caches, and no cache is between the ends. */
-function upgradeRequest({ bucketName, clientName }: ChannelTarget): string {
-  return [
-    `GET /channel/${bucketName} HTTP/1.1`,
-    "host: store",
-    `${clientHeader}: ${clientName}`,
-    "connection: upgrade",
-    "upgrade: websocket",
-    "sec-websocket-version: 13",
-    "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
-    "\r\n",
-  ].join("\r\n");
 }

@@ -8,6 +8,7 @@
 import { encodeFrame } from "../transport/frame.ts";
 import type { ChannelRequest } from "../transport/channel-message.ts";
 import type { OutcomeMessage } from "../transport/message.ts";
+import { upgradeRequest } from "../transport/web-socket.ts";
 import { BucketChannel } from "./bucket-channel.ts";
 
 /** Half of what workerd receives in one message, and more than the queue puts into most batches. */
@@ -19,15 +20,15 @@ const pauseMilliseconds = 1_000;
 
 export class BucketChannels {
   readonly #socketPath: string;
-  readonly #clientName: string;
+  readonly #headerLines: readonly string[];
   readonly #channels = new Map<string, BucketChannel>();
   /** When the next channel of a bucket may be opened, for the buckets that this process has used. */
   readonly #opensAfter = new Map<string, number>();
 
-  /** @param clientName of this program, for processes that follow its calls */
-  constructor(path: string, clientName = "") {
+  /** @param headerLines of the requests that open channels */
+  constructor(path: string, headerLines: readonly string[] = []) {
     this.#socketPath = path;
-    this.#clientName = clientName;
+    this.#headerLines = headerLines;
   }
 
   close(): void {
@@ -53,11 +54,14 @@ export class BucketChannels {
     const time = this.#opensAfter.get(bucketName);
     if (time === undefined) return void this.#opensAfter.set(bucketName, 0);
     if (Date.now() < time || this.#channels.size >= channelsMax) return;
-    const target = { bucketName, clientName: this.#clientName };
-    const channel = new BucketChannel(this.#socketPath, target, (wasOpen) => {
+    const channel = new BucketChannel(this.#socketPath, this.#upgrade(bucketName), (wasOpen) => {
       this.#channels.delete(bucketName);
       if (!wasOpen) this.#opensAfter.set(bucketName, Date.now() + pauseMilliseconds);
     });
     this.#channels.set(bucketName, channel);
+  }
+
+  #upgrade(bucketName: string): string {
+    return upgradeRequest(`/channel/${bucketName}`, ["host: store", ...this.#headerLines]);
   }
 }

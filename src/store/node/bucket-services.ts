@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Service, Worker, Worker_Binding, Worker_Module } from "miniflare";
 import { scriptService } from "../../base/miniflare.ts";
+import { hasConditionsHolder } from "./conditions-holders.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 
 /** The worker of the buckets. Miniflare finds it by this name, as if it were a script. */
@@ -64,6 +65,7 @@ export function runBindings({ folder, runId, bucketNames, isFull }: BucketsRun):
     { name: "runId", text: runId },
     { name: "place", json: JSON.stringify({ folder, namespace: databasesNamespace, isFull }) },
     { name: "bucketNames", json: JSON.stringify(bucketNames) },
+    { name: "awaitsConditions", json: JSON.stringify(hasConditionsHolder(folder)) },
   ];
 }
 

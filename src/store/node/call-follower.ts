@@ -18,7 +18,7 @@ export class CallFollower {
   #isClosed = false;
 
   constructor(folder: string, onCalls: (calls: readonly FollowedCall[]) => void) {
-    this.#endpoint = new EndpointClient(endpointPath(folder), "");
+    this.#endpoint = new EndpointClient(endpointPath(folder));
     this.#onCalls = onCalls;
     void this.#ask();
   }

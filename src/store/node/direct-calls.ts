@@ -5,6 +5,7 @@
  * itself. The way through Miniflare's proxy, which other bindings take, is three to five times as long.
  */
 import { UserError } from "../../base/user-error.ts";
+import { ConnectionLostError } from "../core/connection-lost.ts";
 import { StoreError } from "../core/errors.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
 import type { RefusedOperation } from "../core/explain-refusal.ts";
@@ -16,6 +17,7 @@ import type { Content, Request, Result } from "../core/operations.ts";
 import { validateWrite } from "../core/write-operation.ts";
 import type { Value } from "../content/content-value.ts";
 import type { BucketCalls } from "../client/bucket-calls.ts";
+import { connectionLost } from "../client/fault-effects.ts";
 import { internalError, reasonOf, refusal } from "../client/failure.ts";
 import type { OpenedObject } from "../client/opened-object.ts";
 import type { ClientBucket, FoundObject, OpenedObject as OpenedFile } from "./client-bucket.ts";
@@ -75,6 +77,8 @@ async function attempt<Answer>(
     return await work();
   } catch (error) {
     if (error instanceof StoreError) throw explained(request, error);
+    // As in a script.
+    if (error instanceof ConnectionLostError) throw connectionLost();
     // The owner, or the connection to the owner, says what has happened.
     if (error instanceof UserError)
       throw refusal(request.method, new StoreError(10001, error.message));

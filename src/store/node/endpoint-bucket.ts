@@ -14,6 +14,7 @@ import {
   type Checksums,
   type ExpectedChecksum,
 } from "../core/checksum.ts";
+import { ConnectionLostError } from "../core/connection-lost.ts";
 import { StoreError } from "../core/errors.ts";
 import { inlineBytesMax, listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import type { Method } from "../core/methods.ts";
@@ -94,7 +95,7 @@ export class EndpointBucket {
 
   /** @throws UserError with the reason of the bucket when the bucket refuses the operation */
   async call<M extends Method>(request: Request<M>): Promise<Result<M>> {
-    const outcome = await this.#queue.execute(request);
+    const outcome = await asUserError(this.#queue.execute(request));
     if (outcome.ok) return outcome.value;
     throw new UserError(`${outcome.text} (${outcome.code})`);
   }
@@ -311,6 +312,7 @@ async function asUserError<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {
+    if (error instanceof ConnectionLostError) throw new UserError(error.message, { cause: error });
     if (!(error instanceof StoreError)) throw error;
     throw new UserError(`${error.message} (${error.code})`, { cause: error });
   }

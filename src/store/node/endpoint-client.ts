@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import { UserError } from "../../base/user-error.ts";
 import type { Operation } from "../core/operations.ts";
-import { clientHeader } from "../transport/followed-call.ts";
+import { clientHeader, type ClientName } from "../transport/client-name.ts";
 import { decodeFrame, encodeFrame } from "../transport/frame.ts";
 import type { OutcomeMessage } from "../transport/message.ts";
 import { requestIdHeader } from "../transport/request-id.ts";
@@ -24,17 +24,17 @@ interface EndpointRequest {
 
 export class EndpointClient {
   readonly #socketPath: string;
-  readonly #clientName: string;
+  /** The lines of a request that name this program. */
+  readonly #clientLines: readonly string[];
   readonly #channels: BucketChannels;
   readonly #connections = new Set<EndpointConnection>();
   /** The connections without a request, the last used at the end. */
   #idle: EndpointConnection[] = [];
 
-  /** @param clientName of this program, for processes that follow its calls */
-  constructor(path: string, clientName: string) {
+  constructor(path: string, clientName?: ClientName) {
     this.#socketPath = path;
-    this.#clientName = clientName;
-    this.#channels = new BucketChannels(path, clientName);
+    this.#clientLines = clientName === undefined ? [] : [`${clientHeader}: ${clientName}`];
+    this.#channels = new BucketChannels(path, this.#clientLines);
   }
 
   close(): void {
@@ -88,7 +88,7 @@ export class EndpointClient {
     const lines = [
       `${method} ${path} HTTP/1.1`,
       "host: store",
-      `${clientHeader}: ${this.#clientName}`,
+      ...this.#clientLines,
       ...(id === undefined ? [] : [`${requestIdHeader}: ${id}`]),
       ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
       `content-length: ${content?.length ?? body?.length ?? 0}`,
@@ -114,7 +114,7 @@ export class EndpointClient {
  * No caller waits for the answer: a bucket that cannot be opened says why when it is called.
  */
 export async function openBuckets(folder: string): Promise<void> {
-  const endpoint = new EndpointClient(endpointPath(folder), "");
+  const endpoint = new EndpointClient(endpointPath(folder));
   try {
     await endpoint.requestBytes("/open");
   } catch {

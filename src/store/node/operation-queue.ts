@@ -7,6 +7,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { ConnectionLostError } from "../core/connection-lost.ts";
 import type { Method } from "../core/methods.ts";
 import { bytesCarried } from "../core/operation-size.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
@@ -35,13 +36,13 @@ export class OperationQueue {
     this.#bucketName = bucketName;
   }
 
-  /** @throws Error when a fault of a test loses the answer */
+  /** @throws ConnectionLostError when a fault loses the answer */
   async execute<M extends Method>(request: Request<M>): Promise<Outcome<M>> {
     const answer = (await this.#add(request as Operation)) as OutcomeMessage<M>;
     const { delayMilliseconds, lost, late } = faultOf(answer) ?? {};
     if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
     // A body that a fault breaks off is lost as a whole here.
-    if (lost !== undefined || late) throw new Error("Network connection lost.");
+    if (lost !== undefined || late) throw new ConnectionLostError();
     return outcomeIn(answer);
   }
 

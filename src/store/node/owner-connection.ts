@@ -12,19 +12,27 @@ import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
 import type { Succession } from "../../base/succession.ts";
 import { explain } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { ClientName } from "../transport/client-name.ts";
 import { EndpointClient } from "./endpoint-client.ts";
 import { EndpointClosedError } from "./endpoint-connection.ts";
 import { endpointPath } from "./store-owner.ts";
 import { succeedStoreOwner } from "./store-successor.ts";
-
-/** The programs that make calls. */
-export type ClientName = "explorer" | "s3" | "command line" | "node";
 
 const pollMilliseconds = 20;
 /** An owner that starts, restarts or takes over answers within this time. */
 const answerMilliseconds = 60_000;
 /** How long a handover waits for the transfers in flight. */
 const drainMilliseconds = 10_000;
+
+export interface OwnerConnectionOptions {
+  /**
+   * Whether this process becomes the owner of a folder without an owner. If not, another part of the
+   * process does. Default: true
+   */
+  readonly succeeds?: boolean;
+  /** Which program this process is, for the owner. Default: `node` */
+  readonly clientName?: ClientName;
+}
 
 export class OwnerConnection {
   /** The folder of the store. */
@@ -37,18 +45,10 @@ export class OwnerConnection {
   #handover: Promise<void> | undefined;
   #inFlight = 0;
 
-  /**
-   * @param folder of the store
-   * @param client the name of this program, for processes that follow its calls
-   * @param succeeds whether this process becomes the owner of a folder without an owner; if not,
-   *   another part of the process does
-   */
+  /** @param folder of the store */
   constructor(
     folder: string,
-    {
-      client = "node",
-      succeeds = true,
-    }: { readonly client?: ClientName; readonly succeeds?: boolean } = {},
+    { succeeds = true, clientName = "node" }: OwnerConnectionOptions = {},
   ) {
     this.folder = folder;
     this.#succeeds = succeeds;
@@ -62,7 +62,7 @@ export class OwnerConnection {
     } catch (error) {
       throw explain(error, folder);
     }
-    this.#endpoint = new EndpointClient(endpointPath(folder), client);
+    this.#endpoint = new EndpointClient(endpointPath(folder), clientName);
   }
 
   /** Runs `work`, and repeats it if the owner changes meanwhile. */

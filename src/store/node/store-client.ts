@@ -11,10 +11,11 @@ import { join } from "node:path";
 import { FileLock } from "../../base/file-lock.ts";
 import { validateBucketName } from "../core/bucket-name.ts";
 import { StoreError } from "../core/errors.ts";
+import type { ClientName } from "../transport/client-name.ts";
 import { BucketFolders, type BucketRecord } from "./bucket-folders.ts";
 import { ClientBucket } from "./client-bucket.ts";
 import { ContentFiles } from "./content-files.ts";
-import { OwnerConnection, type ClientName } from "./owner-connection.ts";
+import { OwnerConnection } from "./owner-connection.ts";
 
 export interface ConfiguredBuckets {
   readonly names: readonly string[];
@@ -34,10 +35,10 @@ export class StoreClient {
 
   /**
    * @param configured is called for each request, because the configuration may change
-   * @param client the name of this program, for processes that follow its calls
+   * @param clientName which program this process is, for the owner
    */
-  constructor(folder: string, configured: () => ConfiguredBuckets, client: ClientName = "s3") {
-    this.#owner = new OwnerConnection(folder, { client });
+  constructor(folder: string, configured: () => ConfiguredBuckets, clientName: ClientName = "s3") {
+    this.#owner = new OwnerConnection(folder, { clientName });
     this.#contents = new ContentFiles(folder);
     this.#folders = new BucketFolders(folder);
     this.#configured = configured;

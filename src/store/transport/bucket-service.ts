@@ -18,10 +18,12 @@ export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
    * Executes operations in order. Their writes are durable when the answer arrives.
    *
    * @param requestId of a request that may be a repetition: its writes happen once
+   * @param clientName of the program that has sent the request (`client-name.ts`)
    */
   abstract execute(
     messages: OperationMessage[],
     requestId?: string,
+    clientName?: string,
   ): OutcomeMessage[] | Promise<OutcomeMessage[]>;
 
   /** Removes the files that crashes left. Returns the number of files. */

@@ -1,9 +1,6 @@
 /** The calls of other processes, as the owner reports them to a process that follows them. */
 import type { Call } from "../core/recorded-call.ts";
 
-/** The header with the name of the program that makes a request. */
-export const clientHeader = "x-ledge-client";
-
 export interface FollowedCall extends Call {
   /** Ascending in one runtime. */
   readonly id: number;

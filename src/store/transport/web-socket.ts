@@ -17,6 +17,22 @@ const length16 = 126;
 const length64 = 127;
 const maskBytes = 4;
 
+/**
+ * The request for a WebSocket. The key is the example of RFC 6455: it protects from caches, and no
+ * cache is between the ends.
+ */
+export function upgradeRequest(path: string, headerLines: readonly string[]): string {
+  return [
+    `GET ${path} HTTP/1.1`,
+    "connection: upgrade",
+    "upgrade: websocket",
+    "sec-websocket-version: 13",
+    "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+    ...headerLines,
+    "\r\n",
+  ].join("\r\n");
+}
+
 /** What a client sends before the bytes of a message. */
 export function messageHead(length: number): Uint8Array {
   const fieldBytes = length <= shortLengthMax ? 0 : length < 2 ** 16 ? 2 : 8;

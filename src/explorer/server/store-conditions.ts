@@ -1,0 +1,77 @@
+/**
+ * The unusual conditions of a store and of DNS: holds what is wanted, and keeps it in force.
+ *
+ * The conditions live in the runtimes, for as long as this process is connected to them: at the owner
+ * of the store, and at the record API. A runtime that starts again gets them again as soon as it
+ * listens. So they end with this process, also when the process is killed. The HTTP server of the
+ * explorer is not needed: `ledge dev --fault` works without it.
+ */
+import { OwnerConditions } from "../../store/node/owner-conditions.ts";
+import type { Conditions, ConditionsState } from "../api/conditions.ts";
+import type { ConditionsControl } from "./conditions-control.ts";
+import type { DnsAccess } from "./context.ts";
+import { dnsConditions, type DnsConditions } from "./dns-conditions.ts";
+import { readConditions, usualConditions } from "./wanted-conditions.ts";
+
+interface StoreConditionsOptions {
+  /** The folder of the store. */
+  readonly folder: string;
+  /** The buckets that exist: a fault of another bucket would hit no call. */
+  readonly bucketNames: () => Promise<readonly string[]>;
+  /** `null` when the project has no DNS. */
+  readonly dns: () => Promise<DnsAccess | null>;
+}
+
+export class StoreConditions implements ConditionsControl {
+  readonly #options: StoreConditionsOptions;
+  readonly #store: OwnerConditions;
+  readonly #dns: DnsConditions;
+  #conditions: Conditions = usualConditions;
+
+  constructor(options: StoreConditionsOptions) {
+    this.#options = options;
+    this.#store = new OwnerConditions(options.folder);
+    this.#dns = dnsConditions(options.dns);
+  }
+
+  async read(): Promise<ConditionsState> {
+    const conditions = this.#conditions;
+    const [store, dns] = await Promise.all([this.#store.report(), this.#dns.report()]);
+    const hits = new Map<string, number>();
+    for (const [index, { text }] of conditions.bucketFaults.entries()) {
+      hits.set(text, store?.hits[index] ?? 0);
+    }
+    for (const [index, { text }] of conditions.dnsFaults.entries()) {
+      hits.set(text, dns?.hits[index] ?? 0);
+    }
+    const problems = [this.#store.problem, this.#dns.problem].filter((each) => each !== null);
+    return {
+      ...conditions,
+      hits: Object.fromEntries(hits),
+      storeTime: store?.storeTime ?? Date.now(),
+      problem: problems.length === 0 ? null : problems.join(" "),
+    };
+  }
+
+  async change(conditions: Conditions): Promise<ConditionsState> {
+    const wanted = readConditions(conditions, await this.#options.bucketNames());
+    const { given, bucketFaults: faults, dnsFaults } = wanted;
+    const { latencyMilliseconds, clockOffsetMilliseconds } = given;
+    this.#conditions = given;
+    const isStoreUsual =
+      faults.length === 0 && latencyMilliseconds === 0 && clockOffsetMilliseconds === 0;
+    await Promise.all([
+      this.#store.hold(
+        isStoreUsual ? null : { faults, latencyMilliseconds, clockOffsetMilliseconds },
+      ),
+      this.#dns.hold(dnsFaults.length === 0 ? null : { faults: dnsFaults }),
+    ]);
+    return this.read();
+  }
+
+  /** Ends the conditions. */
+  async close(): Promise<void> {
+    this.#conditions = usualConditions;
+    await Promise.all([this.#store.close(), this.#dns.close()]);
+  }
+}
