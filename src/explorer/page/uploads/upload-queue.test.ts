@@ -243,9 +243,19 @@ describe("UploadQueue.answer()", () => {
     const { queue, transport, add, item, states } = setUp();
     const content = new Blob(["old"]);
     for (const key of ["1", "2", "3", "4", "5"]) transport.objects.set(key, { content, etag: "x" });
+    const { opened, open } = gate();
+    const sent = () => transport.calls.filter((call) => call === "putObject").length;
+    transport.before = () => (sent() > 3 ? opened : undefined);
     add(small("1"), small("2"), small("3"), small("4"), small("5"), small("6"));
-    await until(() => states()[0] === "exists", wait);
+    await until(
+      () =>
+        states()
+          .slice(0, 3)
+          .every((state) => state === "exists"),
+      wait,
+    );
     queue.answer(item().id, "skip", true);
+    open();
     await until(() => states().length === 0, wait);
     expect(queue.finished).toMatchObject({ files: 1, skipped: 5 });
     add(small("1"));
