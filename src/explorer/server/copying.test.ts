@@ -19,7 +19,15 @@ class MemoryBucket {
     if (found === undefined) return null;
     const content = Buffer.from(found.etag);
     const range = { offset: 0, length: content.length };
-    const object = { key, ...found, http: {}, custom: {}, checksums: {}, storageClass: "Standard" };
+    const object = {
+      key,
+      size: 1,
+      ...found,
+      http: {},
+      custom: {},
+      checksums: {},
+      storageClass: "Standard",
+    };
     return { status: "found", object, range, content };
   }
 
