@@ -37,7 +37,7 @@ import {
 } from "../dns/server/zones-owner.ts";
 import { DemandPort } from "./demand-port.ts";
 import type { StartDevOptions } from "./dev-options.ts";
-import { parseQueryFaults, setQueryFaults } from "./query-faults.ts";
+import { hasQueryFaults } from "./dev-faults.ts";
 import type { DnsSummary } from "./summary.ts";
 
 /** The ports in use. A restart keeps them, also those that are not the wanted ports. */
@@ -50,7 +50,6 @@ interface Ports {
 export class CompanionDns {
   readonly #options: StartDevOptions;
   readonly #folder: string;
-  readonly #faults: ReturnType<typeof parseQueryFaults>;
   #config: ProjectConfig;
   /** `null` while another process owns the zones. */
   #owner: ZonesOwner | null = null;
@@ -70,7 +69,6 @@ export class CompanionDns {
     this.#config = config;
     this.#options = options;
     this.#onChange = onChange;
-    this.#faults = parseQueryFaults(options.faults);
     this.#folder = pluginFolder(stateFolder(config.folder, options.persistTo), "dns");
   }
 
@@ -156,7 +154,8 @@ export class CompanionDns {
   }
 
   get #isNeeded(): boolean {
-    return isDnsDeclared(this.#config) || hasZones(this.#folder) || this.#faults.length > 0;
+    const { faults } = this.#options;
+    return isDnsDeclared(this.#config) || hasZones(this.#folder) || hasQueryFaults(faults);
   }
 
   async #begin(owner: ZonesOwner): Promise<void> {
@@ -224,20 +223,12 @@ export class CompanionDns {
       dns: usedDnsPort ?? 0,
     };
     this.#lastPorts = { wanted, used };
-    if (this.#faults.length === 0) return;
-    await setQueryFaults(this.#server.url, this.#config.dns.variables, this.#faults);
-    this.#notes.push(`Faults of DNS queries: ${this.#options.faults?.join(" ")}`);
   }
 
   /** Uses the DNS of another process, until that process ends. */
   #share(): void {
     const warning = describeOtherTable(this.#zones);
     this.#notes = warning === null ? [] : [warning];
-    if (this.#faults.length > 0) {
-      this.#notes.push(
-        "Another process serves DNS, and --fault does not reach it. Stop that process.",
-      );
-    }
     this.#succession ??= new Succession<ZonesOwner>({
       folder: this.#folder,
       take: () => takeZones(this.#zones, this.#takeOptions),

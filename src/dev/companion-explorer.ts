@@ -5,24 +5,27 @@
 import { basename } from "node:path";
 import { packageVersion } from "../base/own-version.ts";
 import { stateFolder } from "../base/state-folder.ts";
-import { readDnsConfig } from "../config/dns-config.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
-import type { DnsAccess } from "../explorer/server/context.ts";
+import { ActivityLog } from "../explorer/server/activity-log.ts";
+import type { ExplorerContext } from "../explorer/server/context.ts";
 import { usedBuckets } from "../explorer/server/project-buckets.ts";
 import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
 import type { StartDevOptions } from "./dev-options.ts";
-import type { DnsSummary, S3Summary } from "./summary.ts";
+import type { S3Summary } from "./summary.ts";
 
 /** What the explorer shows of the dev server around it. */
 export interface ExplorerSurroundings {
   readonly scriptName: () => string | undefined;
   readonly scriptUrl: () => string;
   readonly s3: () => S3Summary | null;
-  readonly dns: () => Promise<DnsSummary | null>;
+  readonly dns: ExplorerContext["dns"];
+  readonly conditions: ExplorerContext["conditions"];
 }
 
 export class CompanionExplorer {
+  /** What the script does, for the page. */
+  readonly activity = new ActivityLog();
   readonly #options: StartDevOptions;
   readonly #around: ExplorerSurroundings;
   #config: ProjectConfig;
@@ -48,7 +51,7 @@ export class CompanionExplorer {
       {
         bindings: () => usedBuckets(this.#config),
         project: async () => {
-          const dns = await this.#dns();
+          const dns = await this.#around.dns();
           return {
             name: this.#around.scriptName() ?? basename(folder),
             version: packageVersion(),
@@ -63,7 +66,9 @@ export class CompanionExplorer {
           const s3 = this.#around.s3();
           return s3 && { url: s3.url, credentials: s3 };
         },
-        dns: () => this.#dns(),
+        dns: this.#around.dns,
+        conditions: this.#around.conditions,
+        activity: this.activity,
       },
     );
   }
@@ -81,17 +86,5 @@ export class CompanionExplorer {
   /** The address with its token; `null` before the start. */
   get url(): string | null {
     return this.#server?.url ?? null;
-  }
-
-  async #dns(): Promise<DnsAccess | null> {
-    const summary = await this.#around.dns();
-    const url = summary?.url ?? null;
-    if (summary === null || url === null) return null;
-    const { email, key } = readDnsConfig(this.#config.dns.variables);
-    return {
-      apiUrl: new URL(url).origin,
-      addresses: summary.state === "running" ? summary.addresses : [],
-      headers: { "x-auth-email": email, "x-auth-key": key },
-    };
   }
 }

@@ -4,7 +4,7 @@ import { UserError } from "../base/user-error.ts";
 import type { ReadConfigOptions } from "../config/read-config.ts";
 import { isIntegerBetween } from "../config/schema.ts";
 import { latencyMillisecondsMax } from "../config/store-buckets.ts";
-import { parseQueryFaults } from "./query-faults.ts";
+import { hasQueryFaults } from "./dev-faults.ts";
 
 /** wrangler's levels, from nothing to everything. */
 export const logLevels = ["none", "error", "warn", "info", "log", "debug"] as const;
@@ -79,7 +79,7 @@ export function checkOptions(options: StartDevOptions): void {
     if (port === undefined || isPort(port)) continue;
     throw new UserError(`${name} ${String(port)} is not a port: use 0 to 65535, where 0 is any.`);
   }
-  if (parseQueryFaults(options.faults).length > 0 && options.dns === false) {
+  if (hasQueryFaults(options.faults) && options.dns === false) {
     throw new UserError("A fault of DNS queries needs DNS: leave out --no-dns (dns: false).");
   }
   const { logLevel, storeLatencyMilliseconds: latency, localProtocol, compatibilityDate } = options;

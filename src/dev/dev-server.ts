@@ -14,14 +14,18 @@ import { loadWrangler } from "../base/wrangler.ts";
 import { persistPath, pluginFolder, stateFolder } from "../base/state-folder.ts";
 import { requireUsableFolder, requireWritableFolder, storeNeeds } from "../base/usable-folder.ts";
 import { UserError } from "../base/user-error.ts";
+import { usedBuckets } from "../explorer/server/project-buckets.ts";
 import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
+import { CompanionConditions } from "./companion-conditions.ts";
 import { CompanionExplorer } from "./companion-explorer.ts";
+import { accessOf } from "./dns-access.ts";
 import { CompanionS3 } from "./companion-s3.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import { networkUrlsOf, urlOf, wranglerExplorerUrl } from "./script-urls.ts";
 import { ScriptConsole } from "./script-console.ts";
+import { observeScript } from "./script-activity.ts";
 import { ScriptSupervisor } from "./script-supervisor.ts";
 import { renderDns, renderSummary } from "./summary.ts";
 import {
@@ -123,6 +127,7 @@ export class DevServer implements RunningDev {
   readonly #startingDns: Promise<void>;
   readonly #leaveEnvironment: () => void;
   readonly #s3: CompanionS3 | null;
+  readonly #conditions: CompanionConditions;
   readonly #explorer: CompanionExplorer | null;
   #project: Project;
   #supervisor: ScriptSupervisor | null = null;
@@ -145,15 +150,23 @@ export class DevServer implements RunningDev {
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
     this.#s3 = options.s3 === false ? null : new CompanionS3(this.#project.config, options);
-    this.#explorer =
-      options.explorer === false
-        ? null
-        : new CompanionExplorer(this.#project.config, options, {
-            scriptName: () => this.scriptName,
-            scriptUrl: () => this.url,
-            s3: () => this.#s3?.describe() ?? null,
-            dns: async () => (await this.#dns?.describe()) ?? null,
-          });
+    const dnsAccess = async () => accessOf(await this.#dns?.describe(), this.#project.config);
+    this.#conditions = new CompanionConditions({
+      stateFolder: this.persistFolder,
+      bucketNames: () => [...usedBuckets(this.#project.config).keys()],
+      dns: dnsAccess,
+    });
+    if (options.explorer === false) this.#explorer = null;
+    else {
+      this.#explorer = new CompanionExplorer(this.#project.config, options, {
+        scriptName: () => this.scriptName,
+        scriptUrl: () => this.url,
+        s3: () => this.#s3?.describe() ?? null,
+        dns: dnsAccess,
+        conditions: this.#conditions.control,
+      });
+      observeScript(this.#console, this.#explorer.activity);
+    }
   }
 
   get url(): string {
@@ -206,6 +219,8 @@ export class DevServer implements RunningDev {
       onFailure: (problem) => this.#report(() => this.#onFailure(problem)),
       onCrash: (signal) => this.#onCrash(signal),
     });
+    // Before the runtime starts: then its first call waits for the faults.
+    await this.#conditions.hold(this.#options.faults);
     await Promise.all([this.#supervisor.start(), this.#s3?.start(), this.#explorer?.start()]);
     const { envFiles = [] } = this.#options;
     const watched = [...(config.path === null ? [] : [config.path]), ...envFiles];
@@ -234,6 +249,7 @@ export class DevServer implements RunningDev {
         stateFolder: this.persistFolder,
         dns: dns ?? null,
         s3: this.#s3?.describe() ?? null,
+        faults: await this.#conditions.describe(),
         bindings: this.#supervisor?.bindings ?? {},
         hidden: hiddenBindings,
         storeLatencyMilliseconds: this.#options.storeLatencyMilliseconds ?? 0,
@@ -259,6 +275,7 @@ export class DevServer implements RunningDev {
     await Promise.all([this.#s3?.stop(), this.#explorer?.stop()]);
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();
+    await this.#conditions.close();
     if (this.#dns !== null) await within(stopMilliseconds, this.#dns.stop());
   }
 
@@ -279,6 +296,7 @@ export class DevServer implements RunningDev {
       port: this.#port,
       inspectorPort: this.#inspectorPort,
       hasDns: this.#dns !== null,
+      isObserved: this.#explorer !== null,
       console: this.#console,
     });
   }
@@ -302,6 +320,7 @@ export class DevServer implements RunningDev {
   async #onReady(): Promise<void> {
     // The summary has the addresses of DNS. If DNS fails, the start fails.
     await this.#startingDns;
+    await this.#conditions.confirm();
     const message = this.#readyMessage;
     this.#readyMessage = () => "Reloaded.";
     this.#log(await message());

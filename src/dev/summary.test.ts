@@ -13,6 +13,7 @@ const nothing: DevSummary = {
   hidden: new Set(),
   storeLatencyMilliseconds: 0,
   dns: null,
+  faults: [],
   s3: null,
 };
 const api = "http://127.0.0.1:8788/client/v4";
@@ -46,6 +47,7 @@ describe("renderSummary()", () => {
         CACHE: { type: "kv_namespace", id: "c" },
       },
       dns: running,
+      faults: ["put:photos/*:10001", "dns:servfail:www.example.com/A"],
     };
     expect(renderSummary(summary, "/elsewhere").split("\n")).toEqual([
       "Ready      http://localhost:8787",
@@ -60,6 +62,8 @@ describe("renderSummary()", () => {
       "  key      k",
       "  zones    example.org",
       "DNS        127.0.0.1:8053, [::1]:8053 (UDP and TCP)",
+      "Faults     put:photos/*:10001",
+      "           dns:servfail:www.example.com/A",
       "",
       "Binding         Resource      Mode",
       "env.PHOTOS (p)  Store Bucket  local",

@@ -16,6 +16,8 @@ export interface DevSummary extends BindingTableOptions {
   readonly bindings: Readonly<Record<string, ScriptBinding>>;
   /** `null` with `--no-dns`. */
   readonly dns: DnsSummary | null;
+  /** The faults in force, in the words of `--fault`, and why some are not. */
+  readonly faults: readonly string[];
   /** `null` with `--no-s3`, and without buckets. */
   readonly s3: S3Summary | null;
 }
@@ -71,6 +73,9 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
     `State      ${shownPath(stateFolder, workingFolder)}`,
     ...(s3 === null ? [] : renderS3(s3)),
     ...(dns === null ? [] : renderDns(dns)),
+    ...summary.faults.map(
+      (fault, index) => `${index === 0 ? "Faults    " : "          "} ${fault}`,
+    ),
     ...(table.length === 0 ? [] : ["", ...table]),
   ].join("\n");
 }

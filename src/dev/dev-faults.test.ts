@@ -1,14 +1,12 @@
 import { expect, it } from "vitest";
 import { UserError } from "../base/user-error.ts";
 import { checkOptions } from "./dev-options.ts";
-import { parseQueryFaults } from "./query-faults.ts";
+import { hasQueryFaults } from "./dev-faults.ts";
 
-it("parseQueryFaults() reads the faults of queries", () => {
-  expect(parseQueryFaults()).toEqual([]);
-  expect(parseQueryFaults(["dns:drop:*", "put:photos:10001", "dns:delay:a.test:1s"])).toEqual([
-    { kind: "drop" },
-    { kind: "delay", name: "a.test", by: "1s" },
-  ]);
+it("hasQueryFaults() finds faults of queries among all faults", () => {
+  expect(hasQueryFaults()).toBe(false);
+  expect(hasQueryFaults(["put:photos:10001"])).toBe(false);
+  expect(hasQueryFaults(["put:photos:10001", "dns:drop:*"])).toBe(true);
 });
 
 it("checkOptions() refuses texts that are no faults, and faults without DNS", () => {
