@@ -7,6 +7,7 @@ import { readDnsConfig } from "../config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { findZonesOwner, zonesFolder } from "../dns/server/zones-owner.ts";
 import type { DnsAccess, S3Signer } from "../explorer/server/context.ts";
+import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
 import { usedBuckets } from "../explorer/server/project-buckets.ts";
 import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
 import { readOrMakeCredentials } from "../s3/server/credentials-file.ts";
@@ -50,6 +51,7 @@ export async function exploreProject(
       }),
       s3,
       dns: () => zones.access(),
+      runningDns: () => zones.running(),
     },
   );
   return {
@@ -78,6 +80,12 @@ class ProjectZones {
     return this.#known;
   }
 
+  /** `null` while no process serves the zones. */
+  async running(): Promise<DnsAccess | null> {
+    const owner = await findZonesOwner(this.#folder);
+    return owner?.addresses == null ? null : this.access();
+  }
+
   async access(): Promise<DnsAccess> {
     // The process that had the zones may have ended.
     if (this.#found !== null && (await findZonesOwner(this.#folder)) === null) await this.close();
@@ -91,7 +99,7 @@ class ProjectZones {
     return (this.#known = {
       apiUrl: new URL(url).origin,
       addresses: dns === null ? [] : [`${dns.host}:${dns.port}`],
-      headers: { "x-auth-email": email, "x-auth-key": key },
+      headers: explorerHeaders({ email, key }),
     });
   }
 

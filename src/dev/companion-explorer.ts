@@ -20,6 +20,7 @@ export interface ExplorerSurroundings {
   readonly scriptUrl: () => string;
   readonly s3: () => S3Summary | null;
   readonly dns: ExplorerContext["dns"];
+  readonly runningDns: ExplorerContext["runningDns"];
   readonly conditions: ExplorerContext["conditions"];
 }
 
@@ -67,6 +68,7 @@ export class CompanionExplorer {
           return s3 && { url: s3.url, credentials: s3 };
         },
         dns: this.#around.dns,
+        runningDns: this.#around.runningDns,
         conditions: this.#around.conditions,
         activity: this.activity,
       },

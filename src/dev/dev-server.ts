@@ -163,6 +163,10 @@ export class DevServer implements RunningDev {
         scriptUrl: () => this.url,
         s3: () => this.#s3?.describe() ?? null,
         dns: dnsAccess,
+        runningDns: async () => {
+          const summary = await this.#dns?.describe();
+          return summary?.state === "on demand" ? null : accessOf(summary, this.#project.config);
+        },
         conditions: this.#conditions.control,
       });
       observeScript(this.#console, this.#explorer.activity);

@@ -1,6 +1,7 @@
 /** How other parts of the dev server reach its DNS. */
 import { readDnsConfig } from "../config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
+import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
 import type { DnsAccess } from "../explorer/server/context.ts";
 import type { DnsSummary } from "./summary.ts";
 
@@ -14,6 +15,6 @@ export function accessOf(
   return {
     apiUrl: new URL(summary.url).origin,
     addresses: summary.state === "running" ? summary.addresses : [],
-    headers: { "x-auth-email": email, "x-auth-key": key },
+    headers: explorerHeaders({ email, key }),
   };
 }

@@ -41,6 +41,15 @@ async function names(page: Page): Promise<string[]> {
   return page.getByRole("rowheader").allTextContents();
 }
 
+/** The keys below a prefix, as the server has them. */
+async function keysOf(bucket: string, prefix: string): Promise<string[]> {
+  const query = new URLSearchParams({ prefix });
+  const { objects: found } = await project.call<{ objects: { key: string }[] }>(
+    `/api/buckets/${bucket}/objects?${query.toString()}`,
+  );
+  return found.map(({ key }) => key);
+}
+
 describe("the list of objects", () => {
   it("shows folders first, and opens them by a click and by the breadcrumbs", async () => {
     const page = await openBucket("photos");
@@ -141,14 +150,6 @@ describe("the list of objects", () => {
 });
 
 describe("actions on objects", () => {
-  async function keysOf(bucket: string, prefix: string): Promise<string[]> {
-    const query = new URLSearchParams({ prefix });
-    const { objects: found } = await project.call<{ objects: { key: string }[] }>(
-      `/api/buckets/${bucket}/objects?${query.toString()}`,
-    );
-    return found.map(({ key }) => key);
-  }
-
   it("deletes after ten seconds, unless a person undoes it", async () => {
     await put(project, "photos", "trash/a", "a");
     await put(project, "photos", "trash/b", "b");

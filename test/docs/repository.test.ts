@@ -1,8 +1,9 @@
 /** House rules that a program can check, and the files of the published package. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { linksOf } from "./support/links.ts";
 
@@ -13,6 +14,10 @@ const run = (command: string, ...args: string[]) =>
 const files = run("git", "ls-files").split("\n").filter(Boolean);
 const sources = files.filter((file) => file.endsWith(".ts"));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
+const filesBelow = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 
 describe("the repository", () => {
   it("has no test that is skipped, focused or still to be written", () => {
@@ -82,6 +87,7 @@ describe("the package", () => {
       "dist/vitest.d.ts",
       "dist/types/index.d.ts",
       "dist/types/store.d.ts",
+      ...filesBelow("dist/explorer"),
       "dist/workerd/dns-api-proxy.js",
       "dist/workerd/dns-worker.js",
       "dist/workerd/store-binding.js",
@@ -91,6 +97,16 @@ describe("the package", () => {
     const others = packed.filter((path) => !isPage(path) || path === "README.md");
     expect(others.sort()).toEqual(expected.sort());
     expect(packed.filter((path) => isPage(path) && !files.includes(path))).toEqual([]);
+  });
+
+  it("holds the page of the explorer, which loads nothing else and has less than 100 kB", () => {
+    const pageFiles = filesBelow("dist/explorer");
+    expect(pageFiles).toContain("dist/explorer/index.html");
+    const compressed = pageFiles.map((path) => gzipSync(readFileSync(join(root, path))).length);
+    expect(compressed.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(100_000);
+    // The policy of the page refuses addresses elsewhere (`src/explorer/server/page-files.ts`).
+    const addresses = read("dist/explorer/index.html").matchAll(/(?:src|href)="([^"]*)"/g);
+    for (const [, address] of addresses) expect(address).toMatch(/^\/assets\//);
   });
 
   it("has the files to which its pages link", () => {

@@ -20,7 +20,7 @@ export interface Invocation {
   readonly isRunning: boolean;
 }
 
-export interface TraceEvent {
+interface TraceEvent {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** The span that the event belongs to; of `spanOpen`, the parent. */
@@ -44,7 +44,7 @@ export type TraceEventBody =
   | { readonly type: "outcome"; readonly outcome: string };
 
 /** What has started the invocation. The fields depend on the type. */
-export interface OnsetInfo {
+interface OnsetInfo {
   readonly type: string;
   readonly method?: string;
   readonly url?: string;
@@ -56,7 +56,7 @@ export interface OnsetInfo {
   readonly rcptTo?: string;
 }
 
-export interface TraceAttribute {
+interface TraceAttribute {
   readonly name: string;
   readonly value: unknown;
 }

@@ -16,12 +16,12 @@ export interface Conditions {
 }
 
 /** A fault in the words of `--fault`: `put:photos/*:10001`. */
-export interface BucketFault {
+interface BucketFault {
   readonly text: string;
 }
 
 /** A fault in the words of `--fault`: `dns:servfail:www.example.com/A`. */
-export interface DnsFault {
+interface DnsFault {
   readonly text: string;
 }
 

@@ -16,7 +16,7 @@ export interface ObjectSelection {
   readonly prefixes: readonly string[];
 }
 
-export interface DeleteTask extends ObjectSelection {
+interface DeleteTask extends ObjectSelection {
   readonly kind: "delete";
 }
 

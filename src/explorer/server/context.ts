@@ -12,8 +12,10 @@ export interface ExplorerContext {
   readonly project: () => Promise<ProjectInfo>;
   /** The S3-compatible API, for links; `null` while there is none. */
   readonly s3: () => S3Signer | null;
-  /** `null` when the project has no DNS. */
+  /** Starts DNS if DNS starts on demand; `null` when the project has no DNS. */
   readonly dns: () => Promise<DnsAccess | null>;
+  /** `null` while DNS does not run. */
+  readonly runningDns: () => Promise<DnsAccess | null>;
   readonly tasks: Tasks;
   readonly activity: ActivityLog;
   readonly conditions: ConditionsControl;
@@ -25,6 +27,6 @@ export interface S3Signer {
 }
 
 export interface DnsAccess extends DnsInfo {
-  /** The headers that give access to the record API. */
+  /** The headers that give access to the record API, and name the explorer. */
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -25,7 +25,7 @@ export async function listObjects(call: ExplorerCall): Promise<ExplorerResponse>
 }
 
 /** @throws CallError */
-export function readListRequest(query: URLSearchParams): ListRequest {
+function readListRequest(query: URLSearchParams): ListRequest {
   const after = query.get("after") ?? "";
   const cursor = query.get("cursor") ?? "";
   if (cursor !== "") checkCursor(cursor);

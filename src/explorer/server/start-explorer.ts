@@ -15,7 +15,7 @@ import { StoreConditions } from "./store-conditions.ts";
 import { StoreTasks } from "./store-tasks.ts";
 import { readOrMakeToken } from "./token-file.ts";
 
-export const defaultPort = 8790;
+const defaultPort = 8790;
 const host = "127.0.0.1";
 
 export interface StartExplorerOptions {
@@ -33,7 +33,10 @@ export interface StartExplorerOptions {
 
 /** What a dev server and the command line know, and a folder alone does not say. */
 export type ExplorerParts = Partial<
-  Pick<ExplorerContext, "bindings" | "project" | "s3" | "dns" | "activity" | "conditions">
+  Pick<
+    ExplorerContext,
+    "bindings" | "project" | "s3" | "dns" | "runningDns" | "activity" | "conditions"
+  >
 >;
 
 export interface RunningExplorer {
@@ -74,7 +77,7 @@ export async function serveExplorer(
   const context = { ...folderParts, ...parts, conditions, store, tasks };
   const sources = new ActivitySources({
     storeFolder,
-    dns: context.dns,
+    dns: context.runningDns,
     activity: context.activity,
     hasRequests: async () => (await context.project()).hasRequests,
   });
@@ -120,6 +123,7 @@ function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "condi
       return url === null ? null : { url, credentials: readOrMakeCredentials(s3Folder) };
     },
     dns: async () => null,
+    runningDns: async () => null,
     activity: new ActivityLog(),
   };
 }

@@ -10,7 +10,7 @@ export interface TestBrowser {
   open(url: string, options?: OpenOptions): Promise<Page>;
 }
 
-export interface OpenOptions extends BrowserContextOptions {
+interface OpenOptions extends BrowserContextOptions {
   /** Errors on the console that the test expects. */
   readonly expectedErrors?: RegExp;
 }

@@ -2,7 +2,13 @@
  * The calls of uploads in a browser. Content is sent by XMLHttpRequest, because `fetch()` does not
  * tell how many bytes have been sent.
  */
-import type { ObjectPage, UploadDetails, UploadedPart } from "../../api/buckets.ts";
+import type {
+  ObjectPage,
+  UploadDetails,
+  UploadedPart,
+  NewUpload,
+  UploadCompletion,
+} from "../../api/buckets.ts";
 import type { ProjectInfo } from "../../api/project.ts";
 import { ApiCallError, apiUrl, bucketPath, callApi, readFailure } from "../api-client.ts";
 import type { Sending, UploadTarget, UploadTransport } from "./upload-transport.ts";
@@ -28,7 +34,7 @@ export const pageTransport: UploadTransport = {
 
   createUpload: async ({ bucket, key, contentType }) => {
     const path = bucketPath(bucket, "/uploads");
-    const json = { key, contentType };
+    const json: NewUpload = { key, ...(contentType !== undefined && { contentType }) };
     const { uploadId } = await callApi<{ uploadId: string }>(path, { method: "POST", json });
     return uploadId;
   },
@@ -49,7 +55,8 @@ export const pageTransport: UploadTransport = {
   completeUpload: async ({ overwrite, ...target }, parts) => {
     const query = { key: target.key, overwrite: String(overwrite) };
     const path = `${uploadPath(target)}/complete`;
-    await callApi(path, { method: "POST", query, json: { parts } });
+    const json: UploadCompletion = { parts };
+    await callApi(path, { method: "POST", query, json });
   },
 
   abortUpload: async (target) => {
