@@ -46,7 +46,6 @@ interface BucketEnv extends DiskBindings {
 export const awakeBuckets = new Set<string>();
 
 const wakeAfterUseMilliseconds = 60_000;
-
 /** An empty bucket to whose database more than this was written gets a new database. */
 const emptyBytesMax = 1024 * 1024;
 /** How long after a delete the bucket checks whether it is empty. */

@@ -1,43 +1,68 @@
-/** highlight.js with the languages of the page. A chunk of its own, loaded when a text is shown. */
-import type { LanguageFn } from "highlight.js";
-import highlight from "highlight.js/lib/core";
-import bash from "highlight.js/lib/languages/bash";
-import css from "highlight.js/lib/languages/css";
-import go from "highlight.js/lib/languages/go";
-import ini from "highlight.js/lib/languages/ini";
-import javascript from "highlight.js/lib/languages/javascript";
-import json from "highlight.js/lib/languages/json";
-import markdown from "highlight.js/lib/languages/markdown";
-import python from "highlight.js/lib/languages/python";
-import rust from "highlight.js/lib/languages/rust";
-import sql from "highlight.js/lib/languages/sql";
-import typescript from "highlight.js/lib/languages/typescript";
-import xml from "highlight.js/lib/languages/xml";
-import yaml from "highlight.js/lib/languages/yaml";
+/** The highlighter with the languages of the page. A chunk of its own, loaded when a text is shown. */
+import bash from "@speed-highlight/core/languages/bash.js";
+import css from "@speed-highlight/core/languages/css.js";
+import go from "@speed-highlight/core/languages/go.js";
+import html from "@speed-highlight/core/languages/html.js";
+import ini from "@speed-highlight/core/languages/ini.js";
+import js from "@speed-highlight/core/languages/js.js";
+import json from "@speed-highlight/core/languages/json.js";
+import md from "@speed-highlight/core/languages/md.js";
+import py from "@speed-highlight/core/languages/py.js";
+import rs from "@speed-highlight/core/languages/rs.js";
+import sql from "@speed-highlight/core/languages/sql.js";
+import toml from "@speed-highlight/core/languages/toml.js";
+import ts from "@speed-highlight/core/languages/ts.js";
+import xml from "@speed-highlight/core/languages/xml.js";
+import yaml from "@speed-highlight/core/languages/yaml.js";
+import { tokenizeWith, type ShjLanguageData, type ShjToken } from "@speed-highlight/core/tokenize";
 import type { Language } from "./text-language.ts";
-import { tokenRuns, type TokenNode, type TokenRun } from "./token-runs.ts";
+import { TokenRuns, type TokenRun, type Tone } from "./token-runs.ts";
 
-const languages: Readonly<Record<Language, LanguageFn>> = {
+/** By the names that the grammars use for each other. */
+const languages = {
   bash,
   css,
   go,
+  html,
   ini,
-  javascript,
+  js,
   json,
-  markdown,
-  python,
-  rust,
+  md,
+  py,
+  rs,
   sql,
-  typescript,
+  toml,
+  ts,
   xml,
   yaml,
+  // The types of the grammars are made without `exactOptionalPropertyTypes`.
+} as Readonly<Record<string, unknown>> as Readonly<Record<Language, ShjLanguageData>>;
+
+const tones: Readonly<Record<ShjToken, Tone | null>> = {
+  bool: "number",
+  class: "title",
+  cmnt: "comment",
+  deleted: "comment",
+  err: null,
+  esc: "meta",
+  func: "title",
+  insert: "string",
+  kwd: "keyword",
+  num: "number",
+  oper: null,
+  section: "title",
+  str: "string",
+  type: "title",
+  var: "attribute",
 };
 
-for (const [name, language] of Object.entries(languages))
-  highlight.registerLanguage(name, language);
-
-/** The HTML that highlight.js makes is not used: the page has no way to insert HTML. */
 export function highlightText(text: string, language: Language): readonly TokenRun[] {
-  const { _emitter: tokens } = highlight.highlight(text, { language, ignoreIllegals: true });
-  return tokenRuns((tokens as typeof tokens & { readonly rootNode: TokenNode }).rootNode);
+  const runs = new TokenRuns();
+  tokenizeWith(
+    text,
+    languages[language],
+    (part, type) => runs.add(part, type === undefined ? null : tones[type]),
+    { languages },
+  );
+  return runs.list;
 }

@@ -35,7 +35,7 @@ describe("previewKind()", () => {
       ["a.html", "application/octet-stream"],
       ["a.html", null],
     ] as const) {
-      expect(kindOf(key, type, html)).toMatchObject({ kind: "text", language: "xml" });
+      expect(kindOf(key, type, html)).toMatchObject({ kind: "text", language: "html" });
     }
     expect(kindOf("a", null, html)).toMatchObject({ kind: "text" });
   });
@@ -76,7 +76,7 @@ describe("previewKind()", () => {
   it("goes by the extension for texts", () => {
     expect(kindOf("a/b.JSON", null)).toMatchObject({ kind: "json" });
     expect(kindOf("a/b.json", "text/plain")).toMatchObject({ kind: "json" });
-    expect(kindOf("a/b.rs", null)).toMatchObject({ kind: "text", language: "rust" });
+    expect(kindOf("a/b.rs", null)).toMatchObject({ kind: "text", language: "rs" });
     expect(kindOf("a.d/b", null)).toMatchObject({ kind: "text", language: null });
     expect(kindOf("a.constructor", null)).toMatchObject({ kind: "text", language: null });
     expect(kindOf("a.rs", null, "\0\0")).toMatchObject({ kind: "hex" });
@@ -85,7 +85,7 @@ describe("previewKind()", () => {
   it("takes TypeScript with the type of a video for text", () => {
     expect(kindOf("a.ts", "video/mp2t", "export {};")).toMatchObject({
       kind: "text",
-      language: "typescript",
+      language: "ts",
     });
     expect(kindOf("a.ts", "video/mp2t", latin1("G@\0\x10"))).toMatchObject({ kind: "video" });
   });
@@ -114,7 +114,7 @@ describe("textLanguage()", () => {
   it("is the language of the source, for content that is previewed otherwise too", () => {
     expect(textLanguage({ key: "a", contentType: "image/svg+xml" })).toBe("xml");
     expect(textLanguage({ key: "a", contentType: "application/json" })).toBe("json");
-    expect(textLanguage({ key: "a.py", contentType: null })).toBe("python");
+    expect(textLanguage({ key: "a.py", contentType: null })).toBe("py");
     expect(textLanguage({ key: "a", contentType: "image/png" })).toBeNull();
   });
 });

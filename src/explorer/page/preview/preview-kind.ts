@@ -42,7 +42,7 @@ function essence(contentType: string | null): string {
 function byType(type: string, subject: PreviewSubject): PreviewChoice | null {
   const { key, head } = subject;
   // TypeScript files are often uploaded with the type of MPEG transport streams, which begin with "G".
-  if (type === "video/mp2t" && head[0] !== 0x47 && looksLikeText(head)) return text("typescript");
+  if (type === "video/mp2t" && head[0] !== 0x47 && looksLikeText(head)) return text("ts");
   const media = /^(image|audio|video)\//.exec(type)?.[1];
   if (media !== undefined) return shown(media as "image" | "audio" | "video");
   // The server lets the browser show a PDF document only with exactly this type.

@@ -5,14 +5,16 @@ export type Language =
   | "bash"
   | "css"
   | "go"
+  | "html"
   | "ini"
-  | "javascript"
+  | "js"
   | "json"
-  | "markdown"
-  | "python"
-  | "rust"
+  | "md"
+  | "py"
+  | "rs"
   | "sql"
-  | "typescript"
+  | "toml"
+  | "ts"
   | "xml"
   | "yaml";
 
@@ -26,11 +28,11 @@ const byExtension: Readonly<Record<string, Language | null>> = {
   conf: "ini",
   env: "ini",
   ini: "ini",
-  toml: "ini",
-  cjs: "javascript",
-  js: "javascript",
-  jsx: "javascript",
-  mjs: "javascript",
+  toml: "toml",
+  cjs: "js",
+  js: "js",
+  jsx: "js",
+  mjs: "js",
   json: "json",
   json5: "json",
   jsonc: "json",
@@ -38,22 +40,22 @@ const byExtension: Readonly<Record<string, Language | null>> = {
   map: "json",
   ndjson: "json",
   webmanifest: "json",
-  markdown: "markdown",
-  md: "markdown",
-  py: "python",
-  rs: "rust",
+  markdown: "md",
+  md: "md",
+  py: "py",
+  rs: "rs",
   sql: "sql",
-  cts: "typescript",
-  mts: "typescript",
-  ts: "typescript",
-  tsx: "typescript",
+  cts: "ts",
+  mts: "ts",
+  ts: "ts",
+  tsx: "ts",
   atom: "xml",
-  htm: "xml",
-  html: "xml",
+  htm: "html",
+  html: "html",
   rss: "xml",
   svg: "xml",
   vue: "xml",
-  xhtml: "xml",
+  xhtml: "html",
   xml: "xml",
   yaml: "yaml",
   yml: "yaml",
@@ -65,31 +67,31 @@ const byExtension: Readonly<Record<string, Language | null>> = {
 };
 
 const byType: Readonly<Record<string, Language | null>> = {
-  "application/ecmascript": "javascript",
+  "application/ecmascript": "js",
   "application/graphql": null,
-  "application/javascript": "javascript",
+  "application/javascript": "js",
   "application/json5": "json",
   "application/json-seq": "json",
   "application/jsonl": "json",
   "application/ndjson": "json",
   "application/sql": "sql",
-  "application/toml": "ini",
-  "application/typescript": "typescript",
+  "application/toml": "toml",
+  "application/typescript": "ts",
   "application/x-httpd-php": null,
-  "application/x-javascript": "javascript",
+  "application/x-javascript": "js",
   "application/x-ndjson": "json",
   "application/x-sh": "bash",
   "application/x-sql": "sql",
-  "application/x-typescript": "typescript",
+  "application/x-typescript": "ts",
   "application/x-yaml": "yaml",
-  "application/xhtml+xml": "xml",
+  "application/xhtml+xml": "html",
   "application/xml": "xml",
   "application/yaml": "yaml",
   "text/css": "css",
-  "text/ecmascript": "javascript",
-  "text/html": "xml",
-  "text/javascript": "javascript",
-  "text/markdown": "markdown",
+  "text/ecmascript": "js",
+  "text/html": "html",
+  "text/javascript": "js",
+  "text/markdown": "md",
   "text/xml": "xml",
   "text/yaml": "yaml",
 };
