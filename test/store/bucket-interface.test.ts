@@ -122,6 +122,15 @@ describe("stats", () => {
       uploads: 0,
     });
   });
+
+  it("counts in steps, so that other calls do not wait", async () => {
+    const { bucket, ask } = await startBucket();
+    for (const key of ["a", "b", "c"]) await bucket.put(key, key.repeat(2));
+    const first = (await ask<"stats">({ method: "stats", limit: 2 })).value;
+    expect(first).toEqual({ objects: 2, bytes: 4, uploads: 0, next: "b" });
+    const second = (await ask<"stats">({ method: "stats", limit: 2, after: "b" })).value;
+    expect(second).toEqual({ objects: 1, bytes: 2, uploads: 0 });
+  });
 });
 
 describe("a batch with an unexpected error", () => {

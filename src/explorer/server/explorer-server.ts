@@ -107,6 +107,8 @@ export class ExplorerServer {
         signal,
       });
     } catch (error) {
+      // A handler may stop in the middle when the browser goes away.
+      if (signal.aborted) return failure(400, "The browser has gone away.");
       return this.#explain(error);
     }
   }

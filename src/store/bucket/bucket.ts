@@ -262,7 +262,7 @@ export class Bucket {
         this.#settings.markDeleted();
         return null;
       case "stats":
-        return { ...this.#table.stats(), uploads: this.#uploads.countInProgress() };
+        return { ...this.#table.stats(operation), uploads: this.#uploads.countInProgress() };
       case "checkDisk":
         // `bucket-object.ts` answers this operation: a bucket knows its tables only.
         return { problem: null };

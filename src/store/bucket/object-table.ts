@@ -7,7 +7,7 @@
 import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
 import { joinEncoded, type Include } from "../core/object-encoding.ts";
-import type { EncodedObject } from "../core/operations.ts";
+import type { EncodedObject, Request, Result } from "../core/operations.ts";
 import { decodeSegments, encodeSegments, type Segment } from "../core/content-segment.ts";
 import { isSameChecksum } from "../core/row-checksum.ts";
 import { bodyDamage, bodyMissing, damagedRow, itemText, rowDamage } from "../core/row-seal.ts";
@@ -233,11 +233,17 @@ export class ObjectTable {
     return firstRow(this.#sql.exec("SELECT 1 FROM objects LIMIT 1")) !== undefined;
   }
 
-  stats(): { objects: number; bytes: number } {
-    const [objects, bytes] = onlyRow<[number, number]>(
-      this.#sql.exec("SELECT count(*), coalesce(sum(fields ->> '$[1]'), 0) FROM objects"),
+  stats({ after, limit }: Request<"stats">): Pick<Result<"stats">, "objects" | "bytes" | "next"> {
+    const bound = after === undefined ? "" : "WHERE key > ?";
+    const [objects, bytes, last] = onlyRow<[number, number, string | null]>(
+      this.#sql.exec(
+        `SELECT count(*), coalesce(sum(size), 0), max(key)
+         FROM (SELECT key, fields ->> '$[1]' AS size FROM objects ${bound} ORDER BY key LIMIT ?)`,
+        ...(after === undefined ? [] : [after]),
+        limit ?? -1,
+      ),
     );
-    return { objects, bytes };
+    return { objects, bytes, ...(objects === limit && last !== null && { next: last }) };
   }
 }
 

@@ -227,7 +227,17 @@ interface Operations {
   createBucket: { request: object; result: null };
   /** 10008 while the bucket has objects or uploads in progress. */
   deleteBucket: { request: object; result: null };
-  stats: { request: object; result: { objects: number; bytes: number; uploads: number } };
+  /** Counts the objects after a key. A limit keeps the bucket from counting while calls wait. */
+  stats: {
+    request: { after?: string; limit?: number };
+    result: {
+      objects: number;
+      bytes: number;
+      uploads: number;
+      /** Where the next step begins; absent when all are counted. */
+      next?: string;
+    };
+  };
 }
 
 /** A question to the store's disk, where a bucket does not answer (`bucket/store-disk.ts`). */

@@ -1,6 +1,7 @@
 /** Buckets: their names, their sizes, and the buckets that the page makes and deletes. */
 import * as v from "valibot";
 import { StoreError } from "../../../store/core/errors.ts";
+import { countObjects } from "../object-count.ts";
 import type { BucketStatistics, BucketSummary } from "../../api/buckets.ts";
 import { requireBucket } from "../bucket-access.ts";
 import { CallError, json, type ExplorerCall, type ExplorerResponse, type Route } from "../call.ts";
@@ -36,11 +37,11 @@ async function create(call: ExplorerCall): Promise<ExplorerResponse> {
 
 async function describe(call: ExplorerCall): Promise<ExplorerResponse> {
   const bucket = await requireBucket(call);
-  const [described, { objects, bytes, uploads }] = await Promise.all([
+  const [described, counts] = await Promise.all([
     summary(call.context, bucket.name),
-    bucket.call({ method: "stats" }),
+    countObjects(bucket, call.signal),
   ]);
-  return json({ ...described, objects, bytes, uploads } satisfies BucketStatistics);
+  return json({ ...described, ...counts } satisfies BucketStatistics);
 }
 
 async function remove(call: ExplorerCall): Promise<ExplorerResponse> {
