@@ -27,7 +27,7 @@ describe("countObjects()", () => {
 
   it("ends when the page goes away", async () => {
     const { bucket, asked } = countedBucket(3);
-    await expect(countObjects(bucket, AbortSignal.abort())).rejects.toThrow();
+    await expect(countObjects(bucket, AbortSignal.abort())).rejects.toThrow("aborted");
     expect(asked).toEqual([]);
   });
 });
