@@ -166,9 +166,24 @@ export function devRegistryPath(): string | undefined {
   return getDefaultDevRegistryPath?.();
 }
 
-/** A consumer of a worker's traces. Earlier prereleases read `workerName`, later ones `worker`. */
-export function tailConsumer(name: string): { workerName: string; worker: string } {
-  return { workerName: name, worker: name };
+interface TailConsumer {
+  readonly workerName: string;
+  readonly streaming?: boolean;
+}
+
+/**
+ * Gives a worker a consumer of its traces. Miniflare may read the same options twice. Earlier
+ * prereleases read `workerName`, later ones `worker`.
+ */
+export function addTailConsumer(
+  { config }: Pick<Miniflare.ParsedWorkerOptions, "config">,
+  name: string,
+  { isStreaming = false }: { readonly isStreaming?: boolean } = {},
+): void {
+  const observed = config as { tailConsumers?: readonly TailConsumer[] };
+  const others = (observed.tailConsumers ?? []).filter(({ workerName }) => workerName !== name);
+  const added = { workerName: name, worker: name, ...(isStreaming && { streaming: true }) };
+  observed.tailConsumers = [...others, added];
 }
 
 type WorkerConfig = Miniflare.MiniflareWorkerConfig;

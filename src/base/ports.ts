@@ -23,6 +23,26 @@ export async function findFreePort(wanted: number, host: string): Promise<number
   return reservePort();
 }
 
+/**
+ * Listens at the wanted port or the next free port. Another process may take the port between the
+ * look and the call; then the next free port counts.
+ *
+ * @param listen returns the port
+ */
+export async function listenAtFreePort(
+  { port: wanted, host }: { readonly port: number; readonly host: string },
+  listen: (port: number, host: string) => Promise<number>,
+): Promise<number> {
+  for (;;) {
+    const port = await findFreePort(wanted, host);
+    try {
+      return await listen(port, host);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    }
+  }
+}
+
 /** @throws the system's error for a port that the process may not use */
 export async function isPortFree(port: number, host: string): Promise<boolean> {
   for (const address of addressesOf(host)) {

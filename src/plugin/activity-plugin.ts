@@ -8,7 +8,7 @@
  * reads the console anyway.
  */
 import type { ParsedWorkerOptions, Plugin } from "miniflare";
-import { scriptService, tailConsumer } from "../base/miniflare.ts";
+import { addTailConsumer, scriptService } from "../base/miniflare.ts";
 import { ownCompatibilityDate } from "../base/runtime.ts";
 import { activityMark } from "../explorer/activity/invocation.ts";
 import { pluginBindings } from "./plugin-bindings.ts";
@@ -63,15 +63,8 @@ export const activityPlugin: Plugin = {
 
   /** Miniflare calls this method before it reads the consumers of a script. */
   getExtensions({ options }) {
-    for (const worker of options.filter(isObserved)) {
-      const config = worker.config as {
-        tailConsumers?: { workerName: string; streaming?: boolean }[];
-      };
-      const others = (config.tailConsumers ?? []).filter(
-        ({ workerName }) => workerName !== tailWorker,
-      );
-      config.tailConsumers = [...others, { ...tailConsumer(tailWorker), streaming: true }];
-    }
+    for (const worker of options.filter(isObserved))
+      addTailConsumer(worker, tailWorker, { isStreaming: true });
     return [];
   },
 

@@ -8,7 +8,7 @@
  * wrangler prints the exception of a request itself, and the trace does not have it.
  */
 import type { ParsedWorkerOptions, Plugin } from "miniflare";
-import { scriptService, tailConsumer } from "../base/miniflare.ts";
+import { addTailConsumer, scriptService } from "../base/miniflare.ts";
 import { ownCompatibilityDate } from "../base/runtime.ts";
 import { pluginBindings } from "./plugin-bindings.ts";
 
@@ -34,13 +34,7 @@ export const exceptionsPlugin: Plugin = {
 
   /** Miniflare calls this method before it reads the consumers of a script. */
   getExtensions({ options }) {
-    for (const worker of options.filter(isObserved)) {
-      const config = worker.config as { tailConsumers?: { workerName: string }[] };
-      const others = (config.tailConsumers ?? []).filter(
-        ({ workerName }) => workerName !== tailWorker,
-      );
-      config.tailConsumers = [...others, tailConsumer(tailWorker)];
-    }
+    for (const worker of options.filter(isObserved)) addTailConsumer(worker, tailWorker);
     return [];
   },
 

@@ -9,6 +9,8 @@ export default defineConfig({
     outDir: "../../../dist/explorer",
     emptyOutDir: true,
     target: "es2022",
+    // The first versions with `light-dark()`.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     modulePreload: false,
     // A file that is a part of another as a data: URL would need another security policy.
     assetsInlineLimit: 0,

@@ -1,7 +1,7 @@
 /** Serves the explorer of a state folder. */
 import { basename, join } from "node:path";
 import { packageVersion } from "../../base/own-version.ts";
-import { findFreePort } from "../../base/ports.ts";
+import { listenAtFreePort } from "../../base/ports.ts";
 import { persistPath, pluginFolder } from "../../base/state-folder.ts";
 import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
 import { findServer } from "../../s3/server/server-record.ts";
@@ -95,7 +95,9 @@ export async function serveExplorer(
     await store.close();
   };
   try {
-    const port = await listenAtFreePort(server, options.port ?? defaultPort);
+    const port = await listenAtFreePort({ port: options.port ?? defaultPort, host }, (free, at) =>
+      server.listen(free, at),
+    );
     return { url: `http://localhost:${port}/?token=${token}`, port, close };
   } catch (error) {
     await tasks.close();
@@ -126,16 +128,4 @@ function partsOfFolder(stateFolder: string): Required<Omit<ExplorerParts, "condi
     runningDns: async () => null,
     activity: new ActivityLog(),
   };
-}
-
-/** Another process may take the port between the look and the call. Then the next free port counts. */
-async function listenAtFreePort(server: ExplorerServer, wanted: number): Promise<number> {
-  for (;;) {
-    const port = await findFreePort(wanted, host);
-    try {
-      return await server.listen(port, host);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    }
-  }
 }

@@ -1,7 +1,7 @@
 /** Serves the buckets of a state folder by the S3-compatible API. */
 import { join } from "node:path";
 import { hostName } from "../../base/host-rule.ts";
-import { findFreePort } from "../../base/ports.ts";
+import { listenAtFreePort } from "../../base/ports.ts";
 import { persistPath } from "../../base/state-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { RunningChecksums } from "../../store/node/running-checksums.ts";
@@ -89,7 +89,9 @@ export async function serveFolder(
     onError: options.onError ?? ((error) => console.error(error)),
   });
   try {
-    const port = await listenAtFreePort(server, options.port ?? defaultPort, host);
+    const port = await listenAtFreePort({ port: options.port ?? defaultPort, host }, (free, at) =>
+      server.listen(free, at),
+    );
     const url = `http://${urlHost(host)}:${port}`;
     const removeRecord = recordServer(ownFolder, url);
     return {
@@ -105,18 +107,6 @@ export async function serveFolder(
   } catch (error) {
     await client.close();
     throw error;
-  }
-}
-
-/** Another process may take the port between the look and the call. Then the next free port counts. */
-async function listenAtFreePort(server: S3Server, wanted: number, host: string): Promise<number> {
-  for (;;) {
-    const port = await findFreePort(wanted, host);
-    try {
-      return await server.listen(port, host);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    }
   }
 }
 
