@@ -284,8 +284,16 @@ describe("metadata", () => {
   it("are not replaced when the object was replaced meanwhile", async () => {
     const { etag } = await photos.put("described", "first");
     await photos.put("described", "second");
-    await expect(photos.change("described", { etag })).rejects.toThrow("was replaced meanwhile");
+    await expect(photos.change("described", { etag })).rejects.toThrow("was changed meanwhile");
     expect(await photos.text("described")).toBe("second");
+  });
+
+  it("are not replaced when other metadata were written meanwhile", async () => {
+    const { version } = await photos.put("described", "content");
+    const other = await photos.change("described", { customMetadata: { author: "Ada" } });
+    const late = photos.change("described", { version, customMetadata: {} });
+    await expect(late).rejects.toThrow("was changed meanwhile");
+    expect(await photos.head("described")).toEqual(other);
   });
 
   it.each([

@@ -81,8 +81,9 @@ export interface ObjectDetails extends ListedObject {
 
 /** Replaces all metadata, and keeps the content. */
 export interface MetadataChange {
-  /** The change is refused if the object has another etag by now. */
+  /** The change is refused if the object has another etag or another version by now. */
   readonly etag: string;
+  readonly version: string;
   readonly httpMetadata: HttpMetadata;
   readonly customMetadata: Readonly<Record<string, string>>;
   readonly storageClass: StorageClass;

@@ -18,6 +18,11 @@ interface CopySource {
   readonly onlyIf?: Conditional;
 }
 
+interface VersionedSource extends CopySource {
+  /** The copy is refused if the source has another version: metadata have no part in the etag. */
+  readonly version?: string;
+}
+
 interface CopyTarget extends CopySource {
   /** Default: that of the source, with its storage class. */
   readonly description?: ObjectDescription;
@@ -31,16 +36,20 @@ type CopyOutcome =
     }
   /** There is no source. */
   | { readonly status: "missing" }
-  /** The condition of the source, or that of the target, does not hold. */
+  /** The condition or the version of the source, or the condition of the target, does not hold. */
   | { readonly status: "refused" };
 
 /** @throws StoreError, also for a source with a key of a customer: only its owner can copy the content */
-export async function copyObject(source: CopySource, target: CopyTarget): Promise<CopyOutcome> {
-  const { bucket, key, onlyIf } = source;
+export async function copyObject(
+  source: VersionedSource,
+  target: CopyTarget,
+): Promise<CopyOutcome> {
+  const { bucket, key, onlyIf, version } = source;
   const opened = await bucket.get({ key, ...(onlyIf !== undefined && { onlyIf }) });
   if (opened === null) return { status: "missing" };
   if (opened.status !== "found") return { status: "refused" };
   try {
+    if (version !== undefined && opened.object.version !== version) return { status: "refused" };
     requireSameKey(opened.object, undefined);
     requireCopyable(opened.object);
     const stored = await store(bucket, opened, target);

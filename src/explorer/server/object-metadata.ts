@@ -20,6 +20,7 @@ const headerText = v.pipe(
 
 const metadataChangeSchema = v.object({
   etag: v.pipe(v.string("must be text"), v.nonEmpty("must not be empty")),
+  version: v.pipe(v.string("must be text"), v.nonEmpty("must not be empty")),
   httpMetadata: v.strictObject({
     contentType: v.exactOptional(headerText),
     contentLanguage: v.exactOptional(headerText),
@@ -56,7 +57,7 @@ export async function changeMetadata(call: ExplorerCall): Promise<ExplorerRespon
   const bucket = await requireBucket(call);
   const key = requireKey(call);
   const change = await readInput(call, metadataChangeSchema);
-  const { etag, httpMetadata: http, customMetadata: custom, storageClass } = change;
+  const { etag, version, httpMetadata: http, customMetadata: custom, storageClass } = change;
   try {
     validateMetadata(http, custom);
   } catch (error) {
@@ -64,14 +65,14 @@ export async function changeMetadata(call: ExplorerCall): Promise<ExplorerRespon
   }
   const isSame: Conditional = { etagMatches: [{ kind: "strong", value: etag }] };
   const outcome = await copyObject(
-    { bucket, key, onlyIf: isSame },
+    { bucket, key, onlyIf: isSame, version },
     { bucket, key, onlyIf: isSame, description: { http, custom, storageClass } },
   );
   if (outcome.status === "missing") throw objectMissing(bucket.name, key);
   if (outcome.status !== "copied") {
     throw new CallError(
       412,
-      `The object ${quoted(key)} was replaced meanwhile, and its metadata are not changed. Load the ` +
+      `The object ${quoted(key)} was changed meanwhile, and its metadata are not replaced. Load the ` +
         "object again, and repeat the change.",
       10031,
     );

@@ -15,6 +15,8 @@ export interface ServedProject {
   readonly origin: string;
   /** A request of a program that has the cookie. */
   call<Result>(path: string, init?: RequestInit): Promise<Result>;
+  /** The same, with the response as it is. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
 const modules = fileURLToPath(new URL("../../../node_modules", import.meta.url));
@@ -72,10 +74,13 @@ export function serveProject(options: StartDevOptions = {}): ServedProject {
     const admitted = await fetch(used.explorerUrl, { redirect: "manual" });
     cookie = (admitted.headers.get("set-cookie") ?? "").split(";")[0] as string;
   });
-  used.call = async <Result>(path: string, init: RequestInit = {}) => {
+  used.fetch = (path, init = {}) => {
     const headers = new Headers(init.headers);
     headers.set("cookie", cookie);
-    const response = await fetch(`${used.origin}${path}`, { ...init, headers });
+    return fetch(`${used.origin}${path}`, { ...init, headers });
+  };
+  used.call = async <Result>(path: string, init: RequestInit = {}) => {
+    const response = await used.fetch(path, init);
     const text = await response.text();
     if (!response.ok) throw new Error(text);
     return (text === "" ? undefined : JSON.parse(text)) as Result;

@@ -52,13 +52,13 @@ export class BucketCalls {
 
   /** Replaces the metadata. */
   async change(key: string, change: Partial<ObjectDetails>): Promise<ObjectDetails> {
-    const { etag, httpMetadata, customMetadata, storageClass } = {
+    const { etag, version, httpMetadata, customMetadata, storageClass } = {
       ...(await this.head(key)),
       ...change,
     };
     return this.#used.call<ObjectDetails>(this.path("/object", { key }), {
       method: "PATCH",
-      json: { etag, httpMetadata, customMetadata, storageClass },
+      json: { etag, version, httpMetadata, customMetadata, storageClass },
     });
   }
 

@@ -23,12 +23,14 @@ interface ObjectDetailsPanelProps {
   readonly bucket: string;
   readonly objectKey: string;
   readonly onClose: () => void;
-  /** The object has other metadata, or will be deleted. */
+  /** The object has other metadata. */
   readonly onChanged: () => void;
+  /** Deletes the object; resolves with whether the server has accepted the deletion. */
+  readonly onDelete: () => Promise<boolean>;
 }
 
 export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
-  const { bucket, objectKey, onClose, onChanged } = props;
+  const { bucket, objectKey, onClose, onChanged, onDelete } = props;
   const notices = useNotices();
   const place = `${bucket}/${objectKey}`;
   const fetched = useFetched<ObjectDetails>(
@@ -75,8 +77,8 @@ export function ObjectDetailsPanel(props: ObjectDetailsPanelProps) {
           <ObjectActions
             bucket={bucket}
             details={details}
-            onChanged={onChanged}
-            onDeleted={() => {
+            onDelete={async () => {
+              if (!(await onDelete())) return;
               form.edit(null);
               onClose();
             }}

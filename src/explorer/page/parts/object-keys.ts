@@ -40,7 +40,7 @@ export function useObjectKeys(options: ObjectKeysOptions): void {
     }),
     a: inList("Select all of the page", () => setSelection((before) => toggleAll(before, ids))),
     Delete: inList("Delete", actions.onDelete),
-    u: { label: "Undo the deletion", act: onUndo },
+    z: { label: "Undo the deletion", act: onUndo },
     c: inList("Copy", actions.onCopy),
     m: inList("Move", actions.onMove),
     r: inList("Rename", actions.onRename),

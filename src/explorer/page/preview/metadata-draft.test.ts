@@ -47,6 +47,7 @@ describe("changeOf()", () => {
         expect(isChanged(draft, object)).toBe(false);
         expect(changeOf(draft, object)).toEqual({
           etag: "e1",
+          version: "v1",
           httpMetadata: object.httpMetadata,
           customMetadata,
           storageClass: "Standard",
@@ -119,6 +120,7 @@ describe("rebaseDraft()", () => {
     });
     const to = details({
       etag: "e2",
+      version: "v2",
       httpMetadata: { contentType: "text/css", cacheControl: "no-store" },
       customMetadata: { b: "2" },
     });
@@ -126,6 +128,7 @@ describe("rebaseDraft()", () => {
     const draft = rebaseDraft(typed, { from, to });
     expect(changeOf(draft, to)).toEqual({
       etag: "e2",
+      version: "v2",
       httpMetadata: { contentType: "text/html", cacheControl: "no-store" },
       customMetadata: { b: "2" },
       storageClass: "Standard",

@@ -100,6 +100,7 @@ export function changeOf(draft: MetadataDraft, details: ObjectDetails): Metadata
   if (expiry !== null) http.cacheExpiry = expiry;
   return {
     etag: details.etag,
+    version: details.version,
     httpMetadata: http,
     customMetadata: Object.fromEntries(draft.custom.map(({ name, value }) => [name, value])),
     storageClass: draft.storageClass,

@@ -6,21 +6,19 @@ import { useNotices } from "../state/notices.ts";
 import { copyText } from "./copy-text.ts";
 import { linkDurationOf, linkDurations } from "./link-duration.ts";
 import { TimeText } from "./time-text.tsx";
-import { useDeletion } from "./use-deletion.ts";
 
 interface ObjectActionsProps {
   readonly bucket: string;
   readonly details: ObjectDetails;
-  readonly onDeleted: () => void;
-  readonly onChanged: () => void;
+  /** Resolves when the server has accepted or refused the deletion. */
+  readonly onDelete: () => Promise<void>;
 }
 
-export function ObjectActions({ bucket, details, onDeleted, onChanged }: ObjectActionsProps) {
+export function ObjectActions({ bucket, details, onDelete }: ObjectActionsProps) {
   const { key } = details;
   const [isLinkOpen, setLinkOpen] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const linkId = useId();
-  const deleteObject = useDeletion();
   return (
     <div class="details-actions">
       <div class="toolbar">
@@ -49,10 +47,7 @@ export function ObjectActions({ bucket, details, onDeleted, onChanged }: ObjectA
           disabled={isDeleting}
           onClick={() => {
             setDeleting(true);
-            void deleteObject({ bucket, key, onChanged }).then((isAccepted) => {
-              setDeleting(false);
-              if (isAccepted) onDeleted();
-            });
+            void onDelete().finally(() => setDeleting(false));
           }}
         >
           Delete

@@ -34,15 +34,21 @@ export function useObjectTasks(onChanged: () => void) {
     dismissUndo(id);
     cancel(id).catch(report);
   };
-  const startDeletion = (selection: ObjectSelection): void => {
-    start({ kind: "delete", ...selection }).then((task) => {
-      if (task.state !== "waiting") return;
+  /** @returns whether the server has accepted the deletion */
+  const startDeletion = async (selection: ObjectSelection): Promise<boolean> => {
+    try {
+      const task = await start({ kind: "delete", ...selection });
+      if (task.state !== "waiting") return true;
       const notice = notices.show(taskTitle(task), {
         action: { label: "Undo", act: () => cancelTask(task.id) },
         milliseconds: Math.max(0, task.begins - Date.now()),
       });
       undoNotices.current.set(task.id, notice);
-    }, report);
+      return true;
+    } catch (error) {
+      report(error as ApiCallError);
+      return false;
+    }
   };
   return {
     tasks,

@@ -50,7 +50,7 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
     onRename: () => chosen.keys.length === 1 && chosen.prefixes.length === 0 && setDialog("rename"),
     onDelete: () => {
       const deleted = list.chosenRows.filter((row) => deletionOf(row) === undefined);
-      if (deleted.length > 0) tasks.startDeletion(selectionOf(bucket, deleted));
+      if (deleted.length > 0) void tasks.startDeletion(selectionOf(bucket, deleted));
       setSelection(clear);
     },
     onClear: () => setSelection(clear),
@@ -149,6 +149,11 @@ export function ObjectsView({ place }: { readonly place: ObjectsPlace }) {
               objectKey={key}
               onClose={closeDetails}
               onChanged={reload}
+              onDelete={() =>
+                deletionOf({ kind: "object", path: key }) === undefined
+                  ? tasks.startDeletion({ bucket, keys: [key], prefixes: [] })
+                  : Promise.resolve(true)
+              }
             />
           </aside>
         )}

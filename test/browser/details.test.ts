@@ -1,0 +1,396 @@
+/** The details of one object: its content as the page shows it, its metadata, and what can be done. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { startExplorer } from "../../dist/index.js";
+import { accessibilityProblems, useBrowser } from "./support/browser.ts";
+import { put } from "./support/contents.ts";
+import { pdfDocument, pngImage, wavSound } from "./support/media.ts";
+import { serveProject } from "./support/served-project.ts";
+
+const project = serveProject();
+const browser = useBrowser();
+
+interface Details {
+  readonly etag: string;
+  readonly version: string;
+  readonly httpMetadata: Readonly<Record<string, string>>;
+  readonly customMetadata: Readonly<Record<string, string>>;
+}
+
+function detailsOf(key: string): Promise<Details> {
+  const query = new URLSearchParams({ key });
+  return project.call<Details>(`/api/buckets/photos/object?${query.toString()}`);
+}
+
+function changeMetadata(key: string, change: object): Promise<Details> {
+  const query = new URLSearchParams({ key });
+  return project.call<Details>(`/api/buckets/photos/object?${query.toString()}`, {
+    method: "PATCH",
+    body: JSON.stringify(change),
+    headers: { "content-type": "application/json" },
+  });
+}
+
+/** The address of an object in the page. */
+function placeOf(key: string): string {
+  const prefix = key.slice(0, key.lastIndexOf("/") + 1);
+  const query = new URLSearchParams({ prefix, key });
+  return `${project.origin}/buckets/photos?${query.toString()}`;
+}
+
+async function openObject(key: string, options = {}): Promise<Page> {
+  const page = await browser.open(project.explorerUrl, options);
+  await page.goto(placeOf(key));
+  await panelOf(page).getByRole("heading", { name: key, exact: true }).waitFor();
+  return page;
+}
+
+function panelOf(page: Page) {
+  return page.getByRole("complementary", { name: "Details of the object" });
+}
+
+async function clipboardOf(page: Page): Promise<string> {
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+describe("the preview of an object", () => {
+  it("shows an image with its size", async () => {
+    await put(project, "photos", "preview/a.png", pngImage(37, 21), "image/png");
+    const page = await openObject("preview/a.png");
+    await page.getByText("37 × 21 pixels").waitFor();
+    const image = page.getByRole("img", { name: "Image of preview/a.png" });
+    expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(37);
+  });
+
+  it("says that an image is none, and shows the bytes", async () => {
+    await put(project, "photos", "preview/none.png", "This is no image.", "image/png");
+    const page = await openObject("preview/none.png");
+    await page.getByText(/cannot show this content as an image/).waitFor();
+    const bytes = page.getByRole("region", { name: "Bytes of the object" });
+    expect(await bytes.textContent()).toContain("54 68 69 73 20 69 73 20");
+  });
+
+  it("highlights text", async () => {
+    const source = 'const answer = 42; // why\nconst text = "words";\n';
+    await put(project, "photos", "preview/a.js", source, "text/javascript");
+    const page = await openObject("preview/a.js");
+    const text = page.getByRole("region", { name: "Text of the object" });
+    await text.locator(".tone-keyword", { hasText: "const" }).first().waitFor();
+    await text.locator(".tone-number", { hasText: "42" }).waitFor();
+    await text.locator(".tone-comment", { hasText: "// why" }).waitFor();
+    await text.locator(".tone-string", { hasText: '"words"' }).waitFor();
+    expect(await text.textContent()).toBe(source);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+
+  it("shows HTML as its source, and executes nothing", async () => {
+    const source =
+      "<script>globalThis.executed = 1</script><img src=x onerror='globalThis.executed = 2'>";
+    await put(project, "photos", "preview/a.html", source, "text/html");
+    const page = await openObject("preview/a.html");
+    const text = page.getByRole("region", { name: "Text of the object" });
+    await text.locator("span").first().waitFor();
+    expect(await text.textContent()).toBe(source);
+    expect(await page.locator("img[src=x], iframe").count()).toBe(0);
+    expect(await page.evaluate(() => Reflect.get(globalThis, "executed"))).toBeUndefined();
+  });
+
+  it("shows JSON as a tree, with the numbers as they are written", async () => {
+    const source = '{"big": 12345678901234567890123, "one": 1.0, "inner": {"list": [true, "x"]}}';
+    await put(project, "photos", "preview/a.json", source, "application/json");
+    const page = await openObject("preview/a.json");
+    const tree = page.getByRole("tree", { name: "JSON of the object" });
+    await tree.waitFor();
+    const items = await tree.getByRole("treeitem").allTextContents();
+    expect(items.slice(1, 3)).toEqual(['"big":12345678901234567890123', '"one":1.0']);
+    expect(await tree.getByText('"list"').count()).toBe(0);
+    await tree.getByRole("treeitem").first().focus();
+    for (const key of ["End", "ArrowRight", "ArrowDown", "ArrowRight"]) {
+      await page.keyboard.press(key);
+    }
+    await tree.getByText('"x"').waitFor();
+    await page.getByRole("button", { name: "Text", exact: true }).click();
+    const text = page.getByRole("region", { name: "Text of the object" });
+    await text.waitFor();
+    expect(await text.textContent()).toBe(source);
+  });
+
+  it("shows the bytes of other content, and jumps to an offset", async () => {
+    const bytes = new Uint8Array(10_000).map((_, index) => index % 251);
+    await put(project, "photos", "preview/a.bin", bytes, "application/octet-stream");
+    const page = await openObject("preview/a.bin");
+    const table = page.getByRole("region", { name: "Bytes of the object" });
+    await table.getByRole("rowheader", { name: "00000000" }).waitFor();
+    await page.getByText("Bytes 0 to 4,095 of 10,000").waitFor();
+    await page.getByRole("textbox", { name: "Offset" }).fill("0x1f45");
+    await page.getByRole("button", { name: "Go" }).click();
+    await page.getByText("Bytes 4,096 to 8,191 of 10,000").waitFor();
+    const marked = table.locator("tr.marked");
+    await marked.waitFor();
+    const row = Array.from(bytes.subarray(0x1f40, 0x1f50), (byte) =>
+      byte.toString(16).padStart(2, "0"),
+    );
+    expect(await marked.getByRole("rowheader").textContent()).toBe("00001f40");
+    expect((await marked.getByRole("cell").first().textContent())?.split(/ +/)).toEqual(row);
+    await page.getByRole("textbox", { name: "Offset" }).fill("10000");
+    await page.getByRole("button", { name: "Go" }).click();
+    await page.getByText(/Write an offset from 0 to 9,999/).waitFor();
+  });
+
+  it("says how many bytes are not valid UTF-8", async () => {
+    const bytes = new Uint8Array([0x61, 0xff, 0xfe, 0x62, 0xc3, 0xa4, 0x0a]);
+    await put(project, "photos", "preview/broken.txt", bytes);
+    const page = await openObject("preview/broken.txt");
+    await page.getByText(/2 bytes are not valid UTF-8/).waitFor();
+    const text = page.getByRole("region", { name: "Text of the object" });
+    expect(await text.textContent()).toBe("a\uFFFD\uFFFDbä\n");
+    await page.getByRole("button", { name: "Show the bytes" }).click();
+    await page.getByText("61 ff fe 62 c3 a4 0a").waitFor();
+  });
+
+  it("plays a sound from any position, by ranges", async () => {
+    await put(project, "photos", "preview/a.wav", wavSound(600), "audio/wav");
+    const page = await browser.open(project.explorerUrl);
+    const ranges: number[] = [];
+    page.on("response", (response) => {
+      const range = /^bytes (\d+)-/.exec(response.headers()["content-range"] ?? "")?.[1];
+      if (response.request().resourceType() === "media" && response.status() === 206) {
+        ranges.push(Number(range));
+      }
+    });
+    await page.goto(placeOf("preview/a.wav"));
+    const audio = page.locator("audio");
+    await expect
+      .poll(() => audio.evaluate((element: HTMLAudioElement) => Math.round(element.duration)))
+      .toBe(600);
+    const time = await audio.evaluate(
+      (element: HTMLAudioElement) =>
+        new Promise<number>((resolve) => {
+          element.addEventListener("seeked", () => resolve(element.currentTime));
+          element.currentTime = 500;
+        }),
+    );
+    expect(time).toBe(500);
+    // From a place in the middle: the browser has not read what is before.
+    await expect.poll(() => Math.max(...ranges), { timeout: 20_000 }).toBeGreaterThan(4_000_000);
+  });
+
+  it("shows a PDF document in a frame without a sandbox", async () => {
+    await put(project, "photos", "preview/a.pdf", pdfDocument(), "application/pdf");
+    const page = await browser.open(project.explorerUrl);
+    const [response] = await Promise.all([
+      page.waitForResponse(
+        (each) => each.request().isNavigationRequest() && each.url().includes("/content?"),
+      ),
+      page.goto(placeOf("preview/a.pdf")),
+    ]);
+    expect(response.status()).toBe(200);
+    expect(response.headers()["content-type"]).toBe("application/pdf");
+    expect(response.headers()["content-security-policy"]).not.toContain("sandbox");
+    const frame = page.locator('iframe[title="PDF document preview/a.pdf"]');
+    await frame.waitFor();
+    expect(await frame.getAttribute("sandbox")).toBeNull();
+  });
+});
+
+describe("the metadata of an object", () => {
+  it("changes in place, and the content stays", async () => {
+    await put(project, "photos", "metadata/a.txt", "content");
+    const before = await detailsOf("metadata/a.txt");
+    const page = await openObject("metadata/a.txt");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Cache control").fill("public, max-age=3600");
+    await page.getByRole("button", { name: "Add a pair" }).click();
+    await page.getByLabel("Name of pair 1").fill("camera");
+    await page.getByLabel("Value of pair 1").fill("עדשה\nsecond line");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The metadata is saved.").waitFor();
+    await page.getByRole("rowheader", { name: "camera" }).waitFor();
+    const { etag, version, ...after } = await detailsOf("metadata/a.txt");
+    expect(after.httpMetadata).toEqual({
+      contentType: "text/plain",
+      cacheControl: "public, max-age=3600",
+    });
+    expect(after.customMetadata).toEqual({ camera: "עדשה\nsecond line" });
+    expect(etag).toBe(before.etag);
+    expect(version).not.toBe(before.version);
+    const text = page.getByRole("region", { name: "Text of the object" });
+    expect(await text.textContent()).toBe("content");
+  });
+
+  it("says that another program has replaced the object, and keeps what was typed", async () => {
+    await put(project, "photos", "metadata/b.txt", "old");
+    const page = await openObject("metadata/b.txt", { expectedErrors: /412/ });
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Content language").fill("de");
+    await put(project, "photos", "metadata/b.txt", "new content", "text/markdown");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/has changed since you began to edit/)
+      .waitFor();
+    expect((await detailsOf("metadata/b.txt")).httpMetadata).toEqual({
+      contentType: "text/markdown",
+    });
+    expect(await page.getByLabel("Content language").inputValue()).toBe("de");
+    await page.getByRole("button", { name: "Load again" }).click();
+    await expect
+      .poll(() => page.getByLabel("Content type").inputValue(), { timeout: 20_000 })
+      .toBe("text/markdown");
+    expect(await page.getByLabel("Content language").inputValue()).toBe("de");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The metadata is saved.").waitFor();
+    expect((await detailsOf("metadata/b.txt")).httpMetadata).toEqual({
+      contentType: "text/markdown",
+      contentLanguage: "de",
+    });
+    const text = page.getByRole("region", { name: "Text of the object" });
+    await expect.poll(() => text.textContent(), { timeout: 20_000 }).toBe("new content");
+  });
+
+  it("says that another program has changed the metadata", async () => {
+    await put(project, "photos", "metadata/c.txt", "content");
+    const page = await openObject("metadata/c.txt", { expectedErrors: /412/ });
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Content language").fill("de");
+    const { etag, version } = await detailsOf("metadata/c.txt");
+    const customMetadata = { by: "another program" };
+    const other = { etag, version, httpMetadata: {}, customMetadata, storageClass: "Standard" };
+    await changeMetadata("metadata/c.txt", other);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/has changed since you began to edit/)
+      .waitFor();
+    await page.getByRole("button", { name: "Load again" }).click();
+    await page.getByLabel("Name of pair 1").waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The metadata is saved.").waitFor();
+    const after = await detailsOf("metadata/c.txt");
+    expect(after.httpMetadata).toEqual({ contentLanguage: "de" });
+    expect(after.customMetadata).toEqual(customMetadata);
+  });
+
+  it("asks before it closes a form with changes", async () => {
+    await put(project, "photos", "metadata/d.txt", "content");
+    const page = await openObject("metadata/d.txt");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Content language").fill("fr");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Continue to edit" }).click();
+    expect(await page.getByLabel("Content language").inputValue()).toBe("fr");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Discard the changes" }).click();
+    await panelOf(page).waitFor({ state: "detached" });
+  });
+});
+
+describe("an object", () => {
+  it("has a link, which works without the explorer's token", async () => {
+    await put(project, "photos", "linked/ä b.txt", "by a link");
+    const page = await openObject("linked/ä b.txt");
+    await page.getByRole("button", { name: "Copy link…" }).click();
+    await page.getByLabel("The link works for").selectOption("1 day");
+    await page.getByRole("button", { name: "Copy link", exact: true }).click();
+    await page.getByText(/The link is on the clipboard/).waitFor();
+    const link = await clipboardOf(page);
+    const { s3Url } = await project.call<{ s3Url: string }>("/api/project");
+    expect(new URL(link).origin).toBe(new URL(s3Url).origin);
+    expect(new URL(link).searchParams.get("X-Amz-Expires")).toBe("86400");
+    const response = await fetch(link);
+    expect({ status: response.status, text: await response.text() }).toEqual({
+      status: 200,
+      text: "by a link",
+    });
+    await page.getByRole("button", { name: "Copy key" }).click();
+    await expect.poll(() => clipboardOf(page)).toBe("linked/ä b.txt");
+  });
+
+  it("is deleted after ten seconds, unless a person undoes that", async () => {
+    await put(project, "photos", "removed/a.txt", "content");
+    const page = await openObject("removed/a.txt");
+    await panelOf(page).getByRole("button", { name: "Delete" }).click();
+    await panelOf(page).waitFor({ state: "detached" });
+    const undo = page.getByRole("button", { name: "Undo" });
+    await undo.first().waitFor();
+    await page.getByText(/deleted in \d+ s/).waitFor();
+    expect(await undo.count()).toBe(1);
+    await undo.click();
+    await page.getByText("Cancelled: no object was deleted.").waitFor();
+    await detailsOf("removed/a.txt");
+    await page.getByRole("link", { name: "a.txt" }).click();
+    await panelOf(page).getByRole("button", { name: "Delete" }).click();
+    await page.getByText("This folder has no objects").waitFor({ timeout: 60_000 });
+    await page.getByText("Deleted 1 object.").waitFor();
+    await expect(detailsOf("removed/a.txt")).rejects.toThrow(/removed\/a\.txt/);
+  });
+
+  const keys = { "right-to-left": "שלום/תמונה של הים.txt", "1,024-byte": `${"ä".repeat(510)}.txt` };
+
+  it.each(Object.entries(keys))("shows a %s key", async (_, key) => {
+    await put(project, "photos", key, `content of ${key}`);
+    const page = await openObject(key, { viewport: { width: 340, height: 700 } });
+    const text = page.getByRole("region", { name: "Text of the object" });
+    await text.waitFor();
+    expect(await text.textContent()).toBe(`content of ${key}`);
+    const { scrollWidth } = await page.evaluate(() => ({
+      scrollWidth: document.documentElement.scrollWidth,
+    }));
+    expect(scrollWidth).toBeLessThanOrEqual(340);
+    await page.getByRole("button", { name: "Copy key" }).click();
+    await expect.poll(() => clipboardOf(page)).toBe(key);
+    await page.reload();
+    await text.waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+
+  it("has keys, which are listed once each", async () => {
+    await put(project, "photos", "keys/a.txt", "content");
+    const page = await openObject("keys/a.txt");
+    await page.keyboard.press("?");
+    const dialog = page.getByRole("dialog", { name: "Keys" });
+    await dialog.waitFor();
+    const listed = await dialog.locator("kbd").allTextContents();
+    expect(listed).toContain("Escape");
+    expect(listed).toEqual([...new Set(listed)]);
+    const labels = await dialog.locator("dd").allTextContents();
+    expect(labels).toContain("Upload files");
+    expect(labels).toContain("Undo the deletion");
+  });
+});
+
+describe("an explorer that ends", () => {
+  it("is missed with a sentence, and the page goes on when the explorer is back", async () => {
+    const stateFolder = mkdtempSync(join(tmpdir(), "ledge-away-"));
+    let explorer = await startExplorer({ stateFolder, buckets: ["own"], port: 0 });
+    try {
+      const { origin } = new URL(explorer.url);
+      const page = await browser.open(explorer.url, {
+        expectedErrors: /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|Failed to fetch/,
+      });
+      await page.request.put(`${origin}/api/buckets/own/content?key=a.txt`, {
+        data: "still here",
+        headers: { "content-type": "text/plain", origin },
+      });
+      await page.goto(`${origin}/buckets/own`);
+      await page.getByRole("row", { name: /a\.txt/ }).waitFor();
+      await explorer.close();
+      await page.getByRole("link", { name: "a.txt" }).click();
+      const problem = panelOf(page).getByRole("alert");
+      await problem.getByText(/The explorer does not answer/).waitFor();
+      await problem.getByRole("button", { name: "Try again" }).click();
+      await problem.getByText(/The explorer does not answer/).waitFor();
+      explorer = await startExplorer({ stateFolder, buckets: ["own"], port: explorer.port });
+      expect(new URL(explorer.url).origin).toBe(origin);
+      await problem.getByRole("button", { name: "Try again" }).click();
+      await page.getByText("still here").waitFor();
+      expect(await page.getByRole("alert").count()).toBe(0);
+    } finally {
+      await explorer.close();
+      rmSync(stateFolder, { recursive: true, force: true, maxRetries: 3 });
+    }
+  });
+});
