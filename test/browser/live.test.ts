@@ -151,6 +151,26 @@ describe("calls of other programs", () => {
   });
 });
 
+it("what the page itself asks is not in the list", async () => {
+  const page = await openLive();
+  const askUntilSeen = async (name: string): Promise<void> => {
+    await expect
+      .poll(async () => {
+        await askByHttp(project, name, "A");
+        return rowOf(page, name).count();
+      }, waiting)
+      .toBeGreaterThan(0);
+  };
+  await askUntilSeen("one.example.com");
+  await page.keyboard.press("c");
+  await page.getByText("Nothing has happened yet").waitFor(waiting);
+  // Each query that appears is a question of the explorer to the companion worker.
+  await askUntilSeen("two.example.com");
+  await askUntilSeen("three.example.com");
+  const kinds = await page.locator("[data-serial] .live-kind").allTextContents();
+  expect(new Set(kinds)).toEqual(new Set(["Query"]));
+});
+
 describe("the filter", () => {
   it("is a text with chips, and stands in the address", async () => {
     await send("filter-one.txt", { method: "PUT", body: "1" });
@@ -227,7 +247,9 @@ describe("the list", () => {
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => document.activeElement === document.body);
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).getByText("Pause or continue").waitFor();
+    const keys = page.getByRole("dialog", { name: "Keys" });
+    await keys.waitFor();
+    expect(await keys.innerText()).toContain("Pause or continue");
   });
 
   it("shows rates and durations with a text", async () => {
@@ -282,13 +304,14 @@ describe("the list", () => {
     await page.goto(`${new URL(first.url).origin}/live`);
     await page.getByText("Connected").waitFor(waiting);
     await page.getByText("Requests of a script appear here when ledge dev serves").waitFor();
-    const putUntilSeen = (name: string): Promise<void> =>
-      expect
+    const putUntilSeen = async (name: string): Promise<void> => {
+      await expect
         .poll(async () => {
           await s3.send({ method: "PUT", target: `/backup/${name}`, body: name });
           return rowOf(page, `backup/${name}`).count();
         }, waiting)
         .toBeGreaterThan(0);
+    };
     await putUntilSeen("before");
     await first.close();
     await page.getByText("The explorer does not answer.").waitFor(waiting);

@@ -1,6 +1,7 @@
 /** Other programs that use the buckets and zones of a served project. */
+import type { ProjectInfo } from "../../../src/explorer/api/project.ts";
 import { Client } from "../../dns/support/client.ts";
-import { S3TestClient } from "../../s3/support/s3-client.ts";
+import type { S3TestClient } from "../../s3/support/s3-client.ts";
 import { s3ClientOf } from "../../s3/support/served-s3.ts";
 import type { ServedProject } from "./served-project.ts";
 
@@ -19,10 +20,10 @@ export async function recordApiOf({ dev }: ServedProject): Promise<Client> {
 }
 
 /** Asks the name server by HTTP. The status is 2 for SERVFAIL, and 3 for NXDOMAIN. */
-export async function askByHttp({ dev }: ServedProject, name: string, type: string) {
-  const api = new URL(found(/^DNS API +(\S+)$/m, await dev.summary())[1] as string);
+export async function askByHttp(project: ServedProject, name: string, type: string) {
+  const { dns } = await project.call<ProjectInfo>("/api/project");
   const query = new URLSearchParams({ name, type });
-  const response = await fetch(new URL(`/dns-query?${query.toString()}`, api), {
+  const response = await fetch(new URL(`/dns-query?${query.toString()}`, dns?.apiUrl), {
     headers: { accept: "application/dns-json" },
   });
   return (await response.json()) as { Status: number; Answer?: { data: string }[] };
