@@ -38,6 +38,7 @@ import {
 import { DemandPort } from "./demand-port.ts";
 import type { StartDevOptions } from "./dev-options.ts";
 import { hasQueryFaults } from "./dev-faults.ts";
+import type { DnsLocation } from "./dns-access.ts";
 import type { DnsSummary } from "./summary.ts";
 
 /** The ports in use. A restart keeps them, also those that are not the wanted ports. */
@@ -123,22 +124,32 @@ export class CompanionDns {
     const notes = this.#notes;
     const isDeclared = isDnsDeclared(this.#config);
     const server = this.#server;
-    if (server === null) {
-      const port = this.#demandPort?.port;
-      if (port !== undefined) return { state: "on demand", url: apiUrl(port), notes };
-      const { addresses, processId } = (await findZonesOwner(this.#folder)) ?? {};
-      return { state: "shared", url: addresses?.url ?? null, processId: processId ?? null, notes };
-    }
+    if (server === null) return { ...(await this.#locateElsewhere()), notes };
     return {
-      state: "running",
+      ...this.#locationOf(server),
       isDeclared,
-      url: this.#demandPort === null ? server.url : apiUrl(this.#demandPort.port),
-      addresses: server.addresses,
       https: describeHttps(server.httpsUrl),
       credentials: describeCredentials(this.#config.dns.variables),
       zones: await server.listZones(),
       notes,
     };
+  }
+
+  /** Where DNS is now, without a call of the record API: what asks often must not fill its log. */
+  async locate(): Promise<DnsLocation> {
+    return this.#server === null ? this.#locateElsewhere() : this.#locationOf(this.#server);
+  }
+
+  #locationOf({ url, addresses }: RunningServer): Extract<DnsLocation, { state: "running" }> {
+    const port = this.#demandPort?.port;
+    return { state: "running", url: port === undefined ? url : apiUrl(port), addresses };
+  }
+
+  async #locateElsewhere(): Promise<Exclude<DnsLocation, { state: "running" }>> {
+    const port = this.#demandPort?.port;
+    if (port !== undefined) return { state: "on demand", url: apiUrl(port) };
+    const { addresses, processId } = (await findZonesOwner(this.#folder)) ?? {};
+    return { state: "shared", url: addresses?.url ?? null, processId: processId ?? null };
   }
 
   get #zones(): Zones {

@@ -150,7 +150,7 @@ export class DevServer implements RunningDev {
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
     this.#s3 = options.s3 === false ? null : new CompanionS3(this.#project.config, options);
-    const dnsAccess = async () => accessOf(await this.#dns?.describe(), this.#project.config);
+    const dnsAccess = async () => accessOf(await this.#dns?.locate(), this.#project.config);
     this.#conditions = new CompanionConditions({
       stateFolder: this.persistFolder,
       bucketNames: () => [...usedBuckets(this.#project.config).keys()],
@@ -164,8 +164,8 @@ export class DevServer implements RunningDev {
         s3: () => this.#s3?.describe() ?? null,
         dns: dnsAccess,
         runningDns: async () => {
-          const summary = await this.#dns?.describe();
-          return summary?.state === "on demand" ? null : accessOf(summary, this.#project.config);
+          const location = await this.#dns?.locate();
+          return location?.state === "on demand" ? null : accessOf(location, this.#project.config);
         },
         conditions: this.#conditions.control,
       });

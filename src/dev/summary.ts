@@ -1,6 +1,7 @@
 /** The lines that a dev server prints when it is ready: addresses, DNS and bindings. */
 import { shownPath } from "../config/config-file.ts";
 import { renderBindings, type BindingTableOptions, type ScriptBinding } from "./binding-table.ts";
+import type { DnsLocation } from "./dns-access.ts";
 
 export interface DevSummary extends BindingTableOptions {
   readonly url: string;
@@ -29,27 +30,17 @@ export interface S3Summary {
 }
 
 export type DnsSummary = { readonly notes: readonly string[] } & (
-  | { readonly state: "on demand"; readonly url: string }
-  | {
-      readonly state: "shared";
-      /** `null` while the other process starts DNS. */
-      readonly url: string | null;
-      readonly processId: number | null;
-    }
-  | {
-      readonly state: "running";
+  | Exclude<DnsLocation, { state: "running" }>
+  | (Extract<DnsLocation, { state: "running" }> & {
       /** Whether the configuration has `[dns]`. */
       readonly isDeclared: boolean;
-      readonly url: string;
-      /** Of UDP and TCP. */
-      readonly addresses: readonly string[];
       /** Indented lines; empty without https. */
       readonly https: readonly string[];
       /** Indented lines. */
       readonly credentials: readonly string[];
       /** All zones that exist. */
       readonly zones: readonly string[];
-    }
+    })
 );
 
 const zonesShownMax = 8;

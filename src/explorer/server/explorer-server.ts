@@ -74,7 +74,7 @@ export class ExplorerServer {
       // What a handler has not read of the body would be taken for the next request.
       if (!message.complete) message.resume();
     } catch (error) {
-      this.#report(error);
+      this.#report(error, ended.signal);
       response.destroy();
     }
   }
@@ -107,9 +107,7 @@ export class ExplorerServer {
         signal,
       });
     } catch (error) {
-      // A handler may stop in the middle when the browser goes away.
-      if (signal.aborted) return failure(400, "The browser has gone away.");
-      return this.#explain(error);
+      return this.#explain(error, signal);
     }
   }
 
@@ -125,17 +123,20 @@ export class ExplorerServer {
     };
   }
 
-  #explain(error: unknown): ExplorerResponse {
+  #explain(error: unknown, gone: AbortSignal): ExplorerResponse {
     if (error instanceof CallError) return failure(error.status, error.message, error.code);
     if (error instanceof StoreError) return failure(error.status, error.message, error.code);
     if (error instanceof UserError) return failure(422, error.message);
-    this.#report(error);
+    this.#report(error, gone);
     return failure(500, `An error of Ledge itself: ${(error as Error).message}`);
   }
 
-  /** Not after the end, which breaks off the requests in flight. */
-  #report(error: unknown): void {
-    if (!this.#isClosed) this.#options.onError(error);
+  /**
+   * Not after the end, and not when the browser has gone away: both break off the request, and what
+   * reads the rest of the request fails.
+   */
+  #report(error: unknown, gone: AbortSignal): void {
+    if (!this.#isClosed && !gone.aborted) this.#options.onError(error);
   }
 }
 

@@ -26,6 +26,12 @@ describe("writeBucketFault()", () => {
   });
 });
 
+it("errorChoices has each error once, by its code", () => {
+  const codes = errorChoices.map(({ value }) => Number(value));
+  expect(codes).toEqual([...new Set(codes)].toSorted((one, other) => one - other));
+  expect(codes).toContain(10058);
+});
+
 describe("readBucketFault()", () => {
   it("reads back what writeBucketFault() writes, for any key", () => {
     const forms: fc.Arbitrary<BucketFaultForm> = fc.record({

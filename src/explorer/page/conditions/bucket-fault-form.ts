@@ -56,13 +56,12 @@ export const methodChoices: readonly { readonly value: string; readonly label: s
   ...Array.from(callMethods, (method) => ({ value: method, label: method })),
 ];
 
-/** The errors of the store by code, and one that only the deployed service raises. */
-export const errorChoices: readonly { readonly value: string; readonly label: string }[] = [
-  ...Object.entries(storeErrorTable).map(([code, { name }]) => ({ code, name })),
-  { code: "10058", name: "TooManyRequests" },
-]
-  .toSorted((one, other) => Number(one.code) - Number(other.code))
-  .map(({ code, name }) => ({ value: code, label: `${code} ${name}` }));
+/** The errors of the store by code: the keys of an object that are integers are in ascending order. */
+export const errorChoices: readonly { readonly value: string; readonly label: string }[] =
+  Object.entries(storeErrorTable).map(([code, { name }]) => ({
+    value: code,
+    label: `${code} ${name}`,
+  }));
 
 export function writeBucketFault(form: BucketFaultForm): string {
   const { methods, bucket, key, timing, isAfter } = form;

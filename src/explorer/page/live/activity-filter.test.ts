@@ -25,6 +25,8 @@ describe("parseFilter() and matchesFilter()", () => {
     ["bucket:photo", []],
     ["key:A.PNG method:put is:ok", ["put"]],
     ["name:example kind:query", ["query", "request"]],
+    ["zone:Example.org", ["query", "request"]],
+    ["zone:ample.org", []],
     [">100ms", ["failed", "request"]],
     [">100", ["failed", "request"]],
     [">1s", []],

@@ -3,7 +3,8 @@
  *
  *     kind:bucket      request, bucket, query, api or other
  *     is:error         the outcome: ok, none or error
- *     bucket:photos    calls of a bucket; zone:, key:, name:, source:, method: and status: are alike
+ *     bucket:photos    calls of a bucket; key:, name:, source:, method: and status: are alike
+ *     zone:example.com queries of the name and of names below
  *     >100ms           a duration above this
  *     show:explorer    the explorer's own calls too, which are hidden otherwise
  *     text, -text      any other word is searched, or must be absent; "quotes" keep spaces
@@ -37,7 +38,7 @@ const fieldTests = {
   is: (entry, value) => (isError(entry) ? "error" : entry.outcome) === value,
   bucket: (entry, value) => entry.kind === "bucket" && entry.place.toLowerCase() === value,
   zone: (entry, value) =>
-    (entry.kind === "query" || entry.kind === "api") && entry.place.toLowerCase() === value,
+    entry.kind === "query" && `.${entry.subject.toLowerCase()}`.endsWith(`.${value}`),
   key: (entry, value) => entry.kind === "bucket" && entry.subject.toLowerCase().includes(value),
   name: (entry, value) => entry.kind === "query" && entry.subject.toLowerCase().includes(value),
   source: (entry, value) =>

@@ -10,10 +10,17 @@ export function placeOfCall({ kind, method, place, subject }: CallEntry): Place 
     case "query":
       return subject === "" ? null : { view: "ask", name: subject, type: method };
     case "api":
-      return place === "" ? null : { view: "records", zone: place, search: "", record: null };
+      return placeInApi(subject);
     case "other":
       return null;
   }
+}
+
+/** The path has the id of the zone, which the view of the records takes for its name. */
+function placeInApi(path: string): Place | null {
+  const [, zones, id] = /^\/client\/v4(\/zones)(?:\/([0-9a-f]{32}))?(?=[/?]|$)/.exec(path) ?? [];
+  if (id !== undefined) return { view: "records", zone: id, search: "", record: null };
+  return zones === undefined ? null : { view: "zones" };
 }
 
 function placeInBucket(bucket: string, method: string, subject: string): Place {

@@ -1,0 +1,341 @@
+/** Live: what the script, other programs and the name server do, as the page shows it. */
+import type { Locator, Page } from "playwright-core";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startExplorer } from "../../dist/index.js";
+import { accessibilityProblems, useBrowser } from "./support/browser.ts";
+import { askByHttp, recordApiOf, s3Of } from "./support/programs.ts";
+import { serveProject } from "./support/served-project.ts";
+
+const project = serveProject();
+const browser = useBrowser();
+
+/** Observed requests arrive late on a busy machine. */
+const waiting = { timeout: 60_000 };
+
+beforeAll(async () => {
+  await (
+    await recordApiOf(project)
+  ).ok("POST", `/zones/${await zoneId()}/dns_records`, {
+    type: "A",
+    name: "www",
+    content: "192.0.2.1",
+    ttl: 300,
+  });
+});
+
+async function zoneId(): Promise<string> {
+  const zones = await (await recordApiOf(project)).ok("GET", "/zones?name=example.com");
+  return (zones as { id: string }[])[0]!.id;
+}
+
+async function openLive(filter = "", options = {}): Promise<Page> {
+  const page = await browser.open(project.explorerUrl, options);
+  await page.goto(`${project.origin}/live${filter && `?${new URLSearchParams({ filter })}`}`);
+  await page.getByText("Connected").waitFor(waiting);
+  return page;
+}
+
+function send(key: string, init?: RequestInit): Promise<Response> {
+  return fetch(`${project.dev.url}/${encodeURIComponent(key)}`, init);
+}
+
+function rowOf(page: Page, ...texts: string[]): Locator {
+  return texts.reduce(
+    (rows, hasText) => rows.filter({ hasText }),
+    page.getByRole("row").filter({ visible: true }),
+  );
+}
+
+function details(page: Page): Locator {
+  return page.getByRole("complementary", { name: "Details of the entry" });
+}
+
+/** Waits until the page has read what happens from now on: the stream is not there at once. */
+async function waitForStream(page: Page): Promise<void> {
+  const s3 = await s3Of(project);
+  await expect
+    .poll(async () => {
+      await s3.send({ method: "GET", target: "/photos/heartbeat" });
+      return rowOf(page, "heartbeat").count();
+    }, waiting)
+    .toBeGreaterThan(0);
+}
+
+describe("requests of the script", () => {
+  it("appear with their bucket calls, outcomes and console", async () => {
+    const page = await openLive();
+    await send("cat.jpg", { method: "PUT", body: "a cat" });
+    await send("cat.jpg");
+    await send("no dog.jpg");
+    const found = rowOf(page, "GET", "/cat.jpg");
+    await found.waitFor(waiting);
+    expect(await found.innerText()).toMatch(/Request[^]*script, 1 call[^]*200/);
+    expect(await rowOf(page, "PUT", "/cat.jpg").innerText()).toMatch(/200/);
+
+    await found.click();
+    await details(page).getByText("looking for cat.jpg").waitFor();
+    expect(await details(page).innerText()).toMatch(/1 call[^]*Bucket[^]*get[^]*photos\/cat\.jpg/);
+
+    const absent = rowOf(page, "/no%20dog.jpg");
+    await page.getByRole("button", { name: /new$/ }).or(absent).first().waitFor(waiting);
+    await page.getByRole("button", { name: "Close the details" }).click();
+    await page.mouse.move(0, 0);
+    await page.getByRole("heading", { name: "Live" }).click();
+    await absent.waitFor(waiting);
+    expect(await absent.innerText()).toContain("404");
+    await absent.click();
+    const call = details(page).getByRole("listitem").filter({ hasText: "photos/no dog.jpg" });
+    expect(await call.innerText()).toMatch(/get[^]*none/);
+    // The bar of a call has a text.
+    await call.getByRole("img", { name: /^from .* ms, for .* ms$/ }).waitFor();
+  });
+
+  it("lead to the object", async () => {
+    await send("holidays/sea.txt", { method: "PUT", body: "the sea" });
+    const page = await openLive("kind:request sea.txt");
+    await rowOf(page, "sea.txt").click(waiting);
+    await details(page).getByRole("link", { name: "photos/holidays/sea.txt" }).click();
+    await page.getByRole("region", { name: "Text of the object" }).waitFor();
+    expect(page.url()).toBe(
+      `${project.origin}/buckets/photos?prefix=holidays%2F&key=holidays%2Fsea.txt`,
+    );
+    await page.goBack();
+    await rowOf(page, "sea.txt").waitFor(waiting);
+  });
+});
+
+describe("calls of other programs", () => {
+  it("appear with their source, and lead to their object", async () => {
+    const page = await openLive();
+    await waitForStream(page);
+    const s3 = await s3Of(project);
+    await s3.send({ method: "PUT", target: "/backup/report.txt", body: "a report" });
+    const row = rowOf(page, "backup/report.txt");
+    await row.waitFor(waiting);
+    expect(await row.innerText()).toMatch(/Bucket[^]*put[^]*s3[^]*ok/);
+    expect(await rowOf(page, "heartbeat").first().innerText()).toContain("none");
+    await row.getByRole("link").click();
+    await page.getByText("a report").waitFor();
+    expect(page.url()).toContain("/buckets/backup?key=report.txt");
+  });
+
+  it("are DNS queries and calls of the record API, too", async () => {
+    const page = await openLive("-heartbeat");
+    const api = await recordApiOf(project);
+    const zone = await zoneId();
+    // The page follows DNS soon after it is opened.
+    await expect
+      .poll(async () => {
+        await askByHttp(project, "www.example.com", "A");
+        return rowOf(page, "www.example.com").count();
+      }, waiting)
+      .toBeGreaterThan(0);
+    await askByHttp(project, "absent.example.com", "AAAA");
+    await api.call("GET", `/zones/${zone}/dns_records?name=www.example.com`);
+    await api.call("GET", `/zones/${zone}/dns_records/none`);
+    const failed = rowOf(page, "dns_records/none");
+    await failed.waitFor(waiting);
+    expect(await failed.innerText()).toMatch(/API[^]*GET[^]*\(\d+\)[^]*http[^]*error/);
+    expect(await rowOf(page, "www.example.com", "Query").first().innerText()).toMatch(/A\s[^]*ok/);
+    const absent = rowOf(page, "absent.example.com");
+    expect(await absent.innerText()).toMatch(/AAAA[^]*NXDOMAIN[^]*none/);
+
+    await absent.getByRole("link").click();
+    await page.getByRole("heading", { name: "Ask" }).waitFor();
+    await page.getByText("NXDOMAIN").first().waitFor();
+    expect(page.url()).toBe(`${project.origin}/ask?name=absent.example.com&type=AAAA`);
+    await page.goBack();
+    await rowOf(page, "dns_records?name=www").getByRole("link").click(waiting);
+    await page.getByRole("row").filter({ hasText: "192.0.2.1" }).waitFor();
+    expect(page.url()).toBe(`${project.origin}/zones/example.com`);
+  });
+});
+
+it("what the page itself asks is not in the list", async () => {
+  const page = await openLive();
+  const askUntilSeen = async (name: string): Promise<void> => {
+    await expect
+      .poll(async () => {
+        await askByHttp(project, name, "A");
+        return rowOf(page, name).count();
+      }, waiting)
+      .toBeGreaterThan(0);
+  };
+  await askUntilSeen("one.example.com");
+  await page.keyboard.press("c");
+  await page.getByText("Nothing has happened yet").waitFor(waiting);
+  // Each query that appears is a question of the explorer to the companion worker.
+  await askUntilSeen("two.example.com");
+  await askUntilSeen("three.example.com");
+  const kinds = await page.locator("[data-serial] .live-kind").allTextContents();
+  expect(new Set(kinds)).toEqual(new Set(["Query"]));
+});
+
+describe("the filter", () => {
+  it("is a text with chips, and stands in the address", async () => {
+    await send("filter-one.txt", { method: "PUT", body: "1" });
+    await send("filter-two.txt");
+    const page = await openLive();
+    await rowOf(page, "filter-two.txt").waitFor(waiting);
+    await page.keyboard.press("/");
+    await page.keyboard.type("filter-");
+    await rowOf(page, "cat.jpg").first().waitFor({ state: "detached" });
+    await rowOf(page, "filter-one.txt").waitFor();
+    await page.getByRole("searchbox", { name: "Filter" }).fill("filter- is:none");
+    await rowOf(page, "filter-one.txt").waitFor({ state: "detached" });
+    await rowOf(page, "filter-two.txt").waitFor();
+
+    await page.getByRole("button", { name: "Queries" }).click();
+    await page.getByText("No entry matches the filter").waitFor();
+    expect(new URL(page.url()).searchParams.get("filter")).toBe("filter- is:none kind:query");
+    await page.getByRole("button", { name: "Queries" }).click();
+    await page.getByRole("button", { name: "Requests" }).click();
+    await page.reload();
+    await page.getByText("Connected").waitFor(waiting);
+    const chip = page.getByRole("button", { name: "Requests" });
+    expect(await chip.getAttribute("aria-pressed")).toBe("true");
+    const field = page.getByRole("searchbox", { name: "Filter" });
+    expect(await field.inputValue()).toBe("filter- is:none kind:request");
+
+    await field.fill("is:soon");
+    await page.getByText('"is:soon" matches nothing. After "is:" write ok, none, error.').waitFor();
+    await page.getByRole("combobox", { name: "Minimum duration" }).selectOption("1000");
+    expect(await field.inputValue()).toBe("is:soon >1000ms");
+  });
+});
+
+describe("the list", () => {
+  it("stays while it is paused, and says how much is new", async () => {
+    const page = await openLive();
+    await waitForStream(page);
+    await page.keyboard.press("Space");
+    await page.getByText("Paused").waitFor();
+    await send("paused.txt");
+    await page.getByRole("button", { name: /^\d+ new$/ }).waitFor(waiting);
+    expect(await rowOf(page, "paused.txt").count()).toBe(0);
+    await page.getByRole("button", { name: /^\d+ new$/ }).click();
+    await rowOf(page, "paused.txt").waitFor(waiting);
+    await send("later.txt");
+    await page.getByRole("button", { name: /^\d+ new$/ }).waitFor(waiting);
+    await page.getByRole("button", { name: /^Continue/ }).click();
+    await rowOf(page, "later.txt").waitFor();
+    await page.getByText("Connected").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("c");
+    await page.getByText("Nothing has happened yet").waitFor();
+    await send("after-clear.txt");
+    await rowOf(page, "after-clear.txt").waitFor(waiting);
+  });
+
+  it("works by the keyboard alone", async () => {
+    await send("keys-one.txt");
+    await send("keys-two.txt");
+    const page = await openLive("keys- kind:request");
+    await rowOf(page, "keys-one.txt").waitFor(waiting);
+    await rowOf(page, "keys-two.txt").waitFor(waiting);
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction(() => document.activeElement?.textContent?.includes("keys-two"));
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction(() => document.activeElement?.textContent?.includes("keys-one"));
+    await page.keyboard.press("Enter");
+    await details(page).getByText("looking for keys-one.txt").waitFor();
+    await page.keyboard.press("ArrowUp");
+    await details(page).getByText("looking for keys-two.txt").waitFor();
+    await page.keyboard.press("Escape");
+    await details(page).waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.activeElement?.textContent?.includes("keys-two"));
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.activeElement === document.body);
+    await page.keyboard.press("?");
+    const keys = page.getByRole("dialog", { name: "Keys" });
+    await keys.waitFor();
+    expect(await keys.innerText()).toContain("Pause or continue");
+  });
+
+  it("shows rates and durations with a text", async () => {
+    const page = await openLive();
+    const charts = page.getByRole("region", { name: /^Rates and durations/ });
+    await send("charted.txt");
+    await charts
+      .getByRole("img", { name: /^Requests: \d+ in the last second, at most [1-9]\d* a second/ })
+      .waitFor(waiting);
+    await charts.getByRole("img", { name: /^Bucket calls: .*at most [1-9]/ }).waitFor(waiting);
+    expect(await charts.innerText()).toMatch(/p50\s+[\d.]+ m?s/);
+  });
+
+  it("shows names that look like HTML, right-to-left names and the longest keys, as they are", async () => {
+    const html = "<img src=x onerror=document.title=1>";
+    const rightToLeft = "שלום-עולם.txt";
+    const longest = "k".repeat(1024);
+    const keys = [html, rightToLeft, longest];
+    const page = await openLive("kind:request");
+    for (const key of keys) await send(key);
+    const title = await page.title();
+    for (const key of keys) {
+      const row = rowOf(page, encodeURIComponent(key));
+      await row.waitFor(waiting);
+      await row.click();
+      await details(page).getByText(`looking for ${key}`, { exact: true }).waitFor();
+      await details(page)
+        .getByRole("link", { name: `photos/${key}` })
+        .waitFor();
+      await page.getByRole("button", { name: "Close the details" }).click();
+      await page.getByRole("heading", { name: "Live" }).click();
+    }
+    expect(await page.locator("img[src=x]").count()).toBe(0);
+    expect(await page.title()).toBe(title);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
+
+    await (
+      await s3Of(project)
+    ).send({ method: "PUT", target: `/backup/${encodeURIComponent(html)}` });
+    await page.getByRole("searchbox", { name: "Filter" }).fill("kind:bucket source:s3");
+    await rowOf(page, `backup/${html}`).waitFor(waiting);
+    expect(await page.locator("img[src=x]").count()).toBe(0);
+  });
+
+  it("goes on after the server was away, and says so meanwhile", async () => {
+    const s3 = await s3Of(project);
+    const stateFolder = project.dev.persistFolder;
+    const buckets = ["photos", "backup"];
+    const first = await startExplorer({ stateFolder, buckets, port: 0 });
+    onTestFinished(() => first.close());
+    const page = await browser.open(first.url, { expectedErrors: /ERR_|Failed to load/ });
+    await page.goto(`${new URL(first.url).origin}/live`);
+    await page.getByText("Connected").waitFor(waiting);
+    await page.getByText("Requests of a script appear here when ledge dev serves").waitFor();
+    const putUntilSeen = async (name: string): Promise<void> => {
+      await expect
+        .poll(async () => {
+          await s3.send({ method: "PUT", target: `/backup/${name}`, body: name });
+          return rowOf(page, `backup/${name}`).count();
+        }, waiting)
+        .toBeGreaterThan(0);
+    };
+    await putUntilSeen("before");
+    await first.close();
+    await page.getByText("The explorer does not answer.").waitFor(waiting);
+    expect(await rowOf(page, "backup/before").count()).toBeGreaterThan(0);
+    const second = await startExplorer({ stateFolder, buckets, port: first.port });
+    onTestFinished(() => second.close());
+    expect(second.url).toBe(first.url);
+    await page.getByText("Connected").waitFor(waiting);
+    await putUntilSeen("after");
+    expect(await rowOf(page, "backup/before").count()).toBeGreaterThan(0);
+  });
+
+  it.each([
+    { colorScheme: "light", width: 1280 },
+    { colorScheme: "dark", width: 1280 },
+    { colorScheme: "dark", width: 340 },
+  ] as const)("has no violation of axe-core, $colorScheme at $width px", async (form) => {
+    await send("axe.txt");
+    const page = await openLive("", {
+      colorScheme: form.colorScheme,
+      viewport: { width: form.width, height: 800 },
+    });
+    await rowOf(page, "/axe.txt").first().click(waiting);
+    await details(page).getByText("looking for axe.txt").waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+/**
+ * The pictures of `docs/explorer.md`. With LEDGE_SCREENSHOTS=1 they are written into `docs/images`;
+ * otherwise into a temporary folder, because each run has other times and ports.
+ */
+import { mkdtempSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { useBrowser } from "./support/browser.ts";
+import { fillBuckets, fillZone, makeActivity, shownPicture } from "./support/demonstration.ts";
+import { askByHttp, s3Of } from "./support/programs.ts";
+import { serveProject } from "./support/served-project.ts";
+
+const project = serveProject();
+const browser = useBrowser();
+
+const isKept = process.env["LEDGE_SCREENSHOTS"] === "1";
+const folder = isKept
+  ? fileURLToPath(new URL("../../docs/images", import.meta.url))
+  : mkdtempSync(join(tmpdir(), "ledge-screenshots-"));
+const waiting = { timeout: 60_000 };
+/** The pictures are in the package. */
+const bytesMax = 150_000;
+const schemes = ["light", "dark"] as const;
+
+beforeAll(async () => {
+  mkdirSync(folder, { recursive: true });
+  await fillBuckets(project, await browser.open(project.explorerUrl));
+  await fillZone(project);
+});
+
+afterAll(() => {
+  if (!isKept) rmSync(folder, { recursive: true, force: true });
+});
+
+afterEach(async () => {
+  const conditions = { bucketFaults: [], dnsFaults: [] };
+  await changeConditions({ ...conditions, latencyMilliseconds: 0, clockOffsetMilliseconds: 0 });
+});
+
+async function changeConditions(conditions: object): Promise<void> {
+  await project.call("/api/conditions", { method: "PUT", body: JSON.stringify(conditions) });
+}
+
+async function open(
+  place: string,
+  colorScheme: (typeof schemes)[number],
+  width = 1280,
+): Promise<Page> {
+  const page = await browser.open(project.explorerUrl, {
+    colorScheme,
+    viewport: { width, height: 800 },
+    reducedMotion: "reduce",
+  });
+  await page.goto(`${project.origin}${place}`);
+  return page;
+}
+
+/** A picture of the page, with its width and height as the file has them. */
+async function take(page: Page, name: string): Promise<{ width: number; height: number }> {
+  const path = join(folder, `explorer-${name}.png`);
+  await page.screenshot({ path, animations: "disabled", caret: "hide" });
+  const bytes = readFileSync(path);
+  expect(bytes.subarray(1, 4).toString()).toBe("PNG");
+  expect(bytes.length).toBeLessThan(bytesMax);
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
+
+const wide = { width: 1280, height: 800 };
+
+describe.each(schemes)("the pictures, %s", (scheme) => {
+  it("show objects with the details of an image", async () => {
+    const query = new URLSearchParams({ prefix: "albums/alps/", key: shownPicture });
+    const page = await open(`/buckets/photos?${query.toString()}`, scheme);
+    await page.getByRole("row").filter({ hasText: "valley.png" }).waitFor(waiting);
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll("main img")].some(
+        (image) => (image as HTMLImageElement).naturalWidth === 640,
+      ),
+    );
+    expect(await take(page, `objects-${scheme}`)).toEqual(wide);
+  });
+
+  it("show records", async () => {
+    const page = await open("/zones/example.com", scheme);
+    await page.getByRole("row").filter({ hasText: "_imaps._tcp" }).waitFor(waiting);
+    expect(await take(page, `records-${scheme}`)).toEqual(wide);
+  });
+
+  it("show the activity with the calls of a request", async () => {
+    const page = await open("/live", scheme);
+    const row = (hasText: string) => page.getByRole("row").filter({ hasText });
+    // The page follows other programs soon after it is opened.
+    const s3 = await s3Of(project);
+    await expect
+      .poll(async () => {
+        await askByHttp(project, "first.example.com", "A");
+        await s3.send({ method: "GET", target: "/backup/first" });
+        return Promise.all([row("first.example.com").count(), row("backup/first").count()]);
+      }, waiting)
+      .not.toContain(0);
+    await page.keyboard.press("c");
+    await page.getByText("Nothing has happened yet").waitFor(waiting);
+    await makeActivity(project);
+    for (const text of ["old.example.com", "2026-08-02", `/${shownPicture}`]) {
+      await row(text).first().waitFor(waiting);
+    }
+    // The charts have whole seconds only.
+    const charts = page.getByRole("region", { name: /^Rates and durations/ });
+    await expect.poll(() => charts.innerText(), waiting).toMatch(/^Requests[^]*p50\s+\d/);
+    await row(`/${shownPicture}`).first().click(waiting);
+    const details = page.getByRole("complementary", { name: "Details of the entry" });
+    await details.getByText(`looking for ${shownPicture}`).waitFor();
+    await page.getByRole("heading", { name: "Live" }).hover();
+    expect(await take(page, `live-${scheme}`)).toEqual(wide);
+  });
+
+  it("show conditions in force", async () => {
+    await changeConditions({
+      bucketFaults: [{ text: "put:photos/uploads/*:10001" }, { text: "get:backup:slow=2s" }],
+      dnsFaults: [{ text: "dns:servfail:api.example.com/A:times=2" }],
+      latencyMilliseconds: 150,
+      clockOffsetMilliseconds: 8 * 86_400_000,
+    });
+    await fetch(`${project.dev.url}/uploads/harbour.txt`, { method: "PUT", body: "harbour" });
+    const page = await open("/conditions", scheme);
+    await page.getByText("1 hit").waitFor(waiting);
+    await page.getByText("3 faults").waitFor(waiting);
+    expect(await take(page, `conditions-${scheme}`)).toEqual(wide);
+  });
+});
+
+it("a picture shows objects on a narrow screen", async () => {
+  const page = await open("/buckets/photos?prefix=albums%2Falps%2F", "light", 390);
+  await page.getByRole("row").filter({ hasText: "valley.png" }).waitFor(waiting);
+  expect(await take(page, "objects-narrow")).toEqual({ width: 390, height: 800 });
+});
