@@ -114,7 +114,10 @@ function statesOfGroup(groupId: number): string[] {
 
 /** Starts `ledge dev` on free ports. */
 export function ledgeDev(folder: string, ...args: string[]): DevProcess {
-  const ports = ["--port", "0", "--s3-port", "0", "--dns-port", "0", "--dns-api-port", "0"];
+  const ports = ["port", "s3-port", "explorer-port", "dns-port", "dns-api-port"].flatMap((name) => [
+    `--${name}`,
+    "0",
+  ]);
   return new DevProcess(process.execPath, [ledge, "dev", ...ports, ...args], folder);
 }
 
