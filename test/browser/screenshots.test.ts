@@ -90,10 +90,10 @@ describe.each(schemes)("the pictures, %s", (scheme) => {
   });
 
   it("show the activity with the calls of a request", async () => {
+    const s3 = await s3Of(project);
     const page = await open("/live", scheme);
     const row = (hasText: string) => page.getByRole("row").filter({ hasText });
     // The page follows other programs soon after it is opened.
-    const s3 = await s3Of(project);
     await expect
       .poll(async () => {
         await askByHttp(project, "first.example.com", "A");
@@ -101,9 +101,11 @@ describe.each(schemes)("the pictures, %s", (scheme) => {
         return Promise.all([row("first.example.com").count(), row("backup/first").count()]);
       }, waiting)
       .not.toContain(0);
+    await askByHttp(project, "last.example.com", "A");
+    await row("last.example.com").waitFor(waiting);
     await page.keyboard.press("c");
     await page.getByText("Nothing has happened yet").waitFor(waiting);
-    await makeActivity(project);
+    await makeActivity(project, s3);
     for (const text of ["old.example.com", "2026-08-02", `/${shownPicture}`]) {
       await row(text).first().waitFor(waiting);
     }

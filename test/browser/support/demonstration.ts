@@ -1,7 +1,8 @@
 /** A project with the data of the documentation's pictures: photos, settings, a zone, and activity. */
 import type { Page } from "playwright-core";
+import type { S3TestClient } from "../../s3/support/s3-client.ts";
 import { put } from "./contents.ts";
-import { askByHttp, recordApiOf, s3Of } from "./programs.ts";
+import { askByHttp, recordApiOf } from "./programs.ts";
 import type { ServedProject } from "./served-project.ts";
 
 const texts: Readonly<Record<string, readonly [content: string, contentType: string]>> = {
@@ -62,12 +63,11 @@ export async function fillZone(project: ServedProject): Promise<void> {
 }
 
 /** What the pictures of the live view show: the last request is `GET /albums/alps/sunrise.png`. */
-export async function makeActivity(project: ServedProject): Promise<void> {
+export async function makeActivity(project: ServedProject, s3: S3TestClient): Promise<void> {
   const send = async (key: string, init?: RequestInit): Promise<void> => {
     const response = await fetch(`${project.dev.url}/${key}`, init);
     await response.arrayBuffer();
   };
-  const s3 = await s3Of(project);
   await askByHttp(project, "photos.example.com", "A");
   await send("uploads/harbour.txt", { method: "PUT", body: "the harbour at noon" });
   await s3.send({ method: "GET", target: "/backup/2026-08-01.tar.gz" });

@@ -6,8 +6,9 @@ import { s3ClientOf } from "../../s3/support/served-s3.ts";
 import type { ServedProject } from "./served-project.ts";
 
 /** A program that uses the S3-compatible API. */
-export function s3Of({ dev }: ServedProject): Promise<S3TestClient> {
-  return s3ClientOf({ waitForOutput: async (pattern) => found(pattern, await dev.summary()) });
+export async function s3Of({ dev }: ServedProject): Promise<S3TestClient> {
+  const summary = await dev.summary();
+  return s3ClientOf({ waitForOutput: async (pattern) => found(pattern, summary) });
 }
 
 /** A program that uses the record API. */
