@@ -96,13 +96,17 @@ describe.each(schemes)("the pictures, %s", (scheme) => {
     // The page follows other programs soon after it is opened.
     await expect
       .poll(async () => {
-        await askByHttp(project, "first.example.com", "A");
-        await s3.send({ method: "GET", target: "/backup/first" });
-        return Promise.all([row("first.example.com").count(), row("backup/first").count()]);
+        await askByHttp(project, `first-${scheme}.example.com`, "A");
+        await s3.send({ method: "GET", target: `/backup/first-${scheme}` });
+        return Promise.all([
+          row(`first-${scheme}.example.com`).count(),
+          row(`backup/first-${scheme}`).count(),
+        ]);
       }, waiting)
       .not.toContain(0);
-    await askByHttp(project, "last.example.com", "A");
-    await row("last.example.com").waitFor(waiting);
+    // The list has the entries of the other picture, too. What comes after the last query is shown.
+    await askByHttp(project, `last-${scheme}.example.com`, "A");
+    await row(`last-${scheme}.example.com`).waitFor(waiting);
     await page.keyboard.press("c");
     await page.getByText("Nothing has happened yet").waitFor(waiting);
     await makeActivity(project, s3);
