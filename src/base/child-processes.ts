@@ -113,20 +113,51 @@ function followLines(
  * Miniflare starts a crashed runtime again, but wrangler's proxy in front of the script then has
  * the old address of the script, and requests wait forever. So the dev server needs to know.
  *
+ * An interrupt from the terminal reaches the runtimes too, and is no crash. So Miniflare learns of
+ * the end of the runtime when `onCrash` calls `tell`, or when Miniflare itself stops the runtime.
+ *
  * @returns a function that ends the watch
  */
-export function watchCrashes(onCrash: (signal: string) => void): () => void {
+export function watchCrashes(onCrash: (signal: string, tell: () => void) => void): () => void {
   let watching = true;
   const end = watchChildren((child) =>
-    child.once("exit", (_, signal) => {
-      if (!watching || loopbackPortOf(child) === null) return;
+    holdExit(child, (signal, tell) => {
+      if (!watching || loopbackPortOf(child) === null) return tell();
       followOutput(child);
-      if (signal !== null && !child.killed) onCrash(signal);
+      if (signal === null || child.killed) return tell();
+      onCrash(signal, tell);
     }),
   );
   return () => {
     watching = false;
     end();
+  };
+}
+
+/**
+ * Calls `onExit` when the child has ended. The listeners of "exit" are called by `tell`, or after a
+ * call of `kill()`, whose caller waits for the event.
+ */
+function holdExit(
+  child: ChildProcess,
+  onExit: (signal: NodeJS.Signals | null, tell: () => void) => void,
+): void {
+  const emit: (event: string, ...details: unknown[]) => boolean = child.emit.bind(child);
+  const kill = child.kill.bind(child);
+  child.emit = (event: string, ...details: unknown[]): boolean => {
+    if (event !== "exit") return emit(event, ...details);
+    let isTold = false;
+    const tell = (): void => {
+      if (isTold) return;
+      isTold = true;
+      emit(event, ...details);
+    };
+    child.kill = (signal) => {
+      queueMicrotask(tell);
+      return kill(signal);
+    };
+    onExit(details[1] as NodeJS.Signals | null, tell);
+    return true;
   };
 }
 

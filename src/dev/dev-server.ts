@@ -276,6 +276,8 @@ export class DevServer implements RunningDev {
 
   async #stop(): Promise<void> {
     this.#endWatch();
+    // An interrupt from the terminal may have ended the runtimes already.
+    this.#supervisor?.expectStop();
     await Promise.all([this.#s3?.stop(), this.#explorer?.stop()]);
     // The script first: an `unsafe` binding to DNS would take over the zones that DNS gives up.
     await this.#supervisor?.stop();

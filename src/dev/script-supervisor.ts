@@ -89,8 +89,13 @@ export class ScriptSupervisor {
     });
   }
 
-  async stop(): Promise<void> {
+  /** From now on the end of a runtime is no crash, and nothing starts again. */
+  expectStop(): void {
     this.#stopped = true;
+  }
+
+  async stop(): Promise<void> {
+    this.expectStop();
     await within(stopMilliseconds, this.#changes);
     await this.#end();
   }
@@ -101,10 +106,12 @@ export class ScriptSupervisor {
       afterwards: (event) => this.#onEvent(environment, event),
     });
     this.#environment = environment;
-    this.#endWatch = watchCrashes((signal) => {
+    this.#endWatch = watchCrashes((signal, tell) => {
       // An interrupt from the terminal can end the runtimes before it reaches this process.
       setTimeout(() => {
-        if (environment !== this.#environment || this.#stopped) return;
+        if (this.#stopped) return;
+        tell();
+        if (environment !== this.#environment) return;
         this.#options.onCrash(signal);
         this.#retry();
       }, interruptMilliseconds);
