@@ -126,7 +126,10 @@ test("without [dns], DNS starts with the first request and with the first comman
   const [, api] = /^DNS API {4}(\S+) \(starts with the first request\)$/m.exec(
     first.lines.join("\n"),
   ) as RegExpExecArray;
-  const zones = await fetch(`${api}/zones`, { headers: apiHeaders });
+  const zones = await fetch(`${api}/zones`, { headers: apiHeaders }).catch((cause: unknown) => {
+    // DNS says in the log why it does not start.
+    throw new Error(first.lines.join("\n"), { cause });
+  });
   expect(await zones.json()).toMatchObject({ success: true, result: [] });
   await expect
     .poll(() => first.lines.join("\n"))

@@ -181,7 +181,7 @@ describe("zones of a binding of an earlier version", () => {
     await first.dispatchFetch("http://script/", { method: "POST" });
     await first.dispose();
     await vi.waitFor(() => expect(existsSync(join(state, "v3/dns/owner.json"))).toBe(false), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     makeOld(state);
     const lines: string[] = [];

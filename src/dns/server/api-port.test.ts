@@ -104,3 +104,17 @@ it("closes a connection whose first head does not end, and no connection after a
   expect(answer.toString()).toMatch(/\r\n\r\nok$/);
   whole.destroy();
 });
+
+it("answers a head that has arrived in time, after a stall of the process", async () => {
+  const headMilliseconds = 50;
+  const target = join(folder, "worker");
+  const port = await ApiPort.open({ host: "127.0.0.1", port: 0, target, headMilliseconds });
+  onTestFinished(() => port.close());
+  const client = connectPlain(port.port, "127.0.0.1");
+  await once(client, "connect");
+  // The port accepts the connection in one of these turns.
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+  client.write("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * headMilliseconds);
+  expect(await text(client)).toMatch(/\r\n\r\nok$/);
+});

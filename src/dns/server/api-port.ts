@@ -100,7 +100,11 @@ export class ApiPort {
     this.#follow(client);
     let start = Buffer.alloc(0);
     let isWaiting = true;
-    const limit = setTimeout(() => client.destroy(), this.#headMilliseconds).unref();
+    const end = (): void => {
+      if (isWaiting) client.destroy();
+    };
+    // After a stall of this process, the head that has arrived meanwhile is read first.
+    const limit = setTimeout(() => setImmediate(end), this.#headMilliseconds).unref();
     client.once("close", () => clearTimeout(limit));
     const read = (piece: Buffer): void => {
       start = Buffer.concat([start, piece]);
@@ -114,9 +118,7 @@ export class ApiPort {
     };
     client.on("data", read);
     // A client that sends no complete request gets no response.
-    client.once("end", () => {
-      if (isWaiting) client.destroy();
-    });
+    client.once("end", end);
   }
 
   /** @param lastRequest the head of the request whose response ends the connection */

@@ -1,6 +1,6 @@
 /** The zones of a listener thread, against a fake companion worker. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { secretHeader, stateLines, zonesPath } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
@@ -48,7 +48,7 @@ async function start(initial: ZoneData | null) {
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const serial = () => zones.get("z")?.serial ?? null;
-  return { worker, zones, replicated, origin, serial };
+  return { worker, server, zones, replicated, origin, serial };
 }
 
 describe("ReplicatedZones", () => {
@@ -70,6 +70,21 @@ describe("ReplicatedZones", () => {
     await replicated.apply([change(3, "x"), change(4, "b")]);
     expect(serial()).toBe(5);
     expect(worker.requests).toBe(2);
+  });
+
+  it("sends a request again that meets the end of an idle connection", async () => {
+    const { worker, server, replicated, origin, serial } = await start(data(1, ["a"]));
+    const connections = new Set<Socket>();
+    server.prependListener("request", ({ socket }: IncomingMessage) => {
+      if (connections.has(socket)) socket.destroy();
+      connections.add(socket);
+    });
+    await replicated.load(origin);
+    expect(serial()).toBe(1);
+    worker.zone = data(5, ["a", "b"]);
+    await replicated.apply([change(4, "b")]);
+    expect(serial()).toBe(5);
+    expect(connections.size).toBe(3);
   });
 
   it("applies a publication that arrives during a load after the load", async () => {

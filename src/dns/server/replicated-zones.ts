@@ -121,7 +121,15 @@ export class ReplicatedZones {
     const headers = { [secretHeader]: this.#options.secret };
     const request = send(url, { method, agent: this.#agent, headers });
     request.end(content);
-    const [response] = (await once(request, "response")) as [IncomingMessage];
+    let response: IncomingMessage;
+    try {
+      [response] = (await once(request, "response")) as [IncomingMessage];
+    } catch (error) {
+      const isReset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (!isReset || !request.reusedSocket) throw error;
+      // workerd closes idle connections, and this request has met the end of its connection.
+      return this.#open(method, path, content);
+    }
     // An error of the connection ends the response with an error too.
     request.on("error", () => {});
     if (response.statusCode === 200 || response.statusCode === 204) return response;

@@ -4,6 +4,7 @@
  */
 import { isIPv6 } from "node:net";
 import { readConfig } from "../../config/read-config.ts";
+import { fetchAlone } from "../../base/fetch-alone.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
 import {
@@ -262,7 +263,7 @@ export function describeCredentials(variables: DnsVariables): string[] {
 }
 
 async function zoneNames(url: string, { email, key }: DnsConfig): Promise<string[]> {
-  const zones = await new ApiClient(url, { email, key }).zones();
+  const zones = await new ApiClient(url, { email, key }, fetchAlone).zones();
   return zones.map(({ name }) => name);
 }
 

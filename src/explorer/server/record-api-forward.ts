@@ -1,4 +1,5 @@
 /** Forwards calls of the page to the record API, with the access of the project. */
+import { fetchAlone, type FetchAloneOptions } from "../../base/fetch-alone.ts";
 import { CallError, type ExplorerCall, type ExplorerResponse, type Route } from "./call.ts";
 import type { DnsAccess } from "./context.ts";
 import { recordApiPath } from "./record-api-path.ts";
@@ -35,8 +36,6 @@ export async function forwardCall(
       headers: {
         ...headers,
         ...(contentType !== undefined && { "content-type": contentType }),
-        // workerd closes idle connections, and a POST that meets the end is lost.
-        connection: "close",
       },
       ...(body.length > 0 && { body }),
     },
@@ -63,7 +62,11 @@ async function readBody({ body }: ExplorerCall): Promise<Buffer<ArrayBuffer>> {
 }
 
 /** The signals count until the head arrives: the sender of the body ends it when the browser goes away. */
-async function fetchAnswer(url: URL, init: RequestInit, gone: AbortSignal): Promise<Response> {
+async function fetchAnswer(
+  url: URL,
+  init: FetchAloneOptions,
+  gone: AbortSignal,
+): Promise<Response> {
   const ended = new AbortController();
   const late = setTimeout(
     () => ended.abort(new Error("no answer arrived in time")),
@@ -72,7 +75,7 @@ async function fetchAnswer(url: URL, init: RequestInit, gone: AbortSignal): Prom
   const leave = (): void => ended.abort(new Error("the page has gone away"));
   gone.addEventListener("abort", leave);
   try {
-    return await fetch(url, { ...init, signal: ended.signal });
+    return await fetchAlone(url, { ...init, signal: ended.signal });
   } catch (error) {
     const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException };
     const reason = cause?.code ?? cause?.message ?? message;
