@@ -1,6 +1,7 @@
 /**
  * The explorer with a bucket of 1,000,000 keys, beside wrangler's explorer with 10,000 keys of its own:
- * the time to the first rows, the memory of the tab, and the frames while a person scrolls.
+ * the time from a click and from the address to the first rows, the memory of the tab, and the frames while a
+ * person scrolls.
  *
  *     npm run bench -- explorer [--quick]
  *
@@ -13,7 +14,7 @@ import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 import { startExplorer } from "../dist/index.js";
 import { findChromium } from "../test/browser/support/chromium.ts";
-import { measureTab, type TabMeasurement } from "./explorer/tab.ts";
+import { measureTab, type MeasuredTab, type TabMeasurement } from "./explorer/tab.ts";
 import { startWranglerExplorer } from "./explorer/wrangler-explorer.ts";
 import { fillBuckets } from "./store/fill.ts";
 import { median } from "./store/measure.ts";
@@ -36,18 +37,29 @@ try {
   const wrangler = await startWranglerExplorer(join(folder, "wrangler"), "large");
   try {
     const origin = new URL(explorer.url).origin;
-    const tabs = {
+    const bucketUrl = `${origin}/buckets/large`;
+    const tabs: Readonly<Record<string, MeasuredTab>> = {
       "folders of 1,000,000 keys": {
         enter: explorer.url,
-        url: `${origin}/buckets/large`,
-        row: "[role=row] a",
+        linkUrl: `${origin}/buckets`,
+        link: 'a[href="/buckets/large"]',
+        url: bucketUrl,
+        row: "[role=grid] [role=row] a",
       },
       "a folder of 10,000 of them": {
         enter: explorer.url,
-        url: `${origin}/buckets/large?prefix=folder-042%2F`,
-        row: "[role=row] a",
+        linkUrl: bucketUrl,
+        link: '[role=grid] a[title="folder-007/"]',
+        url: `${bucketUrl}?prefix=folder-007%2F`,
+        row: '[role=grid] a[title^="folder-007/"]:not([title="folder-007/"])',
       },
-      "wrangler, 10,000 keys": { enter: wrangler.url, url: wrangler.bucketUrl, row: "tbody tr" },
+      "wrangler, 10,000 keys": {
+        enter: wrangler.url,
+        linkUrl: wrangler.url,
+        link: `a[href$="/r2/large"]`,
+        url: wrangler.bucketUrl,
+        row: "tbody tr",
+      },
     };
     const measured = new Map<string, TabMeasurement[]>();
     // The first round fills the caches and does not count.
@@ -65,7 +77,8 @@ try {
         Object.keys(tabs).map((name) => [
           name,
           {
-            "first rows, ms": Math.round(of(name, "firstRowsMilliseconds")),
+            "click to rows, ms": Math.round(of(name, "clickMilliseconds")),
+            "address to rows, ms": Math.round(of(name, "firstRowsMilliseconds")),
             "of these the list, ms": Math.round(of(name, "listMilliseconds")),
             "memory, MiB": of(name, "memoryMebibytes").toFixed(1),
             "frames a second": Math.round(of(name, "framesPerSecond")),

@@ -175,7 +175,7 @@ describe("the preview of an object", () => {
     );
     expect(time).toBe(500);
     // From a place in the middle: the browser has not read what is before.
-    await expect.poll(() => Math.max(...ranges), { timeout: 20_000 }).toBeGreaterThan(4_000_000);
+    await expect.poll(() => Math.max(...ranges)).toBeGreaterThan(4_000_000);
   });
 
   it("shows a PDF document in a frame without a sandbox", async () => {
@@ -237,9 +237,7 @@ describe("the metadata of an object", () => {
     });
     expect(await page.getByLabel("Content language").inputValue()).toBe("de");
     await page.getByRole("button", { name: "Load again" }).click();
-    await expect
-      .poll(() => page.getByLabel("Content type").inputValue(), { timeout: 20_000 })
-      .toBe("text/markdown");
+    await expect.poll(() => page.getByLabel("Content type").inputValue()).toBe("text/markdown");
     expect(await page.getByLabel("Content language").inputValue()).toBe("de");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The metadata is saved.").waitFor();
@@ -248,7 +246,7 @@ describe("the metadata of an object", () => {
       contentLanguage: "de",
     });
     const text = page.getByRole("region", { name: "Text of the object" });
-    await expect.poll(() => text.textContent(), { timeout: 20_000 }).toBe("new content");
+    await expect.poll(() => text.textContent()).toBe("new content");
   });
 
   it("says that another program has changed the metadata", async () => {

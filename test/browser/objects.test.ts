@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
-import { put } from "./support/contents.ts";
+import { keysOf, put } from "./support/contents.ts";
 import { serveProject } from "./support/served-project.ts";
 
 const project = serveProject();
@@ -41,15 +41,6 @@ async function names(page: Page): Promise<string[]> {
   return page.getByRole("rowheader").allTextContents();
 }
 
-/** The keys below a prefix, as the server has them. */
-async function keysOf(bucket: string, prefix: string): Promise<string[]> {
-  const query = new URLSearchParams({ prefix });
-  const { objects: found } = await project.call<{ objects: { key: string }[] }>(
-    `/api/buckets/${bucket}/objects?${query.toString()}`,
-  );
-  return found.map(({ key }) => key);
-}
-
 describe("the list of objects", () => {
   it("shows folders first, and opens them by a click and by the breadcrumbs", async () => {
     const page = await openBucket("photos");
@@ -70,6 +61,18 @@ describe("the list of objects", () => {
     await page.getByRole("row", { name: /a\.txt/ }).waitFor();
     await page.reload();
     await page.getByRole("row", { name: /a\.txt/ }).waitFor();
+  });
+
+  it("is requested once, before the scripts of the page run", async () => {
+    const page = await openBucket("photos?prefix=docs%2F&sort=-size");
+    await page.getByRole("row", { name: /a\.txt/ }).waitFor();
+    const initiators = await page.evaluate(() =>
+      (performance.getEntriesByType("resource") as PerformanceResourceTiming[])
+        .filter(({ name }) => name.includes("/objects?"))
+        .map(({ initiatorType }) => initiatorType),
+    );
+    // A request of a script would have the initiator "fetch".
+    expect(initiators).toEqual(["link"]);
   });
 
   it("shows names that look like HTML, right-to-left names and the longest keys, as they are", async () => {
@@ -161,7 +164,7 @@ describe("actions on objects", () => {
     await page.getByRole("checkbox", { name: "Select a", exact: true }).uncheck();
     await page.keyboard.press("Delete");
     await page.getByText(/deleted in \d+ s/).waitFor();
-    await expect.poll(() => keysOf("photos", "trash/"), { timeout: 30_000 }).toEqual(["trash/a"]);
+    await expect.poll(() => keysOf(project, "photos", "trash/")).toEqual(["trash/a"]);
     await page
       .getByRole("checkbox", { name: "Select b", exact: true })
       .waitFor({ state: "detached" });
@@ -183,10 +186,8 @@ describe("actions on objects", () => {
     await copy.getByRole("combobox").selectOption("backup");
     await copy.getByRole("textbox").fill("copied/");
     await copy.getByRole("button", { name: "Copy" }).click();
-    await expect
-      .poll(() => keysOf("backup", "copied/"), { timeout: 20_000 })
-      .toEqual(["copied/sub/two.txt"]);
-    expect(await keysOf("photos", "work/")).toEqual(["work/sub/two.txt", "work/uno.txt"]);
+    await expect.poll(() => keysOf(project, "backup", "copied/")).toEqual(["copied/sub/two.txt"]);
+    expect(await keysOf(project, "photos", "work/")).toEqual(["work/sub/two.txt", "work/uno.txt"]);
     await page.getByRole("checkbox", { name: "Select sub/" }).check();
     await page.getByRole("checkbox", { name: "Select uno.txt" }).uncheck();
     await page.keyboard.press("m");
@@ -194,6 +195,6 @@ describe("actions on objects", () => {
     await move.getByRole("textbox").fill("moved/");
     await move.getByRole("button", { name: "Move" }).click();
     await page.getByRole("row", { name: /sub/ }).waitFor({ state: "detached" });
-    expect(await keysOf("photos", "moved/")).toEqual(["moved/sub/two.txt"]);
+    expect(await keysOf(project, "photos", "moved/")).toEqual(["moved/sub/two.txt"]);
   });
 });

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accessibilityProblems, useBrowser } from "./support/browser.ts";
-import { put } from "./support/contents.ts";
+import { keysOf as keysOfBucket, put } from "./support/contents.ts";
 import { PartGate } from "./support/part-gate.ts";
 import { writeRandomFile } from "./support/random-file.ts";
 import { serveProject } from "./support/served-project.ts";
@@ -31,7 +31,6 @@ function writeFile(name: string, content: string): string {
 
 async function openFolder(prefix: string, options = {}): Promise<Page> {
   const page = await browser.open(project.explorerUrl, options);
-  page.setDefaultTimeout(90_000);
   await page.goto(`${project.origin}/buckets/photos?${new URLSearchParams({ prefix }).toString()}`);
   await page.getByRole("button", { name: "Upload files" }).waitFor();
   return page;
@@ -62,11 +61,8 @@ async function hashOf(key: string): Promise<string> {
   return hash.digest("hex");
 }
 
-async function keysOf(prefix: string): Promise<string[]> {
-  const { objects } = await project.call<{ objects: { key: string }[] }>(
-    `/api/buckets/photos/objects?${new URLSearchParams({ prefix }).toString()}`,
-  );
-  return objects.map(({ key }) => key);
+function keysOf(prefix: string): Promise<string[]> {
+  return keysOfBucket(project, "photos", prefix);
 }
 
 interface Upload {
@@ -125,7 +121,7 @@ describe("files", () => {
     await page.getByLabel("Folder to upload").setInputFiles(holiday);
     await page.getByRole("row", { name: "holiday/" }).waitFor();
     await expect
-      .poll(() => keysOf("folders/"), { timeout: 20_000 })
+      .poll(() => keysOf("folders/"))
       .toEqual(["folders/holiday/day 1/לילה/a.txt", "folders/holiday/list.txt"]);
     expect(await textOf("folders/holiday/day 1/לילה/a.txt")).toBe("night");
   });
@@ -248,7 +244,7 @@ describe("an upload that a reload interrupts", () => {
       await expect
         .poll(() => partsOf("interrupted/"), { timeout: interruptedMilliseconds, interval: 500 })
         .toEqual(numbers(1, half));
-      await expect.poll(() => gate.held, { timeout: 20_000 }).toBeGreaterThan(0);
+      await expect.poll(() => gate.held).toBeGreaterThan(0);
 
       await page.reload();
       gate.forget();

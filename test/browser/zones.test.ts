@@ -1,25 +1,15 @@
 /** Zones in a browser: what a person does with zones, records and questions, and what the page shows. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  chromium,
-  type Browser,
-  type BrowserContext,
-  type Locator,
-  type Page,
-} from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DnsRecord } from "../../src/explorer/api/zones-api.ts";
 import { serveExplorer, type RunningExplorer } from "../../src/explorer/server/start-explorer.ts";
 import { credentials } from "../dns/support/client.ts";
+import { accessibilityProblems, useBrowser } from "./support/browser.ts";
 import { startTestDns, type TestDns } from "../dns/support/running-dns.ts";
 
-const axeSource = readFileSync(
-  createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
-  "utf8",
-);
 const stateFolder = mkdtempSync(join(tmpdir(), "ledge-explorer-browser-"));
 const markup = "<img src=x onerror='document.title=1'>";
 const hosts = Array.from({ length: 250 }, (_, index) => ({
@@ -29,11 +19,9 @@ const hosts = Array.from({ length: 250 }, (_, index) => ({
 }));
 let dns: TestDns;
 let explorer: RunningExplorer;
-let browser: Browser;
-let context: BrowserContext;
+const browser = useBrowser();
 let page: Page;
 let zoneId: string;
-let said: string[];
 
 beforeAll(async () => {
   dns = await startTestDns({
@@ -65,31 +53,17 @@ beforeAll(async () => {
     },
   );
   zoneId = ((await dns.client.ok("GET", "/zones?name=example.org")) as { id: string }[])[0]!.id;
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 });
 
 afterAll(async () => {
-  await browser?.close();
   await explorer?.close();
   await dns?.stop();
   rmSync(stateFolder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 beforeEach(async () => {
-  context = await browser.newContext();
-  page = await context.newPage();
-  said = [];
-  page.on("console", (message) => {
-    // A refusal of the record API is a response with 400, which the browser mentions.
-    if (message.type() === "error" && !message.text().includes("400")) said.push(message.text());
-  });
-  page.on("pageerror", (error) => said.push(error.message));
-  await page.goto(explorer.url);
-});
-
-afterEach(async () => {
-  await context.close();
-  if (said.length > 0) throw new Error(`The console of the page said: ${said.join("\n")}`);
+  // The browser mentions the status of a refusal.
+  page = await browser.open(explorer.url, { expectedErrors: /\b400\b/ });
 });
 
 async function open(path: string): Promise<void> {
@@ -106,15 +80,6 @@ async function recordsNamed(name: string): Promise<DnsRecord[]> {
 
 async function makeRecord(record: Record<string, unknown>): Promise<DnsRecord> {
   return (await dns.client.ok("POST", `/zones/${zoneId}/dns_records`, record)) as DnsRecord;
-}
-
-async function violations(): Promise<unknown[]> {
-  // The policy of the page allows no script element with another source.
-  await page.evaluate(axeSource);
-  const { violations: found } = (await page.evaluate("axe.run()")) as {
-    violations: { id: string; nodes: { html: string }[] }[];
-  };
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
 describe("the list of zones", () => {
@@ -352,11 +317,10 @@ describe("a question", () => {
   });
 
   it("that cannot be asked is explained", async () => {
+    page = await browser.open(explorer.url, { expectedErrors: /\b422\b/ });
     await open("/ask?name=www.example.org&type=AAA");
     const alert = page.getByRole("alert");
     await expect.poll(() => alert.innerText()).toContain('There is no record type "AAA".');
-    // The browser mentions the status of the answer.
-    said = said.filter((text) => !text.includes("422"));
   });
 });
 
@@ -370,7 +334,7 @@ describe("accessibility", () => {
           await page.setViewportSize({ width, height: 740 });
           await open(path);
           await page.waitForLoadState("networkidle");
-          expect(await violations()).toEqual([]);
+          expect(await accessibilityProblems(page)).toEqual([]);
           const isWide = "document.documentElement.scrollWidth > innerWidth";
           expect(await page.evaluate(isWide)).toBe(false);
         }
@@ -381,6 +345,6 @@ describe("accessibility", () => {
   it("of the form of a record has no violations", async () => {
     await open("/zones/example.org");
     await page.getByRole("button", { name: "New record" }).click();
-    expect(await violations()).toEqual([]);
+    expect(await accessibilityProblems(page)).toEqual([]);
   });
 });

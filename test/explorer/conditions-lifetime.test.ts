@@ -16,7 +16,7 @@ import { run } from "../support/project.ts";
 import { worker } from "../support/worker.ts";
 import { startChild } from "./support/child.ts";
 
-const waiting = { timeout: 30_000, interval: 20 };
+const waiting = { timeout: 60_000, interval: 20 };
 const script = worker(`export default {
   async fetch(request, { BUCKET }) {
     try {

@@ -90,7 +90,7 @@ export class ExplorerServer {
     }
     if (access.access === "link") return this.#admit(url);
     const method = message.method ?? "GET";
-    if (!isApi) return pageFile(method, url.pathname);
+    if (!isApi) return pageFile(method, url);
     const found = findRoute(this.#options.routes, method, url.pathname);
     if (found.route === null) {
       return found.methods.length === 0

@@ -1,6 +1,7 @@
 /** The files of the page, which the build puts beside this module: everything is in the package. */
 import { readFileSync } from "node:fs";
 import type { ExplorerResponse } from "./call.ts";
+import { listPreload } from "./list-preload.ts";
 
 const contentTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
@@ -17,12 +18,15 @@ const pagePolicy =
 const assetPattern = /^\/assets\/([\w-]+\.(js|css|svg))$/;
 
 /** A file of the page; for every other path the page itself, which reads its address. */
-export function pageFile(method: string, path: string): ExplorerResponse {
+export function pageFile(method: string, url: URL): ExplorerResponse {
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, headers: { allow: "GET, HEAD" } };
   }
-  const [, name, extension] = assetPattern.exec(path) ?? [];
-  if (name === undefined) return htmlPage(200, readFile("index.html"));
+  const [, name, extension] = assetPattern.exec(url.pathname) ?? [];
+  if (name === undefined) {
+    const preload = listPreload(url);
+    return htmlPage(200, readFile("index.html"), preload === null ? {} : { link: preload });
+  }
   const bytes = readFile(`assets/${name}`);
   return bytes === null
     ? { status: 404, headers: {} }
@@ -45,7 +49,11 @@ export function refusalPage(status: number, message: string): ExplorerResponse {
   );
 }
 
-function htmlPage(status: number, bytes: Uint8Array | null): ExplorerResponse {
+function htmlPage(
+  status: number,
+  bytes: Uint8Array | null,
+  headers: Readonly<Record<string, string>> = {},
+): ExplorerResponse {
   if (bytes === null) {
     const body = "The files of the page are missing. Run the build, or install the package again.";
     return { status: 500, headers: { "content-type": "text/plain; charset=utf-8" }, body };
@@ -55,6 +63,7 @@ function htmlPage(status: number, bytes: Uint8Array | null): ExplorerResponse {
     headers: {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": pagePolicy,
+      ...headers,
     },
     body: bytes,
   };

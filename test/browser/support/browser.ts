@@ -15,6 +15,9 @@ interface OpenOptions extends BrowserContextOptions {
   readonly expectedErrors?: RegExp;
 }
 
+/** The longest time for an action or a wait on a busy machine. */
+const actionMilliseconds = 90_000;
+
 export function useBrowser(): TestBrowser {
   let browser: Browser;
   const opened: { readonly page: Page; readonly errors: string[] }[] = [];
@@ -39,6 +42,7 @@ export function useBrowser(): TestBrowser {
         permissions: ["clipboard-read", "clipboard-write"],
         ...options,
       });
+      context.setDefaultTimeout(actionMilliseconds);
       const page = await context.newPage();
       const errors: string[] = [];
       const add = (text: string): void => {

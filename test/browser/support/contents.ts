@@ -15,3 +15,27 @@ export async function put(
     headers: { "content-type": contentType },
   });
 }
+
+/** The keys below a prefix, as the server has them. */
+export async function keysOf(
+  project: ServedProject,
+  bucket: string,
+  prefix: string,
+): Promise<string[]> {
+  const query = new URLSearchParams({ prefix });
+  const { objects } = await project.call<{ objects: { key: string }[] }>(
+    `/api/buckets/${bucket}/objects?${query.toString()}`,
+  );
+  return objects.map(({ key }) => key);
+}
+
+export async function bytesOf(
+  project: ServedProject,
+  bucket: string,
+  key: string,
+): Promise<Uint8Array> {
+  const query = new URLSearchParams({ key });
+  const response = await project.fetch(`/api/buckets/${bucket}/content?${query.toString()}`);
+  if (!response.ok) throw new Error(await response.text());
+  return response.bytes();
+}

@@ -80,7 +80,7 @@ export function parseFilter(text: string): ActivityFilter {
     } else if (word.startsWith('"') || field === undefined || value === undefined) {
       if (plain !== "") texts.push(plain);
     } else if (field === "show" || Object.hasOwn(fieldTests, field)) {
-      // A person who has just typed the colon still sees all entries.
+      // A word without a value hides nothing: the person is still typing.
       if (value === "") continue;
       const known = fieldValues[field as Field | "show"];
       if (known !== undefined && !known.includes(value)) {

@@ -1,6 +1,7 @@
 /** Where a copy, a move or a rename leads. The rules are those of `CopyTask`. */
 import type { ObjectSelection } from "../../api/tasks.ts";
-import { delimiter, lastSegment, parentFolder } from "./folder-path.ts";
+import { delimiter } from "../../api/object-list-url.ts";
+import { lastSegment, parentFolder } from "./folder-path.ts";
 
 /** In bytes of UTF-8, as the store has it. */
 const keyBytesMax = 1024;

@@ -1,5 +1,5 @@
 /** Prefixes as folders. A folder is a prefix that ends in the delimiter, or the empty prefix. */
-export const delimiter = "/";
+import { delimiter } from "../../api/object-list-url.ts";
 
 /** A prefix, as the folder and what a person typed to search in this folder. */
 export interface FolderSearch {

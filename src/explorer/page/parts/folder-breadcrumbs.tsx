@@ -1,5 +1,5 @@
 /** The way from all buckets to a folder. */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { bucketPlace } from "../location.ts";
 import { breadcrumbs } from "../objects/folder-path.ts";
 import { Link } from "./link.tsx";
@@ -12,8 +12,9 @@ interface FolderBreadcrumbsProps {
 export function FolderBreadcrumbs({ bucket, folder }: FolderBreadcrumbsProps) {
   const crumbs = [{ name: bucket, prefix: "" }, ...breadcrumbs(folder)];
   const crumbList = useRef<HTMLOListElement>(null);
-  // A deep folder has more lines than are shown: its own name is on the last line.
-  useLayoutEffect(() => crumbList.current?.scrollTo(0, crumbList.current.scrollHeight), [folder]);
+  // A deep folder has more lines than are shown: its own name is on the last line. A layout effect would
+  // compute the layout of the view before the list is requested.
+  useEffect(() => crumbList.current?.scrollTo(0, crumbList.current.scrollHeight), [folder]);
   return (
     <nav class="breadcrumbs" aria-label="Breadcrumbs">
       <ol ref={crumbList}>

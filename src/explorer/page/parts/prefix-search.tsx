@@ -6,7 +6,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { splitPrefix } from "../objects/folder-path.ts";
 
-/** Shorter than a pause between two keys of a person who has finished, longer than between others. */
+/** The list is requested when no key was pressed for this time. */
 const typingMilliseconds = 80;
 
 interface PrefixSearchProps {

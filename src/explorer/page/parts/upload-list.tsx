@@ -22,6 +22,9 @@ const focusMilliseconds = 300;
 
 export function UploadList() {
   const summary = useUploadSummary();
+  // After the first view, because the browser takes time to open its storage. The frame of the page says
+  // why the explorer refuses.
+  useEffect(() => void uploads.restore().catch(() => {}), []);
   const isShown = summary.files > 0 || summary.skippedFiles > 0;
   return (
     <>

@@ -43,7 +43,8 @@ export function useObjectList(place: ObjectsPlace) {
           : next === "last"
             ? ids.at(-1)
             : ids.find((each) => each === next?.id);
-      setSelection(activate(noSelection, id ?? null));
+      // The same object again: the rows are not rendered a second time.
+      setSelection(id === undefined ? noSelection : activate(noSelection, id));
       return;
     }
     // The list was loaded again. The row that follows a deleted row becomes active.

@@ -1,18 +1,11 @@
 /** One page of the list of a bucket. */
 import { useCallback, useLayoutEffect, useState } from "preact/hooks";
 import type { ObjectPage } from "../../api/buckets.ts";
-import { bucketPath, callApi, type ApiCallError } from "../api-client.ts";
-import { delimiter } from "../objects/folder-path.ts";
+import { objectListUrl, type ObjectListing } from "../../api/object-list-url.ts";
+import { callApi, type ApiCallError } from "../api-client.ts";
 import { withoutRepeatedFolder } from "../objects/page-trail.ts";
 
-/** What is listed. */
-interface Listing {
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly after: string;
-}
-
-interface ShownPage extends Listing {
+interface ShownPage extends ObjectListing {
   readonly page: ObjectPage;
 }
 
@@ -27,9 +20,7 @@ interface FetchedPage {
   readonly reload: () => void;
 }
 
-const pageRowsMax = 1000;
-
-export function useObjectPage({ bucket, prefix, after }: Listing): FetchedPage {
+export function useObjectPage({ bucket, prefix, after }: ObjectListing): FetchedPage {
   const [shown, setShown] = useState<ShownPage>();
   const [problem, setProblem] = useState<ApiCallError>();
   const [isLoading, setLoading] = useState(true);
@@ -38,10 +29,8 @@ export function useObjectPage({ bucket, prefix, after }: Listing): FetchedPage {
   useLayoutEffect(() => {
     const ended = new AbortController();
     setLoading(true);
-    callApi<ObjectPage>(bucketPath(bucket, "/objects"), {
-      query: { prefix, delimiter, limit: pageRowsMax, ...(after !== "" && { after }) },
-      signal: ended.signal,
-    }).then(
+    const url = objectListUrl({ bucket, prefix, after });
+    callApi<ObjectPage>(url, { signal: ended.signal }).then(
       (page) => {
         if (ended.signal.aborted) return;
         setShown({ bucket, prefix, after, page: withoutRepeatedFolder(page, after) });

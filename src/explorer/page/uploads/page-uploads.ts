@@ -14,9 +14,6 @@ export const uploads = new UploadQueue({
   now: () => performance.now(),
 });
 
-// The frame of the page says why the explorer refuses.
-uploads.restore().catch(() => {});
-
 // The browser asks the person before it closes the tab.
 addEventListener("beforeunload", (event) => {
   const summary = summarize(uploads);
