@@ -7,7 +7,7 @@ import { bucketOfHost, parseParameters, parseTarget } from "../request-target.ts
 import { S3Error } from "../s3-error.ts";
 import type { S3Headers, S3Parameters, S3Request } from "../s3-request.ts";
 import { parseAuthorization } from "../signature/authorization.ts";
-import type { SignedRequest } from "../signature/signed-request.ts";
+import type { SignedRequest } from "../signed-request.ts";
 import {
   verifySignature,
   type Credentials,

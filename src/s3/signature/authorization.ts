@@ -2,11 +2,11 @@
  * What a request says about its signature: in the `Authorization` header, or in the query of a
  * presigned URL. The order of the checks and the texts are those of the deployed service.
  */
+import { algorithm, unsignedPayload, type Scope, type SignedParts } from "../canonical-request.ts";
 import { S3Error } from "../s3-error.ts";
-import type { SignedRequest } from "./signed-request.ts";
+import type { SignedRequest } from "../signed-request.ts";
 import { parseQuery } from "../uri-encoding.ts";
 
-export const algorithm = "AWS4-HMAC-SHA256";
 /** The deployed service's limit of a presigned URL: seven days. */
 export const expiresSecondsMax = 7 * 24 * 60 * 60;
 /** The deployed service's limit for the clock of a client. */
@@ -17,24 +17,12 @@ const skewMillisecondsMax = 15 * 60 * 1000;
  */
 const regions = ["auto", "us-east-1", "", "wnam", "enam", "weur", "eeur", "apac", "oc"];
 
-export interface Scope {
-  /** `yyyymmdd` */
-  readonly date: string;
-  readonly region: string;
-  readonly service: string;
-}
-
-export interface Authorization {
+export interface Authorization extends SignedParts {
   readonly accessKeyId: string;
   readonly scope: Scope;
   /** `yyyymmddThhmmssZ`, as the client has signed it. */
   readonly dateText: string;
-  /** In lower case, in the order of the request. */
-  readonly signedHeaders: readonly string[];
   readonly signature: string;
-  /** What the client has signed as the hash of the body, or a word for another way. */
-  readonly payload: string;
-  readonly isPresigned: boolean;
 }
 
 /**
@@ -126,7 +114,7 @@ function parseParameters(
     payload:
       parameters.get("X-Amz-Content-Sha256") ??
       request.headers.get("x-amz-content-sha256") ??
-      "UNSIGNED-PAYLOAD",
+      unsignedPayload,
     isPresigned: true,
   };
 }

@@ -10,7 +10,8 @@
 import { createHmac } from "node:crypto";
 import { requireField, type FormFields } from "../form-fields.ts";
 import { S3Error } from "../s3-error.ts";
-import { algorithm, parseCredential, parseDate } from "./authorization.ts";
+import { algorithm } from "../canonical-request.ts";
+import { parseCredential, parseDate } from "./authorization.ts";
 import {
   isSameText,
   sign,

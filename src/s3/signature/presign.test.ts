@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { S3Error } from "../s3-error.ts";
 import { parseAuthorization } from "./authorization.ts";
 import { presign } from "./presign.ts";
-import type { SignedRequest } from "./signed-request.ts";
+import type { SignedRequest } from "../signed-request.ts";
 import { verifySignature } from "./verify-signature.ts";
 
 const credentials = { accessKeyId: "id", secretAccessKey: "secret" };

@@ -1,13 +1,15 @@
 /** Presigned URLs: a request that anyone with the URL may send until the URL expires. */
-import { algorithm, expiresSecondsMax } from "./authorization.ts";
-import { canonicalQuery, encodeComponent } from "../uri-encoding.ts";
 import {
+  algorithm,
   canonicalRequest,
-  sha256,
-  sign,
-  signingKey,
-  type Credentials,
-} from "./verify-signature.ts";
+  signingDate,
+  scopeText,
+  stringToSign,
+  unsignedPayload as payload,
+} from "../canonical-request.ts";
+import { canonicalQuery, encodeComponent } from "../uri-encoding.ts";
+import { expiresSecondsMax } from "./authorization.ts";
+import { sha256, sign, signingKey, type Credentials } from "./verify-signature.ts";
 
 export interface PresignOptions {
   /** Of the server: `http://localhost:8789` */
@@ -23,7 +25,6 @@ export interface PresignOptions {
 }
 
 const region = "auto";
-const payload = "UNSIGNED-PAYLOAD";
 
 export function presign(options: PresignOptions): string {
   const { endpoint, credentials, method, bucketName, key, expiresSeconds, now } = options;
@@ -31,14 +32,13 @@ export function presign(options: PresignOptions): string {
     throw new RangeError(`A presigned URL is valid for 1 to ${expiresSecondsMax} seconds.`);
   }
   const { host, origin } = new URL(endpoint);
-  const dateText = new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, "");
+  const dateText = signingDate(now);
   const scope = { date: dateText.slice(0, 8), region, service: "s3" };
-  const scopeText = `${scope.date}/${region}/${scope.service}/aws4_request`;
   const path = `/${[bucketName, ...key.split("/")].map(encodeComponent).join("/")}`;
   const query = canonicalQuery([
     ["X-Amz-Algorithm", algorithm],
     ["X-Amz-Content-Sha256", payload],
-    ["X-Amz-Credential", `${credentials.accessKeyId}/${scopeText}`],
+    ["X-Amz-Credential", `${credentials.accessKeyId}/${scopeText(scope)}`],
     ["X-Amz-Date", dateText],
     ["X-Amz-Expires", String(expiresSeconds)],
     ["X-Amz-SignedHeaders", "host"],
@@ -47,7 +47,7 @@ export function presign(options: PresignOptions): string {
     { method, path, query, headers: new Map([["host", host]]) },
     { signedHeaders: ["host"], payload, isPresigned: true },
   );
-  const text = [algorithm, dateText, scopeText, sha256(canonical)].join("\n");
+  const text = stringToSign(scope, { dateText, canonicalHash: sha256(canonical) });
   const signature = sign(signingKey(credentials.secretAccessKey, scope), text);
   return `${origin}${path}?${query}&X-Amz-Signature=${signature}`;
 }

@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeComponent } from "../uri-encoding.ts";
 import { parseAuthorization } from "./authorization.ts";
-import type { SignedRequest } from "./signed-request.ts";
+import type { SignedRequest } from "../signed-request.ts";
 import { verifySignature } from "./verify-signature.ts";
 
 const credentials = { accessKeyId: "key/with/slashes", secretAccessKey: "secret+/=" };

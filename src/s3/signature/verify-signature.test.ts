@@ -2,10 +2,11 @@
 import type { KeyObject } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseAuthorization, type Scope } from "./authorization.ts";
+import { canonicalRequest, type Scope } from "../canonical-request.ts";
+import { parseAuthorization } from "./authorization.ts";
 import { encodeComponent } from "../uri-encoding.ts";
-import type { SignedRequest } from "./signed-request.ts";
-import { canonicalRequest, sha256, sign, signingKey, verifySignature } from "./verify-signature.ts";
+import type { SignedRequest } from "../signed-request.ts";
+import { sha256, sign, signingKey, verifySignature } from "./verify-signature.ts";
 
 const credentials = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",

@@ -6,9 +6,9 @@
  */
 import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } from "node:crypto";
 import { S3Error } from "../s3-error.ts";
-import { algorithm, type Authorization, type Scope } from "./authorization.ts";
-import type { SignedRequest } from "./signed-request.ts";
-import { canonicalPath, canonicalQuery, parseQuery } from "../uri-encoding.ts";
+import { canonicalRequest, scopeText, stringToSign, type Scope } from "../canonical-request.ts";
+import type { SignedRequest } from "../signed-request.ts";
+import type { Authorization } from "./authorization.ts";
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -36,9 +36,8 @@ export function verifySignature(
   const { accessKeyId, dateText, scope } = authorization;
   if (!isSameText(credentials.accessKeyId, accessKeyId)) throw new S3Error("Unauthorized");
   validateSignedHeaders(request, authorization);
-  const scopeText = `${scope.date}/${scope.region}/${scope.service}/aws4_request`;
   const canonical = canonicalRequest(request, authorization);
-  const text = [algorithm, dateText, scopeText, sha256(canonical)].join("\n");
+  const text = stringToSign(scope, { dateText, canonicalHash: sha256(canonical) });
   const key = deriveKey(credentials.secretAccessKey, scope);
   const signature = sign(key, text);
   if (!isSameText(signature, authorization.signature)) {
@@ -50,7 +49,7 @@ export function verifySignature(
       SignatureProvided: authorization.signature,
     });
   }
-  return { key, dateText, scopeText, signature };
+  return { key, dateText, scopeText: scopeText(scope), signature };
 }
 
 /**
@@ -67,27 +66,6 @@ function validateSignedHeaders({ headers }: SignedRequest, { signedHeaders }: Au
     "There were headers present in the request which were not signed",
     { HeadersNotSigned: unsigned.join(", ") },
   );
-}
-
-/** What of an authorization says how a request is signed. */
-type SignedParts = Pick<Authorization, "signedHeaders" | "payload" | "isPresigned">;
-
-export function canonicalRequest(
-  { method, path, query, headers }: SignedRequest,
-  { signedHeaders, payload, isPresigned }: SignedParts,
-): string {
-  const parameters = parseQuery(query);
-  return [
-    method,
-    canonicalPath(path),
-    canonicalQuery(
-      isPresigned ? parameters.filter(([name]) => name !== "X-Amz-Signature") : parameters,
-    ),
-    ...signedHeaders.map((name) => `${name}:${(headers.get(name) ?? "").replace(/ +/g, " ")}`),
-    "",
-    signedHeaders.join(";"),
-    payload,
-  ].join("\n");
 }
 
 /** An object, because Node takes longer to make an object of a key than to sign a request. */
