@@ -36,6 +36,7 @@ export default defineConfig({
         },
       },
       "./test/store/conformance/vitest.workerd.config.ts",
+      "./test/store/conformance/remote/vitest.workerd.config.ts",
       // Each example is a separate project, like the project of a user.
       "./examples/*/vitest.config.ts",
       // One project, because each project has workers of its own, which load the same modules again.
@@ -50,6 +51,7 @@ export default defineConfig({
           // Runtimes start and stop slowly on a busy machine, and some tests start many.
           testTimeout: 180_000,
           hookTimeout: 120_000,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
     ],

@@ -7,6 +7,7 @@ export {
   type BucketBinding,
   type ProjectConfig,
   type ProjectDns,
+  type ProjectRemote,
   type ProjectS3,
   type ReadConfigOptions,
 } from "./config/read-config.ts";
@@ -16,6 +17,7 @@ export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-prox
 export { startDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
 export {
   startExplorer,
+  type ExplorerBucketOptions,
   type RunningExplorer,
   type StartExplorerOptions,
 } from "./explorer/server/start-explorer.ts";
@@ -41,6 +43,26 @@ export interface StoreBucketOptions {
   list_trailing_delimiter?: boolean;
   /** Lets requests without a signature read objects by the S3-compatible API. */
   public?: boolean;
+  /** The S3 service that has the bucket. Without it, the bucket is in the state folder. */
+  remote?: StoreRemoteOptions;
+}
+
+/** An S3 service, as in `[remotes.NAME]`. */
+export interface StoreRemoteOptions {
+  /** For messages, and for the names of variables with keys: `LEDGE_REMOTE_NAME_ACCESS_KEY_ID`. */
+  name: string;
+  /** The URL of the service, without a path. */
+  endpoint: string;
+  /** Default: `us-east-1`. */
+  region?: string;
+  /** The keys. Variables of the environment have precedence. */
+  access_key_id?: string;
+  secret_access_key?: string;
+  session_token?: string;
+  /** Begins each key of the service's bucket. */
+  prefix?: string;
+  /** What the service may lack. */
+  accept?: ("conditional-put" | "conditional-complete" | "conditional-delete")[];
 }
 
 /** An entry of Miniflare's `env` that this package's plugin serves. */

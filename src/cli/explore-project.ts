@@ -8,7 +8,7 @@ import type { ProjectConfig } from "../config/read-config.ts";
 import { findZonesOwner, zonesFolder } from "../dns/server/zones-owner.ts";
 import type { DnsAccess, S3Signer } from "../explorer/server/context.ts";
 import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
-import { usedBuckets } from "../explorer/server/project-buckets.ts";
+import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets.ts";
 import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
 import { readOrMakeCredentials } from "../s3/server/credentials-file.ts";
 import { findServer } from "../s3/server/server-record.ts";
@@ -34,7 +34,7 @@ export async function exploreProject(
   const explorer = await serveExplorer(
     {
       stateFolder: state,
-      buckets: [...usedBuckets(config).keys()],
+      buckets: explorerBuckets(config),
       ...(config.path !== null && { configFile: config.path }),
       ...(port !== undefined && { port }),
     },

@@ -34,7 +34,7 @@ export async function generateTypes(
   options: GenerateTypesOptions = {},
 ): Promise<{ readonly path: string; readonly content: string }> {
   const { includeEnv = true, includeRuntime = true } = options;
-  const config = withoutDeployedBuckets(readConfig(options));
+  const config = withoutDeployedBuckets(readConfig({ ...options, keysOptional: true }));
   const path = resolve(options.folder ?? ".", options.path ?? typesPathDefault);
   checkOptions(config, options);
   const environments = options.environment === undefined ? environmentsOf(config) : [];
@@ -87,7 +87,9 @@ function checkOptions(config: ProjectConfig, options: GenerateTypesOptions): voi
 function environmentsOf({ path, source }: ProjectConfig): ProjectConfig[] {
   const names = isTable(source["env"]) ? Object.keys(source["env"]) : [];
   return names.map((environment) =>
-    withoutDeployedBuckets(readConfig({ configPath: path as string, environment })),
+    withoutDeployedBuckets(
+      readConfig({ configPath: path as string, environment, keysOptional: true }),
+    ),
   );
 }
 

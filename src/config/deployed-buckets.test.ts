@@ -50,6 +50,27 @@ describe("adoptBuckets()", () => {
     expect(adopt([{ ...entry, [key]: true }]).buckets).toEqual([]);
   });
 
+  it("reports a name that a remote bucket has", () => {
+    const remote = {
+      name: "cluster",
+      endpoint: "https://s3.example.net",
+      region: "us-east-1",
+      prefix: "",
+      accept: [],
+      credentials: { accessKeyId: "", secretAccessKey: "" },
+    };
+    const own = [{ binding: "B", bucketName: "b", previewBucketName: "photos", remote }];
+    const mistakes: string[] = [];
+    const adopted = adoptBuckets({ r2_buckets: [entry] }, own, (path, problem) =>
+      mistakes.push(`${path.join(".")} ${problem}`),
+    );
+    expect(adopted).toEqual([]);
+    expect(mistakes).toEqual([
+      'r2_buckets.0 cannot be adopted: "photos" is the name of two buckets: this bucket is in the state ' +
+        'folder, and the bucket of B is on the remote "cluster". Add another preview_bucket_name',
+    ]);
+  });
+
   it.each([
     [{ binding: "_PHOTOS" }, "_PHOTOS"],
     [{ ...entry, bucket_name: "a b" }, "a b"],

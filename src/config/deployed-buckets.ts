@@ -7,7 +7,7 @@
  * the deployed objects.
  */
 import { isTable, type ReportMistake, type Table } from "./schema.ts";
-import { isBucketName, type BucketBinding } from "./store-buckets.ts";
+import { isBucketName, twoPlacesProblem, type BucketBinding } from "./store-buckets.ts";
 
 interface DeployedBucket {
   readonly index: number;
@@ -41,10 +41,11 @@ export function deployedBuckets({ r2_buckets: given }: Table): DeployedBucket[] 
  */
 export function adoptBuckets(
   table: Table,
-  own: readonly Pick<BucketBinding, "binding">[],
+  own: readonly (Pick<BucketBinding, "binding"> & Partial<BucketBinding>)[],
   report: ReportMistake,
 ): BucketBinding[] {
   const taken = new Set(own.map(({ binding }) => binding));
+  const onRemotes = own.filter(({ remote }) => remote !== undefined);
   return deployedBuckets(table).flatMap((bucket) => {
     const { index, binding, previewBucketName, isRemote } = bucket;
     if (isRemote || taken.has(binding)) return [];
@@ -57,6 +58,16 @@ export function adoptBuckets(
       report(
         ["r2_buckets", index],
         `cannot be adopted: "${bad}" is not a valid bucket name. Add bucket_name, as in "photos"`,
+      );
+      return [];
+    }
+    const name = previewBucketName ?? bucketName;
+    const known = onRemotes.find((each) => (each.previewBucketName ?? each.bucketName) === name);
+    if (known !== undefined) {
+      const problem = twoPlacesProblem(name, undefined, { ...known, remote: known.remote?.name });
+      report(
+        ["r2_buckets", index],
+        `cannot be adopted: ${problem}. Add another preview_bucket_name`,
       );
       return [];
     }

@@ -35,6 +35,8 @@ interface FaultSpecOptions {
   readonly name?: string;
   /** The buckets that exist. Without them, any name is accepted. */
   readonly bucketNames?: readonly string[];
+  /** Those of them that are on an S3 service. */
+  readonly remoteNames?: readonly string[];
 }
 
 const dnsExample = "dns:servfail:www.example.com/A:times=2";
@@ -51,7 +53,7 @@ const numberFields = new Set(["nth", "times", "probability", "seed"]);
 /** @throws UserError that quotes the text */
 export function parseFaultSpec(text: string, options: FaultSpecOptions = {}): ParsedFault {
   const [subject, rest] = splitAt(text, ":");
-  const { name = "--fault", bucketNames } = options;
+  const { name = "--fault", bucketNames, remoteNames = [] } = options;
   const fail = (message: string, ...examples: string[]): UserError =>
     new UserError(`${name} "${text}": ${message} An example is ${examples.join(" or ")}`);
   if (rest === undefined) {
@@ -65,6 +67,7 @@ export function parseFaultSpec(text: string, options: FaultSpecOptions = {}): Pa
     if (subject === "dns") return { subject, fault: parseDnsFault(rest) };
     const fault = toStoreFault(parseBucketFault(text), text);
     requireBucket(fault.bucket, bucketNames);
+    requireLocal(fault.bucket, remoteNames);
     return { subject: "bucket", fault };
   } catch (error) {
     if (error instanceof QueryFaultError) throw fail(error.message, dnsExample);
@@ -80,6 +83,14 @@ function requireBucket(bucket: string | null, bucketNames: readonly string[] | u
     `No bucket has the name "${bucket}", so the fault would hit no call. ` +
       (guess === null ? "" : `Did you mean "${guess}"? `) +
       `Buckets: ${bucketNames.join(", ") || "none"}.`,
+  );
+}
+
+/** The store's owner makes faults, and calls of a remote bucket do not pass the owner. */
+function requireLocal(bucket: string | null, remoteNames: readonly string[]): void {
+  if (bucket === null || !remoteNames.includes(bucket)) return;
+  throw new BucketFaultError(
+    `The bucket "${bucket}" is on an S3 service, and only buckets of the state folder have faults.`,
   );
 }
 

@@ -4,7 +4,8 @@ import { parse } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { dnsKeys } from "./dns-config.ts";
-import { configSchema, ledgeProperties } from "./json-schema.ts";
+import { configSchema, ledgeProperties, type JsonSchema } from "./json-schema.ts";
+import { remoteKeys } from "./remotes.ts";
 import { corsKeys, s3Keys } from "./s3-table.ts";
 import { bucketKeys } from "./store-buckets.ts";
 
@@ -31,8 +32,10 @@ const files = globSync("{examples,test/tools/fixtures}/**/wrangler.{json,jsonc,t
 
 describe("configSchema()", () => {
   it("has the keys of the schemas that check the file", () => {
-    const { store_buckets: buckets, dns, s3 } = ledgeProperties;
+    const { store_buckets: buckets, remotes, dns, s3 } = ledgeProperties;
     expect(Object.keys(buckets?.items?.properties ?? {})).toEqual(bucketKeys);
+    const remote = remotes?.additionalProperties as JsonSchema;
+    expect(Object.keys(remote.properties ?? {})).toEqual(remoteKeys);
     expect(Object.keys(dns?.properties ?? {}).toSorted()).toEqual(dnsKeys.toSorted());
     expect(Object.keys(s3?.properties ?? {})).toEqual(s3Keys);
     expect(Object.keys(s3?.properties?.["cors"]?.items?.properties ?? {})).toEqual(corsKeys);
@@ -54,7 +57,10 @@ describe("configSchema()", () => {
 
   it("accepts the keys of Ledge in an environment", () => {
     const buckets = [{ binding: "PHOTOS", bucket_name: "photos", verify_reads: true }];
-    const own = { store_buckets: buckets, dns: { resolver: "192.0.2.53", zones: [] } };
+    const remotes = {
+      cluster: { endpoint: "https://s3.example.net", accept: ["conditional-put"] },
+    };
+    const own = { store_buckets: buckets, remotes, dns: { resolver: "192.0.2.53", zones: [] } };
     expect(mistakes({ name: "x", ...own, env: { staging: own } })).toEqual([]);
   });
 
@@ -82,6 +88,7 @@ describe("configSchema()", () => {
     [{ dns: { port: 65_536 } }, "/dns/port must be <= 65535"],
     [{ dns: { zone: [] } }, "/dns must NOT have additional properties zone"],
     [{ dns: { name_rules: "loose" } }, "/dns/name_rules must be equal to one of"],
+    [{ remotes: { cluster: {} } }, "/remotes/cluster must have required property 'endpoint'"],
     [{ main: 5 }, "/main must be string"],
   ])("finds the mistake in %j", (table, problem) => {
     expect(mistakes({ name: "x", ...table }).join("\n")).toContain(problem.trim());

@@ -5,6 +5,7 @@
  * the keys says which keys and kinds of values there are; the valibot schemas, which check the file,
  * know more (a hostname, a secret in base64). A test compares the keys of both.
  */
+import { remoteGaps } from "../store/remote/remote-features.ts";
 import { bucketNamePattern } from "./store-buckets.ts";
 
 export interface JsonSchema {
@@ -73,10 +74,36 @@ const storeBuckets = list(
         'Listed prefixes end with the delimiter, as in the deployed service: "trips/". The default is true for a binding that is also in r2_buckets.',
       ),
       public: flag("Requests without a signature may read objects by the S3-compatible API."),
+      remote: text(
+        "The NAME of a table [remotes.NAME]: the S3 service that has the bucket. Without it, the bucket is in the state folder.",
+      ),
     },
     ["binding", "bucket_name"],
   ),
 );
+
+const remotes: JsonSchema = {
+  type: "object",
+  description: "S3 services, by the names that buckets give in `remote`.",
+  additionalProperties: table(
+    {
+      endpoint: text("The URL of the service without a path: https://s3.example.net."),
+      region: text("The region that signatures name.", { default: "us-east-1" }),
+      access_key_id: text(
+        "The id of the keys. Better: LEDGE_REMOTE_NAME_ACCESS_KEY_ID in .dev.vars or the environment.",
+      ),
+      secret_access_key: text(
+        "The secret of the keys. Better: LEDGE_REMOTE_NAME_SECRET_ACCESS_KEY in .dev.vars or the environment.",
+      ),
+      prefix: text("Begins each key of the service's bucket.", { default: "" }),
+      accept: list("What the service may lack: the start does not fail then.", {
+        type: "string",
+        enum: remoteGaps,
+      }),
+    },
+    ["endpoint"],
+  ),
+};
 
 const dns: JsonSchema = {
   description: "The name server and the record API.",
@@ -221,6 +248,7 @@ const s3: JsonSchema = {
 /** The keys of Ledge. Each stands at the top level and in an environment. */
 export const ledgeProperties: Readonly<Record<string, JsonSchema>> = {
   store_buckets: storeBuckets,
+  remotes,
   dns,
   s3,
 };

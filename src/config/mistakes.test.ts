@@ -159,7 +159,7 @@ const rows: [mistake: string, toml: string, inToml: string, inJson: string, mess
     `[[store_buckets]]\n${good}\njurisdiction = "eu"`,
     "4:1",
     "6:7",
-    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, list_trailing_delimiter, public.",
+    "store_buckets[0].jurisdiction is not a key; known are binding, bucket_name, preview_bucket_name, storage_class, verify_reads, list_trailing_delimiter, public, remote.",
   ],
   [
     "a table instead of a list",

@@ -11,11 +11,13 @@ import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
 import { readDns, type ProjectDns } from "./dns-table.ts";
 import { effectiveTable } from "./environment.ts";
 import { describeMistake, type Mistake, type ReportMistake, type Table } from "./schema.ts";
+import { ProjectRemotes } from "./remotes.ts";
 import { readS3, type ProjectS3 } from "./s3-table.ts";
 import { readBuckets, type BucketBinding } from "./store-buckets.ts";
 import { wranglerKeys } from "./wrangler-keys.ts";
 
 export type { ProjectDns } from "./dns-table.ts";
+export type { ProjectRemote } from "./remotes.ts";
 export type { ProjectS3 } from "./s3-table.ts";
 export type { BucketBinding } from "./store-buckets.ts";
 
@@ -46,6 +48,8 @@ export interface ReadConfigOptions {
   folder?: string;
   /** Files with secrets, which replace `.dev.vars`. Paths are relative to the working folder. */
   envFiles?: readonly string[];
+  /** Whether remotes may lack keys: they are empty then. */
+  keysOptional?: boolean;
 }
 
 /** @throws UserError that lists every mistake with its file, line and field */
@@ -64,7 +68,13 @@ export function readConfig(options: ReadConfigOptions = {}): ProjectConfig {
   const names = new BindingNames(table, Object.keys(secrets));
   reportMisspeltKeys(table, report);
   const deployed = new Set(deployedBuckets(table).map(({ binding }) => binding));
-  const own = readBuckets(table, names, deployed, report);
+  const { keysOptional = false } = options;
+  const remotes = new ProjectRemotes(
+    table,
+    { ...secrets, ...process.env },
+    { report, keysOptional },
+  );
+  const own = readBuckets(table, names, deployed, remotes, report);
   const buckets = adopt ? [...own, ...adoptBuckets(table, own, report)] : own;
   const dns = readDns(table, secrets, names, report);
   const s3 = readS3(table, secrets, report);
@@ -107,7 +117,7 @@ const failAtOnce: ReportMistake = (_, problem) => {
   throw new UserError(problem);
 };
 
-const ledgeKeys = ["store_buckets", "dns", "s3"];
+const ledgeKeys = ["store_buckets", "remotes", "dns", "s3"];
 
 /** Reports keys that are similar to the keys of Ledge. wrangler warns of other unknown keys. */
 function reportMisspeltKeys(table: Table, report: ReportMistake): void {

@@ -79,7 +79,7 @@ describe("parseBucketOptions()", () => {
 
   const missing = 'options are missing. Give at least { bucket_name: "my-bucket" }.';
   const known =
-    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds, verify_reads, list_trailing_delimiter, public, observed";
+    "bucket_name, storage_class, compatibility_date, compatibility_flags, latency_milliseconds, verify_reads, list_trailing_delimiter, public, observed, remote";
   const badLatency = "latency_milliseconds must be a whole number from 0 to 60000.";
   const badDate = "compatibility_date must be a date in the form YYYY-MM-DD.";
   const noName = 'bucket_name is missing. Add it, as in "my-bucket".';

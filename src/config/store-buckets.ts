@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { UserError } from "../base/user-error.ts";
 import type { StorageClass } from "../store/core/operations.ts";
 import { identifierSchema, type BindingNames } from "./binding-names.ts";
+import { remoteOptionSchema, type ProjectRemote, type ProjectRemotes } from "./remotes.ts";
 import {
   booleanSchema,
   describeMistake,
@@ -33,6 +34,8 @@ export interface BucketBinding {
   readonly listTrailingDelimiter?: boolean;
   /** Whether requests without a signature may read objects by the S3-compatible API. */
   readonly public?: boolean;
+  /** The S3 service that has the bucket. Without it, the bucket is in the state folder. */
+  readonly remote?: ProjectRemote;
 }
 
 export interface BucketOptions {
@@ -51,6 +54,8 @@ export interface BucketOptions {
   readonly public?: boolean;
   /** Whether the calls of the script are spans of its trace: a dev server with an explorer sets this. */
   readonly observed?: boolean;
+  /** The S3 service that has the bucket. Without it, the bucket is in the state folder. */
+  readonly remote?: ProjectRemote;
 }
 
 /** A longer delay is a slip: no caller waits for so long. */
@@ -86,6 +91,7 @@ const bucketEntries = {
   verify_reads: v.optional(booleanSchema),
   list_trailing_delimiter: v.optional(booleanSchema),
   public: v.optional(booleanSchema),
+  remote: v.optional(v.string('must be the NAME of a table [remotes.NAME], as in "cluster"')),
 };
 
 export const bucketKeys: readonly string[] = Object.keys(bucketEntries);
@@ -106,6 +112,7 @@ const optionsTable = tableSchema(
     list_trailing_delimiter: v.optional(booleanSchema),
     public: v.optional(booleanSchema),
     observed: v.optional(booleanSchema),
+    remote: v.optional(remoteOptionSchema),
   },
   { bucket_name: "my-bucket" },
 );
@@ -115,12 +122,14 @@ const optionsTable = tableSchema(
  * @param names the names in the environment's `env`; the names of the buckets are added
  * @param deployed the bindings that are also in `r2_buckets`: a script sees the listings of the
  *   deployed service unless the bucket says otherwise
+ * @param remotes the S3 services that buckets can name
  * @returns the buckets; an empty list after a mistake
  */
 export function readBuckets(
   { store_buckets: given = [] }: Table,
   names: BindingNames,
   deployed: ReadonlySet<string>,
+  remotes: ProjectRemotes,
   report: ReportMistake,
 ): BucketBinding[] {
   const parsed = parseValue(buckets, given, ["store_buckets"], report);
@@ -128,7 +137,14 @@ export function readBuckets(
   for (const [index, entry] of entries.entries()) {
     if (isTable(entry)) names.claim(entry["binding"], ["store_buckets", index, "binding"], report);
   }
-  return (parsed ?? []).map((bucket) => {
+  reportTwoPlaces(parsed ?? [], report);
+  return (parsed ?? []).map((bucket, index) => {
+    const path = ["store_buckets", index];
+    const remote =
+      bucket.remote === undefined ? undefined : remotes.find(bucket.remote, [...path, "remote"]);
+    if (bucket.remote !== undefined && bucket.verify_reads === true) {
+      report([...path, "verify_reads"], verifyReadsProblem);
+    }
     const { binding, preview_bucket_name: preview, storage_class: ownClass } = bucket;
     const { verify_reads: verifyReads, list_trailing_delimiter: ownDelimiter } = bucket;
     const listTrailingDelimiter = ownDelimiter ?? (deployed.has(binding) ? true : undefined);
@@ -140,9 +156,55 @@ export function readBuckets(
       ...(verifyReads !== undefined && { verifyReads }),
       ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
       ...(bucket.public !== undefined && { public: bucket.public }),
+      ...(remote !== undefined && { remote }),
     };
   });
 }
+
+/** Commands, the explorer and the S3-compatible API find a bucket by its name, so a name has one place. */
+function reportTwoPlaces(
+  entries: readonly {
+    readonly binding: string;
+    readonly bucket_name: string;
+    readonly preview_bucket_name?: string | undefined;
+    readonly remote?: string | undefined;
+  }[],
+  report: ReportMistake,
+): void {
+  const first = new Map<
+    string,
+    { readonly binding: string; readonly remote?: string | undefined }
+  >();
+  for (const [index, entry] of entries.entries()) {
+    const key = entry.preview_bucket_name === undefined ? "bucket_name" : "preview_bucket_name";
+    const name = entry.preview_bucket_name ?? entry.bucket_name;
+    const known = first.get(name);
+    if (known === undefined) first.set(name, entry);
+    else if (known.remote !== entry.remote) {
+      const problem = twoPlacesProblem(name, entry.remote, known);
+      report(["store_buckets", index, key], `${problem}. Use another name, or the same remote`);
+    }
+  }
+}
+
+/** @param known the binding that has the name already */
+export function twoPlacesProblem(
+  name: string,
+  remote: string | undefined,
+  known: { readonly binding: string; readonly remote?: string | undefined },
+): string {
+  return (
+    `"${name}" is the name of two buckets: this bucket is ${placeText(remote)}, and ` +
+    `the bucket of ${known.binding} is ${placeText(known.remote)}`
+  );
+}
+
+function placeText(remote: string | undefined): string {
+  return remote === undefined ? "in the state folder" : `on the remote "${remote}"`;
+}
+
+const verifyReadsProblem =
+  "is for buckets in the state folder: the content of a remote bucket is verified by its service. Remove the key";
 
 /** @throws UserError with every mistake of the options of `binding` */
 export function parseBucketOptions(binding: string, options: unknown): BucketOptions {
@@ -167,7 +229,11 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     list_trailing_delimiter: listTrailingDelimiter,
     public: isPublic,
     observed,
+    remote,
   } = parsed;
+  if (remote !== undefined && verifyReads === true) {
+    throw new UserError(`${subject} verify_reads ${verifyReadsProblem}.`);
+  }
   return {
     bucketName: parsed.bucket_name,
     storageClass: parsed.storage_class,
@@ -178,5 +244,6 @@ export function parseBucketOptions(binding: string, options: unknown): BucketOpt
     ...(listTrailingDelimiter !== undefined && { listTrailingDelimiter }),
     ...(isPublic !== undefined && { public: isPublic }),
     ...(observed !== undefined && { observed }),
+    ...(remote !== undefined && { remote }),
   };
 }

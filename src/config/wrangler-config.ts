@@ -10,6 +10,7 @@
 import { pluginPath } from "../base/runtime.ts";
 import { withoutServedBuckets } from "./deployed-buckets.ts";
 import type { BucketBinding, ProjectConfig } from "./read-config.ts";
+import { remoteOption } from "./remotes.ts";
 import { isTable, type Table } from "./schema.ts";
 
 /** An entry of wrangler's `unsafe.bindings` that a plugin of Ledge serves. */
@@ -51,18 +52,19 @@ export function unsafeBindings({ buckets, dns }: ProjectConfig): UnsafeBindingEn
 export function bucketOptions(bucket: BucketBinding) {
   const { bucketName, previewBucketName, storageClass, verifyReads, listTrailingDelimiter } =
     bucket;
-  const { public: isPublic } = bucket;
+  const { public: isPublic, remote } = bucket;
   return {
     bucket_name: previewBucketName ?? bucketName,
     ...(storageClass !== undefined && { storage_class: storageClass }),
     ...(verifyReads !== undefined && { verify_reads: verifyReads }),
     ...(listTrailingDelimiter !== undefined && { list_trailing_delimiter: listTrailingDelimiter }),
     ...(isPublic !== undefined && { public: isPublic }),
+    ...(remote !== undefined && { remote: remoteOption(remote) }),
   };
 }
 
 function withBindings(table: Table, bindings: readonly UnsafeBindingEntry[]): Table {
-  const { store_buckets: _buckets, dns: _dns, s3: _s3, ...rest } = table;
+  const { store_buckets: _buckets, remotes: _remotes, dns: _dns, s3: _s3, ...rest } = table;
   if (bindings.length === 0) return rest;
   const unsafe = isTable(rest["unsafe"]) ? rest["unsafe"] : {};
   const others: unknown[] = Array.isArray(unsafe["bindings"]) ? unsafe["bindings"] : [];

@@ -71,6 +71,13 @@ describe("renderBindings()", () => {
       { type: "plain_text", value: "v".repeat(50) },
       [`env.X ("${"v".repeat(37)}...")`, "Environment Variable", "local"],
     ],
+    [
+      {
+        type: "unsafe_store_bucket",
+        dev: { options: { bucket_name: "photos", remote: { name: "cluster" } } },
+      },
+      ["env.X (photos)", "Store Bucket", "on cluster"],
+    ],
     [{ type: "agent_memory" }, ["env.X", "Agent Memory", "local"]],
     [{ type: "unsafe_other", dev: { plugin: { name: "mine" } } }, ["env.X", "mine", "local"]],
   ])("shows %o", (binding, row) => {

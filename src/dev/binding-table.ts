@@ -16,7 +16,7 @@ export interface BindingTableOptions {
   readonly storeLatencyMilliseconds: number;
 }
 
-type Mode = "local" | "remote" | "not supported";
+type Mode = "local" | "remote" | "not supported" | `on ${string}`;
 
 interface Kind {
   readonly label: string;
@@ -39,7 +39,7 @@ const variable: Kind = { label: "Environment Variable", resource: variableValue 
 
 /** By the type that wrangler gives a binding, in the order of the table. */
 const kinds: Readonly<Record<string, Kind>> = {
-  unsafe_store_bucket: { label: "Store Bucket", resource: pluginResource },
+  unsafe_store_bucket: { label: "Store Bucket", resource: bucketOf, mode: placeOf },
   unsafe_dns_remote: { label: "DNS Record API", mode: "local" },
   unsafe_dns: { label: "DNS Record API", mode: "local" },
   durable_object_namespace: { label: "Durable Object", resource: classOf, mode: "local" },
@@ -138,9 +138,18 @@ function labelOf({ type, dev }: ScriptBinding): string {
   return type.replaceAll("_", " ").replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-function pluginResource({ dev }: ScriptBinding): string | undefined {
-  const options = isRecord(dev) && isRecord(dev["options"]) ? dev["options"] : {};
-  return text(options["bucket_name"]);
+function bucketOf(binding: ScriptBinding): string {
+  return text(pluginOptions(binding)["bucket_name"]);
+}
+
+/** The remote of a bucket by its name. */
+function placeOf(binding: ScriptBinding): Mode {
+  const { remote } = pluginOptions(binding);
+  return isRecord(remote) ? `on ${text(remote["name"])}` : "local";
+}
+
+function pluginOptions({ dev }: ScriptBinding): Readonly<Record<string, unknown>> {
+  return isRecord(dev) && isRecord(dev["options"]) ? dev["options"] : {};
 }
 
 function classOf({ class_name: name, script_name: script }: ScriptBinding): string {

@@ -10,16 +10,19 @@ import { conditionsOfFaults } from "../explorer/server/wanted-conditions.ts";
 interface CompanionConditionsOptions {
   readonly stateFolder: string;
   readonly bucketNames: () => readonly string[];
+  /** Those of them that are on an S3 service. */
+  readonly remoteNames: () => readonly string[];
   readonly dns: () => Promise<DnsAccess | null>;
 }
 
 export class CompanionConditions {
   readonly #conditions: StoreConditions;
 
-  constructor({ stateFolder, bucketNames, dns }: CompanionConditionsOptions) {
+  constructor({ stateFolder, bucketNames, remoteNames, dns }: CompanionConditionsOptions) {
     this.#conditions = new StoreConditions({
       folder: pluginFolder(stateFolder, "store"),
       bucketNames: async () => bucketNames(),
+      remoteNames,
       dns,
     });
   }

@@ -9,7 +9,7 @@ import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { ActivityLog } from "../explorer/server/activity-log.ts";
 import type { ExplorerContext } from "../explorer/server/context.ts";
-import { usedBuckets } from "../explorer/server/project-buckets.ts";
+import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets.ts";
 import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
 import type { StartDevOptions } from "./dev-options.ts";
 import type { S3Summary } from "./summary.ts";
@@ -45,7 +45,7 @@ export class CompanionExplorer {
     this.#server = await serveExplorer(
       {
         stateFolder: state,
-        buckets: () => [...usedBuckets(this.#config).keys()],
+        buckets: () => explorerBuckets(this.#config),
         ...(path !== null && { configFile: path }),
         ...(port !== undefined && { port }),
       },

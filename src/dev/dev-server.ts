@@ -7,6 +7,7 @@
  */
 import { resolve } from "node:path";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
+import { usedRemotes } from "../config/used-remotes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
 import { codeCache } from "../base/code-cache.ts";
@@ -24,6 +25,7 @@ import { CompanionS3 } from "./companion-s3.ts";
 import { watchConfig } from "./file-watch.ts";
 import { checkOptions, logLevelDefault, type StartDevOptions } from "./dev-options.ts";
 import { networkUrlsOf, urlOf, wranglerExplorerUrl } from "./script-urls.ts";
+import { checkRemotes, type RemoteSummary } from "./remote-services.ts";
 import { ScriptConsole } from "./script-console.ts";
 import { observeScript } from "./script-activity.ts";
 import { ScriptSupervisor } from "./script-supervisor.ts";
@@ -91,6 +93,7 @@ async function startInEnvironment(
   if (config.buckets.length > 0) {
     requireUsableFolder(pluginFolder(state, "store"), { ...storeNeeds, reserveKept: true });
   } else requireWritableFolder(persistPath(state));
+  const remotes = await checkRemotes(config.buckets);
   let server: DevServer | undefined;
   const dns =
     options.dns === false
@@ -101,7 +104,7 @@ async function startInEnvironment(
     // wrangler blocks the process while it loads. The runtime of DNS starts meanwhile.
     await Promise.race([startingDns, dns?.launched]);
     loadWrangler();
-    server = new DevServer(options, { dns, startingDns, leaveEnvironment });
+    server = new DevServer(options, { dns, startingDns, remotes, leaveEnvironment });
     await Promise.all([startingDns, server.start()]);
     return server;
   } catch (error) {
@@ -116,6 +119,7 @@ async function startInEnvironment(
 interface DevServerParts {
   readonly dns: CompanionDns | null;
   readonly startingDns: Promise<void>;
+  readonly remotes: readonly RemoteSummary[];
   readonly leaveEnvironment: () => void;
 }
 
@@ -130,6 +134,7 @@ export class DevServer implements RunningDev {
   readonly #conditions: CompanionConditions;
   readonly #explorer: CompanionExplorer | null;
   #project: Project;
+  #remotes: readonly RemoteSummary[];
   #supervisor: ScriptSupervisor | null = null;
   #hostname = "localhost";
   #port = 0;
@@ -142,11 +147,12 @@ export class DevServer implements RunningDev {
   #reports: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
 
-  constructor(options: StartDevOptions, { dns, startingDns, leaveEnvironment }: DevServerParts) {
+  constructor(options: StartDevOptions, parts: DevServerParts) {
     this.#options = options;
-    this.#dns = dns;
-    this.#startingDns = startingDns;
-    this.#leaveEnvironment = leaveEnvironment;
+    this.#dns = parts.dns;
+    this.#startingDns = parts.startingDns;
+    this.#remotes = parts.remotes;
+    this.#leaveEnvironment = parts.leaveEnvironment;
     this.#console = new ScriptConsole(options.logLevel ?? logLevelDefault);
     this.#project = readProject(options);
     this.#s3 = options.s3 === false ? null : new CompanionS3(this.#project.config, options);
@@ -154,6 +160,7 @@ export class DevServer implements RunningDev {
     this.#conditions = new CompanionConditions({
       stateFolder: this.persistFolder,
       bucketNames: () => [...usedBuckets(this.#project.config).keys()],
+      remoteNames: () => [...usedRemotes(this.#project.config.buckets).keys()],
       dns: dnsAccess,
     });
     if (options.explorer === false) this.#explorer = null;
@@ -253,6 +260,7 @@ export class DevServer implements RunningDev {
         stateFolder: this.persistFolder,
         dns: dns ?? null,
         s3: this.#s3?.describe() ?? null,
+        remotes: this.#remotes,
         faults: await this.#conditions.describe(),
         bindings: this.#supervisor?.bindings ?? {},
         hidden: hiddenBindings,
@@ -310,7 +318,9 @@ export class DevServer implements RunningDev {
   async #reconfigure(): Promise<void> {
     const previous = this.#project;
     try {
-      this.#project = readProject(this.#options);
+      const project = readProject(this.#options);
+      this.#remotes = await checkRemotes(project.config.buckets);
+      this.#project = project;
       this.#warn();
       await this.#dns?.update(this.#project.config);
       await this.#s3?.update(this.#project.config);

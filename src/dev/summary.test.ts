@@ -15,6 +15,7 @@ const nothing: DevSummary = {
   dns: null,
   faults: [],
   s3: null,
+  remotes: [],
 };
 const api = "http://127.0.0.1:8788/client/v4";
 const running: DnsSummary = {
@@ -33,6 +34,26 @@ describe("renderSummary()", () => {
     expect(renderSummary(nothing, "/p")).toBe(
       "Ready      http://localhost:8787\nState      .wrangler/state",
     );
+  });
+
+  it("names the services of remote buckets, and what they lack", () => {
+    const remotes: DevSummary["remotes"] = [
+      { name: "cluster", endpoint: "https://s3.example.net", gaps: [] },
+      {
+        name: "old",
+        endpoint: "http://[::1]:9000",
+        gaps: ["conditional-complete", "conditional-delete"],
+      },
+    ];
+    expect(
+      renderSummary({ ...nothing, remotes }, "/p")
+        .split("\n")
+        .slice(2),
+    ).toEqual([
+      "Remote     cluster, https://s3.example.net",
+      "Remote     old, http://[::1]:9000",
+      "  lacks    conditional-complete, conditional-delete",
+    ]);
   });
 
   it("lists every address, and the bindings in a table", () => {

@@ -2,6 +2,7 @@
 import { shownPath } from "../config/config-file.ts";
 import { renderBindings, type BindingTableOptions, type ScriptBinding } from "./binding-table.ts";
 import type { DnsLocation } from "./dns-access.ts";
+import { renderRemote, type RemoteSummary } from "./remote-services.ts";
 
 export interface DevSummary extends BindingTableOptions {
   readonly url: string;
@@ -21,6 +22,8 @@ export interface DevSummary extends BindingTableOptions {
   readonly faults: readonly string[];
   /** `null` with `--no-s3`, and without buckets. */
   readonly s3: S3Summary | null;
+  /** The S3 services that have buckets of the script. */
+  readonly remotes: readonly RemoteSummary[];
 }
 
 export interface S3Summary {
@@ -62,6 +65,7 @@ export function renderSummary(summary: DevSummary, workingFolder: string): strin
     ...describeExplorers(summary),
     ...(inspector === null ? [] : [`Inspector  ${inspector}`]),
     `State      ${shownPath(stateFolder, workingFolder)}`,
+    ...summary.remotes.flatMap(renderRemote),
     ...(s3 === null ? [] : renderS3(s3)),
     ...(dns === null ? [] : renderDns(dns)),
     ...summary.faults.map(

@@ -7,16 +7,8 @@
  * A line on the console, because workerd writes the line without a wait of the script, and the dev server
  * reads the console anyway.
  */
-import type { ParsedWorkerOptions, Plugin } from "miniflare";
-import { addTailConsumer, scriptService } from "../base/miniflare.ts";
-import { ownCompatibilityDate } from "../base/runtime.ts";
 import { activityMark } from "../explorer/activity/invocation.ts";
-import { pluginBindings } from "./plugin-bindings.ts";
-
-const pluginName = "activity";
-const tailWorker = "ledge-activity";
-
-const tailService = scriptService(tailWorker);
+import { tailPlugin } from "./tail-plugin.ts";
 
 /** An invocation with more events is a loop: its first events say enough. */
 const eventsMax = 1000;
@@ -58,35 +50,9 @@ export default {
 };
 `;
 
-export const activityPlugin: Plugin = {
-  bindingTypeDescription: "Activity for the explorer",
-
-  /** Miniflare calls this method before it reads the consumers of a script. */
-  getExtensions({ options }) {
-    for (const worker of options.filter(isObserved))
-      addTailConsumer(worker, tailWorker, { isStreaming: true });
-    return [];
-  },
-
-  /** A script sees nothing of its observation. */
-  getBindings: () => [],
-  getNodeBindings: () => ({}),
-
-  getServices({ options: worker }) {
-    if (!isObserved(worker)) return [];
-    return [
-      {
-        name: tailService,
-        worker: {
-          compatibilityDate: ownCompatibilityDate,
-          compatibilityFlags: ["experimental", "streaming_tail_worker", "tail_worker_user_spans"],
-          modules: [{ name: "activity.js", esModule: tailModule }],
-        },
-      },
-    ];
-  },
-};
-
-function isObserved(worker: ParsedWorkerOptions): boolean {
-  return pluginBindings(worker, pluginName, { "unsafe:activity": "activity" }).length > 0;
-}
+export const activityPlugin = tailPlugin({
+  name: "activity",
+  description: "Activity for the explorer",
+  module: tailModule,
+  isStreaming: true,
+});

@@ -7,15 +7,7 @@
  *
  * wrangler prints the exception of a request itself, and the trace does not have it.
  */
-import type { ParsedWorkerOptions, Plugin } from "miniflare";
-import { addTailConsumer, scriptService } from "../base/miniflare.ts";
-import { ownCompatibilityDate } from "../base/runtime.ts";
-import { pluginBindings } from "./plugin-bindings.ts";
-
-const pluginName = "exceptions";
-const tailWorker = "ledge-exceptions";
-
-const tailService = scriptService(tailWorker);
+import { tailPlugin } from "./tail-plugin.ts";
 
 const tailModule = `
 export default {
@@ -29,33 +21,8 @@ export default {
 };
 `;
 
-export const exceptionsPlugin: Plugin = {
-  bindingTypeDescription: "Exceptions on the terminal",
-
-  /** Miniflare calls this method before it reads the consumers of a script. */
-  getExtensions({ options }) {
-    for (const worker of options.filter(isObserved)) addTailConsumer(worker, tailWorker);
-    return [];
-  },
-
-  /** A script sees nothing of its observation. */
-  getBindings: () => [],
-  getNodeBindings: () => ({}),
-
-  getServices({ options: worker }) {
-    if (!isObserved(worker)) return [];
-    return [
-      {
-        name: tailService,
-        worker: {
-          compatibilityDate: ownCompatibilityDate,
-          modules: [{ name: "exceptions.js", esModule: tailModule }],
-        },
-      },
-    ];
-  },
-};
-
-function isObserved(worker: ParsedWorkerOptions): boolean {
-  return pluginBindings(worker, pluginName, { "unsafe:exceptions": "exceptions" }).length > 0;
-}
+export const exceptionsPlugin = tailPlugin({
+  name: "exceptions",
+  description: "Exceptions on the terminal",
+  module: tailModule,
+});

@@ -9,7 +9,7 @@ import type { RunningS3 } from "../s3/server/start-s3.ts";
 
 export interface S3EndpointOptions extends ProjectS3 {
   /** The bindings of scripts to buckets. */
-  readonly bindings: readonly Pick<BucketOptions, "bucketName" | "public">[];
+  readonly bindings: readonly Pick<BucketOptions, "bucketName" | "public" | "remote">[];
 }
 
 /** The value of the binding: what a client needs. */

@@ -5,7 +5,7 @@
  *                                                     └──▶ store:blobs (a folder)
  *
  * One service has the objects of all buckets, and one disk service all blobs; a binding only names
- * its bucket.
+ * its bucket. Buckets on S3 services have other bindings (`remote-binding.ts`).
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
@@ -16,13 +16,18 @@ import { nodeProxy } from "../base/miniflare.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { parseS3Options, type ProjectS3 } from "../config/s3-table.ts";
-import { parseBucketOptions, type BucketOptions } from "../config/store-buckets.ts";
+import {
+  parseBucketOptions,
+  twoPlacesProblem,
+  type BucketOptions,
+} from "../config/store-buckets.ts";
 import type { BucketSettings } from "../store/core/bucket-settings.ts";
 import { StoreBucket } from "../store/binding/store-bucket.ts";
 import { directCalls } from "../store/node/direct-calls.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
+import { remoteBinding, remoteModules, remoteServices } from "./remote-binding.ts";
 import type { S3Access } from "./s3-endpoint.ts";
 import { pluginName, storeServices, type ControlOptions } from "./store-services.ts";
 import { bucketsService, clientBindings } from "../store/node/bucket-services.ts";
@@ -48,11 +53,13 @@ export const storePlugin: Plugin = {
   getExtensions({ options }) {
     const runId = newRunId();
     for (const worker of options) runs.set(worker, { runId, workers: options });
+    if (requireOneEndpoint(options) !== undefined) requireOnePlace(options);
     return [
       {
         modules: [
           { name: bindingModule, internal: true, esModule: workerdModule("store-binding") },
           { name: observedModule, internal: true, esModule: observedSource },
+          ...(options.flatMap(boundBuckets).some(isRemote) ? remoteModules() : []),
         ],
       },
     ];
@@ -60,32 +67,15 @@ export const storePlugin: Plugin = {
 
   getBindings(worker) {
     const rpc = hasRpc(worker.config.compatibilityDate, takeFlags(worker));
-    return storeBindings(worker).map(({ name, kind, options }): Worker_Binding => {
-      if (kind === "s3") return s3Binding(worker, name);
-      if (kind === "control") {
-        return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
-      }
-      const parsed = parseBucketOptions(name, options);
-      const { bucketName, latencyMilliseconds = 0, verifyReads = false } = parsed;
-      const bucket = {
-        bucketName,
-        runId: runOf(worker).runId,
-        rpc,
-        latencyMilliseconds,
-        verifyReads,
-      };
-      return {
-        name,
-        wrapped: {
-          moduleName: parsed.observed === true ? observedModule : bindingModule,
-          innerBindings: [
-            ...clientBindings,
-            { name: "bucket", json: JSON.stringify(bucket) },
-            { name: "settings", json: JSON.stringify(bucketSettings(worker, parsed)) },
-          ],
-        },
-      };
-    });
+    return Promise.all(
+      storeBindings(worker).map(async ({ name, kind, options }): Promise<Worker_Binding> => {
+        if (kind === "s3") return s3Binding(worker, name);
+        if (kind === "control") {
+          return { name, service: { name: bucketsService, entrypoint: "StoreControl" } };
+        }
+        return bucketBinding(worker, { name, rpc, options: parseBucketOptions(name, options) });
+      }),
+    );
   },
 
   getNodeBindings(worker) {
@@ -106,8 +96,13 @@ export const storePlugin: Plugin = {
     const controlOptions: ControlOptions = control?.options ?? {};
     const { runId, workers } = runOf(worker);
     const bound = workers.flatMap(boundBuckets);
-    const bucketNames = [...new Set(bound.map(({ bucketName }) => bucketName))];
+    const local = bound.filter((options) => !isRemote(options));
+    const bucketNames = [...new Set(local.map(({ bucketName }) => bucketName))];
     const s3 = requireOneEndpoint(workers);
+    const remoteOnes = boundBuckets(worker).some(isRemote) ? remoteServices(assembly) : [];
+    if (bindings.every(({ kind }) => kind === "bucket") && boundBuckets(worker).every(isRemote)) {
+      return remoteOnes;
+    }
     const services = await storeServices(assembly, {
       ...controlOptions,
       runId,
@@ -118,9 +113,41 @@ export const storePlugin: Plugin = {
       const use = StoreUse.ofMiniflare(assembly.loopbackPort) as StoreUse;
       setS3Access(worker, await use.serveS3({ ...s3, bindings: bound.map(servedOptions) }));
     }
-    return services;
+    return [...services, ...remoteOnes];
   },
 };
+
+interface BoundBucket {
+  readonly name: string;
+  readonly rpc: boolean;
+  readonly options: BucketOptions;
+}
+
+function bucketBinding(
+  worker: ParsedWorkerOptions,
+  { name, rpc, options }: BoundBucket,
+): Worker_Binding | Promise<Worker_Binding> {
+  const { bucketName, latencyMilliseconds = 0, verifyReads = false, observed = false } = options;
+  const { runId } = runOf(worker);
+  const settings = bucketSettings(worker, options);
+  const { remote } = options;
+  if (remote !== undefined) {
+    const bucket = { bucketName, runId, latencyMilliseconds };
+    return remoteBinding(name, { remote, bucket, settings, observed });
+  }
+  const bucket = { bucketName, runId, rpc, latencyMilliseconds, verifyReads };
+  return {
+    name,
+    wrapped: {
+      moduleName: observed ? observedModule : bindingModule,
+      innerBindings: [
+        ...clientBindings,
+        { name: "bucket", json: JSON.stringify(bucket) },
+        { name: "settings", json: JSON.stringify(settings) },
+      ],
+    },
+  };
+}
 
 function nodeValue(
   worker: ParsedWorkerOptions,
@@ -132,13 +159,13 @@ function nodeValue(
 }
 
 /**
- * A bucket in Node. Options that the binding in workerd applies, and runs without a socket, take the
- * way through Miniflare's proxy.
+ * A bucket in Node. Remote buckets, options that the binding in workerd applies, and runs without a socket
+ * take the way through Miniflare's proxy.
  */
 function nodeBucket(worker: ParsedWorkerOptions, options: BucketOptions): unknown {
   const { bucketName, latencyMilliseconds = 0, verifyReads = false } = options;
   const settings = bucketSettings(worker, options);
-  const use = StoreUse.ofRun(runOf(worker).runId);
+  const use = isRemote(options) ? undefined : StoreUse.ofRun(runOf(worker).runId);
   const isDirect = hasRuntimeSockets && latencyMilliseconds === 0 && !verifyReads;
   return use === undefined || !isDirect
     ? nodeProxy(nodeBinding(settings))
@@ -186,15 +213,40 @@ function requireOneEndpoint(workers: readonly ParsedWorkerOptions[]): ProjectS3 
   return first?.options;
 }
 
+/**
+ * A script finds a bucket by its binding, and the S3-compatible API by its name.
+ *
+ * @throws UserError when buckets of one name are in different places
+ */
+function requireOnePlace(workers: readonly ParsedWorkerOptions[]): void {
+  const first = new Map<string, { binding: string; remote: string | undefined }>();
+  for (const { name: binding, kind, options } of workers.flatMap(storeBindings)) {
+    if (kind !== "bucket") continue;
+    const { bucketName, remote } = parseBucketOptions(binding, options);
+    const known = first.get(bucketName);
+    if (known === undefined) first.set(bucketName, { binding, remote: remote?.name });
+    else if (known.remote !== remote?.name) {
+      const problem = twoPlacesProblem(bucketName, remote?.name, known);
+      throw new UserError(
+        `Store bucket "${binding}": ${problem}. The S3-compatible API serves one of them: use another name, or the same remote.`,
+      );
+    }
+  }
+}
+
 function boundBuckets(worker: ParsedWorkerOptions): BucketOptions[] {
   return storeBindings(worker)
     .filter(({ kind }) => kind === "bucket")
     .map(({ name, options }) => parseBucketOptions(name, options));
 }
 
+function isRemote({ remote }: BucketOptions): boolean {
+  return remote !== undefined;
+}
+
 /** The options that the S3-compatible API depends on: with others, the server starts again. */
-function servedOptions({ bucketName, public: isPublic = false }: BucketOptions) {
-  return { bucketName, public: isPublic };
+function servedOptions({ bucketName, public: isPublic = false, remote }: BucketOptions) {
+  return { bucketName, public: isPublic, ...(remote !== undefined && { remote }) };
 }
 
 function bucketSettings(worker: ParsedWorkerOptions, options: BucketOptions): BucketSettings {

@@ -4,9 +4,10 @@
  */
 import type { FolderOwner } from "../base/folder-owner.ts";
 import type { Succession } from "../base/succession.ts";
-import { ClientBucket } from "../store/node/client-bucket.ts";
+import type { ClientBucket } from "../store/node/client-bucket.ts";
 import { ContentFiles } from "../store/node/content-files.ts";
 import { openBuckets } from "../store/node/endpoint-client.ts";
+import { OwnedBucket } from "../store/node/owned-bucket.ts";
 import { OwnerConnection } from "../store/node/owner-connection.ts";
 import { claimStore, storeRuns } from "../store/node/store-owner.ts";
 import { succeedStoreOwner } from "../store/node/store-successor.ts";
@@ -81,7 +82,7 @@ export class StoreUse {
       owner: new OwnerConnection(this.#store.folder, { succeeds: false }),
       contents: new ContentFiles(this.#store.folder),
     };
-    return new ClientBucket({ ...this.#client, name, isDeletable: false });
+    return new OwnedBucket({ ...this.#client, name, isDeletable: false });
   }
 
   /** Serves the S3-compatible API until Miniflare ends. */

@@ -15,7 +15,7 @@ export interface S3Bucket {
   /** The rules of the configuration. They count until a request puts rules. */
   readonly configuredCors: readonly CorsRule[];
   /** @throws StoreError */
-  call<M extends Method>(request: Request<M>): Promise<Result<M>>;
+  call<M extends Exclude<Method, "get">>(request: Request<M>): Promise<Result<M>>;
   /** Reads an object. All files of the content are open when the promise resolves. */
   get(request: Omit<Request<"get">, "method">): Promise<OpenedObject | null>;
   /**

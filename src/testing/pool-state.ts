@@ -76,8 +76,7 @@ function makeState(): PoolState {
     namesOfLayer: () => [],
     beginRequest: () => {},
   };
-  // All buckets of an isolate share the observer.
-  buckets[0]?.[1]["ledge:observe"]({
+  const observer: CallObserver = {
     // A bucket does not execute calls of layers that it does not know.
     layer: () => (state.isolates("store") ? state.layerOfCall() : 0),
     record(bucketName, operation, answer, layer) {
@@ -86,7 +85,9 @@ function makeState(): PoolState {
       if (!faultOf(answer)?.late) state.calls.push(call);
       else warnOfLateCall(describeBucketCall(call), state.namesOfLayer(layer ?? 0));
     },
-  });
+  };
+  // All local buckets of an isolate share an observer, and so do all remote buckets.
+  for (const [, bucket] of buckets) bucket["ledge:observe"](observer);
   watchBindings(bindings, bindingCalls);
   watchRequests(state);
   void followOtherWorkers(state);

@@ -234,7 +234,14 @@ function throwIf(problem: string | null): void {
 
 function bucketName(bucket: BucketReference): string {
   if (typeof bucket === "string") return bucket;
-  const name = (bucket as { "ledge:name"?: string })["ledge:name"];
+  const hidden = bucket as { "ledge:name"?: string; "ledge:remote"?: boolean };
+  const name = hidden["ledge:name"];
+  if (hidden["ledge:remote"] === true) {
+    throw new TypeError(
+      `The bucket "${name}" is on an S3 service: seed() and contents() are for buckets in the state folder. ` +
+        "Use put() and list() of the binding.",
+    );
+  }
   if (name !== undefined) return name;
   throw new TypeError("The value is not a bucket: give its name, or its binding (env.PHOTOS).");
 }

@@ -114,7 +114,7 @@ interface Subject {
   readonly extensions: readonly Uint8Array[];
 }
 
-function certify(
+export function certify(
   { serial, authority, authorityKeys, notBefore, notAfter }: CertificateOptions,
   { subject, publicKey, extensions }: Subject,
 ): string {
@@ -147,13 +147,13 @@ function generalName(name: string): Uint8Array {
   return implicit(dnsName, Buffer.from(name, "ascii"));
 }
 
-function extension(id: string, value: Uint8Array, critical?: "critical"): Uint8Array {
+export function extension(id: string, value: Uint8Array, critical?: "critical"): Uint8Array {
   const flag = critical === undefined ? [] : [boolean(true)];
   return sequence(objectIdentifier(id), ...flag, octetString(value));
 }
 
 /** RFC 7093 section 2, method 4: any hash of the key identifies it. */
-function keyIdentifier(key: KeyObject): Uint8Array {
+export function keyIdentifier(key: KeyObject): Uint8Array {
   return createHash("sha256").update(publicKeyInfo(key)).digest().subarray(0, 20);
 }
 

@@ -27,6 +27,7 @@ import { stateKinds, type StateKind } from "../isolation/state-kinds.ts";
 import { findPool, type Pool } from "./find-pool.ts";
 import { keepStateInMemory } from "./memory-folder.ts";
 import { ReusedRuntimes } from "./reused-runtimes.ts";
+import { RunPrefix } from "./run-prefix.ts";
 import { optionsKey } from "./runner-options.ts";
 
 /** The options of the pool: `main`, `miniflare`, `wrangler`, and others. */
@@ -101,8 +102,9 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
           );
         }
         const files = new DerivedFiles();
+        const runPrefix = new RunPrefix();
         const { configureVitest } = pool.plugin(
-          projectOptions(options, project.config.root, files),
+          projectOptions(options, project.config.root, { files, runPrefix }),
         );
         callHook(configureVitest, undefined, context);
         const reusesRuntime = vitest.config.watch;
@@ -117,6 +119,7 @@ export function ledge(options: LedgeOptions | LedgeOptionsFunction = {}): Plugin
         vitest.onClose(async () => {
           files.remove();
           await runtimes.dispose();
+          await runPrefix.remove();
         });
       },
     },
@@ -135,23 +138,33 @@ function callHook<This, Args extends unknown[], Result>(
   return (typeof hook === "object" ? hook.handler : hook)?.apply(self, args);
 }
 
+/** What a run makes, and removes at its end. */
+interface RunState {
+  readonly files: DerivedFiles;
+  readonly runPrefix: RunPrefix;
+}
+
 /** The options of the pool for the project in `root`. */
 function projectOptions(
   options: LedgeOptions | LedgeOptionsFunction,
   root: string,
-  files: DerivedFiles,
+  run: RunState,
 ): PoolOptions | ((context: PoolContext) => Promise<PoolOptions>) {
-  if (typeof options !== "function") return resolveOptions(options, root, files);
+  if (typeof options !== "function") return resolveOptions(options, root, run);
   // The pool asks before every test file.
   let resolved: Promise<PoolOptions> | undefined;
   return (context) =>
     (resolved ??= Promise.resolve(options(context)).then((given) =>
-      resolveOptions(given, root, files),
+      resolveOptions(given, root, run),
     ));
 }
 
 /** @throws UserError with the mistakes of the configuration file */
-function resolveOptions(options: LedgeOptions, root: string, files: DerivedFiles): PoolOptions {
+function resolveOptions(
+  options: LedgeOptions,
+  root: string,
+  { files, runPrefix }: RunState,
+): PoolOptions {
   const { configPath, environment, adopt, isolate, memory: _, ...poolOptions } = options;
   const path = configPath ?? poolOptions.wrangler?.configPath;
   const environmentName = environment ?? poolOptions.wrangler?.environment;
@@ -175,7 +188,7 @@ function resolveOptions(options: LedgeOptions, root: string, files: DerivedFiles
   const derivedPath = config.path === null ? undefined : files.write(config);
   const kinds = isolatedKinds(isolate);
   return withBindings(
-    config,
+    { ...config, buckets: runPrefix.apply(config.buckets) },
     poolOptions,
     derivedPath,
     stateKinds.filter((kind) => kinds.includes(kind)),

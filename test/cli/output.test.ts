@@ -74,7 +74,7 @@ describe.runIf(hasTerminal)("ledge on a terminal", () => {
     let code: number | null = 0;
     while (code === 0) {
       const stopped = here.start("get", "photos/large.bin", "copy.bin");
-      await expect.poll(() => partialFiles(here), { timeout: 30_000, interval: 1 }).toHaveLength(1);
+      await expect.poll(() => partialFiles(here), { timeout: 60_000, interval: 1 }).toHaveLength(1);
       stopped.child.kill("SIGINT");
       ({ code } = await stopped.end());
     }

@@ -21,7 +21,7 @@ import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { ServedStoreProject } from "../support/in-process-command.ts";
 import { StoreProject, type RunningCommand } from "../support/store-command.ts";
 
-const patiently = { timeout: 30_000, interval: 20 };
+const patiently = { timeout: 60_000, interval: 20 };
 
 interface Result {
   transferred: number;

@@ -247,7 +247,7 @@ describe("ledge store", () => {
         };
         return runtime.processId;
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     command.child.kill("SIGINT");
     expect((await command.end()).code).toBe(130);

@@ -65,6 +65,14 @@ function project(changes: object = {}): string {
 
 // The compiler and wrangler are slow on a busy machine.
 describe("ledge types", { timeout: 120_000 }, () => {
+  it("needs no keys of remotes", async () => {
+    const remote = { remotes: { cluster: { endpoint: "https://s3.example.net" } } };
+    const buckets = { store_buckets: [{ ...bucket("PHOTOS"), remote: "cluster" }] };
+    const folder = project({ ...remote, ...buckets, env: { test: buckets } });
+    const { content } = await generateTypes({ folder, includeRuntime: false });
+    expect(content).toMatch(/PHOTOS: .*StoreBucket/);
+  });
+
   it("writes types that accept a script and reject its mistakes", async () => {
     const folder = project();
     expect(await run(folder, "ledge", "types")).toEqual({

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig, type ProjectConfig } from "../../src/config/read-config.ts";
 import { bucketKeys } from "../../src/config/store-buckets.ts";
+import { remoteKeys } from "../../src/config/remotes.ts";
 import { dnsKeys } from "../../src/config/dns-config.ts";
 import { temporaryFolder } from "../support/store.ts";
 
@@ -47,6 +48,12 @@ describe("docs/configuration.md", () => {
       { binding: "PHOTOS", bucketName: "photos", previewBucketName: "photos-local" },
       { binding: "ARCHIVE", bucketName: "archive", storageClass: "InfrequentAccess" },
     ]);
+  });
+
+  it("lists every key of a remote", () => {
+    expect(keysOfTable("`remotes`").toSorted()).toEqual(remoteKeys.toSorted());
+    const [config] = examples("`remotes`");
+    expect(config?.buckets[0]?.remote).toMatchObject({ name: "cluster", prefix: "team/" });
   });
 
   it("lists every key of DNS", () => {

@@ -25,7 +25,7 @@ it("docs/dev.md shows a program that starts a script, sends a request and stops"
   const printed = execFileSync(process.execPath, ["program.mjs"], {
     cwd: folder,
     encoding: "utf8",
-    timeout: 50_000,
+    timeout: 170_000,
   });
   expect(printed).toMatch(/^Ready {6}http:\/\/localhost:\d+\n/);
   expect(printed).toContain("\nhello\n");

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
 import { expectations } from "../store/differential.expectations.ts";
+import { remoteDeviations } from "../store/remote.expectations.ts";
 import { temporaryFolder } from "../support/store.ts";
 import { linksOf } from "./support/links.ts";
 
@@ -61,6 +62,25 @@ describe("docs/deviations.md", () => {
     );
     const [, , ...listed] = rows;
     expect(listed).toEqual(expectations.map(({ id, reason }) => [id, reason]));
+  });
+
+  it("lists every deviation of a bucket on an S3 service, with its reason, and no other", () => {
+    const section = read("docs/deviations.md")
+      .split(/^## /m)
+      .find((text) => text.startsWith("Store: buckets on an S3 service"));
+    const rows = Array.from(
+      section?.matchAll(/^\| (.+?) +\| (.+?) +\| (.+?) +\|$/gm) ?? [],
+      (row) => row.slice(1),
+    );
+    const [, , ...listed] = rows;
+    const names = { ledge: "our own API", ceph: "Ceph" };
+    expect(listed).toEqual(
+      remoteDeviations.map(({ id, reason, services }) => [
+        id,
+        reason,
+        services?.map((service) => names[service]).join(", ") ?? "every service",
+      ]),
+    );
   });
 });
 

@@ -92,6 +92,7 @@ describe("the package", () => {
       "dist/workerd/dns-worker.js",
       "dist/workerd/store-binding.js",
       "dist/workerd/store-bucket.js",
+      "dist/workerd/store-remote-binding.js",
       ...Array.from(new Set([...entries, ...chunks]), (file) => `dist/${file}`),
     ];
     const others = packed.filter((path) => !isPage(path) || path === "README.md");

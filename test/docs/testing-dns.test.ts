@@ -27,7 +27,7 @@ it("docs/testing-dns.md shows a program with a failover, an ACME client and a re
   const printed = execFileSync(process.execPath, ["program.mjs"], {
     cwd: folder,
     encoding: "utf8",
-    timeout: 50_000,
+    timeout: 170_000,
   });
   expect(printed.trim().split("\n")).toEqual([
     "failover: the second name server answered",

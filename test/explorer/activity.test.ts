@@ -18,21 +18,25 @@ import { credentials } from "../dns/support/client.ts";
 import { DohClient, UdpClient } from "../dns/support/dns-client.ts";
 import { startTestDns } from "../dns/support/running-dns.ts";
 import { S3TestClient } from "../s3/support/s3-client.ts";
+import { remoteOptions } from "../support/remote-bucket.ts";
 import { StoreProject } from "../support/store-command.ts";
 import { temporaryFolder } from "../support/store.ts";
 import { bucketEntry, plugin, worker } from "../support/worker.ts";
 import { useExplorer } from "./support/explorer.ts";
 
-const waiting = { timeout: 20_000, interval: 20 };
+const waiting = { timeout: 60_000, interval: 20 };
 
 /** A script in Miniflare whose invocations are added to the activity. */
-async function startScript(script: string, options: { date?: string } = {}) {
+async function startScript(
+  script: string,
+  { bucket, ...options }: { date?: string; bucket?: object } = {},
+) {
   const activity = new ActivityLog();
   const console = new ScriptConsole("none");
   observeScript(console, activity);
   const { config } = worker(script, options);
   const env = {
-    PHOTOS: bucketEntry({ bucket_name: "photos", observed: true }),
+    PHOTOS: bucketEntry({ bucket_name: "photos", observed: true, ...bucket }),
     KV: { type: "kv" as const, id: "kv" },
     ACTIVITY: {
       type: "unsafe:activity" as const,
@@ -116,6 +120,41 @@ describe("the requests of a script", () => {
       expect(log?.text).toMatch(/^said \{"n":1\} x{2000}…$/);
     },
   );
+
+  it("have the calls of a remote bucket, without the requests to its service", async () => {
+    const buckets = [{ name: "photos" }];
+    const service = await startS3({ stateFolder: temporaryFolder(), buckets, port: 0 });
+    onTestFinished(() => service.close());
+    const { url, requestOf } = await startScript(
+      `export default {
+        async fetch(request, env) {
+          if (request.url.endsWith("/favicon.ico")) return new Response(null, { status: 404 });
+          await env.PHOTOS.put("a", "hello");
+          await (await env.PHOTOS.get("a")).text();
+          await env.PHOTOS.get("absent");
+          try { await env.PHOTOS.get(""); } catch {}
+          await env.PHOTOS.list();
+          await env.PHOTOS.delete("a");
+          return new Response("made");
+        },
+      };`,
+      { bucket: remoteOptions({ endpoint: service.url, ...service.credentials }, "live/") },
+    );
+    expect(await (await fetch(`${url}remote`)).text()).toBe("made");
+    const { calls } = await requestOf("remote");
+    const described = calls.map(({ kind, method, place, subject, bytes, outcome }) => {
+      return [kind, method, place, subject, bytes, outcome];
+    });
+    expect(described).toEqual([
+      ["bucket", "put", "photos", "a", 5, "ok"],
+      ["bucket", "get", "photos", "a", 5, "ok"],
+      ["bucket", "get", "photos", "absent", null, "none"],
+      ["bucket", "get", "photos", "", null, "error"],
+      ["bucket", "list", "photos", "", null, "ok"],
+      ["bucket", "delete", "photos", "a", null, "ok"],
+    ]);
+    expect(JSON.stringify(calls)).not.toContain(service.credentials.secretAccessKey);
+  });
 
   it("have the time until a call has settled, and calls that began together", async () => {
     const { url, requestOf } = await startScript(

@@ -14,7 +14,7 @@ import { EndpointProxy } from "./support/endpoint-proxy.ts";
 import { injectionProblem, withInjection, workerdBelow } from "./support/injected-io.ts";
 
 const noInjection = injectionProblem();
-const waitOptions = { timeout: 30_000 };
+const waitOptions = { timeout: 60_000 };
 const clientProgram = fileURLToPath(new URL("support/programs/channel-client.ts", import.meta.url));
 
 interface Client {

@@ -107,7 +107,7 @@ describe("a lost answer", { timeout }, () => {
     const [small, large] = [file("small", 100), file("large", 200_000)];
     const description = { http: {}, custom: {}, storageClass: "Standard" as const };
     const copy = (prefix: string, source: string, key: string) =>
-      bucket.copy({ key: prefix + key, from: { bucketName: "photos", key: prefix + source } });
+      bucket.copy({ key: prefix + key, from: { bucket, key: prefix + source } });
     const operations: [name: string, run: (prefix: string) => Promise<unknown>][] = [
       ["put inline", (prefix) => bucket.put({ key: `${prefix}small`, ...description }, small)],
       ["put file", (prefix) => bucket.put({ key: `${prefix}large`, ...description }, large)],

@@ -13,10 +13,11 @@ import { Client } from "../dns/support/client.ts";
 import { recordArbitrary, rdataOf } from "../dns/support/record-arbitrary.ts";
 import { acceptable } from "./acceptable.ts";
 import { expectedDifference, reasons } from "./differences.ts";
+import { freePort } from "./free-port.ts";
 import { parseReplies, type PrintedReply } from "./reply.ts";
 import { bind } from "./servers/bind.ts";
 import { environment } from "./servers/peer.ts";
-import { freePort, startOurs, temporaryFolder } from "./support.ts";
+import { startOurs, temporaryFolder } from "./support.ts";
 
 const zoneName = "example.org";
 

@@ -11,9 +11,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Client, credentials } from "../dns/support/client.ts";
 import { recordArbitrary, rdataOf } from "../dns/support/record-arbitrary.ts";
 import { acceptable } from "./acceptable.ts";
+import { freePort } from "./free-port.ts";
 import { environment, type RunningProcess } from "./servers/peer.ts";
 import { startUnbound } from "./servers/unbound.ts";
-import { freePort, startOurs, temporaryFolder } from "./support.ts";
+import { startOurs, temporaryFolder } from "./support.ts";
 
 const zones = ["example.org", "child.example.org", "plain.example.org"] as const;
 const shapes = [

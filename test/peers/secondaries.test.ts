@@ -12,10 +12,11 @@ import { fetchZone } from "../../src/dns/client/fetch-zone.ts";
 import { Client } from "../dns/support/client.ts";
 import { anyRecord } from "../dns/support/record-arbitrary.ts";
 import { acceptable } from "./acceptable.ts";
+import { freePort } from "./free-port.ts";
 import { environment } from "./servers/peer.ts";
 import { KilledDns } from "./servers/killed-dns.ts";
 import { secondaries } from "./servers/secondary.ts";
-import { freePort, temporaryFolder } from "./support.ts";
+import { temporaryFolder } from "./support.ts";
 
 const zoneName = "example.org";
 const changes = 1000;
@@ -124,7 +125,7 @@ describe("secondaries", () => {
             serial: String(serial),
           });
         },
-        { timeout: 20_000, interval: 250 },
+        { timeout: 60_000, interval: 250 },
       );
     }
 

@@ -141,7 +141,7 @@ const script = `
     },
   };`;
 
-it("the binding wants the same key", { timeout: 60_000 }, async () => {
+it("the binding wants the same key", async () => {
   const { miniflare, bucket } = await startStore(join(s3.stateFolder, "v3"), [worker(script)]);
   const ask = async (...call: unknown[]): Promise<string> => {
     const init = { method: "POST", body: JSON.stringify(call) };

@@ -22,7 +22,7 @@ const script = `
     },
   };`;
 
-it("an upload is begun, continued and completed by either", { timeout: 60_000 }, async () => {
+it("an upload is begun, continued and completed by either", async () => {
   const { miniflare, bucket } = await startStore(join(s3.stateFolder, "v3"), [worker(script)]);
   type Answer = { uploadId: string; etag: string };
   const ask = async (query: string, body?: BodyInit): Promise<Answer> => {

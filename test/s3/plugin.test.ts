@@ -83,7 +83,7 @@ it.each(["a folder", "a temporary folder"])(
     await miniflare.dispose();
     // The server ends a moment after the runtime.
     const call = () => client.send({ target: "/photos/by-script" });
-    await vi.waitFor(() => expect(call()).rejects.toThrow("ECONNREFUSED"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(call()).rejects.toThrow("ECONNREFUSED"), { timeout: 60_000 });
   },
 );
 
@@ -126,4 +126,16 @@ it("options that are not valid are refused with the name of the binding", async 
   await expect(wrong.ready).rejects.toThrow(/S3 endpoint "S3": .*prot/);
   const two = start(undefined, withS3({ port: 0 }), withS3({ port: 1 }, "other"));
   await expect(two.ready).rejects.toThrow(/"S3" and "S3" of type "store_s3" have different/);
+});
+
+it("a name of a bucket in the state folder and of a bucket on a remote is refused", async () => {
+  const keys = { access_key_id: "some-key", secret_access_key: "some-secret" };
+  const remote = { name: "cluster", endpoint: "http://127.0.0.1:1", ...keys };
+  const { config } = withS3({ port: 0 });
+  const env = { ...config.env, OTHER: bucketEntry({ bucket_name: "photos", remote }) };
+  const two = start(undefined, { config: { ...config, env } });
+  await expect(two.ready).rejects.toThrow(
+    'Store bucket "OTHER": "photos" is the name of two buckets: this bucket is on the remote "cluster", ' +
+      "and the bucket of BUCKET is in the state folder.",
+  );
 });

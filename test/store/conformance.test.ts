@@ -2,12 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Headers as MiniflareHeaders, Miniflare } from "miniflare";
+import { Headers as MiniflareHeaders } from "miniflare";
 import { afterAll, describe, expect, it } from "vitest";
-import { plugin } from "../support/worker.ts";
-import { compatibilityDate, rawEnv } from "./conformance/bindings.ts";
-import type { ConformanceEnv } from "./conformance/environment.ts";
 import { subjectOf } from "./conformance/environment.ts";
+import { nodeBindings } from "./support/node-bindings.ts";
 import { getSuite } from "./conformance/suite/get.ts";
 import { storeBucketSuite } from "./conformance/suite/index.ts";
 import { objectSuite } from "./conformance/suite/object.ts";
@@ -15,48 +13,17 @@ import { putSuite } from "./conformance/suite/put.ts";
 import { uploadPartSuite } from "./conformance/suite/upload-part.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ledge-conformance-"));
-const miniflares: Miniflare[] = [];
-afterAll(async () => {
-  await Promise.all(miniflares.map((miniflare) => miniflare.dispose()));
-  rmSync(folder, { recursive: true });
-});
-
-/** The bindings of a Miniflare that starts with the first call. */
-function bindingsOn(resourcePersistencePath: string | undefined): () => Promise<ConformanceEnv> {
-  let environment: Promise<ConformanceEnv> | undefined;
-  const start = (): Promise<ConformanceEnv> => {
-    const miniflare = new Miniflare({
-      ...(resourcePersistencePath !== undefined && { resourcePersistencePath }),
-      workers: [
-        {
-          config: {
-            type: "worker",
-            name: "conformance",
-            compatibilityDate,
-            manifest: {
-              mainModule: "index.mjs",
-              modules: { "index.mjs": { type: "esm", contents: "export default {};" } },
-            },
-            env: rawEnv(plugin),
-          },
-        },
-      ],
-    });
-    miniflares.push(miniflare);
-    return miniflare.getBindings<ConformanceEnv & Record<string, unknown>>();
-  };
-  return () => (environment ??= start());
-}
+afterAll(() => rmSync(folder, { recursive: true }));
 
 // With a folder, buckets in Node call the owner directly.
-const bindings = bindingsOn(folder);
+const bindings = nodeBindings({ folder });
 storeBucketSuite(subjectOf({ name: "in Node", runtime: "node" }, bindings));
 
 // Without a folder, the same class calls through Miniflare's proxy: values and answers cross over.
 describe("StoreBucket, in Node through Miniflare's proxy", () => {
   const proxied = subjectOf(
     { name: "in Node through Miniflare's proxy", runtime: "node" },
-    bindingsOn(undefined),
+    nodeBindings({}),
   );
   objectSuite(proxied);
   getSuite(proxied);

@@ -36,7 +36,7 @@ class WriterProcess {
   }
 }
 
-const waitOptions = { timeout: 30_000 };
+const waitOptions = { timeout: 60_000 };
 
 describe("a runtime that is killed", () => {
   it("leaves a file that no object has, which the next start removes", async () => {

@@ -70,7 +70,7 @@ describe("a multipart upload", () => {
 
     // No call reaches the bucket: the overdue alarm runs.
     await startStore(folder);
-    await vi.waitFor(() => expect(blobFiles(folder)).toEqual([]), { timeout: 20_000 });
+    await vi.waitFor(() => expect(blobFiles(folder)).toEqual([]), { timeout: 60_000 });
   });
 
   it("is deleted seven days after its end", async () => {

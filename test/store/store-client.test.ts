@@ -29,7 +29,7 @@ interface FaultControl {
 }
 
 const large = bytesOf(3_000_000);
-const waitOptions = { timeout: 30_000 };
+const waitOptions = { timeout: 60_000 };
 
 const shared = shareStoreClient();
 

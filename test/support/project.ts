@@ -8,8 +8,11 @@ import { temporaryFolder } from "./store.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const installed = join(root, "node_modules");
 
-export function temporaryProject(files: Readonly<Record<string, string>>): string {
-  const folder = temporaryFolder();
+/** @param folder a folder that the caller removes; by default one that is removed with the test */
+export function temporaryProject(
+  files: Readonly<Record<string, string>>,
+  folder = temporaryFolder(),
+): string {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);

@@ -6,8 +6,11 @@ export const plugin = {
   name: "store",
 };
 
+/** Options of a bucket: plain JSON. */
+export type BucketEntryOptions = Record<string, unknown>;
+
 /** A bucket as a raw entry of Miniflare's `env`. */
-export function bucketEntry(options: Record<string, string | string[] | boolean>) {
+export function bucketEntry(options: BucketEntryOptions) {
   return { type: "unsafe:store_bucket" as const, dev: { plugin, options } };
 }
 

@@ -16,5 +16,6 @@ export default defineConfig({
     // Tools start slowly on a busy machine, and some tests start many.
     testTimeout: 180_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

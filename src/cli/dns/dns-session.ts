@@ -52,7 +52,7 @@ export async function withDns<Result>(
   { listen = false }: { listen?: boolean } = {},
 ): Promise<Result> {
   const { readConfig } = await import("../../config/read-config.ts");
-  const project = readConfig(configSelection(invocation));
+  const project = readConfig({ ...configSelection(invocation), keysOptional: true });
   const server = await findServer(invocation, project, listen);
   const credentials = await findCredentials(invocation, project, server.isPrivate === true);
   const api = new ApiClient(server.url, credentials, server.fetch);

@@ -29,7 +29,7 @@ export const runClient: LeafCommand = {
     const { readConfig } = await import("../../config/read-config.ts");
     const { readDnsConfig } = await import("../../config/dns-config.ts");
     const { runInReach } = await import("./client-process.ts");
-    const project = readConfig(configSelection(invocation));
+    const project = readConfig({ ...configSelection(invocation), keysOptional: true });
     const zones = await projectZones(invocation, project);
     return runInReach(invocation.arguments, {
       folder: zones.folder,

@@ -142,9 +142,10 @@ function unnoted(text: string): EditedText {
 /** The top level and every environment of a project. */
 function readEnvironments(project: string): ProjectConfig[] {
   const configPath = findConfigFileIn(project) as string;
-  const top = readConfig({ configPath, adopt: true });
+  const selection = { configPath, adopt: true, keysOptional: true };
+  const top = readConfig(selection);
   const names = isTable(top.source["env"]) ? Object.keys(top.source["env"]) : [];
-  return [top, ...names.map((environment) => readConfig({ configPath, environment, adopt: true }))];
+  return [top, ...names.map((environment) => readConfig({ ...selection, environment }))];
 }
 
 /** Adds the dependency beside wrangler, unless this project or one above it has the dependency. */

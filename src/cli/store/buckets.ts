@@ -14,17 +14,19 @@ export const buckets: LeafCommand = {
     const project = await findProject(invocation);
     print(
       invocation,
-      project.buckets.map(({ bucketName, bindings, storageClass }) => ({
+      project.buckets.map(({ bucketName, bindings, storageClass, remote }) => ({
         name: bucketName,
         bindings,
         storageClass,
+        ...(remote !== undefined && { remote: remote.remote, endpoint: remote.endpoint }),
       })),
       formatTable(
-        project.buckets.map(({ bucketName, bindings }) => [
+        project.buckets.map(({ bucketName, bindings, remote }) => [
           bucketName,
           bindings.length === 0
             ? "(not configured)"
             : bindings.map((name) => `env.${name}`).join(", "),
+          remote === undefined ? "" : `on ${remote.remote}, ${remote.endpoint}`,
         ]),
       ),
     );

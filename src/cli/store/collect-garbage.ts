@@ -27,8 +27,10 @@ export const collectGarbage: LeafCommand = {
       const { project } = store;
       // Opening a bucket may remove files before `collectGarbage()` does; those count too.
       const before = await abandonedFiles(project);
-      for (const { bucketName } of project.buckets) {
-        const bucket = store.bucket(bucketName);
+      for (const { bucketName, remote } of project.buckets) {
+        // The service of a remote bucket has no files of a runtime.
+        if (remote !== undefined) continue;
+        const bucket = store.owned(bucketName);
         // A bucket that cannot be opened collects nothing. A read says why.
         await bucket.head("-");
         await bucket.collectGarbage();

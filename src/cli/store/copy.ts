@@ -1,5 +1,6 @@
 /** `ledge store cp` */
 import { formatBytes } from "../../base/format.ts";
+import { ByteProgress } from "../../base/progress.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
@@ -22,18 +23,25 @@ export const copy: LeafCommand = {
   examples: ["ledge store cp photos/cat.png archive/2026/cat.png"],
 
   async run(invocation) {
-    const [from, to] = invocation.arguments as [string, string];
-    const source = parseAddress(from);
-    const target = parseAddress(to);
+    const [fromText, toText] = invocation.arguments as [string, string];
+    const source = parseAddress(fromText);
+    const target = parseAddress(toText);
     const storageClass = readStorageClass(invocation);
     await withStore(invocation, async (store) => {
-      const { name: bucketName } = store.bucket(source.bucket);
+      const from = store.bucket(source.bucket);
       const bucket = store.bucket(target.bucket);
-      const record = await bucket.copy({
-        key: target.key,
-        from: { bucketName, key: source.key },
-        ...(storageClass !== undefined && { storageClass }),
-      });
+      let progress: ByteProgress | undefined;
+      const record = await bucket
+        .copy({
+          key: target.key,
+          from: { bucket: from, key: source.key },
+          ...(storageClass !== undefined && { storageClass }),
+          onBytes: (count, size) => {
+            progress ??= new ByteProgress(target.key, size);
+            progress.moveTo(count);
+          },
+        })
+        .finally(() => progress?.end());
       if (record === null) throw objectNotFound(source);
       print(
         invocation,

@@ -1,7 +1,7 @@
 /** `ledge store delete` */
 import { counted } from "../../base/format.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
-import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
@@ -66,7 +66,7 @@ async function deleteKeys(
 
 /** Deletes the objects with a prefix and returns their number. A dry run only counts them. */
 export async function deletePrefix(
-  bucket: EndpointBucket,
+  bucket: CommandBucket,
   prefix: string,
   dryRun: boolean,
 ): Promise<number> {

@@ -8,9 +8,8 @@
  */
 import { join, resolve } from "node:path";
 import { Progress } from "../../base/progress.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
-import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
@@ -53,7 +52,7 @@ export const exportObjects: LeafCommand = {
 
 async function exportInto(
   folder: FolderWriter,
-  bucket: EndpointBucket,
+  bucket: CommandBucket,
   prefix: string,
   progress: Progress,
 ): Promise<TransferResult> {
@@ -93,7 +92,7 @@ async function exportInto(
 }
 
 /** Assigns paths in the order of keys, so that each export assigns the same paths. */
-async function* exportedFiles(bucket: EndpointBucket, prefix: string, paths: FilePaths) {
+async function* exportedFiles(bucket: CommandBucket, prefix: string, paths: FilePaths) {
   for await (const { objects } of bucket.list({ prefix })) {
     for (const object of objects) yield { object, path: paths.pathOf(object.key) };
   }
@@ -104,16 +103,14 @@ async function* exportedFiles(bucket: EndpointBucket, prefix: string, paths: Fil
  * last.
  */
 async function partBytesOf(
-  bucket: EndpointBucket,
-  { key, version, checksums }: ObjectRecord,
+  bucket: CommandBucket,
+  object: ObjectRecord,
 ): Promise<number | undefined> {
   // Only an upload in parts has no md5.
-  if (checksums.md5 !== undefined) return undefined;
-  const found = await bucket.call({ method: "get", key, partNumber: 1 });
-  if (found?.status !== "found") return undefined;
+  if (object.checksums.md5 !== undefined) return undefined;
   // The object may have been replaced since it was exported.
-  const isSame = decodeObject(key, found.object).version === version;
-  return isSame ? Math.max(found.range.length, 1) : undefined;
+  const bytes = await bucket.firstPartBytes(object);
+  return bytes === null ? undefined : Math.max(bytes, 1);
 }
 
 /** @param exportedEtag the etag that the manifest has for a file without md5 */

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { formatBytes } from "../../base/format.ts";
 import { ByteProgress } from "../../base/progress.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { FetchedObject } from "../../store/node/endpoint-bucket.ts";
+import type { FetchedObject } from "../../store/node/command-bucket.ts";
 import { withTemporaryPath } from "../cleanup.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";

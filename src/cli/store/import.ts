@@ -13,7 +13,7 @@ import type { ChecksumAlgorithm, Checksums } from "../../store/core/checksum.ts"
 import { validateKey } from "../../store/core/key.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
 import { allChecksums } from "../../store/core/s3-checksums.ts";
-import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
@@ -107,7 +107,7 @@ async function* importedPaths(
 }
 
 async function importFile(
-  bucket: EndpointBucket,
+  bucket: CommandBucket,
   object: ObjectDescription & { readonly key: string },
   path: string,
   entry: ManifestEntry | undefined,

@@ -2,6 +2,7 @@
 import { nearest } from "../../base/nearest.ts";
 import { NotFoundError } from "../../base/user-error.ts";
 import type { BucketBinding } from "../../config/store-buckets.ts";
+import type { RemoteAccess } from "../../store/remote/remote-options.ts";
 
 export interface KnownBucket {
   readonly bucketName: string;
@@ -10,17 +11,21 @@ export interface KnownBucket {
   readonly otherNames: readonly string[];
   /** The storage class of objects that are put without one. */
   readonly storageClass: Required<BucketBinding>["storageClass"];
+  /** Where the bucket is, if it is on an S3 service. */
+  readonly remote?: RemoteAccess;
 }
 
 /** Each bucket once, sorted by name. */
 export function mergeBuckets(
   configured: readonly BucketBinding[],
   onDisk: readonly string[],
+  remotes: ReadonlyMap<string, RemoteAccess> = new Map(),
 ): KnownBucket[] {
   const buckets = new Map<string, KnownBucket>();
   for (const { binding, storageClass = "Standard", ...names } of configured) {
     const bucketName = names.previewBucketName ?? names.bucketName;
     const known = buckets.get(bucketName);
+    const remote = remotes.get(bucketName);
     buckets.set(bucketName, {
       bucketName,
       storageClass,
@@ -29,6 +34,7 @@ export function mergeBuckets(
         ...(known?.otherNames ?? []),
         ...(names.bucketName === bucketName ? [] : [names.bucketName]),
       ],
+      ...(remote !== undefined && { remote }),
     });
   }
   for (const bucketName of onDisk) {

@@ -11,6 +11,7 @@ import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
 import { bucketFolder, bucketOfFolder } from "../../store/core/blob-name.ts";
+import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { withCleanup } from "../cleanup.ts";
 import type { Invocation } from "../command.ts";
@@ -23,7 +24,7 @@ export interface StoreProject {
   readonly buckets: readonly KnownBucket[];
 }
 
-type OpenBucket = EndpointBucket & { readonly known: KnownBucket };
+type OpenBucket = CommandBucket & { readonly known: KnownBucket };
 
 export interface OpenStore {
   readonly project: StoreProject;
@@ -34,34 +35,45 @@ export interface OpenStore {
   readonly bucket: (word: string) => OpenBucket;
   /** Opens the buckets that the words name; without words, all buckets. */
   readonly buckets: (words: readonly string[]) => OpenBucket[];
+  /** A bucket of the state folder, with what only the owner of the folder can do. */
+  readonly owned: (bucketName: string) => EndpointBucket;
 }
 
+/** The owner is asked, and a runtime started, only for buckets of the state folder. */
 export async function withStore<Result>(
   invocation: Invocation,
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
-  const [project, endpoint, owner, { ContentFiles }] = await Promise.all([
-    findProject(invocation),
-    import("../../store/node/endpoint-bucket.ts"),
-    import("../../store/node/owner-connection.ts"),
-    import("../../store/node/content-files.ts"),
-  ]);
-  const connection = new owner.OwnerConnection(project.folder, { clientName: "command line" });
-  const contents = new ContentFiles(project.folder);
+  const [project, { CommandBucket: RemoteCommandBucket }, { LocalBuckets }, { RemoteBuckets }] =
+    await Promise.all([
+      findProject(invocation),
+      import("../../store/node/command-bucket.ts"),
+      import("./local-buckets.ts"),
+      import("../../store/node/remote-buckets.ts"),
+    ]);
+  const local = new LocalBuckets(project.folder);
+  const remotes = new RemoteBuckets();
+  const owned = (bucketName: string) => {
+    // The folder makes the bucket known to commands that run without this configuration.
+    makeFolder(blobFolder(project, bucketName), project.folder);
+    return local.bucket(bucketName);
+  };
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
-    // The folder makes the bucket known to commands that run without this configuration.
-    makeFolder(blobFolder(project, known.bucketName), project.folder);
-    const opened = new endpoint.EndpointBucket(connection, known.bucketName, contents);
+    const { bucketName, remote } = known;
+    const opened =
+      remote === undefined
+        ? owned(bucketName)
+        : new RemoteCommandBucket(remotes.bucket(bucketName, remote));
     return Object.assign(opened, { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
   const buckets = (words: readonly string[]) => (words.length > 0 ? words : allNames).map(bucket);
   return withCleanup(
-    () => work({ project, bucket, buckets }),
+    () => work({ project, bucket, buckets, owned }),
     async () => {
-      await connection.close();
-      contents.close();
+      await local.close();
+      await remotes.close();
     },
   );
 }
@@ -75,18 +87,20 @@ function makeFolder(path: string, storeFolder: string): void {
 }
 
 export async function findProject(invocation: Invocation): Promise<StoreProject> {
-  const [{ readConfig }, { parseBucketOptions }] = await Promise.all([
+  const [{ readConfig }, { parseBucketOptions }, { usedRemotes }] = await Promise.all([
     import("../../config/read-config.ts"),
     import("../../config/store-buckets.ts"),
+    import("../../config/used-remotes.ts"),
   ]);
-  // A command that names a bucket means the bucket of the store, also before the project is edited.
-  const config = readConfig({ ...configSelection(invocation), adopt: true });
+  // A command that names a bucket means the bucket of the store, also before the project is edited. Only
+  // a command that opens a remote bucket needs the keys of the remote.
+  const config = readConfig({ ...configSelection(invocation), adopt: true, keysOptional: true });
   const state = stateFolder(config.folder, textOption(invocation, "persist-to"));
   const folder = pluginFolder(state, "store");
   const configured = [...config.buckets, ...unsafeBuckets(config, parseBucketOptions)];
   return {
     folder,
-    buckets: mergeBuckets(configured, bucketsOnDisk(folder)),
+    buckets: mergeBuckets(configured, bucketsOnDisk(folder), usedRemotes(configured)),
   };
 }
 

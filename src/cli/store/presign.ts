@@ -63,7 +63,7 @@ async function findSigner(invocation: Invocation) {
   const { readOrMakeCredentials } = await import("../../s3/server/credentials-file.ts");
   const { defaultPort } = await import("../../s3/server/start-s3.ts");
   const { findServer } = await import("../../s3/server/server-record.ts");
-  const { folder, s3 } = readConfig(configSelection(invocation));
+  const { folder, s3 } = readConfig({ ...configSelection(invocation), keysOptional: true });
   const records = pluginFolder(stateFolder(folder, textOption(invocation, "persist-to")), "s3");
   const endpoint =
     textOption(invocation, "endpoint") ??

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { formatBytes } from "../../base/format.ts";
 import { ByteProgress } from "../../base/progress.ts";
 import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/http-metadata.ts";
-import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import { withTemporaryPath } from "../cleanup.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
@@ -101,10 +101,10 @@ async function withInputFile<Result>(
 
 /** Puts a file, and shows the progress. */
 async function putFile(
-  bucket: EndpointBucket,
-  object: Parameters<EndpointBucket["put"]>[0],
+  bucket: CommandBucket,
+  object: Parameters<CommandBucket["put"]>[0],
   path: string,
-): ReturnType<EndpointBucket["put"]> {
+): ReturnType<CommandBucket["put"]> {
   const content = FileContent.of(path);
   const progress = new ByteProgress(object.key, content.size);
   try {

@@ -2,7 +2,7 @@
 import { counted } from "../../base/format.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
-import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import { UsageError, exitCode, type LeafCommand } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { projectOptions } from "../options.ts";
@@ -14,8 +14,15 @@ import { bucketArgument, dryRunOption } from "./parameters.ts";
 export const reset: LeafCommand = {
   name: "reset",
   summary: "Deletes all objects and uploads",
+  details:
+    "Other machines may use a bucket on an S3 service, so such a bucket is emptied only if it is named.",
   arguments: [
-    { ...bucketArgument, summary: "The buckets; by default all", optional: true, repeated: true },
+    {
+      ...bucketArgument,
+      summary: "The buckets; by default all that are in the state folder",
+      optional: true,
+      repeated: true,
+    },
   ],
   options: {
     yes: { summary: "Deletes without asking", short: "y" },
@@ -32,7 +39,9 @@ export const reset: LeafCommand = {
       );
     }
     return withStore(invocation, async (store) => {
-      const buckets = store.buckets(invocation.arguments);
+      const words = invocation.arguments;
+      const opened = store.buckets(words);
+      const buckets = words.length > 0 ? opened : opened.filter(({ known }) => !known.remote);
       if (!isConfirmed && !(await confirm(question(buckets)))) {
         printRemark("Nothing was deleted.");
         return exitCode.failed;
@@ -53,12 +62,12 @@ export const reset: LeafCommand = {
   },
 };
 
-function question(buckets: readonly EndpointBucket[]): string {
+function question(buckets: readonly CommandBucket[]): string {
   return `Delete everything in ${buckets.map(({ name }) => `"${name}"`).join(", ")}?`;
 }
 
 /** Returns the number of uploads. A dry run only counts them. */
-async function abortUploads(bucket: EndpointBucket, dryRun: boolean): Promise<number> {
+async function abortUploads(bucket: CommandBucket, dryRun: boolean): Promise<number> {
   let count = 0;
   let after: UploadReference | undefined;
   for (;;) {

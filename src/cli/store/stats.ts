@@ -1,11 +1,10 @@
 /** `ledge store stats` */
 import { join } from "node:path";
 import { formatBytes, formatTable } from "../../base/format.ts";
-import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
-import { blobFolder, filesIn, withStore, type StoreProject } from "./open-store.ts";
+import { blobFolder, filesIn, withStore, type OpenStore } from "./open-store.ts";
 import { bucketArgument } from "./parameters.ts";
 
 export const stats: LeafCommand = {
@@ -18,16 +17,21 @@ export const stats: LeafCommand = {
     await withStore(invocation, async (store) => {
       const counts = [];
       for (const bucket of store.buckets(invocation.arguments)) {
-        const { name } = bucket;
+        const { name, known } = bucket;
         const count = await bucket.call({ method: "stats" });
-        counts.push({ name, ...count, bytesOnDisk: await bytesOnDisk(store.project, bucket) });
+        const isRemote = known.remote !== undefined;
+        counts.push({
+          name,
+          ...count,
+          bytesOnDisk: isRemote ? null : await bytesOnDisk(store, name),
+        });
       }
       const rows = counts.map(({ name, objects, bytes, uploads, bytesOnDisk: onDisk }) => [
         name,
         objects,
         formatBytes(bytes),
         uploads,
-        formatBytes(onDisk),
+        onDisk === null ? "-" : formatBytes(onDisk),
       ]);
       const header = ["bucket", "objects", "size", "uploads", "on disk"];
       print(invocation, counts, rows.length === 0 ? "" : formatTable([header, ...rows]));
@@ -36,9 +40,9 @@ export const stats: LeafCommand = {
 };
 
 /** The database and the blobs, including blobs that no object refers to any more. */
-async function bytesOnDisk(project: StoreProject, bucket: EndpointBucket): Promise<number> {
-  const databaseName = await bucket.databaseName();
-  const blobs = await filesIn(blobFolder(project, bucket.name));
+async function bytesOnDisk({ project, owned }: OpenStore, bucketName: string): Promise<number> {
+  const databaseName = await owned(bucketName).databaseName();
+  const blobs = await filesIn(blobFolder(project, bucketName));
   const databases = await filesIn(join(project.folder, "databases", "ledge-store-bucket"));
   const database = databases.filter(({ name }) => name.startsWith(`${databaseName}.`));
   return [...blobs, ...database].reduce((sum, { bytes }) => sum + bytes, 0);

@@ -75,7 +75,7 @@ export const apiHost = "127.0.0.1";
 
 /** @throws ZonesTakenError when another process owns the zones until its end */
 export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
-  const { folder: projectFolder, dns } = readConfig(options);
+  const { folder: projectFolder, dns } = readConfig({ ...options, keysOptional: true });
   const zones = {
     folder: zonesFolder(projectFolder, options.persistTo),
     variables: dns.variables,

@@ -29,6 +29,8 @@ export interface BucketSummary {
   readonly created: number;
   /** Whether the bucket can be deleted: it is not in the configuration. */
   readonly isDeletable: boolean;
+  /** The S3 service that has the bucket; `null` for a bucket of the state folder. */
+  readonly remote: { readonly name: string; readonly endpoint: string } | null;
 }
 
 export interface BucketStatistics extends BucketSummary {

@@ -1,5 +1,16 @@
 /** The buckets of a project, with the bindings that lead to them. */
 import type { ProjectConfig } from "../../config/read-config.ts";
+import type { ExplorerBucketOptions } from "./start-explorer.ts";
+
+/** For `startExplorer`. */
+export function explorerBuckets({
+  buckets,
+}: Pick<ProjectConfig, "buckets">): ExplorerBucketOptions[] {
+  return buckets.map(({ bucketName, previewBucketName, remote }) => ({
+    name: previewBucketName ?? bucketName,
+    ...(remote !== undefined && { remote }),
+  }));
+}
 
 export function usedBuckets({
   buckets,

@@ -3,6 +3,8 @@ import { basename, join } from "node:path";
 import { packageVersion } from "../../base/own-version.ts";
 import { listenAtFreePort } from "../../base/ports.ts";
 import { persistPath, pluginFolder } from "../../base/state-folder.ts";
+import type { ProjectRemote } from "../../config/remotes.ts";
+import { usedRemotes } from "../../config/used-remotes.ts";
 import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
 import { findServer } from "../../s3/server/server-record.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
@@ -18,11 +20,19 @@ import { readOrMakeToken } from "./token-file.ts";
 const defaultPort = 8790;
 const host = "127.0.0.1";
 
+export interface ExplorerBucketOptions {
+  readonly name: string;
+  /** The S3 service that has the bucket. Default: the bucket is in the state folder. */
+  readonly remote?: ProjectRemote;
+}
+
+type ConfiguredBucket = string | ExplorerBucketOptions;
+
 export interface StartExplorerOptions {
   /** The state folder, as `--persist-to` names it. */
   readonly stateFolder: string;
-  /** The names of the configured buckets; a function if they may change. */
-  readonly buckets?: readonly string[] | (() => readonly string[]);
+  /** The configured buckets, or their names; a function if they may change. */
+  readonly buckets?: readonly ConfiguredBucket[] | (() => readonly ConfiguredBucket[]);
   /** The path of the configuration, for messages. */
   readonly configFile?: string;
   /** Default: 8790, or the next free port. 0: any free port. */
@@ -60,10 +70,17 @@ export async function serveExplorer(
   const folder = persistPath(options.stateFolder);
   const token = readOrMakeToken(join(folder, "explorer"));
   const storeFolder = join(folder, "store");
-  const configured = () => ({
-    names: typeof buckets === "function" ? buckets() : buckets,
-    file: configFile,
-  });
+  const configured = () => {
+    const given = (typeof buckets === "function" ? buckets() : buckets).map((bucket) =>
+      typeof bucket === "string" ? { name: bucket } : bucket,
+    );
+    const named = given.map(({ name, ...bucket }) => ({ ...bucket, bucketName: name }));
+    return {
+      names: [...new Set(given.map(({ name }) => name))],
+      file: configFile,
+      remotes: usedRemotes(named),
+    };
+  };
   const store = new StoreClient(storeFolder, configured, "explorer");
   const tasks = new StoreTasks(store);
   const folderParts = partsOfFolder(options.stateFolder);
@@ -71,6 +88,7 @@ export async function serveExplorer(
   const ownConditions = new StoreConditions({
     folder: storeFolder,
     bucketNames: async () => (await store.list()).map(({ name }) => name),
+    remoteNames: () => [...configured().remotes.keys()],
     dns: parts.dns ?? folderParts.dns,
   });
   const conditions = parts.conditions ?? ownConditions;

@@ -18,6 +18,8 @@ interface StoreConditionsOptions {
   readonly folder: string;
   /** The buckets that exist: a fault of another bucket would hit no call. */
   readonly bucketNames: () => Promise<readonly string[]>;
+  /** Those of them that are on an S3 service: the owner does not see their calls. */
+  readonly remoteNames?: () => readonly string[];
   /** `null` when the project has no DNS. */
   readonly dns: () => Promise<DnsAccess | null>;
 }
@@ -54,7 +56,8 @@ export class StoreConditions implements ConditionsControl {
   }
 
   async change(conditions: Conditions): Promise<ConditionsState> {
-    const wanted = readConditions(conditions, await this.#options.bucketNames());
+    const { bucketNames, remoteNames } = this.#options;
+    const wanted = readConditions(conditions, await bucketNames(), remoteNames?.());
     const { given, bucketFaults: faults, dnsFaults } = wanted;
     const { latencyMilliseconds, clockOffsetMilliseconds } = given;
     this.#conditions = given;

@@ -27,11 +27,13 @@ const clockOffsetMillisecondsMax = 36_500 * day;
 
 /**
  * @param bucketNames the buckets that exist
+ * @param remoteNames those of them that are on an S3 service
  * @throws CallError that quotes what cannot be read
  */
 export function readConditions(
   given: Conditions,
   bucketNames: readonly string[],
+  remoteNames: readonly string[] = [],
 ): WantedConditions {
   const { latencyMilliseconds: latency, clockOffsetMilliseconds: offset } = given;
   if (!Number.isInteger(latency) || latency < 0 || latency > latencyMillisecondsMax) {
@@ -46,7 +48,7 @@ export function readConditions(
       `The clock cannot be moved by ${offset}: give a whole number of milliseconds, at most 100 years.`,
     );
   }
-  const parse = (text: string): ParsedFault => parseFault(text, bucketNames);
+  const parse = (text: string): ParsedFault => parseFault(text, { bucketNames, remoteNames });
   // A fault that is given twice counts once: its text names it in the state.
   const bucketFaults = uniqueTexts(given.bucketFaults);
   const dnsFaults = uniqueTexts(given.dnsFaults);
@@ -81,9 +83,12 @@ export function conditionsOfFaults(texts: readonly string[]): Conditions {
   return { ...usualConditions, bucketFaults: ofSubject("bucket"), dnsFaults: ofSubject("dns") };
 }
 
-function parseFault(text: string, bucketNames: readonly string[]): ParsedFault {
+function parseFault(
+  text: string,
+  names: { readonly bucketNames: readonly string[]; readonly remoteNames: readonly string[] },
+): ParsedFault {
   try {
-    return parseFaultSpec(text, { name: "The fault", bucketNames });
+    return parseFaultSpec(text, { name: "The fault", ...names });
   } catch (error) {
     throw error instanceof UserError ? new CallError(400, error.message) : error;
   }

@@ -4,6 +4,8 @@ import { hostName } from "../../base/host-rule.ts";
 import { listenAtFreePort } from "../../base/ports.ts";
 import { persistPath } from "../../base/state-folder.ts";
 import { UserError } from "../../base/user-error.ts";
+import type { ProjectRemote } from "../../config/remotes.ts";
+import { usedRemotes } from "../../config/used-remotes.ts";
 import { RunningChecksums } from "../../store/node/running-checksums.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
 import type { CorsRule } from "../cors-rules.ts";
@@ -23,6 +25,8 @@ export interface S3BucketOptions {
   readonly public?: boolean;
   /** The CORS rules of the bucket, until a request puts others. */
   readonly cors?: readonly CorsRule[];
+  /** The S3 service that has the bucket: requests go on to it. Default: the bucket is in the state folder. */
+  readonly remote?: ProjectRemote;
 }
 
 export interface StartS3Options {
@@ -72,6 +76,9 @@ export async function serveFolder(
   const client = new StoreClient(join(folder, "store"), () => ({
     names: configured().map(({ name }) => name),
     file: options.configFile ?? "the configuration",
+    remotes: usedRemotes(
+      configured().map(({ name, ...bucket }) => ({ ...bucket, bucketName: name })),
+    ),
   }));
   const settings = (name: string) => {
     const found = configured().find((bucket) => bucket.name === name);

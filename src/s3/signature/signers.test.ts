@@ -1,10 +1,11 @@
-/** Signers of npm, written by others, sign requests that are verified here. */
+/** Signers of npm, written by others, and the signer of remote buckets sign requests that are verified here. */
 import { createHash, createHmac } from "node:crypto";
 import { SignatureV4 } from "@smithy/signature-v4";
 import aws4 from "aws4";
 import { AwsV4Signer } from "aws4fetch";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { RequestSigner } from "../../store/remote/request-signer.ts";
 import { encodeComponent } from "../uri-encoding.ts";
 import { parseAuthorization } from "./authorization.ts";
 import type { SignedRequest } from "../signed-request.ts";
@@ -43,7 +44,16 @@ function signedRequest(
   return { method, path, query, headers: new Map([...named, ["host", host]]) };
 }
 
+const ownSigner = new RequestSigner(credentials, "auto");
+
 const signers: Record<string, Signer> = {
+  // Signs headers only.
+  RequestSigner: async (plain) => {
+    const [path, query] = [pathOf(plain), queryOf(plain)];
+    const { method, headers } = plain;
+    const signed = await ownSigner.sign({ method, host, path, query, headers }, now);
+    return signedRequest(method, `${path}?${query}`, Object.entries(signed));
+  },
   aws4fetch: async (plain) => {
     const query = queryOf(plain);
     const signer = new AwsV4Signer({

@@ -33,9 +33,10 @@ export async function headObject(call: ObjectCall): Promise<S3Response> {
 async function findObject({ request, bucket, key }: ObjectCall): Promise<ShownObject | null> {
   const partNumber = parsePartNumber(request);
   if (partNumber !== undefined) {
-    const result = await bucket.call({ method: "get", key, partNumber });
-    if (result?.status !== "found") return null;
-    return { ...result, object: decodeObject(key, result.object), isPartial: true };
+    const opened = await bucket.get({ key, partNumber });
+    if (opened?.status !== "found") return null;
+    if (!(opened.content instanceof Uint8Array)) opened.content.close();
+    return { ...opened, isPartial: true };
   }
   const header = request.headers.get("range");
   const asked = header === null ? undefined : parseRange(header);

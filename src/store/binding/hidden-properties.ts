@@ -2,7 +2,7 @@
  * Properties of a binding beside its interface: non-enumerable, with names that no script uses.
  *
  * `ledge:bucket` executes the calls of a bucket in Node, which arrive through Miniflare's proxy.
- * `ledge:name` and `ledge:observe` serve tests in the script's isolate.
+ * `ledge:name`, `ledge:observe` and `ledge:remote` serve tests in the script's isolate.
  */
 import type {
   BucketCalls,
@@ -21,12 +21,14 @@ export function defineHiddenProperties<Binding extends object>(
   binding: Binding,
   bucket: BucketCalls,
   bucketName: string,
+  { isRemote = false } = {},
 ): Binding {
   const contents = new OpenContents();
   const properties = {
     "ledge:bucket": (name: ProxiedCall, request: unknown) =>
       execute(bucket, contents, name, request),
     "ledge:name": bucketName,
+    "ledge:remote": isRemote,
     "ledge:observe": (observer: CallObserver | undefined) => {
       observation.current = observer;
     },

@@ -3,7 +3,7 @@
  * it reports a bad argument.
  */
 import type { BucketSettings } from "../core/bucket-settings.ts";
-import { hideOwnFrames } from "./own-frames.ts";
+import { hideOwnFrames } from "../client/own-frames.ts";
 
 /**
  * Throws the platform's error for a method that is called without its object. The platform throws

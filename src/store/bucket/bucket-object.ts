@@ -29,7 +29,7 @@ import { GarbageCollector } from "./garbage-collector.ts";
 import { decideCalls, executedRequestId } from "./call-decisions.ts";
 import { exemptClient, heldConditions } from "./held-conditions.ts";
 import { areReads, asksForDisk, isDelete, storesFile } from "./operation-kinds.ts";
-import { randomHex } from "./random-hex.ts";
+import { randomHex } from "../../base/random-hex.ts";
 import { storeTestSession } from "./test-session.ts";
 
 interface BucketEnv extends DiskBindings {

@@ -9,17 +9,24 @@
  * removed once the writes are durable.
  */
 import { resolveRange } from "../core/byte-range.ts";
+import { checkContent } from "../core/checked-content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { decodeCursor } from "../core/cursor.ts";
 import { StoreError } from "../core/errors.ts";
 import { validateMetadata } from "../core/http-metadata.ts";
 import { validateKey } from "../core/key.ts";
-import { deleteKeysMax, listLimitMax, listPageBytesMax } from "../core/limits.ts";
-import { listPage, listRun, type ListQuery, type ScanRows } from "../core/list-page.ts";
+import { deleteKeysMax, listPageBytesMax } from "../core/limits.ts";
+import {
+  listPage,
+  listRun,
+  validateLimit,
+  type ListQuery,
+  type ScanRows,
+} from "../core/list-page.ts";
 import type { Method } from "../core/methods.ts";
 import { decodeObject } from "../core/object-encoding.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
-import { checkContent, ContentTable } from "./content-table.ts";
+import { ContentTable } from "./content-table.ts";
 import { openTables } from "./migration.ts";
 import { MultipartUploads } from "./multipart-uploads.ts";
 import { areReads, isRead, isStored, needTransaction } from "./operation-kinds.ts";
@@ -368,9 +375,4 @@ export interface RefusedWrites {
   outcomeOf(operation: Operation): Outcome | null;
   /** Whether no write is left, so that the batch only reads. */
   readonly areAll: boolean;
-}
-
-/** @throws StoreError 10022 */
-function validateLimit(limit: number): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > listLimitMax) throw new StoreError(10022);
 }

@@ -1,37 +1,11 @@
 /** The content of objects and parts: rows for small values, names of files for large ones. */
-import { verifyChecksum, type Checksums, type ExpectedChecksum } from "../core/checksum.ts";
-import { inlineBytesMax } from "../core/limits.ts";
-import { validateUploadSize } from "../core/multipart.ts";
-import type { Content, ContentSlice } from "../core/operations.ts";
+import type { CheckedContent } from "../core/checked-content.ts";
+import type { ContentSlice } from "../core/operations.ts";
 import type { Segment, SegmentSlice } from "../core/content-segment.ts";
 import { bodyDamage, bodyMissing, damagedRow } from "../core/row-seal.ts";
 import { checksumOfBytes, storedChecksum } from "../core/row-checksum.ts";
 import type { ReleasedFiles } from "./released-files.ts";
 import { firstRow, onlyRow, seals } from "./rows.ts";
-
-/** Content whose size and hash are valid. */
-export interface CheckedContent {
-  readonly content: Content;
-  readonly size: number;
-  readonly checksums: Checksums;
-}
-
-/**
- * Checks content before anything is written.
- *
- * @throws StoreError 10037 when the content has another hash than expected, 100100 when it is too
- *   large
- */
-export function checkContent(content: Content, expected?: ExpectedChecksum): CheckedContent {
-  const { checksums } = content;
-  const size = "blob" in content ? content.size : content.bytes.length;
-  if ("bytes" in content && size > inlineBytesMax) {
-    throw new Error(`Cannot store ${size} bytes in the database: write a blob first`);
-  }
-  validateUploadSize(size);
-  verifyChecksum(expected, checksums);
-  return { content, size, checksums };
-}
 
 /**
  * The id of a body is a multiple of this number. It is odd, so a flipped bit in a reference does

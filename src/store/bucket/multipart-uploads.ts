@@ -6,6 +6,7 @@
  * works in steps of a bounded number of rows. Between the steps the time decides what an upload
  * is, and not the row. To abort an upload is to move its deadline to now: the steps do the rest.
  */
+import { checkContent } from "../core/checked-content.ts";
 import { conditionHolds } from "../core/conditional.ts";
 import type { Segment } from "../core/content-segment.ts";
 import { requireSameKey } from "../core/customer-key.ts";
@@ -23,7 +24,7 @@ import { decodeObject } from "../core/object-encoding.ts";
 import type { Request, Result, UploadReference } from "../core/operations.ts";
 import { checksumsOfUpload, resolveUploadChecksum } from "../core/upload-checksum.ts";
 import { uploadPage } from "../core/upload-page.ts";
-import { checkContent, type ContentTable } from "./content-table.ts";
+import type { ContentTable } from "./content-table.ts";
 import type { ObjectRepository } from "./object-repository.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
 import type { SettingsTable } from "./settings-table.ts";

@@ -14,6 +14,7 @@
  * the database open.
  */
 import { ownBuffer } from "../content/content-reader.ts";
+import type { CheckedContent } from "../core/checked-content.ts";
 import { fitBodyToPage } from "../core/page-fit.ts";
 import type { ByteRange } from "../core/byte-range.ts";
 import {
@@ -26,7 +27,7 @@ import { StoreError } from "../core/errors.ts";
 import type { ContentSlice, EncodedObject, ObjectRecord } from "../core/operations.ts";
 import { GenerationalCache } from "../core/generational-cache.ts";
 import { segmentRange, sliceSegments, type Segment } from "../core/content-segment.ts";
-import type { CheckedContent, ContentTable } from "./content-table.ts";
+import type { ContentTable } from "./content-table.ts";
 import type { ContentLocation, ObjectRow, ObjectTable, StoredObject } from "./object-table.ts";
 
 /** The size of one generation of the cache, which has two. */

@@ -6,7 +6,7 @@
  */
 import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
-import { joinEncoded, type Include } from "../core/object-encoding.ts";
+import { includedMetadata, joinEncoded, type Include } from "../core/object-encoding.ts";
 import type { EncodedObject, Request, Result } from "../core/operations.ts";
 import { decodeSegments, encodeSegments, type Segment } from "../core/content-segment.ts";
 import { isSameChecksum } from "../core/row-checksum.ts";
@@ -224,7 +224,7 @@ export class ObjectTable {
     return Array.from(rows, ([key, fields, checksum, metadata = null]) => {
       const text = itemText(key, fields);
       this.#verify(key, text, metadata, checksum);
-      const json = `[${text},${includedText(metadata, include)}]`;
+      const json = `[${text},${includedMetadata(metadata, include)}]`;
       return { key, json, weight: json.length };
     });
   }
@@ -292,13 +292,6 @@ const item = "json_quote(key) || ',' || fields";
 
 function mark(hasUnsealedRows: boolean): string {
   return hasUnsealedRows ? " iif(checksum IS NULL, ' ', '') ||" : "";
-}
-
-/** The metadata that a listing includes, of verified metadata: SQLite fails for damaged JSON. */
-function includedText(metadata: string | null, { http, custom }: Include): string {
-  if (metadata === null || (http && custom)) return metadata ?? "null";
-  const [ofHttp, ofCustom] = JSON.parse(metadata) as [unknown, unknown];
-  return JSON.stringify(http ? [ofHttp] : [null, ofCustom]);
 }
 
 /** The plus hides the limit from SQLite, which would prepare the statement again for each value. */

@@ -1,6 +1,7 @@
 /** The client of a bucket: operations travel by RPC, content of any size by stream. */
 import { BlobDirectory } from "../content/blob-directory.ts";
 import { BlobDamagedError } from "../core/blob-damage.ts";
+import { ContentWriter } from "../content/content-writer.ts";
 import { bytesAtHand, openContent } from "../content/content-reader.ts";
 import { verifyContent } from "../content/content-verifier.ts";
 import type { Method } from "../core/methods.ts";
@@ -49,8 +50,7 @@ export class BucketClient implements BucketCalls {
     const storeDisk = new StoreDiskClient(disk, bucketName);
     this.#blobs = new BlobDirectory(access.blobs, bucketName);
     this.#contents = new ContentCommitter(
-      this.#blobs,
-      access.runId,
+      new ContentWriter(this.#blobs, access.runId),
       (request, layer) => this.#send(request, identity, layer),
       (bytes) => findDiskProblem((messages) => sender.send(messages), storeDisk, bytes),
     );

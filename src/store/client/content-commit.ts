@@ -7,9 +7,9 @@
  * bucket does not answer, the file stays, and the next start collects it if no row names it.
  */
 import type { DiskProblem } from "../../base/disk-problem.ts";
-import { BlobNotWrittenError, type BlobDirectory } from "../content/blob-directory.ts";
+import { BlobNotWrittenError } from "../content/blob-directory.ts";
 import type { Value } from "../content/content-value.ts";
-import { ContentWriter } from "../content/content-writer.ts";
+import type { ContentWriter } from "../content/content-writer.ts";
 import { requiredAlgorithms, type ExpectedChecksum, type HashAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import type { Method } from "../core/methods.ts";
@@ -41,13 +41,12 @@ export class ContentCommitter {
 
   /** @param findDiskProblem asks the bucket why its disk has not taken so many bytes */
   constructor(
-    blobs: BlobDirectory,
-    runId: string,
+    writer: ContentWriter,
     send: Send,
     findDiskProblem: (bytes: number) => Promise<DiskProblem | null>,
   ) {
     this.#findDiskProblem = findDiskProblem;
-    this.#writer = new ContentWriter(blobs, runId);
+    this.#writer = writer;
     this.#send = send;
   }
 

@@ -1,6 +1,7 @@
 /**
  * Writes a value to its place: a small value travels to the bucket with the operation; a large one
- * is streamed to a file and hashed on the way, and only its name travels.
+ * is streamed to a file and hashed on the way, and only its name travels. The bucket decides what is
+ * small.
  *
  * Until the bucket has committed the name, the file belongs to its writer
  * (`client/content-commit.ts`).
@@ -19,13 +20,24 @@ import { MarkedSource, StreamSource } from "./byte-source.ts";
 /** The size of one read of a stream: hashing small chunks makes large uploads slow. */
 const readBytes = 256 * 1024;
 
+/** The largest values that need no file. */
+export interface MemoryLimits {
+  /** Of a value that is in memory already. */
+  readonly bytesMax: number;
+  readonly streamBytesMax: number;
+}
+
+const limitsDefault: MemoryLimits = { bytesMax: inlineBytesMax, streamBytesMax: inlineBytesMax };
+
 export class ContentWriter {
   readonly #blobs: BlobDirectory;
   readonly #runId: string;
+  readonly #limits: MemoryLimits;
 
-  constructor(blobs: BlobDirectory, runId: string) {
+  constructor(blobs: BlobDirectory, runId: string, limits: MemoryLimits = limitsDefault) {
     this.#blobs = blobs;
     this.#runId = runId;
+    this.#limits = limits;
   }
 
   /**
@@ -38,7 +50,7 @@ export class ContentWriter {
     if ("stream" in value) return this.#writeStream(value, algorithms);
     const { bytes } = value;
     validateUploadSize(bytes.length);
-    if (bytes.length <= inlineBytesMax) return inline(bytes, algorithms);
+    if (bytes.length <= this.#limits.bytesMax) return inline(bytes, algorithms);
     const blob = this.#newName();
     const hashing = hash(bytes, algorithms);
     try {
@@ -56,8 +68,12 @@ export class ContentWriter {
     // A stream whose length is too large is refused before a byte is read.
     if (length !== null) validateUploadSize(length);
     const source = marked ? new MarkedSource(stream) : new StreamSource(stream);
-    const start = await source.read(new ArrayBuffer(inlineBytesMax + 1));
-    if (start.length <= inlineBytesMax) return inline(start, algorithms);
+    // One byte more: a stream that does not fill the buffer has ended. A source of a marked stream reads the
+    // first byte by itself, and the rest must not be empty.
+    const { streamBytesMax } = this.#limits;
+    const startBytes = Math.max(1, Math.min(length ?? streamBytesMax, streamBytesMax)) + 1;
+    const start = await source.read(new ArrayBuffer(startBytes));
+    if (start.length < startBytes) return inline(start, algorithms);
 
     const blob = this.#newName();
     const { readable, writable } =

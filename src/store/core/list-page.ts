@@ -7,7 +7,9 @@
  * size of the bucket or of a folder.
  */
 import { encodeCursor, type Position } from "./cursor.ts";
+import { StoreError } from "./errors.ts";
 import { compareKeys, prefixEnd } from "./key.ts";
+import { listLimitMax } from "./limits.ts";
 
 export interface ListQuery {
   readonly prefix: string;
@@ -87,6 +89,11 @@ export function listRun(
   return { json };
 }
 
+/** @throws StoreError 10022 */
+export function validateLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > listLimitMax) throw new StoreError(10022);
+}
+
 export function listPage<Row extends ListedRow>(
   query: ListQuery,
   scan: ScanRows<Row>,
@@ -146,7 +153,11 @@ export function rollUp(key: string, prefix: string, delimiter: string): string |
 }
 
 /** The lower bound of the keys of the page, or `null` when the page is empty. */
-function firstBound({ prefix, startAfter, after }: ListQuery): Bound | null {
+export function firstBound({
+  prefix,
+  startAfter,
+  after,
+}: Pick<ListQuery, "prefix" | "startAfter" | "after">): Bound | null {
   let bound: Bound = { key: prefix, inclusive: true };
   if (startAfter !== undefined) bound = laterBound(bound, { key: startAfter, inclusive: false });
   if (after === undefined) return bound;
@@ -154,7 +165,8 @@ function firstBound({ prefix, startAfter, after }: ListQuery): Bound | null {
   return resumed === null ? null : laterBound(bound, resumed);
 }
 
-function afterPosition(position: Position): Bound | null {
+/** `null` when no key follows. */
+export function afterPosition(position: Position): Bound | null {
   if (position.kind === "key") return { key: position.text, inclusive: false };
   const key = prefixEnd(position.text);
   return key === null ? null : { key, inclusive: true };

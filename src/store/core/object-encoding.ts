@@ -70,6 +70,13 @@ export function encodeMetadata(http: HttpMetadata, custom: CustomMetadata): stri
   return empty ? null : JSON.stringify([http, custom] satisfies Metadata);
 }
 
+/** The metadata that a listing includes, of verified metadata: SQLite fails for damaged JSON. */
+export function includedMetadata(metadata: string | null, { http, custom }: Include): string {
+  if (metadata === null || (http && custom)) return metadata ?? "null";
+  const [ofHttp, ofCustom] = JSON.parse(metadata) as [unknown, unknown];
+  return JSON.stringify(http ? [ofHttp] : [null, ofCustom]);
+}
+
 export function joinEncoded(fields: string, metadata: string | null): EncodedObject {
   return `[${fields},${metadata}]`;
 }

@@ -1,24 +1,65 @@
 /**
- * A bucket for a process that serves other programs: operations go to the owner, and this process
- * reads and writes large content itself (`content-files.ts`, `blob-files.ts`). A refusal is a
- * `StoreError` with its code, so that the caller can answer in the words of its own protocol.
+ * A bucket for a process that serves other programs. A refusal is a `StoreError` with its code, so that
+ * the caller can answer in the words of its own protocol.
+ *
+ * Two kinds implement the interface: a bucket of the store's folder (`owned-bucket.ts`), and a bucket on
+ * an S3 service (`remote-client-bucket.ts`).
  */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { damagedText } from "../client/failure.ts";
-import { BlobDamagedError } from "../core/blob-damage.ts";
-import { bucketFolder } from "../core/blob-name.ts";
 import type { ByteRange } from "../core/byte-range.ts";
-import { isComposite, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
+import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import type { Method } from "../core/methods.ts";
-import { decodeObject } from "../core/object-encoding.ts";
 import type { Content, DescribedObject, Request, Result } from "../core/operations.ts";
-import { allChecksums } from "../core/s3-checksums.ts";
-import { BlobFiles, joinBytes } from "./blob-files.ts";
-import { ContentNotWrittenError, type ContentFiles, type WriteOptions } from "./content-files.ts";
-import { OperationQueue } from "./operation-queue.ts";
-import type { OwnerConnection } from "./owner-connection.ts";
+import type { RemotePlace } from "../remote/remote-options.ts";
+import type { WriteOptions } from "./written-content.ts";
+
+export interface ClientBucket {
+  readonly name: string;
+  /** Whether a request can delete the bucket. */
+  readonly isDeletable: boolean;
+  /** Only of a remote bucket. */
+  readonly place?: RemotePlace;
+
+  /** @throws StoreError when the bucket refuses the operation */
+  call<M extends BucketMethod>(request: Request<M>): Promise<Result<M>>;
+
+  /**
+   * Reads an object. The caller gets one version, also when the object is replaced meanwhile.
+   *
+   * @throws StoreError
+   */
+  get(request: Omit<Request<"get">, "method">): Promise<OpenedObject | null>;
+
+  /**
+   * Writes content that an operation is to store. When the bucket refuses the operation, the bucket
+   * removes the file; content that no operation is sent for has to be discarded.
+   *
+   * @throws StoreError 100100 for content that is too large, 10001 when the disk does not take the
+   *   content, 10006 when the bucket was deleted; or the error of the body or of `verify`
+   */
+  write(body: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<Content>;
+
+  /** `write`, with the content of an object of any bucket, local or remote. The source stays open. */
+  copy(source: CopySource, algorithms: readonly ChecksumAlgorithm[]): Promise<Content>;
+
+  /** Removes the file of content that no operation was sent for. */
+  discard(content: Content): Promise<void>;
+
+  /**
+   * Only of a remote bucket, whose operations send the content that was written.
+   *
+   * @param onBytes is called with the number of bytes of the content that have been sent; it may go back
+   */
+  follow?(content: Content, onBytes: (count: number) => void): void;
+}
+
+/** The operations of `call`: `get` also opens content, so it has a method of its own. */
+export type BucketMethod = Exclude<Method, "get">;
+
+export interface CopySource {
+  readonly bucket: ClientBucket;
+  readonly opened: FoundObject;
+}
 
 /** The answer to a `get`. The caller closes the content, also after it has read all of it. */
 export type OpenedObject = FoundObject | UnmatchedObject;
@@ -29,8 +70,8 @@ export interface FoundObject {
   readonly range: ByteRange;
   /** As in the operation. */
   readonly partsCount?: number;
-  /** Small content, or opened files. */
-  readonly content: Uint8Array | OpenedFiles;
+  /** Small content, or content that is open. */
+  readonly content: Uint8Array | OpenContent;
 }
 
 interface UnmatchedObject {
@@ -38,163 +79,36 @@ interface UnmatchedObject {
   readonly object: DescribedObject;
 }
 
-/** The files of an object. A chunk is valid until the next one is requested. */
-type OpenedFiles = Pick<BlobFiles, "chunks" | "close">;
-
-interface ClientBucketOptions {
-  readonly owner: OwnerConnection;
-  readonly contents: ContentFiles;
-  readonly name: string;
-  /** Whether a request can delete the bucket. */
-  readonly isDeletable: boolean;
+/** Content that is read as the caller asks for it. A chunk is valid until the next one is requested. */
+export interface OpenContent {
+  chunks(): AsyncGenerator<Uint8Array>;
+  close(): void;
 }
 
-/** How often a `get` is repeated when the object is replaced between its row and its files. */
-const attemptsMax = 100;
-
-export class ClientBucket {
-  readonly name: string;
-  readonly #owner: OwnerConnection;
-  readonly #contents: ContentFiles;
-  readonly #queue: OperationQueue;
-  /** Whether a request can delete the bucket. */
-  readonly isDeletable: boolean;
-  #hasFolder = false;
-
-  constructor({ owner, contents, name, isDeletable }: ClientBucketOptions) {
-    this.name = name;
-    this.#owner = owner;
-    this.#contents = contents;
-    this.#queue = new OperationQueue(owner, name);
-    this.isDeletable = isDeletable;
-  }
-
-  /** @throws StoreError when the bucket refuses the operation */
-  async call<M extends Method>(request: Request<M>): Promise<Result<M>> {
-    const outcome = await this.#queue.execute(
-      this.isDeletable ? { ...request, mustExist: true as const } : request,
-    );
-    if (outcome.ok) return outcome.value;
-    throw new StoreError(outcome.code, outcome.text, outcome);
-  }
-
-  /**
-   * Reads an object. All its files are open when the promise resolves, so the caller gets one
-   * version, also when the object is replaced meanwhile.
-   *
-   * @throws StoreError 10001 when a file of the object is missing or has another size
-   */
-  async get(request: Omit<Request<"get">, "method">): Promise<OpenedObject | null> {
-    const { key } = request;
-    let damaged: { readonly version: string; readonly error: BlobDamagedError } | undefined;
-    for (let attempt = 1; ; attempt++) {
-      const found = await this.call({ method: "get", ...request });
-      if (found === null) return null;
-      const object = decodeObject(key, found.object);
-      if (found.status !== "found") return { status: found.status, object };
-      const { status, range, partsCount } = found;
-      const answer = { status, object, range, ...(partsCount !== undefined && { partsCount }) };
-      const bytes = joinBytes(found.content);
-      if (bytes !== null) return { ...answer, content: bytes };
-      if (damaged !== undefined && (damaged.version === object.version || attempt > attemptsMax)) {
-        throw new StoreError(10001, damagedText(key, damaged.error));
-      }
-      const files = new BlobFiles(this.#owner.folder, this.name, found.content);
-      try {
-        await files.open();
-        return { ...answer, content: files };
-      } catch (error) {
-        if (!(error instanceof BlobDamagedError)) throw error;
-        // The object may have been replaced since the answer; then its old files are removed.
-        damaged = { version: object.version, error };
-      }
-    }
-  }
-
-  /**
-   * Writes content that an operation is to store. When the bucket refuses the operation, the bucket
-   * removes the file; content that no operation is sent for has to be discarded.
-   *
-   * @throws StoreError 100100 for content that is too large, 10001 when the disk does not take the
-   *   content, 10006 when the bucket was deleted; or the error of the body or of `verify`
-   */
-  write(body: AsyncIterable<Uint8Array>, options?: WriteOptions): Promise<Content> {
-    return this.#written(() => this.#contents.write(this.name, body, options));
-  }
-
-  /**
-   * `write`, with the content of an object of any bucket. A whole file whose checksums are known is
-   * copied without a read. The source stays open.
-   */
-  async copy(
-    source: { readonly bucket: ClientBucket; readonly opened: FoundObject },
-    algorithms: readonly ChecksumAlgorithm[],
-  ): Promise<Content> {
-    const { bucket, opened } = source;
-    const copied = await this.#copyFile(bucket.name, opened, algorithms);
-    return copied ?? this.write(chunksOf(opened.content), { algorithms });
-  }
-
-  /** Removes the file of content that no operation was sent for. */
-  discard(content: Content): Promise<void> {
-    return this.#contents.discard(this.name, content);
-  }
-
-  /** `null` when the content is not a file whose checksums are known. */
-  async #copyFile(
-    bucketName: string,
-    { object, range, content }: FoundObject,
-    algorithms: readonly ChecksumAlgorithm[],
-  ): Promise<Content | null> {
-    const { md5 } = object.checksums;
-    const blob = content instanceof BlobFiles ? content.wholeBlob : null;
-    const checksums = wholeChecksums(object, algorithms);
-    if (blob === null || md5 === undefined || checksums === null) return null;
-    if (range.length !== object.size) return null;
-    const source = { bucketName, blob, size: object.size };
-    const copy = await this.#written(() => this.#contents.copy(source, this.name));
-    return copy === null ? null : { blob: copy, size: object.size, checksums };
-  }
-
-  /** Says why the disk has not taken content, and makes the folder of a bucket that is configured. */
-  async #written<Written>(write: () => Promise<Written>): Promise<Written> {
-    if (!this.isDeletable) this.#makeFolder();
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof ContentNotWrittenError)) throw error;
-      if (error.code === "ENOENT" && this.isDeletable) throw new StoreError(10006);
-      const { bytes, code, message } = error;
-      const { problem } = await this.call({ method: "checkDisk", bytes, blobs: [] });
-      // The device may have space again.
-      const { text, lacksSpace } = problem ?? { text: message, lacksSpace: code === "ENOSPC" };
-      throw new StoreError(10001, text, { lacksSpace });
-    }
-  }
-
-  #makeFolder(): void {
-    if (this.#hasFolder) return;
-    mkdirSync(join(this.#owner.folder, "blobs", bucketFolder(this.name)), {
-      recursive: true,
-      mode: 0o700,
-    });
-    this.#hasFolder = true;
-  }
-}
-
-/** The named checksums of a whole object; `null` when one is not known. */
-function wholeChecksums(
-  object: DescribedObject,
+/**
+ * `copy` by a read of the source.
+ *
+ * @throws StoreError 10001 for a source that does not have the MD5 of its object
+ */
+export function copyContent(
+  bucket: ClientBucket,
+  { object, range, content }: FoundObject,
   algorithms: readonly ChecksumAlgorithm[],
-): Checksums | null {
-  const known = allChecksums(object);
-  const named = ["md5" as const, ...algorithms].map((algorithm) => [algorithm, known[algorithm]]);
-  return named.every(([, hex]) => hex !== undefined && !isComposite(hex))
-    ? (Object.fromEntries(named) as Checksums)
-    : null;
+): Promise<Content> {
+  const md5 = range.length === object.size ? object.checksums.md5 : undefined;
+  return bucket.write(chunksOf(content), {
+    algorithms,
+    verify: (checksums) => {
+      if (md5 === undefined || checksums.md5 === md5) return;
+      throw new StoreError(
+        10001,
+        `The content of "${object.key}" does not match its md5. The object is damaged; put it again or delete it.`,
+      );
+    },
+  });
 }
 
-async function* chunksOf(content: FoundObject["content"]): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(content: FoundObject["content"]): AsyncGenerator<Uint8Array> {
   if (content instanceof Uint8Array) yield content;
   else yield* content.chunks();
 }

@@ -11,16 +11,21 @@ import { join } from "node:path";
 import { FileLock } from "../../base/file-lock.ts";
 import { validateBucketName } from "../core/bucket-name.ts";
 import { StoreError } from "../core/errors.ts";
+import type { RemoteAccess } from "../remote/remote-options.ts";
 import type { ClientName } from "../transport/client-name.ts";
 import { BucketFolders, type BucketRecord } from "./bucket-folders.ts";
-import { ClientBucket } from "./client-bucket.ts";
+import type { ClientBucket } from "./client-bucket.ts";
 import { ContentFiles } from "./content-files.ts";
+import { OwnedBucket } from "./owned-bucket.ts";
 import { OwnerConnection } from "./owner-connection.ts";
+import { RemoteBuckets } from "./remote-buckets.ts";
 
 export interface ConfiguredBuckets {
   readonly names: readonly string[];
   /** The path of the configuration, for messages. */
   readonly file: string;
+  /** The buckets that are on an S3 service, by name. Each is also in `names`. */
+  readonly remotes?: ReadonlyMap<string, RemoteAccess>;
 }
 
 export class StoreClient {
@@ -29,8 +34,9 @@ export class StoreClient {
   readonly #folders: BucketFolders;
   readonly #configured: () => ConfiguredBuckets;
   readonly #buckets = new Map<string, ClientBucket>();
+  readonly #remotes = new RemoteBuckets();
   readonly #lockPath: string;
-  /** When the store was opened: the creation of configured buckets that have no folder yet. */
+  /** When the store was opened: the creation of configured buckets that have no folder. */
   readonly #opened = Date.now();
 
   /**
@@ -47,10 +53,12 @@ export class StoreClient {
 
   /** In the order of the names. */
   async list(): Promise<BucketRecord[]> {
-    const found = await this.#folders.list();
+    const { names: configured, remotes } = this.#configured();
+    // A bucket may have left a folder before it was moved to an S3 service.
+    const found = (await this.#folders.list()).filter(({ name }) => !remotes?.has(name));
     const names = new Set(found.map(({ name }) => name));
-    const others = this.#configured()
-      .names.filter((name) => !names.has(name))
+    const others = configured
+      .filter((name) => !names.has(name))
       .map((name) => ({ name, created: this.#opened }));
     return [...found, ...others].sort((one, other) => (one.name < other.name ? -1 : 1));
   }
@@ -98,6 +106,7 @@ export class StoreClient {
   async close(): Promise<void> {
     await this.#owner.close();
     this.#contents.close();
+    await this.#remotes.close();
   }
 
   #isConfigured(name: string): boolean {
@@ -118,10 +127,12 @@ export class StoreClient {
   }
 
   #bucket(name: string): ClientBucket {
+    const remote = this.#configured().remotes?.get(name);
+    if (remote !== undefined) return this.#remotes.bucket(name, remote);
     const isDeletable = !this.#isConfigured(name);
     let bucket = this.#buckets.get(name);
     if (bucket === undefined || bucket.isDeletable !== isDeletable) {
-      bucket = new ClientBucket({
+      bucket = new OwnedBucket({
         owner: this.#owner,
         contents: this.#contents,
         name,
@@ -135,7 +146,7 @@ export class StoreClient {
   /** In a request of its own, by a bucket that sends no `mustExist`. */
   async #execute(name: string, method: "createBucket" | "deleteBucket"): Promise<void> {
     const options = { owner: this.#owner, contents: this.#contents, name, isDeletable: false };
-    await new ClientBucket(options).call({ method });
+    await new OwnedBucket(options).call({ method });
   }
 
   /** No other process creates or deletes a bucket meanwhile. */

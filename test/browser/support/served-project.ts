@@ -37,7 +37,11 @@ export default {
 };
 `;
 
-export function serveProject(options: StartDevOptions = {}): ServedProject {
+/** @param keys of the configuration, made when the project starts: they may name a server of the test */
+export function serveProject(
+  options: StartDevOptions = {},
+  keys: () => Promise<object> | object = () => ({}),
+): ServedProject {
   const folder = mkdtempSync(join(tmpdir(), "ledge-browser-"));
   const used = { folder } as { -readonly [Name in keyof ServedProject]: ServedProject[Name] };
   let cookie = "";
@@ -55,6 +59,7 @@ export function serveProject(options: StartDevOptions = {}): ServedProject {
           { binding: "BACKUP", bucket_name: "backup" },
         ],
         dns: { zones: [{ name: "example.com" }] },
+        ...(await keys()),
       }),
     );
     used.dev = await startDev({

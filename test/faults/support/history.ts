@@ -32,20 +32,27 @@ export class History {
   readonly wrong: string[] = [];
   readonly #name: string;
   readonly #random: SeededRandom;
+  readonly #hasDeletes: boolean;
   readonly #keys: { name: string; calls: number }[];
   /** By key: a value that some client has seen last, for conditions. */
   readonly #seen = new Map<string, Value>();
   #running: Promise<void>[] = [];
   #stopping = false;
   #count = 0;
-  lastError: Error | undefined;
+  /** Of calls without an answer. */
+  readonly errors: Error[] = [];
 
   /** @param name distinguishes the keys from those of other histories */
-  constructor(name: string, random: SeededRandom, keyCount = 3) {
+  constructor(name: string, random: SeededRandom, { keyCount = 3, hasDeletes = true } = {}) {
     this.#name = name;
     this.#random = random;
+    this.#hasDeletes = hasDeletes;
     this.#keys = Array.from({ length: keyCount }, () => this.#newKey());
     onTestFinished(() => this.stop());
+  }
+
+  get lastError(): Error | undefined {
+    return this.errors.at(-1);
   }
 
   /** Calls that were answered, by client. */
@@ -93,7 +100,7 @@ export class History {
     const key = this.#pickKey();
     const chance = this.#random.next();
     if (chance < 0.4) return this.#get(client, key, bucket);
-    if (chance < 0.5) {
+    if (chance < 0.5 && this.#hasDeletes) {
       return this.#record(client, key, { method: "delete", applied: null }, async () => {
         await bucket.delete(key);
         this.#seen.set(key, null);
@@ -128,7 +135,7 @@ export class History {
       }
       return true;
     } catch (error) {
-      this.lastError = error as Error;
+      this.errors.push(error as Error);
       return false;
     }
   }
@@ -145,7 +152,7 @@ export class History {
       this.calls.push({ client, key, start, end: performance.now(), ...action });
       return true;
     } catch (error) {
-      this.lastError = error as Error;
+      this.errors.push(error as Error);
       if (isUnsent(error)) return false;
       this.calls.push({ client, key, start, end: Infinity, ...unknown });
       this.#leave(key);

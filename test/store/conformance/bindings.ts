@@ -5,8 +5,10 @@
  * The configuration of the runners loads this file in Node; the suite never loads it.
  */
 
+import { remoteOptions, type RemoteService } from "../../support/remote-bucket.ts";
+
 /** Plain JSON, as Miniflare's options require. */
-type Options = Record<string, string | string[]>;
+type Options = Record<string, string | string[] | ReturnType<typeof remoteOptions>["remote"]>;
 
 const bucketName = "conformance";
 
@@ -33,22 +35,33 @@ const buckets: Record<string, Options> = {
   INFREQUENT: { bucket_name: "conformance-infrequent", storage_class: "InfrequentAccess" },
 };
 
-const table: [name: string, type: string, options: Options][] = [
-  ...Object.entries(buckets).map(([name, options]): [string, string, Options] => [
-    name,
-    "store_bucket",
-    options,
-  ]),
-  ["STORE_CONTROL", "store_control", {}],
-];
+type Entry = [name: string, type: string, options: Options];
+
+/** @param remote the service that has the buckets; without it, they are local */
+function tableOf(remote: RemoteService | undefined): Entry[] {
+  const place = remote === undefined ? {} : remoteOptions(remote);
+  return [
+    ...Object.entries(buckets).map(([name, options]): Entry => [
+      name,
+      "store_bucket",
+      { ...options, ...place },
+    ]),
+    ["STORE_CONTROL", "store_control", {}],
+  ];
+}
 
 /** A compatibility date with all features. The variants above override the date. */
 export const compatibilityDate = "2026-08-01";
 
+interface Plugin {
+  readonly package: string;
+  readonly name: string;
+}
+
 /** Entries of `env` in Miniflare's configuration. */
-export function rawEnv(plugin: { package: string; name: string }) {
+export function rawEnv(plugin: Plugin, remote?: RemoteService) {
   return Object.fromEntries(
-    table.map(([name, type, options]) => [
+    tableOf(remote).map(([name, type, options]) => [
       name,
       { type: `unsafe:${type}` as const, dev: { plugin, options } },
     ]),
@@ -56,6 +69,6 @@ export function rawEnv(plugin: { package: string; name: string }) {
 }
 
 /** The `unsafeBindings` option of the vitest pool. */
-export function unsafeBindings(plugin: { package: string; name: string }) {
-  return table.map(([name, type, options]) => ({ name, type, plugin, options }));
+export function unsafeBindings(plugin: Plugin, remote?: RemoteService) {
+  return tableOf(remote).map(([name, type, options]) => ({ name, type, plugin, options }));
 }

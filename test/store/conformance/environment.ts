@@ -21,7 +21,7 @@ export interface ConformanceEnv {
 
 /** A subject that gets its environment when a test first needs it: in Node, a runtime must start. */
 export function subjectOf(
-  place: Pick<Subject, "name" | "runtime">,
+  place: Pick<Subject, "name" | "runtime" | "deviations">,
   environment: () => Promise<ConformanceEnv>,
 ): Subject {
   return {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Miniflare } from "miniflare";
 
 import { isMark } from "../../support/store.ts";
-import { bucketEntry } from "../../support/worker.ts";
+import { bucketEntry, type BucketEntryOptions } from "../../support/worker.ts";
 import {
   emptyMemory,
   type Call,
@@ -39,20 +39,30 @@ export type Binding = (typeof bindings)[keyof typeof bindings];
 
 type MiniflareOptions = ConstructorParameters<typeof Miniflare>[0];
 
+/** Options of the two bindings of Ledge. */
+type BucketOptions = Record<"STORE" | "STORE_TRAILING", BucketEntryOptions>;
+
+const localBuckets: BucketOptions = {
+  STORE: { bucket_name: "plain" },
+  STORE_TRAILING: { bucket_name: "trailing" },
+};
+
 export class Runtime {
   readonly #folder: string;
+  readonly #buckets: BucketOptions;
   #miniflare: Miniflare | undefined;
   readonly #memories = new Map<Binding, Memory>();
   /** All uploads since the bucket was last emptied: `empty()` aborts them. */
   readonly #uploads = new Map<Binding, Memory["uploads"]>();
 
-  private constructor(folder: string) {
+  private constructor(folder: string, buckets: BucketOptions) {
     this.#folder = folder;
+    this.#buckets = buckets;
   }
 
   /** Starts a runtime on an empty folder. */
-  static async start(): Promise<Runtime> {
-    const runtime = new Runtime(await mkdtemp(join(tmpdir(), "ledge-model-")));
+  static async start(buckets: BucketOptions = localBuckets): Promise<Runtime> {
+    const runtime = new Runtime(await mkdtemp(join(tmpdir(), "ledge-model-")), buckets);
     try {
       await runtime.#start();
     } catch (error) {
@@ -63,7 +73,7 @@ export class Runtime {
   }
 
   async #start(): Promise<void> {
-    this.#miniflare = new Miniflare(await miniflareOptions(this.#folder));
+    this.#miniflare = new Miniflare(await miniflareOptions(this.#folder, this.#buckets));
     await this.#miniflare.ready;
   }
 
@@ -151,7 +161,10 @@ function listedKeys(outcome: Outcome | undefined): string[] {
   return pages.flatMap(({ objects }) => objects.map(({ key }) => key));
 }
 
-async function miniflareOptions(folder: string): Promise<MiniflareOptions> {
+async function miniflareOptions(
+  folder: string,
+  { STORE, STORE_TRAILING }: BucketOptions,
+): Promise<MiniflareOptions> {
   const stripped = await Promise.all(
     Object.entries(modules).map(async ([name, url]) => {
       const contents = stripTypeScriptTypes(await readFile(url, "utf8"));
@@ -168,9 +181,9 @@ async function miniflareOptions(folder: string): Promise<MiniflareOptions> {
           compatibilityDate: "2026-08-01",
           manifest: { mainModule, modules: Object.fromEntries(stripped) },
           env: {
-            [bindings.ours]: bucketEntry({ bucket_name: "plain" }),
+            [bindings.ours]: bucketEntry(STORE),
             [bindings.oursWithTrailingDelimiter]: bucketEntry({
-              bucket_name: "trailing",
+              ...STORE_TRAILING,
               compatibility_flags: ["store_list_trailing_delimiter"],
             }),
             [bindings.theirs]: { type: "r2", name: "photos" },

@@ -43,8 +43,11 @@ export function BucketFaults({ state, change }: BucketFaultsProps) {
   );
   const bucketChoices = [
     { value: "*", label: "All buckets" },
-    ...(buckets.data ?? []).map(({ name }) => ({ value: name, label: name })),
+    ...(buckets.data ?? [])
+      .filter(({ remote }) => remote === null)
+      .map(({ name }) => ({ value: name, label: name })),
   ];
+  const remotes = (buckets.data ?? []).filter(({ remote }) => remote !== null);
   const edit = (part: Partial<BucketFaultForm>): void => {
     const next = { ...form, ...part };
     setForm(next);
@@ -58,6 +61,12 @@ export function BucketFaults({ state, change }: BucketFaultsProps) {
   return (
     <section class="conditions-section panel" aria-labelledby="bucket-faults">
       <h2 id="bucket-faults">Bucket faults</h2>
+      {remotes.length > 0 && (
+        <p class="conditions-explanation">
+          Faults, latency and the clock are those of the store in the state folder. Calls of{" "}
+          {remotes.map(({ name }) => name).join(", ")} go to an S3 service, and have no conditions.
+        </p>
+      )}
       <FaultList
         label="Bucket faults in force"
         faults={state.bucketFaults}

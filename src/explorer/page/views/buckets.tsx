@@ -153,7 +153,7 @@ interface BucketRowProps {
 }
 
 function BucketRow({ bucket, statistics, onDelete }: BucketRowProps) {
-  const { name, bindings, created, isDeletable } = bucket;
+  const { name, bindings, created, isDeletable, remote } = bucket;
   const known = statistics.get(name);
   return (
     <tr role="row">
@@ -161,6 +161,11 @@ function BucketRow({ bucket, statistics, onDelete }: BucketRowProps) {
         <Link to={bucketPlace(name)}>
           <bdi>{name}</bdi>
         </Link>
+        {remote !== null && (
+          <span class="badge bucket-remote" title={remote.endpoint}>
+            on {remote.name}
+          </span>
+        )}
       </th>
       <td role="cell" class="bucket-binding">
         {bindings.length === 0 ? (

@@ -64,12 +64,16 @@ async function summaries({ store, bindings }: ExplorerContext): Promise<BucketSu
   const names = bindings();
   const records = await store.list();
   return Promise.all(
-    records.map(async ({ name, created }) => ({
-      name,
-      bindings: names.get(name) ?? [],
-      created,
-      isDeletable: (await store.find(name))?.isDeletable ?? false,
-    })),
+    records.map(async ({ name, created }) => {
+      const { isDeletable = false, place } = (await store.find(name)) ?? {};
+      return {
+        name,
+        bindings: names.get(name) ?? [],
+        created,
+        isDeletable,
+        remote: place === undefined ? null : { name: place.remote, endpoint: place.endpoint },
+      };
+    }),
   );
 }
 

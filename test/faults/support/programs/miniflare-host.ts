@@ -1,5 +1,6 @@
 /**
- * A process with plain Miniflare and the raw binding. Argument: the persist path.
+ * A process with plain Miniflare and the raw binding. Argument: the persist path. The variable
+ * LEDGE_TEST_BUCKET has the options of the bucket, as JSON.
  * The program loads Miniflare, waits for the line `start`, starts, and prints its address; so a test
  * can prepare the next process while the last one works. The line `reload` restarts the runtime as
  * an edited script does. The line `start without descriptors` starts in a process that can open
@@ -10,19 +11,24 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Log, LogLevel, Miniflare } from "miniflare";
-import { controlEntry, worker } from "../../../support/worker.ts";
+import { bucketEntry, controlEntry, worker } from "../../../support/worker.ts";
 import { faultScript } from "../fault-script.ts";
 
 const [persistPath, prefix = ""] = process.argv.slice(2) as [string, string?];
+const bucketOptions = process.env["LEDGE_TEST_BUCKET"];
+const env = {
+  CONTROL: controlEntry,
+  ...(bucketOptions !== undefined && {
+    BUCKET: bucketEntry(JSON.parse(bucketOptions) as Record<string, unknown>),
+  }),
+};
 const print = (line: string): void => console.log(`${prefix}${line}`);
 
 function options(revision: number) {
   return {
     resourcePersistencePath: persistPath,
     log: new Log(LogLevel.ERROR),
-    workers: [
-      worker(`${faultScript}\n// Revision ${revision}`, { env: { CONTROL: controlEntry } }),
-    ],
+    workers: [worker(`${faultScript}\n// Revision ${revision}`, { env })],
     unsafeHandleRuntimeRestart: () => print("restarted"),
   };
 }

@@ -13,6 +13,7 @@ import { conditionalSuite } from "./conditional.ts";
 import { consistencySuite } from "./consistency.ts";
 import { createMultipartUploadSuite } from "./create-multipart-upload.ts";
 import { deleteSuite } from "./delete.ts";
+import { expectDeviations } from "./deviations.ts";
 import { expirySuite } from "./expiry.ts";
 import { getArgumentsSuite } from "./get-arguments.ts";
 import { getSuite } from "./get.ts";
@@ -36,6 +37,7 @@ export type { Subject } from "./subject.ts";
 
 export function storeBucketSuite(subject: Subject): void {
   describe(`StoreBucket, ${subject.name}`, () => {
+    expectDeviations(subject.deviations ?? {});
     invocationSuite(subject);
     objectSuite(subject);
     headSuite(subject);

@@ -105,12 +105,16 @@ export function listIncludeSuite(subject: Subject): void {
       const metadataBytes = 8000;
       /** The specification says "about 256 KiB". The test allows half as much again. */
       const pageBytesMax = 384 * 1024;
-      beforeAll(async () => {
-        const customMetadata = { m: "m".repeat(metadataBytes) };
-        await Promise.all(names.map((name) => bucket.put(prefix + name, "x", { customMetadata })));
-      });
+      // No hook: where a service does not take the metadata, the tests fail and not the block.
+      let stored: Promise<unknown> | undefined;
+      const customMetadata = { m: "m".repeat(metadataBytes) };
+      const storeAll = (): Promise<unknown> =>
+        (stored ??= Promise.all(
+          names.map((name) => bucket.put(prefix + name, "x", { customMetadata })),
+        ));
 
       it("list() limits the bytes of a page, and pages through everything", async () => {
+        await storeAll();
         const pages = await everyPage(bucket, { prefix, include: ["customMetadata"] });
         for (const page of pages) {
           expect(page.objects.length * metadataBytes).toBeLessThan(pageBytesMax);
@@ -120,6 +124,7 @@ export function listIncludeSuite(subject: Subject): void {
       });
 
       it("list() does not limit the bytes of a page without metadata", async () => {
+        await storeAll();
         const page = await bucket.list({ prefix });
         expect(page.objects).toHaveLength(100);
         expect(page.truncated).toBe(false);

@@ -7,9 +7,13 @@
  */
 import { it } from "vitest";
 import type { StoreBucket } from "../../../../src/types/store.ts";
+import type { Deviations } from "./deviations.ts";
 
 export interface Subject {
   name: string;
+
+  /** Tests that fail on this subject. */
+  deviations?: Deviations;
 
   /**
    * Where the tests run. workerd has `FixedLengthStream`, and refuses a stream of unknown length.

@@ -288,3 +288,8 @@ export function sequence(options: SequenceOptions): fc.Arbitrary<Step[]> {
 function withoutLoneSurrogates(steps: Step[]): Step[] {
   return JSON.parse(JSON.stringify(steps).replaceAll("\\ud800", "\\ufffd")) as Step[];
 }
+
+/** For services that refuse NUL in keys. */
+export function withoutNul<Steps extends readonly Step[]>(steps: Steps): Steps {
+  return JSON.parse(JSON.stringify(steps).replaceAll("\\u0000", "\\u0001")) as Steps;
+}

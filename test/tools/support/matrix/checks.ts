@@ -13,7 +13,7 @@ export interface Installation {
   readonly node: string;
 }
 
-const requestMilliseconds = 30_000;
+const requestMilliseconds = 60_000;
 const fixtures = fileURLToPath(new URL("../../fixtures", import.meta.url));
 
 const script = (greeting: string) => `

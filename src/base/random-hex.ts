@@ -1,4 +1,4 @@
-import { encodeHex } from "../../base/hex.ts";
+import { encodeHex } from "./hex.ts";
 
 /** Random bytes that no call has used yet, from `used` on. */
 const pool = new Uint8Array(4096);

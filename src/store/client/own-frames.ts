@@ -3,8 +3,8 @@
  * binding is one line of minified code.
  */
 
-/** The name that the plugin gives the module of the binding. */
-const ownFrame = /^\s+at .*\bledge-internal:store-binding\b/;
+/** The names that the plugin gives the modules of bindings. */
+const ownFrame = /^\s+at .*\bledge-internal:store-(?:remote-)?binding\b/;
 
 /** Removes the frames of the binding, if others are left. Returns the error. */
 export function hideOwnFrames<Thrown>(error: Thrown): Thrown {

@@ -3,6 +3,7 @@ import { hideOwnFrames } from "./own-frames.ts";
 
 const own = "    at settle (ledge-internal:store-binding:1:10559)";
 const ownAsync = "    at async #i (ledge-internal:store-binding:1:35592)";
+const ownRemote = "    at RemoteCalls.call (ledge-internal:store-remote-binding:1:7)";
 const user = "    at async save (file:///project/index.ts:2:3)";
 
 function errorWith(...lines: string[]): Error {
@@ -13,7 +14,9 @@ function errorWith(...lines: string[]): Error {
 
 describe("hideOwnFrames()", () => {
   it("leaves the frames of the user", () => {
-    expect(hideOwnFrames(errorWith(own, ownAsync, user)).stack).toBe(`Error: no\n${user}`);
+    expect(hideOwnFrames(errorWith(own, ownRemote, ownAsync, user)).stack).toBe(
+      `Error: no\n${user}`,
+    );
   });
 
   it("keeps the stack of an error that has no other frames", () => {

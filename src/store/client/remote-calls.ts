@@ -1,0 +1,137 @@
+/**
+ * The calls of a bucket on an S3 service, in the script's isolate.
+ *
+ * There is no bucket object between: the isolate sends the requests itself. A value in memory is sent as
+ * it is. A stream has to be read once for its hash before it is sent, and again for each attempt: a short
+ * stream waits in memory, a long one in the spool.
+ */
+import { problemOf } from "../../base/disk-problem.ts";
+import type { BlobDirectory } from "../content/blob-directory.ts";
+import { ContentWriter } from "../content/content-writer.ts";
+import { StoreError } from "../core/errors.ts";
+import { uploadBytesMax } from "../core/limits.ts";
+import type { Method } from "../core/methods.ts";
+import type { PartReference } from "../core/multipart.ts";
+import { decodeObject } from "../core/object-encoding.ts";
+import type { ObjectRecord, Operation, Outcome, Request, Result } from "../core/operations.ts";
+import type { RemoteBucket, RemoteObject } from "../remote/remote-bucket.ts";
+import type { BucketCalls, GetRequest, PartRequest, PutRequest } from "./bucket-calls.ts";
+import { observation } from "./call-observer.ts";
+import { ContentCommitter } from "./content-commit.ts";
+import { internalError, reasonOf, refusal, settle } from "./failure.ts";
+import { delay } from "./fault-effects.ts";
+import type { OpenedObject } from "./opened-object.ts";
+import { hideOwnFrames } from "./own-frames.ts";
+
+/** A script holds several streams at once, and an isolate has 128 MB in production. */
+const streamBytesMax = 4 * 1024 * 1024;
+const limits = { bytesMax: uploadBytesMax, streamBytesMax };
+
+const spoolProblem = problemOf(
+  "The value could not be written to the spool, where a stream waits until it is sent: " +
+    "the disk of the state folder is full, or its folder is not writable. Free some space, or put a smaller value.",
+);
+
+export interface RemoteCallsOptions {
+  readonly bucketName: string;
+  readonly bucket: RemoteBucket;
+  /** Where streams wait. */
+  readonly blobs: BlobDirectory;
+  readonly runId: string;
+  /** The delay before each call is made. */
+  readonly latencyMilliseconds: number;
+}
+
+export class RemoteCalls implements BucketCalls {
+  readonly #bucketName: string;
+  readonly #bucket: RemoteBucket;
+  readonly #contents: ContentCommitter;
+  readonly #latencyMilliseconds: number;
+
+  constructor({ bucketName, bucket, blobs, runId, latencyMilliseconds }: RemoteCallsOptions) {
+    this.#bucketName = bucketName;
+    this.#bucket = bucket;
+    this.#latencyMilliseconds = latencyMilliseconds;
+    this.#contents = new ContentCommitter(
+      new ContentWriter(blobs, runId, limits),
+      (request, layer) => this.#execute(request, layer),
+      () => Promise.resolve(spoolProblem),
+    );
+  }
+
+  async call<M extends Method, Made>(
+    request: Request<M>,
+    make: (result: Result<M>) => Made,
+  ): Promise<Made> {
+    // `get` has a method of its own.
+    const executed = request as Request<Exclude<Method, "get">>;
+    const outcome = (await this.#execute(executed)) as Outcome<M>;
+    return inCaller(() => make(settle(request, outcome)));
+  }
+
+  async get<Made>(request: GetRequest, make: (opened: OpenedObject | null) => Made): Promise<Made> {
+    const operation = { method: "get" as const, ...request };
+    const record = this.#recorder();
+    await this.#wait();
+    let found: RemoteObject | null;
+    try {
+      found = await this.#bucket.get(request);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw hideOwnFrames(internalError("get", error));
+      const { code, message: text } = error;
+      record(operation, { ok: false, code, text });
+      throw hideOwnFrames(refusal("get", error, reasonOf(operation, code)));
+    }
+    record(operation, outcomeOf(found));
+    return inCaller(() => make(found));
+  }
+
+  async put({ value, ...description }: PutRequest): Promise<ObjectRecord | null> {
+    const text = await this.#contents.commit<"put">(value, { method: "put", ...description });
+    return text === null ? null : decodeObject(description.key, text);
+  }
+
+  uploadPart({ value, ...part }: PartRequest): Promise<PartReference> {
+    return this.#contents.commit<"uploadPart">(value, { method: "uploadPart", ...part });
+  }
+
+  async #execute<M extends Exclude<Method, "get">>(
+    request: Request<M>,
+    layer?: number,
+  ): Promise<Outcome<M>> {
+    const record = this.#recorder(layer);
+    await this.#wait();
+    const outcome = await this.#bucket.execute(request);
+    record(request as Operation, outcome);
+    return outcome;
+  }
+
+  async #wait(): Promise<void> {
+    if (this.#latencyMilliseconds > 0) await delay(this.#latencyMilliseconds);
+  }
+
+  /** Tells the observer of a test about a call. The layer is that of the moment of the call. */
+  #recorder(
+    layer = observation.current?.layer(),
+  ): (operation: Operation, outcome: Outcome) => void {
+    const { current } = observation;
+    return (operation, outcome) => current?.record(this.#bucketName, operation, outcome, layer);
+  }
+}
+
+/** An error begins in the script, and not in the binding. */
+function inCaller<Made>(make: () => Made): Made {
+  try {
+    return make();
+  } catch (error) {
+    throw hideOwnFrames(error);
+  }
+}
+
+/** The outcome of a `get`, for the observer of a test, which reads no properties of the object. */
+function outcomeOf(found: RemoteObject | null): Outcome<"get"> {
+  if (found === null) return { ok: true, value: null };
+  const { status } = found;
+  if (status === "condition failed") return { ok: true, value: { status, object: "" } };
+  return { ok: true, value: { status, object: "", range: found.range, content: [] } };
+}

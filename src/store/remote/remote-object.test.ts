@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { objectOfHeaders } from "./remote-object.ts";
+
+function checksumsOf(etag: string, checksum: string): unknown {
+  const headers = new Headers({ etag: `"${etag}"`, "x-amz-checksum-crc32": checksum });
+  return objectOfHeaders("k", headers, 9).checksums;
+}
+
+describe("objectOfHeaders()", () => {
+  const md5 = "0".repeat(32);
+
+  it("has the checksum of the service for an object in parts", () => {
+    expect(checksumsOf(`${md5}-2`, "y/Q5Jg==")).toEqual({ crc32: "cbf43926" });
+    expect(checksumsOf(`${md5}-2`, "y/Q5Jg==-2")).toEqual({ crc32: "cbf43926-2" });
+    expect(checksumsOf(`${md5}-11`, "y/Q5Jg==-11")).toEqual({ crc32: "cbf43926-11" });
+  });
+
+  it("leaves out a composite checksum of one part", () => {
+    expect(checksumsOf(`${md5}-1`, "y/Q5Jg==")).toEqual({ crc32: "cbf43926" });
+    expect(checksumsOf(`${md5}-1`, "y/Q5Jg==-1")).toEqual({});
+  });
+});

@@ -1,0 +1,56 @@
+/**
+ * How a request reaches an S3 service: by `fetch` of a service of workerd, or by Node's HTTP client
+ * (`store/node/http-transport.ts`). A transport sends one request once. Retries are those of the connection.
+ */
+
+export interface S3Message {
+  readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  /** `https://s3.example.net`, without a path. */
+  readonly origin: string;
+  /** The path and the query, encoded. A transport changes nothing in it. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | SizedStream;
+  /** Ends the request, and its answer while that is read. */
+  readonly signal: AbortSignal;
+}
+
+export interface SizedStream {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly length: number;
+}
+
+export interface S3Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** `null` where the answer has no body. */
+  readonly body: ReadableStream<Uint8Array> | null;
+  /**
+   * The body as a stream of workerd, to be read instead of `body`. The stream fails by itself when it breaks off, the
+   * runtime knows its length, and its content reaches a client without JavaScript.
+   */
+  readonly runtimeBody?: ReadableStream<Uint8Array>;
+}
+
+/**
+ * @throws TransportError when no answer arrives; the error of the body, when the body fails; RemoteError for
+ *   a target that the transport would change
+ */
+export type S3Transport = (message: S3Message) => Promise<S3Answer>;
+
+/**
+ * Where a request ended that has no answer. Only after `lost` the service may have executed the request:
+ * the others end before a connection exists.
+ */
+export type TransportFailure = "name" | "connect" | "certificate" | "lost";
+
+export class TransportError extends Error {
+  override readonly name = "TransportError";
+  readonly failure: TransportFailure;
+
+  /** @param reason what the runtime says, without a full stop: `connect ECONNREFUSED 127.0.0.1:9000` */
+  constructor(failure: TransportFailure, reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.failure = failure;
+  }
+}

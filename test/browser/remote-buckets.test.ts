@@ -1,0 +1,58 @@
+/** A project with a bucket on an S3 service: our own endpoint. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { startS3, type RunningS3 } from "../../dist/index.js";
+import { useBrowser } from "./support/browser.ts";
+import { serveProject } from "./support/served-project.ts";
+
+const stateFolder = mkdtempSync(join(tmpdir(), "ledge-service-"));
+let service: RunningS3 | undefined;
+
+const project = serveProject({}, async () => {
+  service = await startS3({ stateFolder, buckets: [{ name: "photos" }], port: 0 });
+  return {
+    store_buckets: [
+      { binding: "PHOTOS", bucket_name: "photos", remote: "cluster" },
+      { binding: "BACKUP", bucket_name: "backup" },
+    ],
+    remotes: {
+      cluster: {
+        endpoint: service.url,
+        access_key_id: service.credentials.accessKeyId,
+        secret_access_key: service.credentials.secretAccessKey,
+      },
+    },
+  };
+});
+const browser = useBrowser();
+const waiting = { timeout: 60_000 };
+
+afterAll(async () => {
+  await service?.close();
+  rmSync(stateFolder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+it("the list of buckets says which bucket is on a service", async () => {
+  const page = await browser.open(project.explorerUrl);
+  await page.goto(`${project.origin}/buckets`);
+  const rows = page.getByRole("row");
+  const mark = rows.filter({ hasText: "photos" }).getByText("on cluster", { exact: true });
+  await mark.waitFor(waiting);
+  expect(await mark.getAttribute("title")).toBe(service?.url);
+  const other = rows.filter({ hasText: "backup" });
+  await other.first().waitFor(waiting);
+  expect(await other.getByText("on cluster").count()).toBe(0);
+});
+
+it("the conditions explain why the bucket has none, and offer the others", async () => {
+  const page = await browser.open(project.explorerUrl);
+  await page.goto(`${project.origin}/conditions`);
+  const form = page.getByRole("region", { name: "Bucket faults", exact: true });
+  await form
+    .getByText("Calls of photos go to an S3 service, and have no conditions.")
+    .waitFor(waiting);
+  const choices = form.getByLabel("Bucket", { exact: true }).getByRole("option");
+  expect(await choices.allInnerTexts()).toEqual(["All buckets", "backup"]);
+});

@@ -1,0 +1,96 @@
+/** A remote bucket in Node, for tests: on our own S3-compatible API, with a spool in memory. */
+import { createHash } from "node:crypto";
+import type { RunningS3 } from "../../../dist/index.js";
+import { createHttpTransport } from "../../../src/store/node/http-transport.ts";
+import type { Method } from "../../../src/store/core/methods.ts";
+import type { Content, Request, Result } from "../../../src/store/core/operations.ts";
+import { RemoteBucket, type RemoteBucketOptions } from "../../../src/store/remote/remote-bucket.ts";
+import type { RemoteFeatures } from "../../../src/store/remote/remote-features.ts";
+import { S3Connection } from "../../../src/store/remote/s3-connection.ts";
+import type { S3Transport } from "../../../src/store/remote/s3-transport.ts";
+import type { Spool } from "../../../src/store/remote/spool.ts";
+
+/** What our own API honours. */
+export const allFeatures: RemoteFeatures = {
+  putIfMatch: "quoted",
+  putIfNoneMatch: true,
+  conditionalComplete: true,
+  conditionalDelete: true,
+};
+
+class MemorySpool implements Spool {
+  readonly files = new Map<string, Uint8Array>();
+
+  async open(blob: string, size: number): Promise<ReadableStream<Uint8Array>> {
+    const bytes = this.files.get(blob);
+    if (bytes?.length !== size) throw new Error(`There is no file "${blob}" of ${size} bytes.`);
+    return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+  }
+
+  async remove(blob: string): Promise<void> {
+    this.files.delete(blob);
+  }
+
+  /** Content in a file of the spool. */
+  write(bytes: Uint8Array): Content {
+    const blob = `file-${this.files.size}`;
+    this.files.set(blob, bytes);
+    return { blob, size: bytes.length, checksums: { md5: md5Of(bytes) } };
+  }
+}
+
+export interface RemoteStore {
+  readonly bucket: RemoteBucket;
+  readonly spool: MemorySpool;
+  close(): void;
+}
+
+/** @param around wraps the transport, to count or to break requests */
+export function openRemote(
+  server: Pick<RunningS3, "port" | "credentials">,
+  bucketName: string,
+  {
+    around = (transport) => transport,
+    ...options
+  }: Partial<RemoteBucketOptions> & { around?: (transport: S3Transport) => S3Transport } = {},
+): RemoteStore {
+  const prefix = options.prefix ?? "";
+  const transport = createHttpTransport();
+  const connection = new S3Connection(
+    {
+      remote: "cluster",
+      endpoint: `http://localhost:${server.port}`,
+      region: "us-east-1",
+      bucketName,
+      prefix,
+    },
+    server.credentials,
+    around(transport.send),
+  );
+  const spool = new MemorySpool();
+  const bucket = new RemoteBucket({ connection, features: allFeatures, spool, ...options, prefix });
+  return { bucket, spool, close: () => transport.close() };
+}
+
+export function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+export function contentOf(value: string | Uint8Array): Content {
+  const bytes = typeof value === "string" ? bytesOf(value) : value;
+  return { bytes, checksums: { md5: md5Of(bytes) } };
+}
+
+export function md5Of(bytes: Uint8Array): string {
+  return createHash("md5").update(bytes).digest("hex");
+}
+
+/** Executes an operation. A refusal rejects, with its code. */
+export async function callRemote<M extends Exclude<Method, "get">>(
+  { bucket }: Pick<RemoteStore, "bucket">,
+  request: Request<M>,
+): Promise<Result<M>> {
+  const outcome = await bucket.execute<M>(request);
+  if (outcome.ok) return outcome.value;
+  throw Object.assign(new Error(outcome.text), { code: outcome.code });
+}
