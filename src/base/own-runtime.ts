@@ -14,7 +14,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "miniflare";
-import { capnpText } from "./capnp-text.ts";
+import { capnpText, workerdConfigFile } from "./capnp-text.ts";
 import { writeWhole } from "./folder-owner.ts";
 import { removeSocket } from "./folder-sockets.ts";
 import { workerdPath } from "./miniflare.ts";
@@ -122,7 +122,7 @@ function configText({ services, sockets }: OwnRuntimeOptions["config"]): string 
       http: {},
     })),
   };
-  return `using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = ${capnpText(config)};\n`;
+  return workerdConfigFile(capnpText(config));
 }
 
 function startWorkerd(configPath: string): ChildProcess {

@@ -6,6 +6,7 @@
  * is an error that names the version that Ledge was tested with.
  */
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import type * as Wrangler from "wrangler";
 import { codeCache } from "./code-cache.ts";
 import { checkVersion, packageOfModule } from "./package-version.ts";
@@ -31,6 +32,22 @@ let loaded: UsedExports | undefined;
  */
 export function loadWrangler(): UsedExports {
   if (loaded !== undefined) return loaded;
+  const { file, version } = findWrangler();
+  codeCache.load(createRequire(file).resolve("miniflare"));
+  codeCache.load(file);
+  return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));
+}
+
+/** The file of wrangler's command line. */
+export function wranglerProgram(): string {
+  return join(findWrangler().folder, "bin/wrangler.js");
+}
+
+function findWrangler(): {
+  readonly file: string;
+  readonly version: string;
+  readonly folder: string;
+} {
   let file: string;
   try {
     file = require.resolve("wrangler");
@@ -41,9 +58,7 @@ export function loadWrangler(): UsedExports {
   }
   const { version = "", folder = file } = packageOfModule(file) ?? {};
   checkVersion("wrangler", version, folder);
-  codeCache.load(createRequire(file).resolve("miniflare"));
-  codeCache.load(file);
-  return (loaded = requireParts(require(file) as UsedExports, `wrangler ${version}`));
+  return { file, version, folder };
 }
 
 /** A view of an object in which a missing part is an error instead of `undefined`. */

@@ -4,6 +4,7 @@
  * need.
  */
 import type { CommandGroup } from "./command.ts";
+import { build } from "./build.ts";
 import { completionOf } from "./completion/completion.ts";
 import { dev } from "./dev.ts";
 import { explore } from "./explore.ts";
@@ -26,5 +27,15 @@ const dns: CommandGroup = {
 export const root: CommandGroup = {
   name: "ledge",
   summary: "A local edge: runs and tests edge scripts with object storage and DNS",
-  commands: async () => [dev, init, types, store, s3, dns, explore, completionOf(() => root)],
+  commands: async () => [
+    dev,
+    build,
+    init,
+    types,
+    store,
+    s3,
+    dns,
+    explore,
+    completionOf(() => root),
+  ],
 };

@@ -1,0 +1,253 @@
+/** `ledge build`: makes a folder from a project, which workerd serves without Node. */
+import { existsSync, readFileSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { workerdPath } from "../base/miniflare.ts";
+import { packageOfModule } from "../base/package-version.ts";
+import { workerdModule } from "../base/runtime.ts";
+import { UserError } from "../base/user-error.ts";
+import { compatibilitySettings, isStoreFlag } from "../config/compatibility.ts";
+import { readDevVariables } from "../config/config-file.ts";
+import { readConfig, type BucketBinding, type ProjectConfig } from "../config/read-config.ts";
+import { remotePlace, type ProjectRemote } from "../config/remotes.ts";
+import { isTable } from "../config/schema.ts";
+import { remoteVariables } from "../store/remote/remote-options.ts";
+import { bundleScript } from "./bundle-script.ts";
+import { objectClasses } from "./durable-objects.ts";
+import {
+  edgeConfigFile,
+  edgeEnvironment,
+  edgePaths,
+  modulePath,
+  type EdgeBucket,
+  type EdgeScript,
+} from "./edge-config.ts";
+import { requireOwnFolder, writeEdgeFolder, type EdgeFile } from "./edge-folder.ts";
+import { edgeNotes } from "./edge-notes.ts";
+import { ineffectiveKeys, refusedBindings, refusedKeys } from "./refused-bindings.ts";
+import { remoteFeatures } from "./probe-remote.ts";
+import type { ScriptBundle, UploadedBinding } from "./script-bundle.ts";
+
+export interface BuildOptions {
+  readonly configPath?: string;
+  readonly environment?: string;
+  /** Relative to the working folder. Default: `dist-edge` beside the configuration file. */
+  readonly outdir?: string;
+  readonly ip?: string;
+  readonly port?: number;
+  /** Whether the build asks each S3 service what it honours. */
+  readonly probe?: boolean;
+  /** Names of secrets that neither `.dev.vars` nor the configuration has. */
+  readonly secrets?: readonly string[];
+}
+
+export interface Build {
+  readonly folder: string;
+  /** Relative to the folder. */
+  readonly files: readonly string[];
+  /** The variables that the environment of the runtime needs, and those that it may have. */
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  readonly address: string;
+  readonly workerdVersion: string;
+  /** The program of this version, on this machine. */
+  readonly workerdPath: string;
+  readonly remarks: readonly string[];
+}
+
+const outdirDefault = "dist-edge";
+const ipDefault = "127.0.0.1";
+const portDefault = 8080;
+
+/** @throws UserError that lists everything that the build cannot have */
+export async function buildProject(options: BuildOptions = {}): Promise<Build> {
+  const { ip = ipDefault, port = portDefault, probe = true } = options;
+  // The files have no keys, so only the probe needs them.
+  const config = readConfig({ ...options, keysOptional: !probe });
+  requireBuildable(config);
+  const folder =
+    options.outdir === undefined ? join(config.folder, outdirDefault) : resolve(options.outdir);
+  requireOwnFolder(folder);
+  const bundle = withoutSecrets(await bundleScript(config), requiredSecrets(config));
+  refuse(refusedBindings(bundle.bindings));
+  const script: EdgeScript = {
+    bundle: { ...bundle, compatibilityFlags: bundle.compatibilityFlags.filter(isWorkerdFlag) },
+    buckets: await edgeBuckets(config, bundle, probe),
+    secrets: secretNames(config, bundle, options.secrets),
+    objects: objectClasses(config.table["migrations"]),
+    authorities: extraAuthorities(),
+    address: `${ip}:${port}`,
+  };
+  return writeBuild(folder, script, remarksOn(config, script, probe));
+}
+
+function requireBuildable(config: ProjectConfig): void {
+  if (config.path === null) {
+    throw new UserError(
+      `There is no configuration file in ${config.folder} or above it: add a wrangler.jsonc.`,
+    );
+  }
+  if (config.table["compatibility_date"] === undefined) {
+    throw new UserError(
+      "workerd needs compatibility_date, and the configuration has none. " +
+        'Add "compatibility_date": "2026-08-01".',
+    );
+  }
+  const { binding } = config.dns;
+  refuse([
+    ...config.buckets.filter(({ remote }) => remote === undefined).map(localBucket),
+    ...(binding === undefined
+      ? []
+      : [`The binding "${binding}" is the record API of DNS, which workerd alone does not have.`]),
+    ...refusedKeys(config.table),
+  ]);
+}
+
+function localBucket({ binding, bucketName }: BucketBinding): string {
+  return (
+    `The bucket "${bucketName}" (env.${binding}) is in the state folder of this machine, which workerd ` +
+    'alone does not serve: add remote = "NAME" to it, and [remotes.NAME] with an endpoint.'
+  );
+}
+
+function refuse(sentences: readonly string[]): void {
+  if (sentences.length > 0) throw new UserError(sentences.join("\n"));
+}
+
+/** Services are asked once for each bucket: two buckets of a service can have different rights. */
+async function edgeBuckets(
+  { buckets }: ProjectConfig,
+  { compatibilityDate, compatibilityFlags }: ScriptBundle,
+  probe: boolean,
+): Promise<EdgeBucket[]> {
+  const made: EdgeBucket[] = [];
+  for (const bucket of buckets) {
+    const remote = bucket.remote as ProjectRemote;
+    const place = remotePlace(remote, bucket.bucketName);
+    const { listTrailingDelimiter: trailingDelimiter } = bucket;
+    made.push({
+      binding: bucket.binding,
+      place,
+      features: await remoteFeatures(remote, place, probe),
+      settings: {
+        storageClass: bucket.storageClass ?? "Standard",
+        allowUnsizedStreams: false,
+        ...compatibilitySettings(compatibilityDate, compatibilityFlags),
+        ...(trailingDelimiter !== undefined && { trailingDelimiter }),
+      },
+      variables: remoteVariables(remote.name),
+    });
+  }
+  return made;
+}
+
+/** The certificates that Node trusts too, so that the probe and the runtime trust the same. */
+function extraAuthorities(): string[] {
+  const path = process.env["NODE_EXTRA_CA_CERTS"];
+  if (path === undefined || !existsSync(path)) return [];
+  const pattern = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----\n?/g;
+  return readFileSync(path, "utf8").match(pattern) ?? [];
+}
+
+function isWorkerdFlag(flag: string): boolean {
+  return !isStoreFlag(flag);
+}
+
+/** The names of secrets: of `.dev.vars`, of `secrets.required`, and of the command line. */
+function secretNames(
+  config: ProjectConfig,
+  { bindings }: ScriptBundle,
+  given: readonly string[] = [],
+): string[] {
+  const { folder, environment } = config;
+  const local = Object.keys(readDevVariables(folder, environment));
+  const names = [
+    ...local.filter((name) => !isOwnVariable(name)),
+    ...requiredSecrets(config),
+    ...given,
+  ];
+  const variables = new Set(bindings.map(({ name }) => name));
+  return [...new Set(names)].filter((name) => !variables.has(name));
+}
+
+function requiredSecrets({ table: { secrets } }: ProjectConfig): string[] {
+  const required = isTable(secrets) ? secrets["required"] : [];
+  return Array.isArray(required) ? required.map(String) : [];
+}
+
+/** The upload has required secrets as bindings whose values the platform has. */
+function withoutSecrets(bundle: ScriptBundle, secrets: readonly string[]): ScriptBundle {
+  const isOther = ({ name }: UploadedBinding): boolean => !secrets.includes(name);
+  return { ...bundle, bindings: bundle.bindings.filter(isOther) };
+}
+
+function isOwnVariable(name: string): boolean {
+  return name.startsWith("LEDGE_");
+}
+
+function remarksOn({ table }: ProjectConfig, { objects }: EdgeScript, probe: boolean): string[] {
+  return [
+    ...ineffectiveKeys(table),
+    ...(objects.length > 0
+      ? [
+          "Durable Objects are in a folder of the runtime: each runtime has objects of its own, so run " +
+            "a script with Durable Objects in one runtime.",
+        ]
+      : []),
+    ...(probe
+      ? []
+      : [
+          "No S3 service was asked what it honours (--no-probe): the build assumes conditional writes " +
+            "as AWS has them, without what accept names.",
+        ]),
+  ];
+}
+
+function writeBuild(folder: string, script: EdgeScript, remarks: readonly string[]): Build {
+  const { bundle, buckets, objects, address } = script;
+  const program = workerdPath();
+  const { version: workerdVersion = "" } = packageOfModule(program) ?? {};
+  const { required, optional } = edgeEnvironment(script);
+  const hasBuckets = buckets.length > 0;
+  const notes = edgeNotes({
+    workerdVersion,
+    address,
+    required,
+    optional,
+    remarks,
+    remotes: buckets.map(({ binding, place }) => ({ binding, place: placeText(place) })),
+    hasObjects: objects.length > 0,
+  });
+  const files: EdgeFile[] = [
+    { path: edgePaths.config, content: edgeConfigFile(script) },
+    ...bundle.modules.map(({ name, content }) => ({ path: modulePath(name), content })),
+    ...(hasBuckets
+      ? [{ path: edgePaths.extension, content: workerdModule("store-remote-binding") }]
+      : []),
+    { path: edgePaths.notes, content: notes },
+  ];
+  writeEdgeFolder(folder, files, [
+    ...(hasBuckets ? [edgePaths.spool] : []),
+    ...(objects.length > 0 ? [edgePaths.objects] : []),
+  ]);
+  const paths = files.map(({ path }) => path);
+  return {
+    folder,
+    files: paths,
+    required,
+    optional,
+    address,
+    remarks,
+    workerdVersion,
+    workerdPath: program,
+  };
+}
+
+function placeText({ bucketName, endpoint, prefix }: EdgeBucket["place"]): string {
+  return `${bucketName} at ${endpoint}${prefix === "" ? "" : `, keys begin with ${prefix}`}`;
+}
+
+/** The folder in a command for people: relative where that is shorter. */
+export function shownFolder(folder: string): string {
+  const short = relative(process.cwd(), folder);
+  return short === "" ? "." : isAbsolute(short) || short.startsWith("..") ? folder : short;
+}

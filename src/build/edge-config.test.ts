@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import {
+  edgeConfigFile,
+  edgeEnvironment,
+  type EdgeBucket,
+  type EdgeScript,
+} from "./edge-config.ts";
+
+const bucket: EdgeBucket = {
+  binding: "PHOTOS",
+  place: {
+    remote: "cluster",
+    endpoint: "https://s3.example.net",
+    region: "us-east-1",
+    bucketName: "photos",
+    prefix: "a/",
+  },
+  features: {
+    putIfMatch: "quoted",
+    putIfNoneMatch: true,
+    conditionalComplete: true,
+    conditionalDelete: true,
+  },
+  settings: {
+    storageClass: "Standard",
+    honorInclude: true,
+    trailingDelimiter: false,
+    rejectBadArguments: true,
+    allowUnsizedStreams: false,
+  },
+  variables: {
+    accessKeyId: "LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID",
+    secretAccessKey: "LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY",
+    sessionToken: "LEDGE_REMOTE_CLUSTER_SESSION_TOKEN",
+  },
+};
+
+const script: EdgeScript = {
+  bundle: {
+    modules: [
+      { name: "index.js", type: "esModule", content: new Uint8Array() },
+      { name: "a.txt", type: "text", content: new Uint8Array() },
+    ],
+    bindings: [
+      { name: "GREETING", type: "plain_text", text: 'say "hi"' },
+      { name: "LIMITS", type: "json", json: { max: 1 } },
+    ],
+    compatibilityDate: "2026-08-01",
+    compatibilityFlags: ["nodejs_compat"],
+  },
+  buckets: [bucket],
+  secrets: ["TOKEN"],
+  objects: [],
+  authorities: [],
+  address: "127.0.0.1:8080",
+};
+
+describe("edgeConfigFile()", () => {
+  const text = edgeConfigFile(script);
+
+  it("embeds the modules with their types", () => {
+    expect(text).toContain('(name = "index.js", esModule = embed "modules/index.js")');
+    expect(text).toContain('(name = "a.txt", text = embed "modules/a.txt")');
+  });
+
+  it("has variables as they are, and secrets from the environment", () => {
+    expect(text).toContain('(name = "GREETING", text = "say \\x22hi\\x22")');
+    expect(text).toContain('(name = "LIMITS", json = "{\\x22max\\x22:1}")');
+    expect(text).toContain('(name = "TOKEN", fromEnvironment = "TOKEN")');
+  });
+
+  it("has a bucket's keys from the environment", () => {
+    expect(text).toContain('moduleName = "ledge-internal:store-remote-binding"');
+    for (const variable of Object.values(bucket.variables)) {
+      expect(text).toContain(`fromEnvironment = "${variable}"`);
+    }
+    expect(text).toContain("\\x22endpoint\\x22:\\x22https://s3.example.net\\x22");
+  });
+
+  it("has the folder of the spool, the network and structured logs", () => {
+    expect(text).toContain('(name = "spool", disk = (path = "spool", writable = true))');
+    expect(text).toContain('allow = ["public", "private"]');
+    expect(text).toContain("logging = (structuredLogging = true)");
+    expect(text).not.toContain("durableObject");
+  });
+
+  it("trusts further authorities", () => {
+    const pem = "-----BEGIN CERTIFICATE-----\nQQ==\n-----END CERTIFICATE-----\n";
+    const withAuthority = edgeConfigFile({ ...script, authorities: [pem] });
+    expect(withAuthority).toContain('["-----BEGIN CERTIFICATE-----\\x0aQQ==');
+    expect(text).not.toContain("trustedCertificates");
+  });
+
+  it("has Durable Objects in a folder", () => {
+    const objects = [{ className: "Counter", uniqueKey: "Counter", hasSql: true }];
+    const binding = { name: "C", type: "durable_object_namespace", class_name: "Counter" };
+    const bundle = { ...script.bundle, bindings: [binding] };
+    const withObjects = edgeConfigFile({ ...script, bundle, objects });
+    expect(withObjects).toContain('(name = "C", durableObjectNamespace = "Counter")');
+    expect(withObjects).toContain('durableObjectStorage = (localDisk = "objects")');
+    expect(withObjects).toContain('(name = "objects", disk = (path = "objects", writable = true))');
+  });
+
+  it("has neither network nor extension without buckets", () => {
+    const plain = edgeConfigFile({ ...script, buckets: [] });
+    expect(plain).not.toMatch(/extensions|spool",|network/);
+  });
+});
+
+it("edgeEnvironment() names each variable once", () => {
+  const second = { ...bucket, binding: "ARCHIVE" };
+  expect(edgeEnvironment({ buckets: [bucket, second], secrets: ["TOKEN"] })).toEqual({
+    required: [bucket.variables.accessKeyId, bucket.variables.secretAccessKey, "TOKEN"],
+    optional: [bucket.variables.sessionToken],
+  });
+});

@@ -1,0 +1,79 @@
+/** `ledge build`: makes a folder that workerd serves without Node. */
+import type { LeafCommand } from "./command.ts";
+import {
+  configOptions,
+  configSelection,
+  defined,
+  integerOption,
+  listOption,
+  projectOptions,
+  textOption,
+} from "./options.ts";
+import { print } from "./output.ts";
+import type { Build, BuildOptions } from "../build/build-project.ts";
+
+export const build: LeafCommand = {
+  name: "build",
+  summary: "Makes a folder that workerd serves without Node",
+  details:
+    "Bundles the script by wrangler, and writes a configuration of workerd, the modules and a README.md.\n" +
+    "All buckets must be on S3 services (remote, docs/production.md). The command asks each service what\n" +
+    "it honours, so it needs the keys; the folder has neither keys nor secrets, which workerd takes from\n" +
+    "its environment. Secrets are the names in .dev.vars and in secrets.required.",
+  arguments: [],
+  options: {
+    ...configOptions,
+    outdir: {
+      value: "DIR",
+      summary: "The folder to write; it is empty, new, or of an earlier build",
+      default: "dist-edge beside the configuration file",
+    },
+    ip: { value: "ADDRESS", summary: "The address to listen at", default: "127.0.0.1" },
+    port: { value: "PORT", summary: "The port to listen at", default: "8080" },
+    secret: {
+      value: "NAME",
+      summary: "A secret that the script reads from its environment",
+      repeated: true,
+    },
+    "no-probe": { summary: "Asks no S3 service, and assumes that it honours conditional writes" },
+    json: projectOptions.json,
+  },
+  examples: [
+    "ledge build",
+    "ledge build --env production --outdir /srv/edge",
+    "ledge build --ip 0.0.0.0 --port 8080 --secret API_TOKEN",
+  ],
+
+  async run(invocation) {
+    const { portMax } = await import("../base/ports.ts");
+    const { buildProject } = await import("../build/build-project.ts");
+    const options = defined<BuildOptions>({
+      ...configSelection(invocation),
+      outdir: textOption(invocation, "outdir"),
+      ip: textOption(invocation, "ip"),
+      port: integerOption(invocation, "port", portMax),
+      secrets: listOption(invocation, "secret"),
+      probe: invocation.options["no-probe"] === true ? false : undefined,
+    });
+    const made = await buildProject(options);
+    print(invocation, made, await renderBuild(made));
+  },
+};
+
+async function renderBuild(made: Build): Promise<string> {
+  const { shownFolder } = await import("../build/build-project.ts");
+  const { folder, files, required, optional, workerdVersion, remarks } = made;
+  const shown = shownFolder(folder);
+  const variables = [...required, ...optional.map((name) => `${name} (for temporary keys)`)];
+  return [
+    `Written to ${shown}:`,
+    ...files.map((path) => `  ${path}`),
+    ...(variables.length === 0
+      ? []
+      : ["", "workerd needs in its environment:", ...variables.map((name) => `  ${name}`)]),
+    ...(remarks.length === 0 ? [] : ["", ...remarks]),
+    "",
+    `Run it with workerd ${workerdVersion}:`,
+    `  cd ${shown} && workerd serve workerd.capnp`,
+  ].join("\n");
+}
