@@ -18,6 +18,7 @@ const benchmarks: Record<string, string> = {
   dev: "./dev.ts",
   s3: "./s3.ts",
   explorer: "./explorer.ts",
+  remote: "./remote.ts",
 };
 
 const nodeFlags = [

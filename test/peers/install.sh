@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the name servers and the clients of test:peers from Debian. Leaves none of them running.
+# Installs the name servers, the clients and the S3 service of test:peers from Debian. Leaves none of them
+# running.
 set -euo pipefail
 packages=(bind9 bind9-dnsutils bind9-utils unbound knot knot-dnsutils nsd ldnsutils dnsperf
   pdns-server pdns-backend-sqlite3 sqlite3
@@ -31,3 +32,4 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"
 fi
 "$here/install-newer.sh" || echo "Newer versions of the S3 clients are not there: their tests do not run." >&2
+"$here/ceph/install.sh" || echo "Ceph is not there: the tests of buckets on a cluster do not run." >&2

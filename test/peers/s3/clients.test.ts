@@ -220,7 +220,7 @@ describe("s3fs", () => {
             if (child.exitCode !== null) throw new Error(`s3fs has ended: ${printed}`);
             expect(readFileSync("/proc/mounts", "utf8")).toContain(folder);
           },
-          { timeout: 20_000 },
+          { timeout: 60_000 },
         );
         use(folder);
       } finally {

@@ -42,7 +42,7 @@ export interface Peer {
 
 /** Longer than any run. The limit ends servers whose test process has died. */
 const lifetimeMillisecondsMax = 20 * 60 * 1000;
-const startMillisecondsMax = 20_000;
+const startMillisecondsMax = 60_000;
 
 export function isInstalled({ programs }: Peer): boolean {
   return programs.every((program) => {
