@@ -8,5 +8,6 @@ propertySuite({
   runs: { few: 15, all: 100 },
   listedKeysMax: 1200,
   hasLargeMetadata: true,
+  hasCoarseTimes: false,
   filesOf: (runtime) => runtime.blobFiles(),
 });

@@ -141,6 +141,17 @@ describe("an upload", () => {
     await call<"abortUpload">({ method: "abortUpload", ...upload });
   });
 
+  it("becomes an object with the time of its end", async () => {
+    const hour = 3_600_000;
+    clock = -hour;
+    const upload = await create("m/late");
+    clock = 0;
+    const parts = [await uploadPart(upload, 1, bytesOf("text"))];
+    const text = await call<"completeUpload">({ method: "completeUpload", ...upload, parts });
+    const { uploaded } = decodeObject(upload.key, text);
+    expect(Math.abs(uploaded - Date.now())).toBeLessThan(hour / 2);
+  });
+
   it("is refused by the rules of a local bucket", async () => {
     const upload = await create("m/rules");
     const small = await uploadPart(upload, 1, bytesOf("small"));

@@ -23,14 +23,16 @@ const customPrefix = "x-amz-meta-";
 export function objectOfHeaders(key: string, headers: Headers, size: number): NewObject {
   const etag = etagOf(headers);
   const packed = unpackHeaders(headers) ?? foreignObject(headers, etag);
-  const { checksums, ...fields } = packed;
+  const { checksums, uploaded, ...fields } = packed;
   // The header of an object in parts was written before the first part.
-  const ofParts = partsCountOf(etag) === null ? {} : serviceChecksums(headers);
+  const isOfParts = partsCountOf(etag) !== null;
+  const ofParts = isOfParts ? serviceChecksums(headers) : {};
   return {
     key,
     size,
     etag,
     ...fields,
+    uploaded: isOfParts ? Math.max(uploaded, lastModified(headers)) : uploaded,
     checksums: { ...md5Of(etag, headers), ...ofParts, ...checksums },
   };
 }
@@ -65,7 +67,7 @@ function foreignObject(headers: Headers, etag: string): PackedObject {
   const isInfrequent = headers.get("x-amz-storage-class") === "STANDARD_IA";
   return {
     version: etag,
-    uploaded: Date.parse(headers.get("last-modified") ?? "") || 0,
+    uploaded: lastModified(headers),
     http: presentHttp(headers),
     custom: Object.fromEntries(
       [...headers]
@@ -75,6 +77,11 @@ function foreignObject(headers: Headers, etag: string): PackedObject {
     storageClass: isInfrequent ? "InfrequentAccess" : "Standard",
     checksums: serviceChecksums(headers),
   };
+}
+
+/** In whole seconds; 0 for an answer without a time. */
+function lastModified(headers: Pick<Headers, "get">): number {
+  return Date.parse(headers.get("last-modified") ?? "") || 0;
 }
 
 function presentHttp(headers: Headers): DescribedObject["http"] {

@@ -35,6 +35,7 @@ export function remoteModelSuites({ serviceName, service, runs }: RemoteModelSub
     runs: runs.properties,
     listedKeysMax: 120,
     hasLargeMetadata: false,
+    hasCoarseTimes: true,
     ...adaptation,
     isExpected: (difference) => own.some(({ when }) => when(difference)),
   });
