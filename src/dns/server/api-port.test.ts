@@ -88,7 +88,7 @@ it("closes a connection whose first head does not end, and no connection after a
     host: "127.0.0.1",
     port: 0,
     target: join(folder, "worker"),
-    headMilliseconds: 50,
+    headMilliseconds: 500,
   });
   onTestFinished(() => port.close());
   const request = "GET / HTTP/1.1\r\nHost: api.example\r\n";
@@ -106,7 +106,7 @@ it("closes a connection whose first head does not end, and no connection after a
 });
 
 it("answers a head that has arrived in time, after a stall of the process", async () => {
-  const headMilliseconds = 50;
+  const headMilliseconds = 500;
   const target = join(folder, "worker");
   const port = await ApiPort.open({ host: "127.0.0.1", port: 0, target, headMilliseconds });
   onTestFinished(() => port.close());
