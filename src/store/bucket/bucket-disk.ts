@@ -5,7 +5,8 @@
  * error that does not say why. A caller then sends `checkDisk` (`client/failed-batch.ts`) to the
  * new object. If the disk is full, the isolate remembers this: from then on puts are refused
  * before they write, reads write nothing, and deletes get the space of the reserve
- * (`base/disk-space.ts`). A put, a delete and `checkDisk` look whether there is space again.
+ * (`base/disk-space.ts`). A put, a delete, `checkDisk` and a call of a bucket without tables look
+ * whether there is space again.
  *
  * A removed folder is noticed by `base/file-presence.ts`. The bucket then refuses everything.
  */
@@ -129,6 +130,15 @@ export class BucketDisk {
       console.error(`Cannot open the database of bucket "${this.#name}":`, message);
       return problemOf(unreadableText(this.#name, this.#path));
     }
+  }
+
+  /** For a bucket without tables, which take space: executes the operations if there is space again. */
+  async executeWithSpace(
+    operations: readonly Operation[],
+    execute: () => Outcome[] | Promise<Outcome[]>,
+  ): Promise<Outcome[]> {
+    const problem = await this.#space.findProblem();
+    return problem === null ? execute() : operations.map((operation) => refuse(operation, problem));
   }
 
   /**

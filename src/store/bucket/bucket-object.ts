@@ -148,6 +148,9 @@ export class BucketObject extends BucketService<BucketEnv> {
       return this.#executeNow(operations, requestId);
     }
     const problem = this.#problem();
+    if (problem?.lacksSpace === true) {
+      return this.#disk.executeWithSpace(operations, () => this.#execute(operations, requestId));
+    }
     if (problem !== null) return operations.map((operation) => refuse(operation, problem));
     if (asksForDisk(operations)) return this.#explainFailure(operations[0]);
     if (this.#disk.isGood) return this.#executeNow(operations, requestId);
@@ -200,16 +203,12 @@ export class BucketObject extends BucketService<BucketEnv> {
   async #complete(
     outcomes: Outcome[],
     files: readonly string[],
-    {
-      isConfirmed,
-      needsMark,
-      isDeleted,
-    }: Record<"isConfirmed" | "needsMark" | "isDeleted", boolean>,
+    completion: Record<"isConfirmed" | "needsMark" | "isDeleted", boolean>,
   ): Promise<Outcome[]> {
-    if (needsMark) await this.#collector.mark();
-    if (isDeleted) await this.#forget();
+    if (completion.needsMark) await this.#collector.mark();
+    if (completion.isDeleted) await this.#forget();
     if (files.length > 0) await this.#remove(files);
-    const problem = isConfirmed ? null : await this.#disk.confirm();
+    const problem = completion.isConfirmed ? null : await this.#disk.confirm();
     return problem === null ? outcomes : outcomes.map(() => refusedOutcome(problem));
   }
 

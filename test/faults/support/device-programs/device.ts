@@ -67,6 +67,10 @@ export function reserveExists(folder: string): boolean {
   return existsSync(join(folder, "reserve"));
 }
 
+export function removeReserve(folder: string): void {
+  rmSync(join(folder, "reserve"));
+}
+
 export async function rejection(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
