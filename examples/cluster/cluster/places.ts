@@ -103,6 +103,8 @@ function removeNamespaces(id: number): void {
     // A runtime outlives a process that was killed.
     const runtimes = attempt("netns", "pids", name).split("\n").filter(Boolean);
     for (const runtime of runtimes) signal(Number(runtime), "SIGKILL");
+    // The system removes a namespace some time after its deletion, and the link with the namespace.
+    attempt("link", "delete", `le${id}v${number}`);
     attempt("netns", "delete", name);
   }
   attempt("link", "delete", `ledge-${id}`);
