@@ -69,6 +69,7 @@ await until("the reserve", () => reserveExists(databases));
 fill();
 await OTHER.delete("key");
 assert.equal(await OTHER.head("key"), null);
+await until("the reserve", () => reserveExists(databases));
 fill();
 // A bucket that was never used has no database, and nothing to read or to delete.
 assert.match(await rejection(NEWER.put("key", "value")), noSpace);
