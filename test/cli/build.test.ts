@@ -3,14 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { startS3 } from "../../dist/index.js";
 import { build, serve, type EdgeBuild } from "../support/edge-runtime.ts";
 import { run, temporaryProject } from "../support/project.ts";
-
-const keys = {
-  LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID: "cluster-key-id",
-  LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY: "cluster-secret-access-key",
-};
+import { clusterKeys as keys, startCluster } from "../support/remote-service.ts";
 
 const script = `
 import text from "./greeting.txt";
@@ -77,15 +72,7 @@ let made: EdgeBuild;
 
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "ledge-test-"));
-  const server = await startS3({
-    stateFolder: join(folder, "state"),
-    buckets: [{ name: "photos" }],
-    port: 0,
-    credentials: {
-      accessKeyId: keys.LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID,
-      secretAccessKey: keys.LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY,
-    },
-  });
+  const server = await startCluster(join(folder, "state"));
   ({ url } = server);
   made = await build(project(url, {}, join(folder, "project")));
   return async () => {

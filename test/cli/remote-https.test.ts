@@ -9,16 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { startS3 } from "../../dist/index.js";
 import { ledgeDev } from "../support/dev-process.ts";
 import { build, serve } from "../support/edge-runtime.ts";
 import { makePrivateAuthority } from "../support/private-authority.ts";
 import { run, temporaryProject } from "../support/project.ts";
+import { clusterKeys as keys, startCluster } from "../support/remote-service.ts";
 
-const keys = {
-  LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID: "cluster-key-id",
-  LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY: "cluster-secret-access-key",
-};
 const script = `
 export default {
   async fetch(request, { PHOTOS }) {
@@ -38,15 +34,7 @@ let certificatePath: string;
 
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "ledge-test-"));
-  const server = await startS3({
-    stateFolder: join(folder, "state"),
-    buckets: [{ name: "photos" }],
-    port: 0,
-    credentials: {
-      accessKeyId: keys.LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID,
-      secretAccessKey: keys.LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY,
-    },
-  });
+  const server = await startCluster(join(folder, "state"));
   const authority = makePrivateAuthority();
   certificatePath = join(folder, "authority.pem");
   writeFileSync(certificatePath, authority.certificate);

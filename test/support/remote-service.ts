@@ -26,3 +26,18 @@ export async function startOwnService(): Promise<RunningService> {
     },
   };
 }
+
+/** The keys of the remote "cluster", as the environment has them. */
+export const clusterKeys = {
+  LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID: "cluster-key-id",
+  LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY: "cluster-secret-access-key",
+};
+
+/** A service with the bucket "photos" and the keys of the remote "cluster". */
+export function startCluster(stateFolder: string): ReturnType<typeof startS3> {
+  const credentials = {
+    accessKeyId: clusterKeys.LEDGE_REMOTE_CLUSTER_ACCESS_KEY_ID,
+    secretAccessKey: clusterKeys.LEDGE_REMOTE_CLUSTER_SECRET_ACCESS_KEY,
+  };
+  return startS3({ stateFolder, buckets: [{ name: "photos" }], port: 0, credentials });
+}

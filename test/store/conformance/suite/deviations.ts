@@ -16,8 +16,7 @@ interface Task {
 
 /** Call in the block that has the suite, before the suite. */
 export function expectDeviations(deviations: Deviations): void {
-  // vitest requires a pattern for the first argument.
-  // oxlint-disable-next-line no-empty-pattern
+  // oxlint-disable-next-line no-empty-pattern -- vitest requires a pattern for the first argument
   beforeAll(({}, block) => {
     const left = new Set(Object.keys(deviations));
     const visit = (tasks: readonly Task[], path: string): void => {
