@@ -51,7 +51,7 @@ const inputs = fc
   )
   // No text tells the two zeros apart.
   .filter(({ probability }) => !Object.is(probability, -0))
-  .map(({ effect, ...target }) => ({ target: given(target), effect }) as BucketFaultInput);
+  .map(({ effect, ...target }) => ({ target: given(target), effect }));
 
 describe("parseBucketFault()", () => {
   it.each<[string, BucketFaultInput]>([

@@ -59,9 +59,12 @@ describe("the port", () => {
     const first = await start({ zones });
     await first.stop();
     const { port } = first;
-    const { port: opened, lines } = await start({ zones, port, hosts: ["127.0.0.1"] }, {
-      dnsPort: undefined,
-    } as object);
+    const { port: opened, lines } = await start(
+      { zones, port, hosts: ["127.0.0.1"] },
+      {
+        dnsPort: undefined,
+      },
+    );
     expect(opened).toBe(port);
     expect(lines.at(-1)).toBe(`DNS        127.0.0.1:${port} (UDP and TCP)`);
   });

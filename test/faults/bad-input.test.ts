@@ -12,7 +12,7 @@ import { DohClient, TcpClient, UdpClient } from "../dns/support/dns-client.ts";
 import { startTestDns, type TestDns } from "../dns/support/running-dns.ts";
 import { waitOptions } from "../support/dev-process.ts";
 import { connectionCount } from "./support/listening-sockets.ts";
-import { sendRaw } from "./support/raw-http.ts";
+import { sendRaw, type RawRequest } from "./support/raw-http.ts";
 import { isLong } from "./support/seed.ts";
 
 let dns: TestDns;
@@ -96,7 +96,7 @@ describe("the record API", () => {
     );
     const form = "multipart/form-data; boundary=x";
     const parts = `--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n`.repeat(5000);
-    const requests = [
+    const requests: RawRequest[] = [
       { path, headers: { ...credentials, "x-long": long } },
       { path, headers: { ...credentials, ...many } },
       { path, headers: { ...credentials, host: long } },

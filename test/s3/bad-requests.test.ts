@@ -134,8 +134,9 @@ async function sendRaw(
   content: string,
 ): Promise<string> {
   const socket = connect(s3.server.port, "127.0.0.1");
-  const length = "transfer-encoding" in headers ? {} : { "content-length": String(content.length) };
-  socket.write(head(start, { ...length, ...headers }));
+  const isChunked = "transfer-encoding" in headers;
+  const length = { "content-length": String(content.length) };
+  socket.write(head(start, isChunked ? headers : { ...length, ...headers }));
   socket.write(content);
   let text = "";
   try {

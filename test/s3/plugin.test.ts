@@ -24,8 +24,8 @@ const script = `
   };`;
 
 const withS3 = (options: Record<string, unknown>, name = "script", isPublic = false) => {
-  const env = isPublic ? { SITE: bucketEntry({ bucket_name: "site", public: true }) } : {};
-  const made = worker(script, { name, env });
+  const site = { SITE: bucketEntry({ bucket_name: "site", public: true }) };
+  const made = worker(script, { name, env: isPublic ? site : undefined });
   const S3 = { type: "unsafe:store_s3" as const, dev: { plugin, options } };
   return { config: { ...made.config, env: { ...made.config.env, S3 } } };
 };

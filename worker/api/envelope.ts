@@ -9,7 +9,9 @@ export function failure(problems: readonly Problem[]): Response {
   const status = problems[0]?.status ?? 500;
   const errors = problems.map(({ code, message, error_chain }) => ({ code, message, error_chain }));
   const body = { result: null, success: false, errors, messages: [] };
-  const headers = status === 429 ? { "retry-after": String(retryAfterSeconds) } : {};
+  const headers = new Headers(
+    status === 429 ? { "retry-after": String(retryAfterSeconds) } : undefined,
+  );
   return Response.json(body, { status, headers });
 }
 

@@ -124,16 +124,15 @@ describe("startPublicationServer()", () => {
 
   it("refuses other hosts, foreign pages and wrong secrets", async () => {
     const { applied, post } = await start();
-    for (const headers of [
+    const refused: Record<string, string>[] = [
       {},
       { [secretHeader]: "" },
       { [secretHeader]: `${secret}x` },
       { [secretHeader]: secret.slice(1) },
       { [secretHeader]: secret, host: "evil.example" },
       { [secretHeader]: secret, origin: "https://evil.example" },
-    ]) {
-      expect(await post(publicationPath, headers)).toBe(403);
-    }
+    ];
+    for (const headers of refused) expect(await post(publicationPath, headers)).toBe(403);
     expect(applied).toEqual([]);
   });
 });

@@ -263,9 +263,5 @@ function wholeRange({ size }: ObjectRecord): ByteRange {
 }
 
 function listedObject(record: ObjectRecord): StoreObject {
-  return new StoreObject(
-    record,
-    undefined,
-    new ListedChecksums(record.checksums) as types.StoreChecksums,
-  );
+  return new StoreObject(record, undefined, new ListedChecksums(record.checksums));
 }

@@ -67,7 +67,7 @@ function putOf([, key, bytes, md5, rest]: ShortCall): Request<"put"> {
   return {
     method: "put",
     key,
-    content: { bytes: bytes as Uint8Array, checksums: { md5: md5 as string, ...checksums } },
+    content: { bytes: bytes as Uint8Array, checksums: { md5, ...checksums } },
     ...description,
   };
 }

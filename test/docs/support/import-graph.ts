@@ -1,6 +1,6 @@
 /**
- * The imports between source files, and the rules that `docs/architecture.md` sets for them. Every
- * rule returns one sentence for each import that breaks it.
+ * The imports between source files, and the rules that `test/docs/architecture.json` sets for them.
+ * Every rule returns one sentence for each import or folder that breaks it.
  */
 import { posix } from "node:path";
 
@@ -10,11 +10,14 @@ export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 /** `anywhere`: each file runs in both runtimes. `either`: each file runs in one of the two. */
 type Runtime = "anywhere" | "either" | "Node" | "workerd";
 
-/** A row of the table of folders in `docs/architecture.md`. */
+/** An entry of `test/docs/architecture.json`. */
 export interface FolderRule {
   readonly folder: string;
   readonly runtime: Runtime;
   readonly mayImport: readonly string[];
+  /** The budget: how many source files the folder may have, and how many lines in all of them. */
+  readonly files: number;
+  readonly lines: number;
 }
 
 export function readGraph(
@@ -37,17 +40,29 @@ function importsOf(file: string, text: string, withTypes: boolean): string[] {
   );
 }
 
-/** Reads the rows ``| `folder` | runtime | `folder`, `folder` |`` of a page. */
-export function readFolderRules(page: string): FolderRule[] {
-  const rows = page.matchAll(/^\| `([\w/-]+)` +\| (anywhere|either|Node|workerd) +\| ([^|]*)\|/gm);
-  return Array.from(rows, ([, folder, runtime, imports]) => ({
-    folder: folder as string,
-    runtime: runtime as Runtime,
-    mayImport: Array.from((imports as string).matchAll(/`([\w/-]+)`/g), ([, name]) => name!),
-  }));
+export function readFolderRules(json: string): FolderRule[] {
+  const entries = Object.entries(JSON.parse(json) as Record<string, Omit<FolderRule, "folder">>);
+  return entries.map(([folder, rule]) => ({ folder, ...rule }));
 }
 
-/** The row of the innermost folder that holds the file. */
+/** Folders with more files or lines than their budget. */
+export function overBudget(
+  files: readonly string[],
+  read: (file: string) => string,
+  rules: readonly FolderRule[],
+): string[] {
+  return rules.flatMap((rule) => {
+    const own = files.filter((file) => ruleFor(file, rules) === rule);
+    const lines = own.reduce((sum, file) => sum + read(file).split("\n").length - 1, 0);
+    if (own.length <= rule.files && lines <= rule.lines) return [];
+    return [
+      `${rule.folder} has ${own.length} files with ${lines} lines; its budget is ${rule.files} files ` +
+        `with ${rule.lines} lines. Remove something, or raise the budget and say why.`,
+    ];
+  });
+}
+
+/** The entry of the innermost folder that holds the file. */
 function ruleFor(file: string, rules: readonly FolderRule[]): FolderRule | undefined {
   return rules
     .filter(({ folder }) => file.startsWith(`${folder}/`))
@@ -58,7 +73,7 @@ function ruleFor(file: string, rules: readonly FolderRule[]): FolderRule | undef
 export function wrongDirections(graph: ImportGraph, rules: readonly FolderRule[]): string[] {
   return Array.from(graph).flatMap(([file, imports]) => {
     const from = ruleFor(file, rules);
-    if (from === undefined) return [`${file} is in no folder of the table.`];
+    if (from === undefined) return [`${file} is in no folder of architecture.json.`];
     return imports.flatMap((target) => {
       const to = graph.has(target) ? ruleFor(target, rules) : undefined;
       if (to === undefined || to === from || from.mayImport.includes(to.folder)) return [];

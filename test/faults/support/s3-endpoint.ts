@@ -50,7 +50,7 @@ export function throughS3(client: () => Promise<S3TestClient>): Execute {
       return uploadThroughS3(s3, target, body as Uint8Array, method === "abort");
     }
     const headers = method === "put if" ? conditionHeaders(match) : {};
-    return etagOf(await call(s3, { method: "PUT", target, body: body as Uint8Array, headers }));
+    return etagOf(await call(s3, { method: "PUT", target, body: body, headers }));
   };
 }
 
