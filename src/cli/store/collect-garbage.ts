@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { counted, formatBytes } from "../../base/format.ts";
-import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/blob-name.ts";
+import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/content.ts";
 import { readDatabaseId } from "../../store/node/check/database-file.ts";
 import { removePartialFiles } from "../../store/node/partial-files.ts";
 import { storeRuns } from "../../store/node/store-owner.ts";

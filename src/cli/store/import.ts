@@ -12,7 +12,7 @@ import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm, Checksums } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
+import { allChecksums } from "../../store/core/object.ts";
 import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";

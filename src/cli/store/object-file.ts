@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { lookup } from "mrmime";
 import { UserError } from "../../base/user-error.ts";
-import type { HttpMetadata } from "../../store/core/http-metadata.ts";
+import type { HttpMetadata } from "../../store/core/metadata.ts";
 import type { FetchedObject } from "../../store/node/command-bucket.ts";
 
 /** The metadata of a file with this name. Text files count as UTF-8. */

@@ -1,5 +1,5 @@
 /** An object as `--json` prints it and as a manifest holds it, with the names of the binding. */
-import type { HttpMetadata } from "../../store/core/http-metadata.ts";
+import type { HttpMetadata } from "../../store/core/metadata.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
 
 export interface HttpMetadataJson extends Omit<HttpMetadata, "cacheExpiry"> {

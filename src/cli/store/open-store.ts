@@ -10,7 +10,7 @@ import { explain } from "../../base/usable-folder.ts";
 import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
-import { bucketFolder, bucketOfFolder } from "../../store/core/blob-name.ts";
+import { bucketFolder, bucketOfFolder } from "../../store/core/content.ts";
 import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
 import { withCleanup } from "../cleanup.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { formatBytes } from "../../base/format.ts";
 import { ByteProgress } from "../../base/progress.ts";
-import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/http-metadata.ts";
+import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
 import type { CommandBucket } from "../../store/node/command-bucket.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import { withTemporaryPath } from "../cleanup.ts";

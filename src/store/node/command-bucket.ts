@@ -8,11 +8,11 @@ import {
   type ChecksumAlgorithm,
   type ExpectedChecksum,
 } from "../core/checksum.ts";
-import { ConnectionLostError } from "../core/connection-lost.ts";
+import { ConnectionLostError } from "../core/fault.ts";
 import { StoreError } from "../core/errors.ts";
 import { listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
+import { decodeObject, decodeObjects, allChecksums } from "../core/object.ts";
 import type {
   Content,
   ObjectDescription,
@@ -24,7 +24,6 @@ import type {
   UploadChecksum,
   UploadReference,
 } from "../core/operations.ts";
-import { allChecksums } from "../core/s3-checksums.ts";
 import {
   chunksOf,
   type BucketMethod,

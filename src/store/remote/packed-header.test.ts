@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { httpMetadataFields } from "../core/http-metadata.ts";
+import { httpMetadataFields } from "../core/metadata.ts";
 import { packedHeader, packHeaders, unpackHeaders, type PackedObject } from "./packed-header.ts";
 
 const plain: PackedObject = {

@@ -13,7 +13,7 @@ import {
   httpMetadataHeaders,
   type CustomMetadata,
   type HttpMetadata,
-} from "../core/http-metadata.ts";
+} from "../core/metadata.ts";
 import type { ObjectDescription, StorageClass } from "../core/operations.ts";
 
 /** The name of the header. */

@@ -3,8 +3,7 @@
  * Object of a local bucket does. Rules decide (`core/`); conditional requests guard what they decided.
  */
 import { randomHex } from "../../base/random-hex.ts";
-import { StoreError } from "../core/errors.ts";
-import type { Method } from "../core/methods.ts";
+import { StoreError, type Method } from "../core/errors.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
 import { RemoteCompletion } from "./remote-completion.ts";
 import { RemoteDeletes } from "./remote-deletes.ts";

@@ -13,9 +13,9 @@ import {
   validatePartNumber,
   type ListedPart,
 } from "../core/multipart.ts";
-import type { NewObject } from "../core/object-encoding.ts";
+import type { NewObject } from "../core/object.ts";
 import type { EncodedObject, Request } from "../core/operations.ts";
-import { checksumsOfUpload } from "../core/upload-checksum.ts";
+import { checksumsOfUpload } from "../core/checksum.ts";
 import { errorIn, parseDocument, readErrorDocument } from "./error-document.ts";
 import {
   conflictsMax,

@@ -8,7 +8,7 @@ import { writeXml } from "../../s3/xml/xml-writer.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";
 import { deleteKeysMax } from "../core/limits.ts";
-import { md5 } from "../core/md5.ts";
+import { md5 } from "../core/hash.ts";
 import type { Request } from "../core/operations.ts";
 import {
   guardedWrite,

@@ -5,15 +5,9 @@
  * listing sends a HEAD for each object, some at the same time. An object that is deleted meanwhile is left
  * out. Cursors are our own (`core/cursor.ts`), so they are valid in every process.
  */
-import { decodeCursor, encodeCursor } from "../core/cursor.ts";
+import { decodeCursor, encodeCursor, firstBound, validateLimit, type Bound } from "../core/list.ts";
 import { listPageBytesMax } from "../core/limits.ts";
-import { firstBound, validateLimit, type Bound } from "../core/list-page.ts";
-import {
-  encodeFields,
-  encodeMetadata,
-  includedMetadata,
-  type NewObject,
-} from "../core/object-encoding.ts";
+import { encodeFields, encodeMetadata, includedMetadata, type NewObject } from "../core/object.ts";
 import type { ListRequest, Request, Result } from "../core/operations.ts";
 import { itemText } from "../core/row-seal.ts";
 import type { RemoteReads } from "./remote-reads.ts";

@@ -6,14 +6,14 @@ import {
   httpMetadataFields,
   httpMetadataFromHeaders,
   httpMetadataHeaders,
-} from "../core/http-metadata.ts";
+} from "../core/metadata.ts";
 import {
   decodeObject,
   encodeFields,
   encodeMetadata,
   joinEncoded,
   type NewObject,
-} from "../core/object-encoding.ts";
+} from "../core/object.ts";
 import type { DescribedObject, EncodedObject } from "../core/operations.ts";
 import { packedHeader, unpackHeaders, type PackedObject } from "./packed-header.ts";
 

@@ -8,7 +8,7 @@
 import type { ByteRange } from "../core/byte-range.ts";
 import { StoreError } from "../core/errors.ts";
 import { GenerationalCache } from "../core/generational-cache.ts";
-import type { NewObject } from "../core/object-encoding.ts";
+import type { NewObject } from "../core/object.ts";
 import { RemoteError } from "./remote-error.ts";
 import { etagOf, partsCountOf } from "./remote-object.ts";
 import { parseContentRange } from "./requested-range.ts";

@@ -1,10 +1,10 @@
 /** Stores objects on an S3 service by guarded PUTs. */
 import { hexToBase64 } from "../../s3/hex-base64.ts";
-import { checkContent } from "../core/checked-content.ts";
+import { checkContent } from "../core/content.ts";
 import { inlineBytesMax, uploadBytesMax } from "../core/limits.ts";
 import { conditionHolds } from "../core/conditional.ts";
-import { validateMetadata } from "../core/http-metadata.ts";
-import type { NewObject } from "../core/object-encoding.ts";
+import { validateMetadata } from "../core/metadata.ts";
+import type { NewObject } from "../core/object.ts";
 import type { Content, EncodedObject, Request } from "../core/operations.ts";
 import {
   guardedWrite,

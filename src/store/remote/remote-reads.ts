@@ -8,7 +8,7 @@ import { resolveRange, type ByteRange } from "../core/byte-range.ts";
 import { conditionHolds } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";
 import { inlineBytesMax } from "../core/limits.ts";
-import type { NewObject } from "../core/object-encoding.ts";
+import type { NewObject } from "../core/object.ts";
 import type { Request } from "../core/operations.ts";
 import { RemoteError } from "./remote-error.ts";
 import { describeObject, objectOfHeaders, partsCountOf } from "./remote-object.ts";

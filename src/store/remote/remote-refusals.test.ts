@@ -1,6 +1,6 @@
 /** Refusals of a service, as callers of a bucket see them. */
 import { describe, expect, it } from "vitest";
-import { md5 } from "../core/md5.ts";
+import { md5 } from "../core/hash.ts";
 import { RemoteBucket } from "./remote-bucket.ts";
 import { noFeatures } from "./remote-features.ts";
 import { S3Connection } from "./s3-connection.ts";

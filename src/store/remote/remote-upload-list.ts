@@ -6,7 +6,7 @@
  */
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax, listLimitMax } from "../core/limits.ts";
-import { rollUp, validateLimit } from "../core/list-page.ts";
+import { rollUp, validateLimit } from "../core/list.ts";
 import { uploadStateAt } from "../core/multipart.ts";
 import type { Request, Result, UploadPosition, UploadRecord } from "../core/operations.ts";
 import type { S3Connection } from "./s3-connection.ts";

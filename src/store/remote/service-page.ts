@@ -7,7 +7,7 @@
 import { childrenOf, childText, type XmlElement } from "../../s3/xml/xml-reader.ts";
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax } from "../core/limits.ts";
-import { afterPosition, rollUp, type Bound } from "../core/list-page.ts";
+import { afterPosition, rollUp, type Bound } from "../core/list.ts";
 import type { S3Connection } from "./s3-connection.ts";
 import { readDocument, refuseAnswer, textDecoderOf } from "./service-answer.ts";
 

@@ -6,8 +6,8 @@
  * service does not show what an upload was created with, so the id carries the properties that later
  * requests need, as base64url of JSON. Most uploads have none: then a listing has the same id.
  */
-import type { KeyHolder } from "../core/customer-key.ts";
-import { crcOf } from "../core/crc.ts";
+import type { KeyHolder } from "../core/metadata.ts";
+import { crcOf } from "../core/hash.ts";
 import type { StorageClass, UploadChecksum } from "../core/operations.ts";
 import { decodeText, encodeText } from "./packed-header.ts";
 

@@ -9,11 +9,10 @@ import { isAbsolute, join } from "node:path";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 import { UserError } from "../../../base/user-error.ts";
-import { hashAlgorithms } from "../../../store/core/checksum.ts";
-import { httpMetadataFields } from "../../../store/core/http-metadata.ts";
+import { hashAlgorithms, s3ChecksumAlgorithms } from "../../../store/core/checksum.ts";
+import { httpMetadataFields } from "../../../store/core/metadata.ts";
 import { partNumberMax } from "../../../store/core/limits.ts";
 import type { DescribedObject, ObjectRecord } from "../../../store/core/operations.ts";
-import { s3ChecksumAlgorithms } from "../../../store/core/upload-checksum.ts";
 import { fromHttpJson, toObjectJson, type HttpMetadataJson } from "../object-json.ts";
 import { manifestName } from "../../../store/node/file-path.ts";
 
