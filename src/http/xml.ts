@@ -84,7 +84,7 @@ function decodeText(text: string): string {
     (whole, hex, decimal, name) => {
       const isComplete = whole.endsWith(";");
       if (name !== undefined && isComplete && references[name as string] !== undefined) {
-        return references[name as string];
+        return references[name as string] as string;
       }
       const code = hex === undefined ? Number(decimal) : parseInt(hex as string, 16);
       if (!isComplete || !(code <= 0x10ffff)) throw malformed();
@@ -133,7 +133,7 @@ function writeContent(content: XmlContent): string {
   if (typeof content !== "object") return String(content);
   let text = "";
   if (isList(content)) for (const each of content) text += writeContent(each);
-  else for (const name in content) text += writeElement(name, content[name]);
+  else for (const name in content) text += writeElement(name, content[name] as XmlContent);
   return text;
 }
 
