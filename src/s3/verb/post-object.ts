@@ -2,7 +2,7 @@ import { validateMetadata } from "../../store/core/metadata.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
-import { checksumHeaders } from "../checksum-headers.ts";
+import { checksumHeaders } from "../../http/headers.ts";
 import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { expandFields, fieldHeaders, postResponse, requireField } from "../form-fields.ts";
 import { parseDescription } from "../metadata-headers.ts";
