@@ -5,7 +5,6 @@
  * after everything else has been checked, so that a refused request is refused before its upload.
  */
 import { ConnectionLostError } from "../store/core/fault.ts";
-import { StoreError } from "../store/core/errors.ts";
 import type { FormFields } from "./form-fields.ts";
 import { preflightResponse, corsResponseHeaders } from "./cors-rules.ts";
 import { routeRequest, type Verb } from "./route.ts";

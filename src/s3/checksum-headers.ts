@@ -7,7 +7,6 @@ import {
   checksumTypeName,
   parseChecksumValue,
   s3Algorithms,
-  hexToBase64,
 } from "../http/headers.ts";
 import type { XmlElement } from "../http/xml.ts";
 import {
