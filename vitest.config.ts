@@ -82,12 +82,15 @@ const inThisFile: Record<string, TestProjectInlineConfiguration["test"]> = {
 /** Projects of the vitest pool, and of the examples, which have configurations like a user's. */
 const inFiles = ["./test/store/conformance/**/vitest.config.ts", "./examples/*/vitest.config.ts"];
 
+function inline(name: string): TestProjectInlineConfiguration {
+  return { test: { ...inThisFile[name], name } };
+}
+
 /** Only the projects that `--project` names, because those in files load the build and the pool. */
 function selectedProjects(): (string | TestProjectInlineConfiguration)[] {
   const names = process.argv.flatMap((argument, index, all) =>
     argument.startsWith("--project") ? [argument.split("=")[1] ?? all[index + 1] ?? ""] : [],
   );
-  const inline = (name: string) => ({ test: { ...inThisFile[name], name } });
   if (names.length === 0) return [inline("unit"), inline("integration"), ...inFiles];
   const known = names.filter((name) => name in inThisFile);
   return [...known.map(inline), ...(known.length < names.length ? inFiles : [])];
