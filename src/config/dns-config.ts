@@ -5,9 +5,8 @@
 import * as v from "valibot";
 import { isOrigin } from "../base/host-rule.ts";
 import { commentCharactersMaxDefault, tagsMaxDefault } from "../dns/rules/annotation.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/field/ip-address.ts";
-import { readInteger } from "../dns/record/field/integer.ts";
-import { normaliseHostname } from "../dns/record/field/hostname.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/ip-address.ts";
+import { readInteger, normaliseHostname } from "../dns/record/fields.ts";
 import type { NameRules } from "../dns/record/record-name.ts";
 import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/account.ts";
 import type { ApiFault } from "../dns/rules/api-fault.ts";

@@ -13,8 +13,8 @@
  */
 import { isIP } from "node:net";
 import * as v from "valibot";
-import { normaliseHostname } from "../dns/record/field/hostname.ts";
-import { isTsigAlgorithm, type TsigKey } from "../dns/wire/tsig-mac.ts";
+import { normaliseHostname } from "../dns/record/fields.ts";
+import { isTsigAlgorithm, type TsigKey } from "../dns/wire/tsig.ts";
 import { listSchema, tableSchema, textSchema, type ReportMistake } from "./schema.ts";
 import { parseServer, type ServerAddress } from "./server-address.ts";
 

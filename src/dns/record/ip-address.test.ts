@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { propertyRuns } from "../../../../test/support/property-runs.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
 
 test.each([

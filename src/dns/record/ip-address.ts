@@ -1,5 +1,4 @@
-import { problem, type Problem } from "../problem.ts";
-import type { Field } from "./field.ts";
+/** IP addresses as text and as octets. */
 
 /** A strict dotted quad (RFC 6943 section 3.1.1), as octets. */
 export function parseIpv4(text: string): Uint8Array | null {
@@ -72,24 +71,3 @@ export function addressKey(text: string): string {
   const octets = (parseIpv4(text) ?? parseIpv6(text))?.join(",") ?? text;
   return octets.startsWith(mappedPrefix) ? octets.slice(mappedPrefix.length) : octets;
 }
-
-function ipAddress(
-  byteLength: number,
-  parse: (text: string) => Uint8Array | null,
-  format: (bytes: Uint8Array) => string,
-  refuse: () => Problem,
-): Field<string> {
-  return {
-    accept(input) {
-      const bytes = typeof input === "string" ? parse(input.trim()) : null;
-      return bytes === null ? refuse() : format(bytes);
-    },
-    compose: (value) => value,
-    parse: ([token]) => token!.text,
-    write: (writer, value) => writer.bytes(parse(value)!),
-    read: (reader) => format(reader.bytes(byteLength)),
-  };
-}
-
-export const ipv4 = ipAddress(4, parseIpv4, formatIpv4, problem.ipv4Invalid);
-export const ipv6 = ipAddress(16, parseIpv6, formatIpv6, problem.ipv6Invalid);

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { composeStrings, joinStrings, parseStrings } from "./quoted-strings.ts";
+import { composeStrings, joinStrings, parseStrings } from "./fields.ts";
 
 function canonical(content: string): string | null {
   const strings = parseStrings(content);

@@ -6,12 +6,12 @@
  *     the name does not exist     RRSIG, NSEC, NXNAME
  *     an unsigned delegation      NS, RRSIG, NSEC
  */
-import { concatBytes } from "../wire/bytes.ts";
+import { concatBytes, WireError } from "../wire/bytes.ts";
 import { labelBytesMax, nameWireBytesMax } from "../wire/name.ts";
 import { typeCodes } from "../wire/numbers.ts";
+import { Reader, Writer } from "../wire/octets.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
-import { canonicalName } from "./canonical-form.ts";
-import { encodeTypeBitmap } from "./type-bitmap.ts";
+import { canonicalName } from "./signature.ts";
 
 const noNameBitmap = encodeTypeBitmap([typeCodes.RRSIG, typeCodes.NSEC, typeCodes.NXNAME]);
 
@@ -56,4 +56,48 @@ export function nextSibling(owner: Uint8Array): Uint8Array {
   // Upper case letters do not exist in canonical form: "[" follows "@".
   next[end - 1] = next[end - 1] === 0x40 ? 0x5b : next[end - 1]! + 1;
   return concatBytes([Uint8Array.of(end), next, parent]);
+}
+
+const windowBytesMax = 32;
+
+/**
+ * The list of types in an NSEC record (RFC 4034 section 4.1.2): windows of 256 types as bitmaps.
+ *
+ * @param types in any order; a type may occur several times
+ */
+export function encodeTypeBitmap(types: Iterable<number>): Uint8Array {
+  const windows = new Map<number, number[]>();
+  for (const type of [...types].toSorted((one, other) => one - other)) {
+    const low = type & 0xff;
+    const octets = windows.get(type >>> 8) ?? [];
+    while (octets.length <= low >>> 3) octets.push(0);
+    octets[low >>> 3]! |= 0x80 >>> (low & 7);
+    windows.set(type >>> 8, octets);
+  }
+  const writer = new Writer();
+  for (const [window, octets] of windows) {
+    writer.uint8(window);
+    writer.characterString(Uint8Array.from(octets));
+  }
+  return writer.finish();
+}
+
+/** Throws no error but WireError. */
+export function decodeTypeBitmap(bytes: Uint8Array): number[] {
+  const types: number[] = [];
+  const reader = new Reader(bytes);
+  let last = -1;
+  while (reader.remaining > 0) {
+    const window = reader.uint8();
+    const octets = reader.characterString();
+    if (window <= last) throw new WireError("The windows of a type bitmap are not in order");
+    if (octets.length === 0 || octets.length > windowBytesMax) {
+      throw new WireError("A window of a type bitmap has not 1 to 32 octets");
+    }
+    last = window;
+    for (let low = 0; low < octets.length * 8; low++) {
+      if ((octets[low >>> 3]! & (0x80 >>> (low & 7))) !== 0) types.push((window << 8) | low);
+    }
+  }
+  return types;
 }

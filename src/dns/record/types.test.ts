@@ -5,7 +5,7 @@
 import { expect, test } from "vitest";
 import { decodeHex, encodeHex } from "../../base/hex.ts";
 import { scanLines } from "./tokens.ts";
-import { recordType, recordTypes } from "./registry.ts";
+import { recordType, recordTypes } from "./types.ts";
 
 const cases: readonly (readonly [type: string, presentation: string, wire: string])[] = [
   ["A", "192.0.2.1", "c0000201"],

@@ -2,15 +2,20 @@
  * The SvcParams of SVCB and HTTPS (RFC 9460). The value is canonical text with keys in numerical
  * order and quoted values, e.g. `alpn="h3,h2" port="8443"`.
  */
-import { decodeBase64, encodeBase64 } from "../../wire/base64.ts";
-import { quoteBytes, unescapeBytes } from "../../wire/character-string.ts";
-import { Reader } from "../../wire/reader.ts";
-import { decodeUtf8, encodeUtf8, WireError } from "../../wire/bytes.ts";
-import { Writer } from "../../wire/writer.ts";
+import {
+  decodeBase64,
+  decodeUtf8,
+  encodeBase64,
+  encodeUtf8,
+  quoteBytes,
+  unescapeBytes,
+  WireError,
+} from "../wire/bytes.ts";
+import { Reader, Writer } from "../wire/octets.ts";
 import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "./ip-address.ts";
-import { problem } from "../problem.ts";
-import { scanLines, type Token } from "../tokens.ts";
-import type { Field } from "./field.ts";
+import { problem } from "./problem.ts";
+import type { Field } from "./record-type.ts";
+import { scanLines, type Token } from "./tokens.ts";
 
 /** `accept` catches the error and reports the message. */
 function refuse(reason: string): never {
