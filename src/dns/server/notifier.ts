@@ -10,7 +10,7 @@ import { isIPv6 } from "node:net";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { classCodes, opcodes, typeCodes } from "../wire/numbers.ts";
 import type { ServedZone, ServedZones } from "../answer/served-zones.ts";
-import type { Secondary } from "../../config/dns-transfers.ts";
+import type { Secondary } from "../config/dns-table.ts";
 import { signNow } from "../client/message-signing.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";
 
