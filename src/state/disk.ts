@@ -26,7 +26,7 @@ export function problemOf(text: string): DiskProblem {
 interface DiskResponse {
   readonly ok: boolean;
   readonly headers: { get(name: string): string | null };
-  readonly body: object | null;
+  readonly body: { cancel(): Promise<void> } | null;
 }
 
 /** The part of workerd's disk service that is used here. */
@@ -142,7 +142,7 @@ export class DiskSpace {
   async #request(method: string, url: string, body?: Uint8Array): Promise<DiskResponse | null> {
     try {
       const response = await this.#options.disk.fetch(url, { method, ...(body && { body }) });
-      await (response.body as ReadableStream | null)?.cancel();
+      await response.body?.cancel();
       return response.ok ? response : null;
     } catch {
       // workerd writes the reason to its log.
