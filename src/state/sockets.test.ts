@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { publishSocket, removeSocket, reserveSocket, socketPath } from "./folder-sockets.ts";
+import { publishSocket, removeSocket, reserveSocket, socketPath } from "./sockets.ts";
 
 let folder: string;
 
@@ -62,15 +62,19 @@ describe("socketPath()", () => {
 
 describe("publishSocket()", () => {
   it("replaces the socket of an earlier server", async () => {
-    const [first, second, name] = ["1", "2", "api"].map((each) => socketPath(folder, each));
-    const earlier = await listen(first as string);
-    publishSocket(first as string, name as string);
-    expect(await connectError(name as string)).toBeNull();
+    const [first, second, name] = ["1", "2", "api"].map((each) => socketPath(folder, each)) as [
+      string,
+      string,
+      string,
+    ];
+    const earlier = await listen(first);
+    publishSocket(first, name);
+    expect(await connectError(name)).toBeNull();
     earlier.close();
-    expect(await connectError(name as string)).toBe("ECONNREFUSED");
-    await listen(second as string);
-    publishSocket(second as string, name as string);
-    expect(await connectError(name as string)).toBeNull();
+    expect(await connectError(name)).toBe("ECONNREFUSED");
+    await listen(second);
+    publishSocket(second, name);
+    expect(await connectError(name)).toBeNull();
     expect(readdirSync(join(folder, "sockets"))).toEqual(["api"]);
   });
 });

@@ -10,10 +10,10 @@
  * code may open the file.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { UserError } from "./user-error.ts";
+import { UserError } from "../base/user-error.ts";
 
 const pollMilliseconds = 10;
 const busyCode = 5;
@@ -83,4 +83,25 @@ export function loadSqlite(): typeof Sqlite {
   throw new UserError(
     `Ledge needs Node 22.13 or later, the first version with SQLite. This is Node ${process.version}.`,
   );
+}
+
+/**
+ * Starts on one folder, one after the other.
+ *
+ * Miniflare keeps databases of its own below the folder in which it persists resources, and workerd
+ * opens them at its start without waiting for SQLite's locks. Of several runtimes that start in the
+ * same moment, some fail. So a runtime starts when no other runtime of ours is starting there.
+ */
+
+/** For a Miniflare that ends before it has started a runtime. */
+const startMilliseconds = 60_000;
+
+/** @returns a function that lets the next runtime start; a second call does nothing */
+export async function takeStartTurn(persistPath: string): Promise<() => void> {
+  const lock = await FileLock.take(join(persistPath, "ledge-start.lock"));
+  const timer = setTimeout(() => lock.release(), startMilliseconds).unref();
+  return () => {
+    clearTimeout(timer);
+    lock.release();
+  };
 }

@@ -1,7 +1,15 @@
 /**
- * Checks at the start that a folder can hold databases: each reason why it cannot is one sentence.
- * Without this check Miniflare or workerd would fail with a stack that does not name the folder.
+ * Where a project keeps its state. The layout is wrangler's:
+ *
+ *     .wrangler/state/      the state folder; `persistTo` names another
+ *       v3/                 the folder of Miniflare
+ *         store/, dns/, …   a folder for each plugin
+ *
+ * A start first checks that the folder can hold databases: each reason why it cannot is one
+ * sentence. Without this check Miniflare or workerd would fail with a stack that does not name the
+ * folder.
  */
+import { join, resolve, dirname } from "node:path";
 import {
   accessSync,
   constants,
@@ -12,15 +20,29 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
-import { reserveName } from "./disk-space.ts";
-import { makePrivateFolder } from "./private-files.ts";
-import { UserError } from "./user-error.ts";
+import { reserveName } from "./disk.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
+import { UserError } from "../base/user-error.ts";
+
+/** @param persistTo relative to the working directory, as wrangler has it */
+export function stateFolder(projectFolder: string, persistTo?: string): string {
+  return persistTo === undefined ? join(projectFolder, ".wrangler", "state") : resolve(persistTo);
+}
+
+/** Miniflare's `resourcePersistencePath`. */
+export function persistPath(state: string): string {
+  return join(state, "v3");
+}
+
+/** Miniflare's `getPersistPath()`, without Miniflare. */
+export function pluginFolder(state: string, pluginName: string): string {
+  return join(persistPath(state), pluginName);
+}
 
 interface FolderNeeds {
   /** Folders below the folder; they are created. */
   readonly subfolders?: readonly string[];
-  /** The reserve (`disk-space.ts`), below the folder. */
+  /** The reserve (`disk.ts`), below the folder. */
   readonly reserve?: string;
   /** The caller only checks the folder: the reserve stays for the runtime that starts later. */
   readonly reserveKept?: boolean;

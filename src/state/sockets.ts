@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { UserError } from "./user-error.ts";
+import { UserError } from "../base/user-error.ts";
 
 /** `sun_path` has 104 bytes on macOS and 108 on Linux, including the final zero. */
 const pathBytesMax = 103;

@@ -1,5 +1,7 @@
 /**
- * How a client's process becomes the owner of a folder.
+ * How a process becomes the owner of a folder that has an owner already (`owner.ts`): a client
+ * follows an owner that ends (`Succession`), and a process that needs the folder until its own end
+ * asks a brief owner for it (`claimFolder()`).
  *
  * A runtime is configured once, at its start, so the runtime of a client cannot open the databases
  * later. Instead the client's process stays connected to the owner. When the owner ends, the process
@@ -10,8 +12,9 @@
  * its service, gives the folder up, and is a client again.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { FolderOwner } from "./folder-owner.ts";
-import { OwnerLink } from "./owner-link.ts";
+import { within } from "../base/concurrency.ts";
+import { UserError } from "../base/user-error.ts";
+import { OwnerLink, readOwnerRecord, type FolderOwner } from "./owner.ts";
 
 interface OwnerService {
   /** Returns when no process of the service runs any more. */
@@ -34,6 +37,8 @@ const pollMilliseconds = 20;
 const successorMilliseconds = 5_000;
 /** Between two attempts to start a service that does not start. */
 const retryMilliseconds = 1_000;
+/** For a brief owner to give the folder up. A command first ends what it is doing. */
+const handoverMilliseconds = 30_000;
 
 export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner> {
   readonly #options: SuccessionOptions<Owner>;
@@ -120,4 +125,46 @@ export class Succession<Owner extends Pick<FolderOwner, "release"> = FolderOwner
       await delay(pollMilliseconds);
     }
   }
+}
+
+/**
+ * Makes this process the owner, after a brief owner has given the folder up. Returns `null` when the
+ * folder has an owner that is not brief.
+ *
+ * @param take makes this process the owner; `null` when the folder has an owner
+ */
+export async function claimFolder<Owner>(
+  folder: string,
+  take: () => Promise<Owner | null>,
+): Promise<Owner | null> {
+  for (;;) {
+    const owner = await take();
+    if (owner !== null) return owner;
+    const link = await OwnerLink.connect(folder);
+    try {
+      const record = readOwnerRecord(folder);
+      // The owner starts or ends at this moment.
+      if (link === null || record === null) await delay(pollMilliseconds);
+      else if (!record.isBrief) return null;
+      else {
+        link.requestHandover();
+        await waitForEnd(link, folder, record.processId);
+      }
+    } finally {
+      link?.close();
+    }
+  }
+}
+
+async function waitForEnd(link: OwnerLink, folder: string, processId: number): Promise<void> {
+  let hasEnded = false;
+  await within(
+    handoverMilliseconds,
+    link.ended.then(() => (hasEnded = true)),
+  );
+  if (hasEnded) return;
+  throw new UserError(
+    `Process ${processId} owns ${folder} and does not give it up. Wait until the process ends, or ` +
+      "stop it.",
+  );
 }

@@ -14,12 +14,12 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "miniflare";
-import { capnpText, workerdConfigFile } from "./capnp-text.ts";
-import { writeWhole } from "./folder-owner.ts";
-import { removeSocket } from "./folder-sockets.ts";
-import { workerdPath } from "./miniflare.ts";
-import { keepRuntimeFilesPrivate } from "./private-files.ts";
-import { identityOf, ownConfigName, type ProcessIdentity } from "./processes.ts";
+import { capnpText, workerdConfigFile } from "../base/capnp-text.ts";
+import { writeWhole } from "./owner.ts";
+import { removeSocket } from "./sockets.ts";
+import { workerdPath } from "../base/miniflare.ts";
+import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
+import { identityOf, ownConfigName, type ProcessIdentity } from "../base/processes.ts";
 
 export interface OwnRuntimeOptions {
   /** Where the configuration file is while workerd starts: a folder that this process owns. */

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { identityOf, loopbackArgument, thisProcess } from "./processes.ts";
-import { newRunId, RunRecords } from "./run-records.ts";
+import { identityOf, loopbackArgument, thisProcess } from "../base/processes.ts";
+import { newRunId, RunRecords } from "./runs.ts";
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "ledge-runs-"));

@@ -13,12 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { claimFolder } from "./folder-claim.ts";
-import { FolderOwner, readOwnerRecord } from "./folder-owner.ts";
-import { reserveSocket, socketPath } from "./folder-sockets.ts";
-import { OwnerLink } from "./owner-link.ts";
-import { identityOf, loopbackArgument } from "./processes.ts";
-import { Succession } from "./succession.ts";
+import { claimFolder, Succession } from "./succession.ts";
+import { FolderOwner, readOwnerRecord, OwnerLink } from "./owner.ts";
+import { reserveSocket, socketPath } from "./sockets.ts";
+import { identityOf, loopbackArgument } from "../base/processes.ts";
 
 const moduleUrl = (name: string): string => new URL(name, import.meta.url).href;
 const waiting = { timeout: 30_000, interval: 10 };
@@ -39,7 +37,7 @@ function take(isBrief = false, onHandover?: () => void): Promise<FolderOwner | n
 /** Another process that owns the folder until it ends. */
 async function startOwnerProcess(): Promise<ChildProcess> {
   const program = `
-    import { FolderOwner } from ${JSON.stringify(moduleUrl("./folder-owner.ts"))};
+    import { FolderOwner } from ${JSON.stringify(moduleUrl("./owner.ts"))};
     await FolderOwner.tryTake(${JSON.stringify(folder)}, { isBrief: false });
     process.stdout.write("taken");
     process.stdin.resume();`;

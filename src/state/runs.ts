@@ -10,14 +10,14 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { writeWhole } from "./folder-owner.ts";
+import { writeWhole } from "./owner.ts";
 import {
   isAlive,
   killPrograms,
   markedPrograms,
   thisProcess,
   type ProcessIdentity,
-} from "./processes.ts";
+} from "../base/processes.ts";
 
 interface RunRecord extends ProcessIdentity {
   /** Once the runtime has started. */

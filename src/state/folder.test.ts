@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { explain, requireUsableFolder } from "./usable-folder.ts";
-import { UserError } from "./user-error.ts";
+import { explain, requireUsableFolder } from "./folder.ts";
+import { UserError } from "../base/user-error.ts";
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "ledge-unit-"));

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { readOrMakeFile } from "./made-once.ts";
+import { readOrMakeFile } from "./private-files.ts";
 
 function temporaryFile() {
   const root = mkdtempSync(join(tmpdir(), "ledge-made-once-"));

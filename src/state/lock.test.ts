@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { FileLock } from "./file-lock.ts";
+import { FileLock } from "./lock.ts";
 
-const modulePath = new URL("./file-lock.ts", import.meta.url).href;
+const modulePath = new URL("./lock.ts", import.meta.url).href;
 let folder: string;
 let path: string;
 

@@ -1,28 +1,45 @@
 /**
- * Ownership of a folder with databases.
+ * The owner of a state folder. Store and DNS use the same rules.
  *
  * A Durable Object holds state in memory, and workerd does not wait for SQLite's locks: two
  * runtimes on one database overwrite each other's writes or fail at random
- * (`docs/decisions/0009-one-owner.md`). So one process owns the folder, and other processes are its
- * clients.
+ * (`docs/decisions/0009-one-owner.md`). So one process owns the folder of a service, and all other
+ * processes are its clients.
  *
- * The owner is the process that has the folder's lock (`file-lock.ts`). Nothing else decides: no
- * process id, no port that answers, no time of a file. The kernel releases the lock when the owner
- * dies, but the owner's runtimes live on and keep the databases open. So the owner leaves a record
- * of its processes, and the next owner first ends the processes in the record. An owner that ends in
- * order removes its record.
+ * **The lock decides.** The owner is the process that has the folder's lock (`lock.ts`). Nothing
+ * else decides: no process id, no port that answers, no time of a file. The kernel releases the lock
+ * when the owner dies, but the owner's runtimes live on and keep the databases open. So the owner
+ * leaves a record of its processes, and the next owner first ends the processes in the record. An
+ * owner that ends in order removes its record.
  *
- * The owner listens at the control socket of the folder. A client stays connected (`OwnerLink`): the
- * end of the connection is the end of the owner, and then the client's process tries to become the
- * owner. A _brief_ owner has no script in its runtime: it gives the folder up when a client asks.
+ * A process is in one of these states, for each folder:
+ *
+ *     client         is connected to the control socket of the owner (`OwnerLink`), sends requests to
+ *                    the service's socket, and repeats a request whose answer is lost with the same
+ *                    id (`repeat.ts`). It opens no database. It may read and write content files.
+ *     taking over    has the lock. It ends the programs of the last owner, and of killed clients
+ *                    (`runs.ts`), before it opens anything. It answers no request yet.
+ *     brief owner    has the lock and a runtime without a script (`own-runtime.ts`), because no other
+ *                    process owned the folder. It gives the folder up when a client asks.
+ *     owner          has the lock until its end: a dev server, or a Miniflare with a script.
+ *
+ *     client ──the link ends, and this process gets the lock──▶ taking over ──▶ (brief) owner
+ *     client ◀──a process asks for the folder (`claimFolder()`)── brief owner
+ *     (brief) owner ──its end──▶ the lock is free, the links of its clients end
+ *
+ * Only a process that has the lock may open the databases, write the owner's record, listen at the
+ * sockets of the folder (`sockets.ts`), end the programs of other processes, and remove what they
+ * have left. Every client may become the owner (`succession.ts`). The address of the service is the
+ * same for every owner, and each owner remembers the outcomes of requests in the transaction of the
+ * write (`outcomes.ts`), so a request that two owners receive is executed once.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { readFileSync, renameSync, rmSync, writeFileSync, existsSync } from "node:fs";
+import { createServer, type Server, type Socket, connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { FileLock } from "./file-lock.ts";
-import { removeSocket, socketPath } from "./folder-sockets.ts";
-import { makePrivateFolder } from "./private-files.ts";
+import { FileLock } from "./lock.ts";
+import { removeSocket, socketPath } from "./sockets.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
 import {
   childPrograms,
   isAlive,
@@ -31,8 +48,8 @@ import {
   markedPrograms,
   thisProcess,
   type ProcessIdentity,
-} from "./processes.ts";
-import { UserError } from "./user-error.ts";
+} from "../base/processes.ts";
+import { UserError } from "../base/user-error.ts";
 
 export interface OwnerRecord extends ProcessIdentity {
   readonly isBrief: boolean;
@@ -55,11 +72,11 @@ export interface OwnerOptions<Details extends object> {
   readonly details?: Details;
 }
 
-export const controlSocket = "control";
+const controlSocket = "control";
 /** The line by which a client asks a brief owner for the folder. */
-export const handoverLine = "handover";
+const handoverLine = "handover";
 /** The line by which a client asks an owner to start its service. */
-export const serviceLine = "serve";
+const serviceLine = "serve";
 const lockName = "lock";
 const recordName = "owner.json";
 
@@ -224,5 +241,45 @@ export function writeWhole(path: string, text: string): void {
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
+  }
+}
+
+/** The connection of a client to the owner of a folder. The end of the connection is the end of the owner. */
+export class OwnerLink {
+  /** Resolves when the owner has ended or has given the folder up, or after `close()`. */
+  readonly ended: Promise<void>;
+  readonly #connection: Socket;
+
+  private constructor(connection: Socket) {
+    this.#connection = connection;
+    this.ended = new Promise((resolve) => connection.once("close", () => resolve()));
+    connection.unref();
+  }
+
+  /**
+   * Returns `null` when no process listens. Then the folder has no owner, or an owner that starts or
+   * ends at this moment: the lock decides.
+   */
+  static async connect(folder: string): Promise<OwnerLink | null> {
+    if (!existsSync(folder)) return null;
+    const connection = connect(socketPath(folder, controlSocket));
+    return new Promise((resolve) => {
+      connection.once("connect", () => resolve(new OwnerLink(connection)));
+      connection.on("error", () => resolve(null));
+    });
+  }
+
+  /** Asks a brief owner for the folder. `ended` tells when the owner has given the folder up. */
+  requestHandover(): void {
+    this.#connection.write(`${handoverLine}\n`);
+  }
+
+  /** Asks an owner that starts its service on demand to start it now. */
+  requestService(): void {
+    this.#connection.write(`${serviceLine}\n`);
+  }
+
+  close(): void {
+    this.#connection.destroy();
   }
 }
