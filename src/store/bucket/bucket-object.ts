@@ -18,7 +18,7 @@ import {
   isDelete,
   storesFile,
 } from "../core/operations.ts";
-import type { DiskProblem } from "../../base/disk-problem.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "./bucket-service.ts";
 import {
@@ -39,7 +39,7 @@ import { randomHex } from "../../base/random-hex.ts";
 interface BucketEnv extends DiskBindings {
   /** The folder of the blobs, with a folder for each bucket. */
   readonly blobs: Fetcher;
-  /** The folder of the records of the runs that use the store (`base/run-records.ts`). */
+  /** The folder of the records of the runs that use the store (`state/runs.ts`). */
   readonly runs: Fetcher;
   readonly runId: string;
   /** Whether the process that has started the runtime holds conditions. */

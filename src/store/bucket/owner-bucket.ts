@@ -16,7 +16,7 @@ import {
   type OutcomeMessage,
 } from "../client/message.ts";
 import { BucketService } from "./bucket-service.ts";
-import { problemOf } from "../../base/disk-problem.ts";
+import { problemOf } from "../../state/disk.ts";
 import { refusedOutcome } from "../core/operations.ts";
 
 interface OwnerBucketEnv {

@@ -27,7 +27,7 @@ import {
 import { internalError, refusal } from "./failure.ts";
 import { outcomeOf, shortCall } from "../core/object.ts";
 import type { BucketNamespace, BucketService } from "../bucket/bucket-service.ts";
-import type { DiskProblem } from "../../base/disk-problem.ts";
+import type { DiskProblem } from "../../state/disk.ts";
 
 /** An RPC carries 32 MiB, in the request or in the result; half leaves room for all but content. */
 const batchBytesMax = 16 * 1024 * 1024;
