@@ -11,7 +11,7 @@ import {
 } from "../../s3/canonical-request.ts";
 import type { RemoteCredentials } from "./remote-options.ts";
 
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly method: string;
   /** The host that the transport sends: with the port, unless the port is that of the scheme. */
   readonly host: string;
