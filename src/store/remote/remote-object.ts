@@ -286,8 +286,8 @@ export function encodeUploadId(
   serviceId: string,
   properties: UploadProperties = {},
 ): string {
-  const isPlain = Object.keys(properties).length === 0;
-  const text = isPlain ? "" : encodeText(JSON.stringify(properties));
+  const hasNone = Object.keys(properties).length === 0;
+  const text = hasNone ? "" : encodeText(JSON.stringify(properties));
   return `${serviceId}!${checksumOf(key, serviceId)}${text}`;
 }
 
