@@ -8,7 +8,7 @@
  * A page begins at a bound of our own. `start-after` is exclusive: for a bound that is inclusive, the
  * request begins a little before the bound, and what is before the bound is left out here.
  */
-import { childrenOf, childText, type XmlElement } from "../../s3/xml/xml-reader.ts";
+import { childrenOf, childText, type XmlElement } from "../../http/xml.ts";
 import { decodeCursor, encodeCursor } from "../core/cursor.ts";
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax, listPageBytesMax } from "../core/limits.ts";

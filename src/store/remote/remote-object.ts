@@ -15,8 +15,7 @@
  * created with, so the id carries the properties that later requests need, as base64url of JSON. Most uploads
  * have none: then a listing has the same id.
  */
-import { parseChecksumHeader } from "../../s3/checksum-headers.ts";
-import { decodeWords } from "../../s3/encoded-words.ts";
+import { checksumsInHeaders, decodeWords } from "../../http/headers.ts";
 import type { Checksums } from "../core/checksum.ts";
 import { crcOf } from "../core/crc.ts";
 import type { KeyHolder } from "../core/customer-key.ts";
@@ -126,12 +125,9 @@ function presentHttp(headers: Headers): DescribedObject["http"] {
  * whichever type the upload has, and nothing in the answer tells both apart.
  */
 function serviceChecksums(headers: Pick<Headers, "get">): Checksums {
-  try {
-    const found = parseChecksumHeader(headers);
-    return found === undefined || found.hex.endsWith("-1") ? {} : { [found.algorithm]: found.hex };
-  } catch {
-    return {};
-  }
+  const [given, ...others] = checksumsInHeaders(headers);
+  if (given === undefined || given.hex === null || others.length > 0) return {};
+  return given.hex.endsWith("-1") ? {} : { [given.algorithm]: given.hex };
 }
 
 /** The entity tag is the MD5, unless the object was uploaded in parts or the service encrypts it. */

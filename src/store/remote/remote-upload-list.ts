@@ -4,7 +4,7 @@
  * Keys roll up into prefixes here, because Ceph leaves out uploads when it is asked for prefixes. Uploads
  * have the order of the service: Ceph compares the text of a key and its upload, so that `a-b` is before `a`.
  */
-import { childrenOf, childText, type XmlElement } from "../../s3/xml/xml-reader.ts";
+import { childrenOf, childText, type XmlElement } from "../../http/xml.ts";
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax, listLimitMax } from "../core/limits.ts";
 import { rollUp, validateLimit } from "../core/list-page.ts";

@@ -10,12 +10,11 @@ import { randomHex } from "../../base/random-hex.ts";
 import {
   checksumElements,
   checksumHeaders,
+  checksumsInElement,
   checksumTypeName,
-  parseChecksumElements,
-} from "../../s3/checksum-headers.ts";
-import { hexToBase64 } from "../../s3/hex-base64.ts";
-import { childrenOf, childText, type XmlElement } from "../../s3/xml/xml-reader.ts";
-import { writeXml } from "../../s3/xml/xml-writer.ts";
+  hexToBase64,
+} from "../../http/headers.ts";
+import { childrenOf, childText, type XmlElement, writeXml } from "../../http/xml.ts";
 import { checkContent } from "../core/checked-content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { requireSameKey } from "../core/customer-key.ts";
@@ -226,12 +225,15 @@ async function readParts(
 
 function parsePart(element: XmlElement): ListedPart {
   const etag = unquoted(childText(element, "ETag") ?? "");
+  const checksums = Object.fromEntries(
+    checksumsInElement(element).map(({ algorithm, hex }) => [algorithm, hex ?? undefined]),
+  );
   return {
     partNumber: Number(childText(element, "PartNumber")),
     size: Number(childText(element, "Size")),
     etag,
     uploaded: Date.parse(childText(element, "LastModified") ?? "") || 0,
-    checksums: { ...parseChecksumElements(element), md5: etag },
+    checksums: { ...checksums, md5: etag },
   };
 }
 

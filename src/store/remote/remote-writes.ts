@@ -21,9 +21,8 @@
  * same entity tag, or no object.
  */
 import { randomHex } from "../../base/random-hex.ts";
-import { hexToBase64 } from "../../s3/hex-base64.ts";
-import { childrenOf, childText } from "../../s3/xml/xml-reader.ts";
-import { writeXml } from "../../s3/xml/xml-writer.ts";
+import { hexToBase64 } from "../../http/headers.ts";
+import { childrenOf, childText, writeXml } from "../../http/xml.ts";
 import { checkContent } from "../core/checked-content.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";

@@ -1,5 +1,5 @@
 /** Answers of an S3 service: bodies that are complete or fail, documents, and the errors in them. */
-import { childText, readXml, type XmlElement } from "../../s3/xml/xml-reader.ts";
+import { childText, readXml, type XmlElement } from "../../http/xml.ts";
 import { StoreError, storeErrorTable, type StoreErrorCode } from "../core/errors.ts";
 import { RemoteError, type S3Answer } from "./s3-transport.ts";
 

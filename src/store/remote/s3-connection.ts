@@ -9,7 +9,7 @@
  * A request is sent again after an exponential backoff with full jitter, so that clients that failed at the
  * same time do not come back at the same time.
  */
-import { canonicalQuery, encodeComponent } from "../../s3/uri-encoding.ts";
+import { canonicalQuery, encodeComponent } from "../../http/uri.ts";
 import type { RemoteCredentials, RemotePlace } from "./remote-options.ts";
 import {
   failureSentence,
@@ -19,7 +19,7 @@ import {
   transportSentence,
   type Refusal,
 } from "./remote-sentences.ts";
-import { RequestSigner } from "./request-signer.ts";
+import { RequestSigner } from "../../http/signature.ts";
 import {
   discardBody,
   guardedBody,
