@@ -1,5 +1,5 @@
 /** `ledge store presign` */
-import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
+import { pluginFolder, stateFolder } from "../../state/folder.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
 import { choiceOption, configSelection, projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
