@@ -13,7 +13,8 @@ import { uploadBytesMax } from "../core/limits.ts";
 import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object.ts";
 import type { ObjectRecord, Operation, Outcome, Request, Result } from "../core/operations.ts";
-import type { RemoteBucket, RemoteObject } from "../remote/remote-bucket.ts";
+import type { RemoteBucket } from "../remote/remote-bucket.ts";
+import type { RemoteObject } from "../remote/remote-reads.ts";
 import {
   type BucketCalls,
   type GetRequest,
@@ -23,7 +24,7 @@ import {
   type OpenedObject,
 } from "./bucket-calls.ts";
 import { internalError, reasonOf, refusal, settle, delay, hideOwnFrames } from "./failure.ts";
-import type { Spool } from "../remote/spool.ts";
+import type { Spool } from "../remote/remote-context.ts";
 
 /** A script holds several streams at once, and an isolate has 128 MB in production. */
 const streamBytesMax = 4 * 1024 * 1024;
