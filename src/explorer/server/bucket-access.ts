@@ -1,6 +1,6 @@
 /** Finds the bucket and the object that a call names, and says what is wrong with a name. */
 import { StoreError } from "../../store/core/errors.ts";
-import { explainRefusal, type RefusedOperation } from "../../store/client/failure.ts";
+import { explainRefusal, type RefusedOperation } from "../../store/core/explain-refusal.ts";
 import { validateKey } from "../../store/core/key.ts";
 import type { ClientBucket } from "../../store/node/client-bucket.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";

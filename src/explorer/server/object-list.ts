@@ -3,7 +3,7 @@
  * contents: a page of 1,000 objects took 18 ms with them and 9 ms without, which a person does not
  * notice. A page with metadata has at most 256 KiB, so it can have fewer objects than its limit.
  */
-import { decodeCursor } from "../../store/core/list.ts";
+import { decodeCursor } from "../../store/core/list-page.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import { decodeObjects } from "../../store/core/object.ts";

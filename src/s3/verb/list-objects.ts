@@ -1,5 +1,5 @@
 /** ListObjects in both versions, and ListObjectVersions: pages of a bucket in the order of the keys. */
-import { encodeCursor, decodeCursor } from "../../store/core/list.ts";
+import { encodeCursor, decodeCursor } from "../../store/core/list-page.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { compareKeys } from "../../store/core/key.ts";
 import { listLimitMax } from "../../store/core/limits.ts";

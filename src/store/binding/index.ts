@@ -4,7 +4,7 @@
  */
 import { BucketClient, type BucketAccess } from "../client/bucket-client.ts";
 import { TracedCalls, type Tracing } from "../client/traced-calls.ts";
-import type { BucketNamespace } from "../bucket/bucket-service.ts";
+import type { BucketNamespace } from "../client/batch.ts";
 import { defineHiddenProperties } from "../client/proxied-calls.ts";
 import type { BucketSettings } from "../core/operations.ts";
 import { StoreBucket } from "./store-bucket.ts";

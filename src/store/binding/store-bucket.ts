@@ -7,7 +7,7 @@
 import type { BucketCalls, GetRequest, PutRequest, OpenedObject } from "../client/bucket-calls.ts";
 import { keyDifference, type HttpMetadata } from "../core/metadata.ts";
 import { bindingMessage } from "../core/errors.ts";
-import { presentPrefix } from "../core/list.ts";
+import { presentPrefix } from "../core/list-page.ts";
 import { decodeObject, decodeObjects } from "../core/object.ts";
 import { listLimitMax } from "../core/limits.ts";
 import type { ByteRange } from "../core/byte-range.ts";

@@ -31,9 +31,9 @@ import {
 import { Bucket, type RefusedWrites } from "./bucket.ts";
 import { BucketDisk, databasePath, refuse, type DiskBindings } from "./bucket-disk.ts";
 import { recorded, openChannel } from "./call-recorder.ts";
-import { storeClock, decideCalls, executedRequestId, storeTestSession } from "./test-session.ts";
+import { storeClock, storeTestSession } from "./test-session.ts";
+import { decideCalls, executedRequestId, exemptClient, heldConditions } from "./conditions.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
-import { exemptClient, heldConditions } from "./conditions.ts";
 import { randomHex } from "../../base/random-hex.ts";
 
 interface BucketEnv extends DiskBindings {

@@ -45,5 +45,3 @@ export abstract class BucketService<Env = unknown> extends DurableObject<Env> {
     return new Response(encodeFrame(await this.execute(messages)));
   }
 }
-
-export type BucketNamespace = DurableObjectNamespace<BucketService>;

@@ -18,7 +18,7 @@ import {
   validateLimit,
   type ListQuery,
   type ScanRows,
-} from "../core/list.ts";
+} from "../core/list-page.ts";
 import { StoreError, type Method } from "../core/errors.ts";
 import { validateMetadata } from "../core/metadata.ts";
 import { validateKey } from "../core/key.ts";

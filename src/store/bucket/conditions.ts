@@ -19,13 +19,15 @@ import {
   decideFault,
   type Decision,
 } from "../core/fault.ts";
-import type {
-  ClientName,
-  RequestedConditions,
-  ConditionsReport,
-  ConditionsRequest,
+import {
+  type ClientName,
+  type RequestedConditions,
+  type ConditionsReport,
+  type ConditionsRequest,
+  type OperationMessage,
+  operationIn,
 } from "../client/message.ts";
-import { storeClock } from "./test-session.ts";
+import { storeClock, storeTestSession } from "./test-session.ts";
 
 /** Conditions do not concern the calls of this program. */
 export const exemptClient: ClientName = "explorer";
@@ -169,6 +171,37 @@ class CountedFault {
 }
 
 export const heldConditions = new HeldConditions();
+
+/**
+ * Which operations of a batch are executed, by the faults of a test and by conditions.
+ *
+ * @param isAffected whether conditions concern the caller
+ */
+export function decideCalls(
+  bucketName: string,
+  messages: readonly OperationMessage[],
+  isAffected: boolean,
+): Decision[] {
+  return messages.map((message) => {
+    const decision = storeTestSession.decide(bucketName, message);
+    const isHit = !decision.execute || "replacement" in decision || "fault" in decision;
+    if (isHit || !isAffected) return decision;
+    return heldConditions.decide(bucketName, operationIn(message));
+  });
+}
+
+/**
+ * The id under which the outcomes of a request are stored. A repetition of the request may meet other
+ * faults and execute other operations, so an id stands for the operations that are executed.
+ */
+export function executedRequestId(
+  requestId: string | undefined,
+  decisions: readonly Decision[],
+): string | undefined {
+  if (requestId === undefined || decisions.every(({ execute }) => execute)) return requestId;
+  const indices = decisions.flatMap(({ execute }, index) => (execute ? [index] : []));
+  return `${requestId}:${indices.join(",")}`;
+}
 
 /**
  * A WebSocket that holds conditions (`bucket/conditions.ts`): they are in force while the

@@ -4,7 +4,7 @@
  * Every row that is read is verified (`core/row-seal.ts`), and a damaged row is an error that names
  * its key. `hasUnsealedRows`: rows that an earlier version wrote have no checksum and are accepted.
  */
-import type { Bound, ListedRow, ListedRun } from "../core/list.ts";
+import type { Bound, ListedRow, ListedRun } from "../core/list-page.ts";
 import { listLimitMax } from "../core/limits.ts";
 import { includedMetadata, joinEncoded, type Include } from "../core/object.ts";
 import type { EncodedObject, Request, Result } from "../core/operations.ts";

@@ -22,7 +22,6 @@ import {
 } from "../core/fault.ts";
 import type { Operation, Outcome } from "../core/operations.ts";
 import { layerOf, operationIn, type OperationMessage } from "../client/message.ts";
-import { heldConditions } from "./conditions.ts";
 
 class TestSession {
   /** Whether a test has used layers, faults or recorded calls in this runtime. */
@@ -178,35 +177,6 @@ function newLayer(id: number, snapshot: boolean) {
 }
 
 type Layer = ReturnType<typeof newLayer>;
-
-/** Which operations of a batch are executed, by the faults of a test and by conditions. */
-
-/** @param isAffected whether conditions concern the caller */
-export function decideCalls(
-  bucketName: string,
-  messages: readonly OperationMessage[],
-  isAffected: boolean,
-): Decision[] {
-  return messages.map((message) => {
-    const decision = storeTestSession.decide(bucketName, message);
-    const isHit = !decision.execute || "replacement" in decision || "fault" in decision;
-    if (isHit || !isAffected) return decision;
-    return heldConditions.decide(bucketName, operationIn(message));
-  });
-}
-
-/**
- * The id under which the outcomes of a request are stored. A repetition of the request may meet other
- * faults and execute other operations, so an id stands for the operations that are executed.
- */
-export function executedRequestId(
-  requestId: string | undefined,
-  decisions: readonly Decision[],
-): string | undefined {
-  if (requestId === undefined || decisions.every(({ execute }) => execute)) return requestId;
-  const indices = decisions.flatMap(({ execute }, index) => (execute ? [index] : []));
-  return `${requestId}:${indices.join(",")}`;
-}
 
 /**
  * The calls of scripts that no test observes in their own isolate (other workers of the runtime), on

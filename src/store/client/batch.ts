@@ -25,8 +25,7 @@ import {
   outcomeIn,
 } from "./message.ts";
 import { internalError, refusal } from "./failure.ts";
-import { outcomeOf, shortCall } from "../core/object.ts";
-import type { BucketNamespace, BucketService } from "../bucket/bucket-service.ts";
+import { outcomeOf, shortCall, type ShortCall } from "../core/object.ts";
 import type { DiskProblem } from "../../state/disk.ts";
 
 /** An RPC carries 32 MiB, in the request or in the result; half leaves room for all but content. */
@@ -138,6 +137,29 @@ interface Sender {
   ): void;
 }
 
+/** What a bucket object does for its clients, over RPC. */
+export interface BucketMethods extends Rpc.DurableObjectBranded {
+  /**
+   * Executes operations in order. Their writes are durable when the answer arrives.
+   *
+   * @param requestId of a request that may be a repetition: its writes happen once
+   * @param clientName of the program that has sent the request (`message.ts`)
+   */
+  execute(
+    messages: OperationMessage[],
+    requestId?: string,
+    clientName?: string,
+  ): OutcomeMessage[] | Promise<OutcomeMessage[]>;
+
+  /** `execute`, for one operation in its short form. Only a call in a test has a `layer`. */
+  executeShort(layer: number | undefined, ...call: ShortCall): ShortMessage | Promise<ShortMessage>;
+
+  /** `execute`, for scripts whose compatibility date is older than RPC: a frame in each direction. */
+  fetch(request: globalThis.Request): Promise<Response>;
+}
+
+export type BucketNamespace = DurableObjectNamespace<BucketMethods>;
+
 /** Where messages go, and whom to ask when they are not answered. */
 export interface Destination {
   readonly buckets: BucketNamespace;
@@ -215,7 +237,7 @@ export function delayed(sender: Sender, milliseconds: number): Sender {
 function stubs(
   buckets: BucketNamespace,
   bucketName: string,
-): () => DurableObjectStub<BucketService> {
+): () => DurableObjectStub<BucketMethods> {
   let id: DurableObjectId | undefined;
   return () => buckets.get((id ??= buckets.idFromName(bucketName)));
 }

@@ -7,14 +7,7 @@ import type { PartReference } from "../core/multipart.ts";
 import { decodeObject } from "../core/object.ts";
 import type { ObjectRecord, Operation, Request, Result } from "../core/operations.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "./message.ts";
-import {
-  damagedError,
-  internalError,
-  settle,
-  connectionLost,
-  delay,
-  neverContinue,
-} from "./failure.ts";
+import { damagedError, internalError, settle, connectionLost, applyFault } from "./failure.ts";
 import {
   Batch,
   findDiskProblem,
@@ -165,15 +158,6 @@ function openAtOnce(key: string, found: Result<"get">): OpenedObject | null | un
 
 function identity<Given>(value: Given): Given {
   return value;
-}
-
-/** Applies the faults that a test injects to the answers of a bucket, and to the bodies in them. */
-
-/** Applies the part of a fault that happens before the answer arrives. */
-export async function applyFault({ delayMilliseconds, lost, late }: AnswerFault): Promise<void> {
-  if (late) await neverContinue();
-  if (delayMilliseconds !== undefined) await delay(delayMilliseconds);
-  if (lost === "answer") throw connectionLost();
 }
 
 /** A body that fails before its end, and still has the length of the whole body. */

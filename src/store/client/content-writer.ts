@@ -29,8 +29,7 @@ import type { DiskProblem } from "../../state/disk.ts";
 import { type Value, observation, type StreamValue } from "./bucket-calls.ts";
 import { validateWrite } from "../core/metadata.ts";
 import { faultOf, outcomeIn, type OutcomeMessage } from "./message.ts";
-import { applyFault } from "./bucket-client.ts";
-import { internalError, reasonOf, refusal, settle } from "./failure.ts";
+import { applyFault, internalError, reasonOf, refusal, settle } from "./failure.ts";
 
 /** The size of one read of a stream: hashing small chunks makes large uploads slow. */
 const readBytes = 256 * 1024;

@@ -7,8 +7,7 @@
  */
 import { encodeHex, decodeHex } from "../../base/hex.ts";
 import { StoreError } from "./errors.ts";
-import { combineCrcs, crcOf, sha1, sha256 } from "./hash.ts";
-import type { UploadChecksum } from "./operations.ts";
+import { combineCrcs, crcOf, sha1, sha256, type CrcAlgorithm } from "./hash.ts";
 
 /** The algorithms of the binding. */
 export const hashAlgorithms = {
@@ -28,12 +27,17 @@ export const checksumAlgorithms = {
 
 export type HashAlgorithm = keyof typeof hashAlgorithms;
 export type ChecksumAlgorithm = keyof typeof checksumAlgorithms;
-export type CrcAlgorithm = Exclude<ChecksumAlgorithm, HashAlgorithm>;
 /** The algorithms that a request of the S3-compatible interface can name. */
 export type S3ChecksumAlgorithm = CrcAlgorithm | "sha1" | "sha256";
 
 /** `"full object"`: of the content. `"composite"`: of the checksums of the parts. */
 export type ChecksumType = "full object" | "composite";
+
+/** The checksum that an upload is created with: its object gets a checksum of this kind. */
+export interface UploadChecksum {
+  readonly checksumAlgorithm?: S3ChecksumAlgorithm;
+  readonly checksumType?: ChecksumType;
+}
 
 /** Hashes of whole content in lower-case hexadecimal. */
 export type Hashes = { readonly [Algorithm in HashAlgorithm]?: string };

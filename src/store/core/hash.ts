@@ -14,7 +14,6 @@
  * the CRCs and the lengths of its pieces: the object of an upload gets its CRC from the CRCs of the
  * parts, and no content is read again.
  */
-import type { CrcAlgorithm } from "./checksum.ts";
 import { encodeHex } from "../../base/hex.ts";
 
 const blockBytes = 64;
@@ -170,6 +169,8 @@ function primes(count: number): number[] {
   }
   return found;
 }
+
+export type CrcAlgorithm = "crc32" | "crc32c" | "crc64nvme";
 
 /** The polynomials, reflected. */
 const polynomials: Record<CrcAlgorithm, { readonly bits: number; readonly reflected: bigint }> = {

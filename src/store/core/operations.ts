@@ -6,13 +6,7 @@
  */
 import type { DiskProblem } from "../../state/disk.ts";
 import type { ByteRange, RangeRequest } from "./byte-range.ts";
-import type {
-  Checksums,
-  ChecksumType,
-  ExpectedChecksum,
-  Hashes,
-  S3ChecksumAlgorithm,
-} from "./checksum.ts";
+import type { Checksums, ExpectedChecksum, Hashes, UploadChecksum } from "./checksum.ts";
 import type { Conditional } from "./conditional.ts";
 import type { KeyHolder, CustomMetadata, HttpMetadata } from "./metadata.ts";
 import type { StoreErrorCode, Method } from "./errors.ts";
@@ -109,16 +103,11 @@ export interface UploadPosition {
   readonly uploadId?: string;
 }
 
-export interface UploadRecord extends UploadReference {
+export interface UploadRecord extends UploadReference, UploadChecksum {
   /** Milliseconds since the epoch */
   readonly created: number;
   readonly storageClass: StorageClass;
-  readonly checksumAlgorithm?: S3ChecksumAlgorithm;
-  readonly checksumType?: ChecksumType;
 }
-
-/** The checksum that an upload is created with: its object gets a checksum of this kind. */
-export type UploadChecksum = Pick<UploadRecord, "checksumAlgorithm" | "checksumType">;
 
 /** Settings of a bucket. The bucket stores texts, and follows `abortRules`. */
 export interface StoredSettings {

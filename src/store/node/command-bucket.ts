@@ -7,6 +7,7 @@ import {
   requiredAlgorithms,
   type ChecksumAlgorithm,
   type ExpectedChecksum,
+  type UploadChecksum,
 } from "../core/checksum.ts";
 import { ConnectionLostError } from "../core/fault.ts";
 import { StoreError } from "../core/errors.ts";
@@ -21,7 +22,6 @@ import type {
   Request,
   Result,
   StorageClass,
-  UploadChecksum,
   UploadReference,
 } from "../core/operations.ts";
 import {

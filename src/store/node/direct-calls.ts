@@ -8,13 +8,8 @@ import { UserError } from "../../base/user-error.ts";
 import { ConnectionLostError } from "../core/fault.ts";
 import { StoreError, type Method } from "../core/errors.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
-import {
-  type RefusedOperation,
-  connectionLost,
-  internalError,
-  reasonOf,
-  refusal,
-} from "../client/failure.ts";
+import { type RefusedOperation } from "../core/explain-refusal.ts";
+import { connectionLost, internalError, reasonOf, refusal } from "../client/failure.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import { decodeObject } from "../core/object.ts";

@@ -17,7 +17,7 @@ import {
   rollUp,
   validateLimit,
   type Bound,
-} from "../core/list.ts";
+} from "../core/list-page.ts";
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax, listPageBytesMax } from "../core/limits.ts";
 import { encodeFields, encodeMetadata, includedMetadata, type NewObject } from "../core/object.ts";

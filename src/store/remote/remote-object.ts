@@ -16,7 +16,7 @@
  * have none: then a listing has the same id.
  */
 import { checksumsInHeaders, decodeWords } from "../../http/headers.ts";
-import type { Checksums } from "../core/checksum.ts";
+import type { Checksums, UploadChecksum } from "../core/checksum.ts";
 import { crcOf } from "../core/hash.ts";
 import {
   type KeyHolder,
@@ -37,7 +37,6 @@ import type {
   EncodedObject,
   ObjectDescription,
   StorageClass,
-  UploadChecksum,
 } from "../core/operations.ts";
 
 /** The name of the header. */

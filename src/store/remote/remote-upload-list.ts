@@ -7,7 +7,7 @@
 import { childrenOf, childText, type XmlElement } from "../../http/xml.ts";
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax, listLimitMax } from "../core/limits.ts";
-import { rollUp, validateLimit } from "../core/list.ts";
+import { rollUp, validateLimit } from "../core/list-page.ts";
 import { uploadStateAt } from "../core/multipart.ts";
 import type { Request, Result, UploadPosition, UploadRecord } from "../core/operations.ts";
 import type { RemoteContext } from "./remote-context.ts";

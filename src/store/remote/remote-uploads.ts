@@ -20,7 +20,7 @@ import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { requireSameKey, validateMetadata } from "../core/metadata.ts";
 import { StoreError } from "../core/errors.ts";
 import { listLimitMax, uploadBytesMax } from "../core/limits.ts";
-import { validateLimit } from "../core/list.ts";
+import { validateLimit } from "../core/list-page.ts";
 import {
   multipartEtag,
   selectParts,

@@ -14,7 +14,7 @@ import {
   uploadPage,
   type ScanUploads,
   encodeCursor,
-} from "./list.ts";
+} from "./list-page.ts";
 import { compareKeys } from "./key.ts";
 import type { UploadPosition, UploadRecord } from "./operations.ts";
 import { StoreError } from "./errors.ts";
