@@ -1,6 +1,6 @@
 /** Writes the reference in docs/cli.md from the descriptions of the commands. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { withReference } from "../src/cli/reference.ts";
+import { withReference } from "../src/cli/help.ts";
 import { root } from "../src/cli/root.ts";
 
 const page = new URL("../docs/cli.md", import.meta.url);
