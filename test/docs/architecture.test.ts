@@ -70,21 +70,18 @@ describe("the sources", () => {
 });
 
 describe("the words", () => {
-  // `docs/decisions/0015-tree-and-names.md` lists the words that replaced these.
+  // Metaphors of early versions. The field's words: endpoint, owner, client, run, test session, fault.
   const retired =
     /\b(?:doors?|guests?|rehears\w*|interference|goesOn|keepers?|lanes?|boots?|nobody|whoever|somebody)\b/i;
-  /** Values that tests send, and the two files that list the words. */
+  /** Values that tests send, and the file that lists the words. */
   const exceptions = /"nobody"|token-that-nobody-has/;
-  const lists = new Set([
-    "docs/decisions/0015-tree-and-names.md",
-    "test/docs/architecture.test.ts",
-  ]);
+  const list = "test/docs/architecture.test.ts";
 
   it("are the field's words, in code, comments and documentation", () => {
     const texts = files.filter((file) => /\.(?:tsx?|js|css|md|sh|toml|ya?ml|html)$/.test(file));
     expect(texts.length).toBeGreaterThan(500);
     const found = texts
-      .filter((file) => !lists.has(file))
+      .filter((file) => file !== list)
       .flatMap((file) =>
         read(file)
           .split("\n")
