@@ -1,11 +1,10 @@
 /** `ledge store presign` */
 import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import { readConfig } from "../../config/read-config.ts";
+import { expiresSecondsMax, presign as sign } from "../../http/signature.ts";
 import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
 import { findServer } from "../../s3/server/server-record.ts";
 import { defaultPort } from "../../s3/server/start-s3.ts";
-import { expiresSecondsMax } from "../../s3/signature/authorization.ts";
-import { presign as presignUrl } from "../../s3/signature/presign.ts";
 import {
   configSelection,
   projectOptions,
@@ -57,7 +56,7 @@ export const presign: LeafCommand = {
     const { bucketName } = findBucket(findProject(invocation).buckets, bucket);
     const now = Date.now();
     const server = findSigner(invocation);
-    const url = presignUrl({ ...server, method, bucketName, key, expiresSeconds, now });
+    const url = await sign({ ...server, method, bucketName, key, expiresSeconds, now });
     const expires = new Date(now + expiresSeconds * 1000).toISOString();
     print(invocation, { url, method, expires }, url);
   },
