@@ -5,15 +5,15 @@
 import { resolve } from "node:path";
 import { nearest } from "../../base/nearest.ts";
 import { NotFoundError } from "../../base/user-error.ts";
-import { readDnsConfig } from "../../config/dns-config.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { lookUpServer, type ServerAddress } from "../../config/server-address.ts";
 import {
   ApiClient,
   type ApiZone,
   type Credentials,
   type Fetch,
 } from "../../dns/client/api-client.ts";
+import { readDnsConfig } from "../../dns/config/dns-config.ts";
+import { lookUpServer, type ServerAddress } from "../../dns/config/dns-table.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
 import { connectionUrl, ZonesConnection } from "../../dns/server/zones-connection.ts";
 import { waitForAddresses, zonesFolder, type Zones } from "../../dns/server/zones-owner.ts";

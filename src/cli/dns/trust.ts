@@ -1,5 +1,5 @@
 /** `ledge dns trust` and `ledge dns run`: clients that insist on https. */
-import { readDnsConfig } from "../../config/dns-config.ts";
+import { readDnsConfig } from "../../dns/config/dns-config.ts";
 import { projectOptions, type LeafCommand } from "../command.ts";
 import { print } from "../output.ts";
 import { findListeners, projectZones, readProject } from "./session.ts";

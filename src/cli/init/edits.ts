@@ -12,8 +12,8 @@ import {
   type JSONPath,
 } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
+import { isTable, type Table } from "../../base/schema.ts";
 import { adoptBuckets } from "../../config/deployed-buckets.ts";
-import { isTable, type Table } from "../../config/schema.ts";
 import { parseInvocation, type LeafCommand } from "../command.ts";
 
 /** The text of a file after an edit. */

@@ -1,9 +1,9 @@
 /** The edits that make a project one of Ledge, and their diff. A plan reads files and writes none. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { isTable } from "../../base/schema.ts";
 import { findConfigFileIn } from "../../config/config-file.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { isTable } from "../../config/schema.ts";
 import type { LeafCommand } from "../command.ts";
 import {
   addDependencies,

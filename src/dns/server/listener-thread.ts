@@ -9,7 +9,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import type { TransferConfig } from "../../config/dns-transfers.ts";
+import type { TransferConfig } from "../config/dns-table.ts";
 import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import { Responder, type ResponderOptions } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";

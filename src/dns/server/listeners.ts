@@ -11,7 +11,7 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
-import type { ListenConfig } from "../../config/dns-table.ts";
+import type { ListenConfig } from "../config/dns-table.ts";
 import type { ListenerThreadCalls, ThreadData } from "./listener-thread.ts";
 import type { BindOptions, BoundSockets } from "./sockets.ts";
 import { ThreadCaller } from "./thread-calls.ts";

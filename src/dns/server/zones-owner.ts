@@ -20,7 +20,7 @@ import { RunRecords } from "../../base/run-records.ts";
 import { pluginFolder, stateFolder } from "../../base/state-folder.ts";
 import { fullDeviceText, requireUsableFolder } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
-import { readDnsConfig, type DnsVariables } from "../../config/dns-config.ts";
+import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
 import { moveOldZones } from "./old-zones.ts";
 
 export interface DnsAddresses {
