@@ -1,7 +1,10 @@
 /** Reads of parts, on services that describe the object or the part. */
 import { describe, expect, it } from "vitest";
-import { RemoteReads } from "./remote-reads.ts";
-import { simulatedAnswer, simulatedConnection } from "./simulated-connection.ts";
+import {
+  simulatedAnswer,
+  simulatedContext,
+} from "../../../test/store/support/simulated-connection.ts";
+import { getObject, parseContentRange, rangeHeader, type GetRequest } from "./remote-reads.ts";
 import type { S3Answer, S3Message } from "./s3-transport.ts";
 
 const etag = "0123456789abcdef0123456789abcdef-3";
@@ -28,11 +31,9 @@ class PartsService {
     this.#form = form;
   }
 
-  reads(): RemoteReads {
-    return new RemoteReads(
-      simulatedConnection((url, message) => this.#answer(url, message)),
-      "team/",
-    );
+  reads() {
+    const remote = simulatedContext((url, message) => this.#answer(url, message));
+    return { get: (request: GetRequest) => getObject(remote, request) };
   }
 
   #answer(url: URL, { method, headers }: S3Message): S3Answer {
@@ -65,7 +66,7 @@ class PartsService {
   }
 }
 
-describe("RemoteReads", () => {
+describe("getObject()", () => {
   it.each<Form>(["range", "length"])(
     "reads a part of a service that answers with a %s",
     async (form) => {
@@ -124,5 +125,43 @@ describe("RemoteReads", () => {
     expect(found).not.toHaveProperty("partsCount");
     const second = service.reads().get({ key: "plain", partNumber: 2 });
     await expect(second).rejects.toMatchObject({ code: 200001 });
+  });
+});
+
+describe("rangeHeader()", () => {
+  it.each([
+    [undefined, ""],
+    [{}, ""],
+    [{ offset: 3 }, "bytes=3-"],
+    [{ length: 3 }, "bytes=0-2"],
+    [{ offset: 3, length: 2 }, "bytes=3-4"],
+    [{ suffix: 4 }, "bytes=-4"],
+    [{ offset: 1, length: Number.MAX_SAFE_INTEGER }, `bytes=1-${Number.MAX_SAFE_INTEGER}`],
+    [{ header: "bytes=1-2" }, "bytes=1-2"],
+    [{ header: "bytes=-2" }, "bytes=-2"],
+    [{ header: "bytes=2-" }, "bytes=2-"],
+  ])("writes %j", (range, header) => {
+    expect(rangeHeader(range)).toBe(header);
+  });
+
+  it.each([
+    { length: 0 },
+    { suffix: 0 },
+    { header: "bytes=-0" },
+    { header: "bytes=3-2" },
+    { header: "bytes=0-1,3-4" },
+    { header: "bytes = 1-2" },
+    { header: "items=1-2" },
+    { header: `bytes=1-${"9".repeat(30)}` },
+  ])("leaves %j to the size of the object", (range) => {
+    expect(rangeHeader(range)).toBeNull();
+  });
+});
+
+describe("parseContentRange()", () => {
+  it("reads offset, length and size", () => {
+    expect(parseContentRange("bytes 2-4/10")).toEqual({ offset: 2, length: 3, size: 10 });
+    expect(parseContentRange("bytes */10")).toBeNull();
+    expect(parseContentRange(null)).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 /** Bodies of transports that do not check the length themselves. */
 import { describe, expect, it } from "vitest";
-import { discardBody, guardedBody, readStart } from "./answer-body.ts";
+import { discardBody, guardedBody, readStart } from "./s3-answer.ts";
 import type { S3Answer } from "./s3-transport.ts";
 
 /** A stream of `text`, in chunks of three bytes that share their memory. */

@@ -7,8 +7,8 @@ import {
   guardOfCondition,
   type Guard,
   type GuardedWrite,
-} from "./guarded-write.ts";
-import { RemoteError } from "./remote-error.ts";
+} from "./remote-writes.ts";
+import { RemoteError } from "./s3-transport.ts";
 
 interface Stored {
   readonly etag: string;

@@ -1,35 +1,22 @@
 /** Refusals of a service, as callers of a bucket see them. */
 import { describe, expect, it } from "vitest";
+import {
+  simulatedAnswer,
+  simulatedContext,
+} from "../../../test/store/support/simulated-connection.ts";
 import { md5 } from "../core/md5.ts";
 import { RemoteBucket } from "./remote-bucket.ts";
-import { noFeatures } from "./remote-features.ts";
-import { S3Connection } from "./s3-connection.ts";
 import type { S3Message } from "./s3-transport.ts";
-
-const place = {
-  remote: "cluster",
-  endpoint: "https://s3.example.net",
-  region: "us-east-1",
-  bucketName: "photos",
-  prefix: "team/",
-};
-const spool = { open: () => Promise.reject(new Error("unused")), remove: () => Promise.resolve() };
 
 /** A bucket whose service answers with a status and a document. */
 function bucketOf(answer: (message: S3Message) => readonly [status: number, text: string]) {
   const messages: S3Message[] = [];
-  const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
-  const connection = new S3Connection(place, credentials, async (message) => {
+  const remote = simulatedContext((_, message) => {
     messages.push(message);
     const [status, text] = answer(message);
-    const body = message.method === "HEAD" ? null : new Response(text).body;
-    return { status, headers: new Headers(), body };
+    return simulatedAnswer(status, { text: message.method === "HEAD" ? "" : text });
   });
-  const { prefix } = place;
-  return {
-    bucket: new RemoteBucket({ connection, prefix, features: noFeatures, spool }),
-    messages,
-  };
+  return { bucket: new RemoteBucket(remote), messages };
 }
 
 const errorDocument = (code: string) => `<Error><Code>${code}</Code><Message>no</Message></Error>`;
