@@ -39,7 +39,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "bad-input-files",
     effect: "a manifest may name a file outside the folder",
-    file: "src/cli/store/import.ts",
+    file: "src/cli/store/transfer.ts",
     original: 'throw new UserError("The manifest names a link that leads out of the folder.");',
     replacement: "return;",
   },
