@@ -20,9 +20,14 @@ import {
 } from "../core/list-page.ts";
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax, listPageBytesMax } from "../core/limits.ts";
-import { encodeFields, encodeMetadata, includedMetadata, type NewObject } from "../core/object.ts";
+import {
+  encodeFields,
+  encodeMetadata,
+  includedMetadata,
+  type NewObject,
+  itemText,
+} from "../core/object.ts";
 import type { ListRequest, Request, Result } from "../core/operations.ts";
-import { itemText } from "../core/row-seal.ts";
 import type { RemoteContext } from "./remote-context.ts";
 import { headObject } from "./remote-reads.ts";
 import { readDocument, textDecoderOf } from "./s3-answer.ts";
