@@ -134,13 +134,12 @@ function randomBit(random: SeededRandom, path: string): number {
   return page * pageBytes * 8 + random.integer(0, pageBytes * 8 - 1);
 }
 
-/** Bytes that are not those of the object. */
+/** Bytes that are those of no object. A damaged key makes an object missing, or is another key. */
 function wrongAnswers(reading: Reading, right: Reading): string[] {
+  const known = new Set(Object.values(right).flat());
   return Object.entries(reading).flatMap(([key, answers]) =>
     answers
-      .filter((answer, index) => answer !== right[key]?.[index] && !isFailure(answer))
-      // A damaged key, or a damaged page of the index, makes an object missing.
-      .filter((answer) => answer !== null)
+      .filter((answer) => answer !== null && !known.has(answer) && !isFailure(answer))
       .map((answer) => `${key}: ${answer}`),
   );
 }
