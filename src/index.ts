@@ -28,7 +28,7 @@ export {
   type RunningS3,
   type S3BucketOptions,
   type StartS3Options,
-} from "./s3/server/start-s3.ts";
+} from "./s3/server.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";
 export { callMatchers, type CallMatchers } from "./testing/call-matchers.ts";
 export { queryMatchers, type QueryMatchers } from "./testing/query-matchers.ts";

@@ -36,8 +36,8 @@ export const s3: LeafCommand = {
     const { readConfig } = await import("../config/read-config.ts");
     const { ownSignals, watchShell } = await import("../dev/signals.ts");
     const { renderS3 } = await import("../dev/summary.ts");
-    const { projectS3Options } = await import("../s3/server/project-options.ts");
-    const { startS3 } = await import("../s3/server/start-s3.ts");
+    const { projectS3Options } = await import("../s3/server.ts");
+    const { startS3 } = await import("../s3/server.ts");
     const config = readConfig(configSelection(invocation));
     const options = defined<{ port?: number; persistTo?: string }>({
       port: integerOption(invocation, "port", portMax),

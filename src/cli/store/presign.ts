@@ -59,9 +59,9 @@ export const presign: LeafCommand = {
 /** The address and the credentials of the project's server. */
 async function findSigner(invocation: Invocation) {
   const { readConfig } = await import("../../config/read-config.ts");
-  const { readOrMakeCredentials } = await import("../../s3/server/credentials-file.ts");
-  const { defaultPort } = await import("../../s3/server/start-s3.ts");
-  const { findServer } = await import("../../s3/server/server-record.ts");
+  const { readOrMakeCredentials } = await import("../../s3/state-files.ts");
+  const { defaultPort } = await import("../../s3/server.ts");
+  const { findServer } = await import("../../s3/state-files.ts");
   const { folder, s3 } = readConfig({ ...configSelection(invocation), keysOptional: true });
   const records = pluginFolder(stateFolder(folder, textOption(invocation, "persist-to")), "s3");
   const endpoint =
