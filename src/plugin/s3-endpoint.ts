@@ -51,9 +51,6 @@ async function startServer(
   folder: string,
   { bindings, cors, ...options }: S3EndpointOptions,
 ): Promise<RunningS3> {
-  const [{ servedBuckets }, { serveFolder }] = await Promise.all([
-    import("../s3/server.ts"),
-    import("../s3/server.ts"),
-  ]);
+  const { servedBuckets, serveFolder } = await import("../s3/server.ts");
   return serveFolder(folder, { ...options, buckets: servedBuckets(bindings, cors) });
 }

@@ -9,7 +9,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { describeRefusal, loopbackOnly, refuseRequest } from "../base/host-rule.ts";
 import { createServer } from "../base/node-http.ts";
 import type { S3Credentials } from "../http/signature.ts";
-import { ConnectionLostError } from "../store/core/connection-lost.ts";
+import { ConnectionLostError } from "../store/core/fault.ts";
 import type { OpenContent } from "../store/node/client-bucket.ts";
 import { answerRequest } from "./answer.ts";
 import { parseAuthorization, verifySignature } from "./authorization.ts";

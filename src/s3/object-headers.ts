@@ -5,17 +5,17 @@
  */
 import { checksumHeaders, decodeWords, encodeWords, hexToBase64 } from "../http/headers.ts";
 import type { ByteRange } from "../store/core/byte-range.ts";
-import type { KeyHolder } from "../store/core/customer-key.ts";
 import {
+  type KeyHolder,
   httpMetadataFields,
   httpMetadataFromHeaders,
   httpMetadataHeaders,
   type CustomMetadata,
   type HttpMetadata,
-} from "../store/core/http-metadata.ts";
-import { md5 } from "../store/core/md5.ts";
+} from "../store/core/metadata.ts";
+import { md5 } from "../store/core/hash.ts";
 import type { DescribedObject, ObjectDescription, StorageClass } from "../store/core/operations.ts";
-import { allChecksums } from "../store/core/s3-checksums.ts";
+import { allChecksums } from "../store/core/object.ts";
 import { contentRange } from "./condition-headers.ts";
 import { S3Error } from "./s3-errors.ts";
 import type { S3Request, S3Response } from "./s3-message.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { hostName } from "../base/host-rule.ts";
 import { listenAtFreePort } from "../base/ports.ts";
-import { persistPath, stateFolder } from "../base/state-folder.ts";
+import { persistPath, stateFolder } from "../state/folder.ts";
 import { UserError } from "../base/user-error.ts";
 import type { BucketBinding, ProjectConfig } from "../config/read-config.ts";
 import type { ProjectRemote } from "../config/remotes.ts";
@@ -14,9 +14,8 @@ import type { S3Credentials } from "../http/signature.ts";
 import { StoreClient } from "../store/node/store-client.ts";
 import { createS3Server } from "./http-server.ts";
 import type { CorsRule } from "./s3-message.ts";
-import { readOrMakeCredentials, recordServer } from "./state-files.ts";
+import { defaultPort, readOrMakeCredentials, recordServer } from "./state-files.ts";
 
-export const defaultPort = 8789;
 const defaultHost = "127.0.0.1";
 
 /** A bucket of the configuration: it exists from the start, and no request can delete it. */

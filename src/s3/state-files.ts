@@ -7,13 +7,14 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readOrMakeFile } from "../base/made-once.ts";
-import { makePrivateFolder } from "../base/private-files.ts";
+import { readOrMakeFile, makePrivateFolder } from "../base/private-files.ts";
 import { isAlive, thisProcess, type ProcessIdentity } from "../base/processes.ts";
-import { explain } from "../base/usable-folder.ts";
+import { explain } from "../state/folder.ts";
 import { UserError } from "../base/user-error.ts";
 import type { S3Credentials } from "../http/signature.ts";
 
+/** Where a server listens, unless the port is taken. */
+export const defaultPort = 8789;
 const credentialsName = "credentials.json";
 /** The lengths of the deployed service's. */
 const idBytes = 16;

@@ -16,7 +16,7 @@ import {
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
-import { readOrMakeFile } from "../base/made-once.ts";
+import { readOrMakeFile } from "../base/private-files.ts";
 import { certifyAuthority, certifyServer, type KeyPair } from "./certificate.ts";
 
 const dayMilliseconds = 86_400_000;

@@ -8,9 +8,9 @@ import {
 import { S3Error } from "../../s3/s3-errors.ts";
 import type { RangeRequest } from "../../store/core/byte-range.ts";
 import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";
-import { requireSameKey } from "../../store/core/customer-key.ts";
+import { requireSameKey } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
+import { decodeObject } from "../../store/core/object.ts";
 import type { ClientBucket, FoundObject } from "../../store/node/client-bucket.ts";
 import { objectMissing, requireBucket, requireKey } from "./bucket-access.ts";
 import { CallError, type ExplorerCall, type ExplorerResponse } from "./call.ts";

@@ -4,14 +4,13 @@ import { writeXml } from "../../http/xml.ts";
 import type { S3ChecksumAlgorithm } from "../../store/core/checksum.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import type {
   Content,
   DescribedObject,
   ObjectDescription,
   Request,
 } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
 import type { ClientBucket, CopySource } from "../../store/node/client-bucket.ts";
 import {
   parseConditions,

@@ -2,13 +2,12 @@
 import { checksumTypeName, s3Algorithms, typeOf } from "../../http/headers.ts";
 import { encodeComponent } from "../../http/uri.ts";
 import { writeXml, type XmlElements } from "../../http/xml.ts";
-import { decodeCursor, encodeCursor } from "../../store/core/cursor.ts";
+import { decodeCursor, encodeCursor } from "../../store/core/list-page.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { compareKeys } from "../../store/core/key.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
-import { decodeObjects } from "../../store/core/object-encoding.ts";
+import { decodeObjects, allChecksums } from "../../store/core/object.ts";
 import type { ListRequest, ObjectRecord } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
 import type { ClientBucket } from "../../store/node/client-bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import { owner, xmlResponse, type S3Request, type S3Response } from "../s3-message.ts";

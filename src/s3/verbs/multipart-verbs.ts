@@ -15,14 +15,17 @@ import {
   type XmlElement,
   type XmlElements,
 } from "../../http/xml.ts";
-import type { Checksums, ChecksumType } from "../../store/core/checksum.ts";
+import {
+  type Checksums,
+  type ChecksumType,
+  type UploadChecksum,
+  resolveUploadChecksum,
+} from "../../store/core/checksum.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { listLimitMax, partNumberMax } from "../../store/core/limits.ts";
 import type { CompletedPart } from "../../store/core/multipart.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
-import type { StorageClass, UploadChecksum } from "../../store/core/operations.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
-import { resolveUploadChecksum } from "../../store/core/upload-checksum.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
+import type { StorageClass } from "../../store/core/operations.ts";
 import type { ClientBucket } from "../../store/node/client-bucket.ts";
 import { parseChecksumHeader, receiveContent } from "../request-body.ts";
 import { parseConditions, parsePartNumber } from "../condition-headers.ts";

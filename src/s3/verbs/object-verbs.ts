@@ -9,13 +9,11 @@ import {
 } from "../../http/xml.ts";
 import { resolveRange } from "../../store/core/byte-range.ts";
 import { conditionHolds, type Conditional } from "../../store/core/conditional.ts";
-import { requireSameKey, type KeyHolder } from "../../store/core/customer-key.ts";
+import { requireSameKey, type KeyHolder, validateMetadata } from "../../store/core/metadata.ts";
 import { StoreError } from "../../store/core/errors.ts";
-import { validateMetadata } from "../../store/core/http-metadata.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
-import { decodeObject } from "../../store/core/object-encoding.ts";
-import { allChecksums } from "../../store/core/s3-checksums.ts";
+import { decodeObject, allChecksums } from "../../store/core/object.ts";
 import type { ClientBucket, OpenedObject } from "../../store/node/client-bucket.ts";
 import { receiveContent } from "../request-body.ts";
 import {
