@@ -1,11 +1,11 @@
 /**
- * The socket of the store's endpoint (`store/endpoint`) in a runtime.
+ * The socket of the store's endpoint (`store/bucket/endpoint.ts`) in a runtime.
  *
  * Miniflare opens sockets for workers that its options name, and a plugin can change the options
  * before Miniflare reads them.
  */
 import type { ParsedWorkerOptions } from "miniflare";
-import { publishSocket, socketPath } from "../base/folder-sockets.ts";
+import { publishSocket, socketPath } from "../state/sockets.ts";
 import { directSockets, setDirectSockets } from "../base/miniflare.ts";
 import {
   bucketsWorkerName,

@@ -9,9 +9,9 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
 import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
-import { newRunId } from "../base/run-records.ts";
+import { newRunId } from "../state/runs.ts";
 import { nodeProxy } from "../base/miniflare.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
@@ -21,7 +21,7 @@ import {
   twoPlacesProblem,
   type BucketOptions,
 } from "../config/store-buckets.ts";
-import type { BucketSettings } from "../store/core/bucket-settings.ts";
+import type { BucketSettings } from "../store/core/operations.ts";
 import { StoreBucket } from "../store/binding/store-bucket.ts";
 import { directCalls } from "../store/node/direct-calls.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";

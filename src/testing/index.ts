@@ -13,9 +13,9 @@ import {
 import { poolState } from "./pool-state.ts";
 import type { BucketReference, SeedValue, TestRuntime } from "./test-runtime.ts";
 
-export type { Call, CallMethod } from "../store/core/recorded-call.ts";
+export type { Call, CallMethod } from "../store/core/fault.ts";
 export type { Duration } from "../base/duration.ts";
-export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/store-fault.ts";
+export type { FaultEffect, FaultTarget, InjectedFault } from "../store/core/fault.ts";
 export type { AnyCall } from "./matchers.ts";
 export type { BindingCall, BindingKind } from "./binding-call.ts";
 export type { BindingFaultEffect } from "./binding-fault.ts";

@@ -5,9 +5,10 @@
  * tests in Node (`node.ts`).
  */
 import { toMilliseconds, type Duration } from "../base/duration.ts";
-import type { FixtureObject, SeedObject } from "../store/core/fixture.ts";
-import type { Call } from "../store/core/recorded-call.ts";
 import {
+  type FixtureObject,
+  type SeedObject,
+  type Call,
   describeFaults,
   describeInjectedFault,
   failEffect,
@@ -16,7 +17,7 @@ import {
   type FaultEffect,
   type FaultTarget,
   type InjectedFault,
-} from "../store/core/store-fault.ts";
+} from "../store/core/fault.ts";
 import type { StoreHTTPMetadata, StoreStorageClass } from "../types/store.ts";
 import {
   describeBindingFault,

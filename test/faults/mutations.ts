@@ -39,7 +39,7 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "bad-input-files",
     effect: "a manifest may name a file outside the folder",
-    file: "src/cli/store/import.ts",
+    file: "src/cli/store/transfer.ts",
     original: 'throw new UserError("The manifest names a link that leads out of the folder.");',
     replacement: "return;",
   },
@@ -68,14 +68,14 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "damage",
     effect: "every hash of a file is accepted",
-    file: "src/store/content/content-verifier.ts",
+    file: "src/store/client/blob-directory.ts",
     original: "if (actualMd5 === md5) continue;",
     replacement: "if (actualMd5.length === md5.length) continue;",
   },
   {
     suite: "failing-io",
     effect: "a full disk does not use its reserve",
-    file: "src/base/disk-space.ts",
+    file: "src/state/disk.ts",
     original: 'await this.#request("DELETE", reserveUrl);',
     replacement: "await Promise.resolve();",
   },
@@ -96,14 +96,14 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "ownership",
     effect: "two processes can have a lock",
-    file: "src/base/file-lock.ts",
+    file: "src/state/lock.ts",
     original: 'database.exec("BEGIN EXCLUSIVE");',
     replacement: 'database.exec("BEGIN");',
   },
   {
     suite: "ownership",
     effect: "a lock that cannot be opened counts as taken by this process",
-    file: "src/base/file-lock.ts",
+    file: "src/state/lock.ts",
     original: "if ((error as { errcode?: number }).errcode === busyCode) return null;",
     replacement:
       "if ((error as { errcode?: number }).errcode === busyCode) return null;\n" +
@@ -112,14 +112,14 @@ export const mutations: readonly Mutation[] = [
   {
     suite: "readers",
     effect: "a reader opens the first file of its object only",
-    file: "src/store/content/opened-slices.ts",
+    file: "src/store/bucket/content-joiner.ts",
     original: "if (start > 0 && handlesOpen + some.length > handlesMax) return;",
     replacement: "if (start >= 0) return;",
   },
   {
     suite: "three-processes",
     effect: "no client succeeds an owner that was killed",
-    file: "src/base/succession.ts",
+    file: "src/state/succession.ts",
     original: 'const owner = await this.#options.take(() => handover.resolve("handover"));',
     replacement: "const owner = await Promise.resolve(null as FolderOwner | null);",
   },

@@ -2,23 +2,32 @@
  * What the disk allows a bucket to do.
  *
  * When a commit fails, workerd ends the bucket object, and the callers of all its batches get an
- * error that does not say why. A caller then sends `checkDisk` (`client/failed-batch.ts`) to the
+ * error that does not say why. A caller then sends `checkDisk` (`client/batch.ts`) to the
  * new object. If the disk is full, the isolate remembers this: from then on puts are refused
  * before they write, reads write nothing, and deletes get the space of the reserve
- * (`base/disk-space.ts`). A put, a delete, `checkDisk` and a call of a bucket without tables look
+ * (`state/disk.ts`). A put, a delete, `checkDisk` and a call of a bucket without tables look
  * whether there is space again.
  *
- * A removed folder is noticed by `base/file-presence.ts`. The bucket then refuses everything.
+ * A removed folder is noticed by `state/disk.ts`. The bucket then refuses everything.
  */
-import { problemOf, type DiskProblem } from "../../base/disk-problem.ts";
-import { DiskSpace } from "../../base/disk-space.ts";
-import { FilePresence, validMilliseconds } from "../../base/file-presence.ts";
-import { bytesCarried } from "../core/operation-size.ts";
-import type { Operation, Outcome } from "../core/operations.ts";
-import { refusedOutcome } from "../core/refused-outcome.ts";
+import {
+  problemOf,
+  type DiskProblem,
+  DiskSpace,
+  FilePresence,
+  validMilliseconds,
+} from "../../state/disk.ts";
+import {
+  bytesCarried,
+  type Operation,
+  type Outcome,
+  refusedOutcome,
+  areReads,
+  needsSpace,
+  storesFile,
+} from "../core/operations.ts";
 import type { RefusedWrites } from "./bucket.ts";
 import { isNew } from "./migration.ts";
-import { areReads, needsSpace, storesFile } from "./operation-kinds.ts";
 
 export interface DiskBindings {
   /** The folder of the databases. */

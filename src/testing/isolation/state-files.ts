@@ -20,7 +20,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { basename, join } from "node:path";
-import { removeSocket, socketPath } from "../../base/folder-sockets.ts";
+import { removeSocket, socketPath } from "../../state/sockets.ts";
 import {
   asideEnding,
   DatabaseFiles,

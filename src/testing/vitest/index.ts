@@ -16,7 +16,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import type { ProvidedContext } from "vitest";
-import { hasRuntimeSockets } from "../../base/folder-sockets.ts";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { pluginPath } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { hasRpc } from "../../config/compatibility.ts";

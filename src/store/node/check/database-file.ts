@@ -11,7 +11,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DatabaseSync } from "node:sqlite";
-import { loadSqlite } from "../../../base/file-lock.ts";
+import { loadSqlite } from "../../../state/lock.ts";
 
 const namespaceKey = "ledge-store-bucket";
 
@@ -54,7 +54,7 @@ export function integrityProblems(database: DatabaseSync): string[] {
 
 const problemsMax = 20;
 
-/** The id of a bucket's database, which the marks of its files have (`core/blob-name.ts`). */
+/** The id of a bucket's database, which the marks of its files have (`core/content.ts`). */
 export function readDatabaseId(storeFolder: string, bucketName: string): string {
   const database = openDatabaseFile(databasePath(storeFolder, bucketName));
   try {
