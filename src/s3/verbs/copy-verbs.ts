@@ -24,7 +24,7 @@ import {
   customerKeyHeaders,
   parseCustomerKey,
   parseDescription,
-  parseSourceKey,
+  sourceKeyPrefix,
 } from "../object-headers.ts";
 import { uploadOf } from "./multipart-verbs.ts";
 import { close, requireKeyOf } from "./object-verbs.ts";
@@ -123,7 +123,7 @@ async function openSource(
 ): Promise<CopySource> {
   // Routes lead here only if there is a source.
   const { bucketName, key } = parseCopySource(headers.get("x-amz-copy-source") as string);
-  const customerKey = parseSourceKey(headers);
+  const customerKey = parseCustomerKey(headers, sourceKeyPrefix);
   const bucket = await store.find(bucketName);
   if (bucket === null) throw new S3Error("NoSuchBucket");
   const opened = await bucket.get({ key, ...options });
