@@ -19,7 +19,12 @@ import {
   parsePartNumber,
 } from "../condition-headers.ts";
 import { S3Error } from "../s3-errors.ts";
-import { xmlResponse, type S3Request, type S3Response, type S3Service } from "../s3-message.ts";
+import {
+  xmlResponse,
+  type S3Request,
+  type BucketVerbFunction,
+  type S3Service,
+} from "../s3-message.ts";
 import {
   customerKeyHeaders,
   parseCustomerKey,
@@ -29,11 +34,7 @@ import {
 import { uploadOf } from "./multipart-verbs.ts";
 import { close, requireKeyOf } from "./object-verbs.ts";
 
-export async function copyObject(
-  request: S3Request,
-  bucket: ClientBucket,
-  service: S3Service,
-): Promise<S3Response> {
+export const copyObject: BucketVerbFunction = async (request, bucket, service) => {
   const { key, headers } = request;
   const directive = headers.get("x-amz-metadata-directive") ?? "COPY";
   if (directive !== "COPY" && directive !== "REPLACE" && directive !== "MERGE") {
@@ -59,7 +60,7 @@ export async function copyObject(
     }),
     customerKeyHeaders(object),
   );
-}
+};
 
 /** The storage class is never that of the source: a copy is a new object. */
 function describeCopy(
@@ -76,11 +77,7 @@ function describeCopy(
   };
 }
 
-export async function uploadPartCopy(
-  request: S3Request,
-  bucket: ClientBucket,
-  service: S3Service,
-): Promise<S3Response> {
+export const uploadPartCopy: BucketVerbFunction = async (request, bucket, service) => {
   const { headers } = request;
   const partNumber = parsePartNumber(request.parameters);
   const header = headers.get("x-amz-copy-source-range");
@@ -113,7 +110,7 @@ export async function uploadPartCopy(
     }),
     customerKeyHeaders(customerKey),
   );
-}
+};
 
 /** @throws S3Error when there is no such object, or when its conditions do not hold */
 async function openSource(
