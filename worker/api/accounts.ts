@@ -1,8 +1,8 @@
 /** /user and /accounts. */
 import { encodeHex } from "../../src/base/hex.ts";
-import { describePage, readPage } from "../../src/dns/rules/list/page.ts";
+import { describePage, readPage } from "../../src/dns/rules/list-query.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
-import type { Account } from "../../src/dns/rules/account.ts";
+import type { Account } from "../../src/dns/rules/zone.ts";
 import type { Handlers } from "./api-call.ts";
 import { replyWith } from "../objects/object-reply.ts";
 import { success } from "./envelope.ts";

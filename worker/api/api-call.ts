@@ -1,5 +1,5 @@
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
-import type { Account } from "../../src/dns/rules/account.ts";
+import type { Account } from "../../src/dns/rules/zone.ts";
 import type { Env } from "../objects/environment.ts";
 import type { ObjectReply } from "../objects/object-reply.ts";
 import { zoneObject } from "../objects/zone-object.ts";

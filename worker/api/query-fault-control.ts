@@ -13,7 +13,7 @@ import {
   readQueryFault,
   type QueryFault,
 } from "../../src/dns/fault/query-fault.ts";
-import type { LoggedQuery } from "../../src/dns/fault/query-log.ts";
+import type { LoggedQuery } from "../../src/dns/fault/observed-queries.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { Env } from "../objects/environment.ts";
 import {

@@ -3,11 +3,10 @@
  * expected failure is a ZoneError; any other error is logged and becomes "Internal error".
  */
 import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
-import { apiFaultProblem, FaultPlan } from "../../src/dns/rules/api-fault.ts";
+import { apiFaultProblem, FaultPlan, requestIdHeader } from "../../src/dns/rules/api-call.ts";
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
-import { requestIdHeader } from "../../src/dns/rules/request-id.ts";
 import {
   authenticate,
   hasCredentials,

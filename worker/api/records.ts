@@ -1,6 +1,6 @@
 /** /zones/{zone}/dns_records. */
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
-import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import { readRecordQuery } from "../../src/dns/rules/list-query.ts";
 import { replyWith } from "../objects/object-reply.ts";
 import { zoneOf, type ApiCall, type Handlers } from "./api-call.ts";
 import { isObject, readImportForm, readJson, type JsonObject } from "./body.ts";

@@ -1,7 +1,7 @@
 /** /zones. */
 import { indexObject } from "../objects/index-object.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
-import { readZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
+import { readZoneQuery } from "../../src/dns/rules/list-query.ts";
 import { acceptZoneName, acceptZoneType, describeZone } from "../../src/dns/rules/zone.ts";
 import { requireAllZones } from "./access.ts";
 import { readJson } from "./body.ts";

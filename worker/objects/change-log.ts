@@ -9,7 +9,7 @@ import {
   groupSteps,
   type ChangeStep,
   type LoggedChange,
-} from "../../src/dns/replication/logged-change.ts";
+} from "../../src/dns/replication/publication.ts";
 
 /** Enough for a replica that was away for a while. One that was away longer needs the whole zone. */
 const changesKeptMax = 10_000;
@@ -22,13 +22,12 @@ export class ChangeLog {
   }
 
   append(steps: readonly ChangeStep[]): void {
-    for (const { serial, action, record, headBefore } of steps) {
+    for (const step of steps) {
       this.#sql.exec(
         "INSERT INTO changes (serial, action, record) VALUES (?, ?, ?)",
-        serial,
-        action,
-        // A change of the head has no record.
-        JSON.stringify(record ?? headBefore),
+        step.serial,
+        step.action,
+        JSON.stringify(step.action === "settings" ? step.headBefore : step.record),
       );
     }
     this.#sql.exec(
@@ -64,6 +63,6 @@ function toStep(row: { serial: number; action: ChangeStep["action"]; record: str
   const { serial, action } = row;
   const value = JSON.parse(row.record) as unknown;
   return action === "settings"
-    ? { serial, action, record: null, headBefore: value as ZoneHead | null }
-    : { serial, action, record: value as ZoneRecord, headBefore: null };
+    ? { serial, action, headBefore: value as ZoneHead }
+    : { serial, action, record: value as ZoneRecord };
 }

@@ -4,10 +4,8 @@ import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.t
 import { encodeHex } from "../../src/base/hex.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { firstSerial, isLaterSerial } from "../../src/dns/wire/numbers.ts";
-import { describePage } from "../../src/dns/rules/list/page.ts";
-import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
-import type { Account } from "../../src/dns/rules/account.ts";
-import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
+import { describePage, type ZoneQuery } from "../../src/dns/rules/list-query.ts";
+import { type Account, applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
 import { DelegationSigners } from "./delegation-signers.ts";
 import { indexName, type Env, type ZoneFinder } from "./environment.ts";
 import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";

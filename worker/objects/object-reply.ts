@@ -3,7 +3,7 @@
  * and its fields between isolates. Results are JSON text, ready for the envelope.
  */
 import { ZoneError, type Problem } from "../../src/dns/record/problem.ts";
-import type { ResultInfo } from "../../src/dns/rules/list/page.ts";
+import type { ResultInfo } from "../../src/dns/rules/list-query.ts";
 
 /** Of `messages` in the envelope: what a client should know of a call that succeeded. */
 export interface Message {

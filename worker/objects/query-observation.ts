@@ -4,10 +4,19 @@
  * listeners get the faults with each change.
  */
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
-import { ArmedQueryFaults, type CountedFault } from "../../src/dns/fault/armed-query-faults.ts";
-import { ObservedQueries, type Observation } from "../../src/dns/fault/observed-queries.ts";
-import { isOfPast, type FaultQuestion, type QueryFault } from "../../src/dns/fault/query-fault.ts";
-import { mergeLogs, type LoggedQuery } from "../../src/dns/fault/query-log.ts";
+import {
+  ArmedQueryFaults,
+  type CountedFault,
+  isOfPast,
+  type FaultQuestion,
+  type QueryFault,
+} from "../../src/dns/fault/query-fault.ts";
+import {
+  ObservedQueries,
+  type Observation,
+  mergeLogs,
+  type LoggedQuery,
+} from "../../src/dns/fault/observed-queries.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { logOfListeners, observeByListeners } from "../replication/listeners.ts";
 import type { Env } from "./environment.ts";

@@ -1,7 +1,7 @@
 /** Which index SQLite uses for which filter and order. */
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readRecordQuery } from "../../src/dns/rules/list/record-query.ts";
+import { readRecordQuery } from "../../src/dns/rules/list-query.ts";
 import { findSoleType, composeOrderBy, composeWhere } from "./record-query-sql.ts";
 import { zoneTables } from "./zone-schema.ts";
 

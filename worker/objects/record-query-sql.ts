@@ -5,7 +5,7 @@ import type {
   Match,
   TextOperator,
   TextTest,
-} from "../../src/dns/rules/list/record-query.ts";
+} from "../../src/dns/rules/list-query.ts";
 
 export interface SqlCondition {
   readonly sql: string;

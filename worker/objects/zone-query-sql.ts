@@ -1,5 +1,5 @@
 /** A zone query as SQL. */
-import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
+import type { ZoneQuery } from "../../src/dns/rules/list-query.ts";
 import { combine, composeTextTest, type SqlCondition } from "./record-query-sql.ts";
 
 const textOperators = {

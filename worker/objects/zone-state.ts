@@ -1,7 +1,8 @@
 import type { DnssecState } from "../../src/dns/rules/dnssec-state.ts";
 import { nextSerial } from "../../src/dns/wire/numbers.ts";
-import { defaultSettings, type DnsSettings } from "../../src/dns/rules/dns-settings.ts";
 import {
+  defaultSettings,
+  type DnsSettings,
   firstSetting,
   isServedSetting,
   type SettingName,

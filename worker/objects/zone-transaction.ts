@@ -8,14 +8,14 @@ import {
   namesBelowApex,
   wildcardsFor,
   type TargetState,
-} from "../../src/dns/rules/proxied-target.ts";
-import { findConflict } from "../../src/dns/rules/conflict.ts";
+  findConflict,
+} from "../../src/dns/rules/record-conflict.ts";
 import {
   acceptRecord,
   type RecordRequest,
   type RecordRules,
 } from "../../src/dns/rules/accept-record.ts";
-import { applyRecordPatch } from "../../src/dns/rules/edit-record.ts";
+import { applyRecordPatch } from "../../src/dns/rules/record-json.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { isInZone } from "../../src/dns/record/record-name.ts";
 import {
@@ -173,6 +173,6 @@ export class ZoneTransaction {
     }
     if (this.changes.length === 0) return;
     const serial = state.advanceSerial();
-    changeLog.append(this.changes.map((change) => ({ ...change, serial, headBefore: null })));
+    changeLog.append(this.changes.map((change) => ({ ...change, serial })));
   }
 }

@@ -10,7 +10,7 @@ import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.
 import { ZoneError, type Problem } from "../../dns/record/problem.ts";
 import { type RecordDraft, nearestTtl } from "../../dns/record/zone-record.ts";
 import { formatData } from "../../dns/record/presentation.ts";
-import { toRecordRequest } from "../../dns/transfer/record-request.ts";
+import { toRecordRequest } from "../../dns/transfer/incoming.ts";
 import { composeLine } from "../../dns/zone-file/compose.ts";
 import { parseZoneFile } from "../../dns/zone-file/parse.ts";
 import { UserError } from "../../base/user-error.ts";

@@ -21,8 +21,7 @@ import {
 import type { Publication } from "../replication/publication.ts";
 import { isSameSecret } from "../wire/bytes.ts";
 import type { ExternalQuestion, ResolveExternal } from "../answer/external-addresses.ts";
-import type { Observation } from "../fault/observed-queries.ts";
-import type { LoggedQuery } from "../fault/query-log.ts";
+import type { Observation, LoggedQuery } from "../fault/observed-queries.ts";
 import type { QueryCount } from "../rules/query-report.ts";
 import { ThreadCaller } from "./thread-calls.ts";
 

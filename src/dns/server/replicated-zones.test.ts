@@ -6,7 +6,7 @@ import { secretHeader, stateLines, zonesPath } from "../replication/listener-pro
 import type { Publication } from "../replication/publication.ts";
 import { ServedZones } from "../answer/served-zones.ts";
 import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
-import { defaultSettings } from "../rules/dns-settings.ts";
+import { defaultSettings } from "../rules/zone-settings.ts";
 import { ReplicatedZones } from "./replicated-zones.ts";
 
 function record(id: string): ServedRecord {

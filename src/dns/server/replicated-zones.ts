@@ -9,7 +9,12 @@ import { Agent, request as send } from "../../base/node-http.ts";
 import { text } from "node:stream/consumers";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
-import type { LoggedChange } from "../replication/logged-change.ts";
+import {
+  type LoggedChange,
+  applyPublication,
+  zoneIdOf,
+  type Publication,
+} from "../replication/publication.ts";
 import {
   currentObservationPath,
   readState,
@@ -19,7 +24,6 @@ import {
 } from "../replication/listener-protocol.ts";
 import type { Observation } from "../fault/observed-queries.ts";
 import type { FaultQuestion } from "../fault/query-fault.ts";
-import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
 
 export interface ReplicatedZonesOptions {
   readonly secret: string;
