@@ -164,8 +164,8 @@ test("methods that are not described are refused, as a failure that fits", async
 });
 
 test("the parameters of a list are those that are read", async () => {
-  const file = new URL("../../src/dns/rules/list-query.ts", import.meta.url);
-  const source = await readFile(file, "utf8");
+  const queryFile = new URL("../../src/dns/rules/list-query.ts", import.meta.url);
+  const source = await readFile(queryFile, "utf8");
   const described = document.paths["/zones/{zone}/dns_records"]!["get"]!.parameters!.map(
     ({ $ref }) => document.components.parameters[$ref.split("/").at(-1)!]!.name,
   );

@@ -36,15 +36,15 @@ function record(id: number, name: string, part: Partial<ZoneRecord> = {}): ZoneR
   };
 }
 
-const at = (content: string) => record(1, "a.example.org", { content });
+const withContent = (content: string) => record(1, "a.example.org", { content });
 
 describe("netChange()", () => {
   test("has a record as it was before and as it is after, and no state between", () => {
     const { removed, added } = netChange([
-      { action: "remove", record: at("192.0.2.1") },
-      { action: "add", record: at("192.0.2.2") },
-      { action: "remove", record: at("192.0.2.2") },
-      { action: "add", record: at("192.0.2.3") },
+      { action: "remove", record: withContent("192.0.2.1") },
+      { action: "add", record: withContent("192.0.2.2") },
+      { action: "remove", record: withContent("192.0.2.2") },
+      { action: "add", record: withContent("192.0.2.3") },
     ]);
     expect(removed).toMatchObject([{ id: "1", content: "192.0.2.1" }]);
     expect(added).toMatchObject([{ id: "1", content: "192.0.2.3" }]);
