@@ -17,7 +17,7 @@ export const trust: LeafCommand = {
   async run(invocation) {
     const { readConfig } = await import("../../config/read-config.ts");
     const { readDnsConfig } = await import("../../dns/config/dns-config.ts");
-    const { openAuthority } = await import("../../dns/server/https-port.ts");
+    const { openAuthority } = await import("../../dns/server/api-port.ts");
     const project = readConfig({ ...configSelection(invocation), keysOptional: true });
     const { folder, variables } = await projectZones(invocation, project);
     const authority = openAuthority(folder, readDnsConfig(variables).httpsNames);

@@ -15,7 +15,7 @@ import {
 import { readRecords, zoneData } from "../../../test/dns/support/served.ts";
 import { AnswerSigner } from "../dnssec/answer-signer.ts";
 import { periodSeconds } from "../dnssec/signature-window.ts";
-import { signRecordSet } from "../server/sign-record-set.ts";
+import { signRecordSet } from "../server/query-handler.ts";
 import type { ResponderOptions } from "./responder.ts";
 import type { ServedZones } from "./served-zones.ts";
 

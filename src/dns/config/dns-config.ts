@@ -141,7 +141,6 @@ export const dnsServerKeys = [
   "https_port",
   "port",
   "hosts",
-  "threads",
   "resolver",
   "binding",
   "keys",

@@ -1,6 +1,10 @@
 /**
- * Transfers of zones to secondaries, in the thread that has the TCP connections. The first transfer
- * of a zone makes the copy that transfers are made from; the copy follows the zone from then on.
+ * Transfers of zones to secondaries. The first transfer of a zone makes the copy that transfers are
+ * made from; the copy follows the zone from then on.
+ *
+ * The external addresses of flattened names are renewed for secondaries: when the TTL of an address
+ * ends, the resolver is asked again; when the addresses differ from those that secondaries have, the
+ * zone takes a new serial, and secondaries transfer the change.
  */
 import { BlockList, isIPv6 } from "node:net";
 import { blankMessage, encodeMessage } from "../wire/message.ts";
@@ -9,8 +13,10 @@ import { WireError } from "../wire/bytes.ts";
 import { formatIpv4, formatIpv6 } from "../record/field/ip-address.ts";
 import type { AnswerContext } from "../answer/answer.ts";
 import {
+  ExternalAddressCache,
   LastAddresses,
   resolveIntoCache,
+  type ExternalQuestion,
   type ExternalResolution,
 } from "../answer/external-addresses.ts";
 import type { QuerySource } from "../answer/query.ts";
@@ -26,10 +32,14 @@ import { externalQuestions, TransferredZone } from "../transfer/transferred-zone
 import type { TransferConfig } from "../config/dns-table.ts";
 import { hmac, signNow } from "../client/message-signing.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";
-import { AddressRenewal } from "./address-renewal.ts";
 import { Notifier } from "./notifier.ts";
 
-export interface OutgoingTransfersOptions extends ExternalResolution {
+/** Addresses with a shorter TTL are renewed at this interval. */
+const renewalSecondsMin = 2;
+/** After a resolver has failed. */
+const retrySeconds = 30;
+
+interface OutgoingTransfersOptions extends ExternalResolution {
   readonly config: TransferConfig;
   readonly zones: ServedZones;
   readonly platformAddresses: readonly string[];
@@ -46,15 +56,13 @@ export class OutgoingTransfers {
   readonly #allowedKeys = new Set<string>();
   readonly #copies = new Map<string, TransferredZone>();
   readonly #notifier: Notifier;
-  readonly #renewal: AddressRenewal;
+  readonly #renewals = new Map<string, NodeJS.Timeout>();
 
   constructor(options: OutgoingTransfersOptions) {
     this.#options = options;
     for (const entry of options.config.allow) this.#allow(entry);
     const { config, zones, observed } = options;
     this.#notifier = new Notifier(config.secondaries, zones, observed);
-    const copyOf = (zoneId: string): TransferredZone | undefined => this.#copies.get(zoneId);
-    this.#renewal = new AddressRenewal({ ...options, copyOf });
   }
 
   /** @param change the change of the zone; `null` when the zone was replaced or removed */
@@ -65,7 +73,7 @@ export class OutgoingTransfers {
       return;
     }
     this.#copies.get(zoneId)?.follow(zone, change, this.#lastContext());
-    this.#renewal.schedule(zoneId);
+    this.#scheduleRenewal(zoneId);
     this.#notifier.changed(zoneId);
   }
 
@@ -89,7 +97,8 @@ export class OutgoingTransfers {
 
   stop(): void {
     this.#notifier.stop();
-    this.#renewal.stop();
+    for (const timer of this.#renewals.values()) clearTimeout(timer);
+    this.#renewals.clear();
   }
 
   #allow(entry: string): void {
@@ -137,8 +146,52 @@ export class OutgoingTransfers {
     const current = this.#options.zones.get(zone.id) ?? zone;
     const copy = this.#copies.get(zone.id) ?? new TransferredZone(current, this.#lastContext());
     this.#copies.set(zone.id, copy);
-    this.#renewal.schedule(zone.id);
+    this.#scheduleRenewal(zone.id);
     return copy;
+  }
+
+  /** To be called when the copy of a zone was made or has followed its zone. */
+  #scheduleRenewal(zoneId: string): void {
+    const { external, nowSeconds } = this.#options;
+    clearTimeout(this.#renewals.get(zoneId));
+    this.#renewals.delete(zoneId);
+    const remaining = this.#copiedQuestions(zoneId).map((question) => {
+      const found = external.get(question, nowSeconds());
+      return found === "failed" ? retrySeconds : (found?.ttlSeconds ?? 0);
+    });
+    if (remaining.length === 0) return;
+    const renew = (): void =>
+      void this.#renew(zoneId).catch((error: unknown) => {
+        console.error("Cannot renew the addresses of flattened names:", error);
+        this.#scheduleRenewal(zoneId);
+      });
+    const timer = setTimeout(renew, Math.max(renewalSecondsMin, Math.min(...remaining)) * 1000);
+    timer.unref();
+    this.#renewals.set(zoneId, timer);
+  }
+
+  /** The questions whose answers the copy of a zone contains. */
+  #copiedQuestions(zoneId: string): readonly ExternalQuestion[] {
+    const zone = this.#options.zones.get(zoneId);
+    if (zone === undefined || !this.#copies.has(zoneId)) return [];
+    // With an empty cache every external address is missing.
+    return externalQuestions(zone, { ...this.#context(), external: new ExternalAddressCache() });
+  }
+
+  async #renew(zoneId: string): Promise<void> {
+    const { zones, external, nowSeconds, advanceSerial } = this.#options;
+    const questions = this.#copiedQuestions(zoneId).filter(
+      (question) => (external.get(question, nowSeconds()) ?? "expired") === "expired",
+    );
+    await Promise.all(questions.map((question) => resolveIntoCache(question, this.#options)));
+    const [zone, copy] = [zones.get(zoneId), this.#copies.get(zoneId)];
+    const hasFailed = questions.some((each) => external.get(each, nowSeconds()) === "failed");
+    // A resolver that fails says nothing of the addresses.
+    const isKnown = zone !== undefined && copy !== undefined && !hasFailed;
+    if (isKnown && copy.isStale(zone, this.#lastContext())) {
+      // The publication of the serial schedules the next renewal.
+      await advanceSerial(zoneId);
+    } else this.#scheduleRenewal(zoneId);
   }
 
   /** For the records of a copy. */
