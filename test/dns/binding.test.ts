@@ -1,6 +1,5 @@
 /** The companion worker as users start it: by a binding of the plugin, or with startDns(). */
-import { createHash, createHmac } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -146,14 +145,6 @@ describe("a binding of type unsafe:dns and startDns() on one folder", () => {
     expect(warn).toHaveBeenCalledWith(expect.stringContaining("its [dns] table differs"));
   });
 });
-
-/** The id that workerd gives the object with a name. */
-function objectId(uniqueKey: string, name: string): string {
-  const key = createHash("sha256").update(uniqueKey).digest();
-  const hmac = (data: string | Buffer) =>
-    createHmac("sha256", key).update(data).digest().subarray(0, 16);
-  return Buffer.concat([hmac(name), hmac(hmac(name))]).toString("hex");
-}
 
 it("startDns() refuses zones of another format in one sentence", async () => {
   const state = temporaryFolder();

@@ -193,22 +193,25 @@ describe("a listener thread that ends is started again", () => {
     vi.restoreAllMocks();
   });
 
-  it.each(["one", "two"])("with the zones, the faults and the port of before (%s)", async (name) => {
-    const count = bound.size;
-    await threads.at(-1)!.terminate();
-    await expect.poll(() => bound.size, { timeout: 60_000 }).toBe(count + 1);
-    expect(threads).toHaveLength(count + 1);
-    const zoneId = await server.client.createZone(`${name}.example`);
-    const record = { type: "A", name: "@", content: "192.0.2.2" };
-    await server.client.ok("POST", `/zones/${zoneId}/dns_records`, record);
-    const tcp = await TcpClient.connect(server.port);
-    for (const client of [new UdpClient(server.port), tcp]) {
-      expect((await client.ask(`${name}.example`, "A")).answers).toHaveLength(1);
-      expect((await client.ask("www.example.org", "A")).answers).toHaveLength(1);
-      expect(await client.ask("www.example.org", "AAAA")).toMatchObject({ rcode: "REFUSED" });
-      client.close();
-    }
-  });
+  it.each(["one", "two"])(
+    "with the zones, the faults and the port of before (%s)",
+    async (name) => {
+      const count = bound.size;
+      await threads.at(-1)!.terminate();
+      await expect.poll(() => bound.size, { timeout: 60_000 }).toBe(count + 1);
+      expect(threads).toHaveLength(count + 1);
+      const zoneId = await server.client.createZone(`${name}.example`);
+      const record = { type: "A", name: "@", content: "192.0.2.2" };
+      await server.client.ok("POST", `/zones/${zoneId}/dns_records`, record);
+      const tcp = await TcpClient.connect(server.port);
+      for (const client of [new UdpClient(server.port), tcp]) {
+        expect((await client.ask(`${name}.example`, "A")).answers).toHaveLength(1);
+        expect((await client.ask("www.example.org", "A")).answers).toHaveLength(1);
+        expect(await client.ask("www.example.org", "AAAA")).toMatchObject({ rcode: "REFUSED" });
+        client.close();
+      }
+    },
+  );
 });
 
 function flat(name: string, content: string) {

@@ -1,8 +1,12 @@
 /** `ledge dns dig` */
-import type { AskedQuestion } from "../../dns/client/ask-server.ts";
+import {
+  type AskedQuestion,
+  parseQuestion,
+  QuestionError,
+  fetchReasons,
+  timeQuestion,
+} from "../../dns/client/ask-server.ts";
 import { digJson, digText } from "../../dns/client/dig-report.ts";
-import { parseQuestion, QuestionError } from "../../dns/client/question.ts";
-import { fetchReasons, timeQuestion } from "../../dns/client/timed-reply.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { textOption } from "../options.ts";
 import { print } from "../output.ts";

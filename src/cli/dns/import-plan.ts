@@ -15,7 +15,7 @@ import { nearestTtl } from "../../dns/rules/ttl.ts";
 import { composeLine } from "../../dns/zone-file/compose.ts";
 import { parseZoneFile } from "../../dns/zone-file/parse.ts";
 import { UserError } from "../../base/user-error.ts";
-import { nameOfType } from "../../dns/client/type-names.ts";
+import { nameOfType } from "../../dns/client/ask-server.ts";
 
 export interface PlannedRecord {
   readonly draft: RecordDraft;

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect as connectPlain, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, type TLSSocket } from "node:tls";
 import { text } from "node:stream/consumers";
+import { connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Authority } from "../../tls/authority.ts";
 import { ApiPort, openHttpsPort, type HttpsPort } from "./api-port.ts";
@@ -125,7 +125,9 @@ describe("openHttpsPort()", () => {
   beforeEach(() => void (lines = []));
   afterEach(() => void vi.useRealTimers());
 
-  async function open(options: Partial<Parameters<typeof openHttpsPort>[0]> = {}): Promise<HttpsPort> {
+  async function open(
+    options: Partial<Parameters<typeof openHttpsPort>[0]> = {},
+  ): Promise<HttpsPort> {
     const port = await openHttpsPort({
       folder,
       names: [name],

@@ -13,8 +13,8 @@
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { join } from "node:path";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { isLastRequest, readHead, ResponseEnd } from "../../base/http-framing.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";

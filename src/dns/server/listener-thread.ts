@@ -9,7 +9,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { ExternalAddressCache, type ExternalQuestion } from "../answer/external-addresses.ts";
 import { Responder, type ResponderOptions } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
-import { hmac, nowSeconds } from "../client/message-signing.ts";
+import { hmac, nowSeconds } from "../client/fetch-zone.ts";
 import type { TransferConfig } from "../config/dns-table.ts";
 import { AnswerSigner } from "../dnssec/answer-signer.ts";
 import { ObservedQueries, type Observation } from "../fault/observed-queries.ts";

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { createServer, request as send, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ServedZones } from "../answer/served-zones.ts";
+import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 import {
   logPath,
   publicationPath,
@@ -11,8 +13,6 @@ import {
   zonesPath,
 } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
-import { ServedZones } from "../answer/served-zones.ts";
-import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
 import { defaultSettings } from "../rules/dns-settings.ts";
 import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
 

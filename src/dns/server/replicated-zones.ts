@@ -12,7 +12,8 @@ import { loopbackOnly, refuseRequest } from "../../base/host-rule.ts";
 import { Agent, createServer, request as send } from "../../base/node-http.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
 import type { ZoneChange } from "../answer/zone-data.ts";
-import type { LoggedChange } from "../replication/logged-change.ts";
+import type { Observation } from "../fault/observed-queries.ts";
+import type { FaultQuestion } from "../fault/query-fault.ts";
 import {
   currentObservationPath,
   readState,
@@ -20,8 +21,7 @@ import {
   takeFaultPath,
   zonesPath,
 } from "../replication/listener-protocol.ts";
-import type { Observation } from "../fault/observed-queries.ts";
-import type { FaultQuestion } from "../fault/query-fault.ts";
+import type { LoggedChange } from "../replication/logged-change.ts";
 import { applyPublication, zoneIdOf, type Publication } from "../replication/publication.ts";
 import { isSameSecret } from "../wire/bytes.ts";
 

@@ -6,16 +6,16 @@ import { isIPv6 } from "node:net";
 import { fetchAlone } from "../../base/fetch-alone.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
+import { ApiClient } from "../client/api-client.ts";
 import {
   apiKeyDefault,
   readDnsConfig,
   type DnsConfig,
   type DnsVariables,
 } from "../config/dns-config.ts";
-import { ApiClient } from "../client/api-client.ts";
+import type { ProjectDns } from "../config/dns-table.ts";
 import { ApiPort, openHttpsPort, type HttpsPort } from "./api-port.ts";
 import { Companion, publicSocketPath, type CompanionOptions } from "./companion.ts";
-import type { ProjectDns } from "../config/dns-table.ts";
 import { Listeners } from "./listeners.ts";
 import type { BindOptions, OpenPorts } from "./sockets.ts";
 import {

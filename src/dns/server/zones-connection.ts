@@ -7,9 +7,9 @@
  * request that may write has an id (`worker/objects/stored-replies.ts`).
  */
 import { randomUUID } from "node:crypto";
-import { request } from "../../base/node-http.ts";
 import { text as readText } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
+import { request } from "../../base/node-http.ts";
 import type { Succession } from "../../base/succession.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ApiRequest, ApiResponse } from "../client/api-client.ts";
