@@ -19,7 +19,7 @@ import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
 import { readConfig, type ProjectConfig } from "../config/read-config.ts";
 import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
 import { hasRpc } from "../config/compatibility.ts";
-import { hasRuntimeSockets } from "../base/folder-sockets.ts";
+import { hasRuntimeSockets } from "../state/sockets.ts";
 import { pluginPath } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
 import { controlBinding, dnsBinding, stateBinding } from "../testing/controls.ts";

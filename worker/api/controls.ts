@@ -18,7 +18,7 @@
  */
 import { fieldName } from "../../src/base/schema.ts";
 import { parseFaults } from "../../src/dns/config/dns-config.ts";
-import { signatureFaultKinds, type SignatureFault } from "../../src/dns/dnssec/signature-fault.ts";
+import { signatureFaultKinds, type SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
 import {
   QueryFaultError,
   readQueryFault,

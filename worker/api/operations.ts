@@ -1,6 +1,6 @@
 /** All operations of the record API, by path and method. A test compares the paths with `openapi.yaml`. */
 import { encodeHex } from "../../src/base/hex.ts";
-import { parseIpv4 } from "../../src/dns/record/field/ip-address.ts";
+import { parseIpv4 } from "../../src/dns/record/ip-address.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
 import { acceptDnssecPatch } from "../../src/dns/rules/dnssec-state.ts";

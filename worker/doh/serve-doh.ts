@@ -3,7 +3,7 @@
  * Queries need no credentials. Every DNS response has HTTP status 200, NXDOMAIN included; another
  * status means that the request holds no query.
  */
-import { answer, signedAnswer, type AnswerContext } from "../../src/dns/answer/answer.ts";
+import { answer, type AnswerContext } from "../../src/dns/answer/answer.ts";
 import { explainRule, subjectOf } from "../../src/dns/answer/explanation.ts";
 import {
   ExternalAddressCache,
@@ -16,9 +16,8 @@ import { AnswerSigner, type SignaturesNeeded } from "../../src/dns/dnssec/answer
 import type { SigningKey } from "../../src/dns/dnssec/zone-signing.ts";
 import { formatData } from "../../src/dns/record/presentation.ts";
 import { ZoneError } from "../../src/dns/record/problem.ts";
-import { recordTypes } from "../../src/dns/record/registry.ts";
-import { decodeBase64 } from "../../src/dns/wire/base64.ts";
-import { WireError } from "../../src/dns/wire/bytes.ts";
+import { recordTypes } from "../../src/dns/record/types.ts";
+import { decodeBase64, WireError } from "../../src/dns/wire/bytes.ts";
 import {
   blankMessage,
   decodeMessage,
@@ -145,8 +144,8 @@ function explainAnswer(
   const query = new Query();
   query.read(bytes);
   if (isMetaType(query.type) && query.type !== typeCodes.ANY) return [];
-  const signing = { signer, isProven: true, compactOk: query.compactOk };
-  const made = query.dnssecOk ? signedAnswer(query, context, signing) : answer(query, context);
+  const signing = query.dnssecOk ? { signer, compactOk: query.compactOk } : undefined;
+  const made = answer(query, { ...context, signing });
   if ("kind" in made) return [];
   return made.rules.map((rule) => ({
     rule: rule.rule,
@@ -267,6 +266,7 @@ function readJsonQuery(parameters: URLSearchParams): Uint8Array {
           udpBytesMax: messageBytesMax,
           version: 0,
           dnssecOk: readFlag(parameters.get("do")),
+          compactOk: false,
           options: [],
         },
       },

@@ -1,5 +1,5 @@
 import type { ServedRecord } from "../../src/dns/answer/zone-data.ts";
-import { joinStrings, parseStrings } from "../../src/dns/record/field/quoted-strings.ts";
+import { joinStrings, parseStrings } from "../../src/dns/record/fields.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { RecordSettings, ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import type { Neighbour } from "../../src/dns/rules/conflict.ts";

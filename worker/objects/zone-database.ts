@@ -6,11 +6,11 @@
 import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
-import { isLaterSerial, nextSerial } from "../../src/dns/record/soa.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 import type { PublicationQueue } from "../../src/dns/replication/publication-queue.ts";
 import { netChange, type Publication } from "../../src/dns/replication/publication.ts";
 import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
+import { isLaterSerial, nextSerial } from "../../src/dns/wire/numbers.ts";
 import { isolateZones, publicationQueue } from "../replication/replicas.ts";
 import type { Env } from "./object-call.ts";
 import { RecordTable } from "./record-table.ts";

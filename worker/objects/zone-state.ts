@@ -1,6 +1,5 @@
 /** What the database of a zone has besides records: the state, and the log of changes. */
 import type { ZoneHead } from "../../src/dns/answer/zone-data.ts";
-import { nextSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";
 import {
   groupSteps,
@@ -15,6 +14,7 @@ import {
   type SettingName,
   type SettingState,
 } from "../../src/dns/rules/zone-settings.ts";
+import { nextSerial } from "../../src/dns/wire/numbers.ts";
 
 /** What a zone is created with and keeps. */
 export interface ZoneIdentity {

@@ -6,7 +6,7 @@
  * (`src/base/undo-journal.ts`).
  */
 import { UndoJournal } from "../../src/base/undo-journal.ts";
-import type { SignatureFault } from "../../src/dns/dnssec/signature-fault.ts";
+import type { SignatureFault } from "../../src/dns/dnssec/zone-signing.ts";
 
 class ZoneTestSession {
   /** The id of this test run; empty until a test opens a layer. */

@@ -12,7 +12,7 @@ import {
   type Problem,
 } from "../../src/dns/record/problem.ts";
 import { isInZone } from "../../src/dns/record/record-name.ts";
-import { recordType } from "../../src/dns/record/registry.ts";
+import { recordType } from "../../src/dns/record/types.ts";
 import {
   annotationDates,
   isSameDraft,

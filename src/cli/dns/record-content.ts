@@ -9,9 +9,9 @@ import { nearest } from "../../base/nearest.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ApiRecord } from "../../dns/client/api-client.ts";
 import type { RdataRequest, RecordType } from "../../dns/record/record-type.ts";
-import { recordType, recordTypes } from "../../dns/record/registry.ts";
+import { recordType, recordTypes } from "../../dns/record/types.ts";
 import { ScanError, splitTokens, type Token } from "../../dns/record/tokens.ts";
-import { isTextKind, textKinds } from "../../dns/record/txt.ts";
+import { isTextKind, textKinds } from "../../dns/record/mail-policy.ts";
 import { UsageError } from "../command.ts";
 import { contentText } from "./record-text.ts";
 

@@ -5,10 +5,10 @@ import { connect, isIP, isIPv6 } from "node:net";
 import { nearest } from "../../base/nearest.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ServerAddress } from "../config/dns-table.ts";
-import { parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
+import { parseIpv4, parseIpv6 } from "../record/ip-address.ts";
 import { typeCode, typeName } from "../record/presentation.ts";
-import { toAsciiName } from "../record/punycode.ts";
-import { recordTypes } from "../record/registry.ts";
+import { toAsciiName } from "../record/record-name.ts";
+import { recordTypes } from "../record/types.ts";
 import { WireError } from "../wire/bytes.ts";
 import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { encodeName } from "../wire/name.ts";
@@ -35,7 +35,13 @@ const udpMilliseconds = 2_000;
 const tcpMilliseconds = 10_000;
 export const httpsMilliseconds = 10_000;
 
-const edns = { udpBytesMax: udpPayloadBytesMax, version: 0, dnssecOk: false, options: [] };
+const edns = {
+  udpBytesMax: udpPayloadBytesMax,
+  version: 0,
+  dnssecOk: false,
+  compactOk: false,
+  options: [],
+};
 
 export interface AskOptions {
   readonly tcp?: boolean;

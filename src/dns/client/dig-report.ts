@@ -1,13 +1,11 @@
 /** The reply of a name server as `ledge dns dig` shows it: an answer as a zone file, with everything else in comments. */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { formatTable } from "../../base/format.ts";
-import { keyTag } from "../dnssec/key-tag.ts";
 import { decodeSignature, signatureAlgorithm, signedOctets } from "../dnssec/signature.ts";
-import { keySigningFlags } from "../dnssec/zone-signing.ts";
+import { keySigningFlags, keyTagOf } from "../dnssec/zone-signing.ts";
 import { formatData } from "../record/presentation.ts";
 import type { Message } from "../wire/message.ts";
-import { textKey } from "../wire/name-key.ts";
-import { encodeName, formatName } from "../wire/name.ts";
+import { encodeName, formatName, textKey } from "../wire/name.ts";
 import { rcodeName, typeCodes } from "../wire/numbers.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
 import { nameOfType, type AskedQuestion, type DnsReply } from "./ask-server.ts";
@@ -182,7 +180,7 @@ export async function checkSignatures(
       const signer = formatName(fields.signerName);
       const keys = keysByZone.get(signer) ?? (await fetchKeys(signer));
       keysByZone.set(signer, keys);
-      const key = keys.find(({ data }) => keyTag(data) === fields.keyTag);
+      const key = keys.find(({ data }) => keyTagOf(data) === fields.keyTag);
       const { typeCovered, inceptionSeconds, expirationSeconds } = fields;
       checked.push({
         owner: record.name,

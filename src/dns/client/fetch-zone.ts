@@ -6,7 +6,7 @@ import { IncomingZone, TransferError } from "../transfer/incoming.ts";
 import { WireError } from "../wire/bytes.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
-import { signMessage, type Hmac, type TsigKey } from "../wire/tsig-mac.ts";
+import { signMessage, type Hmac, type TsigKey } from "../wire/tsig.ts";
 import { encodeQuery, exchangeTcp } from "./ask-server.ts";
 
 const idleMillisecondsDefault = 10_000;

@@ -14,7 +14,7 @@ import {
 import type { QuerySource } from "../answer/query.ts";
 import type { Responder, ResponderResult, TransferRequest } from "../answer/responder.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
-import type { SignatureRequest } from "../dnssec/signature-cache.ts";
+import type { SignatureRequest } from "../dnssec/answer-signer.ts";
 import type { SigningKey } from "../dnssec/zone-signing.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";
 

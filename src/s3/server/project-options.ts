@@ -1,6 +1,6 @@
 /** The options of the server for a project: its buckets, its credentials and its rules. */
 import { join } from "node:path";
-import { stateFolder } from "../../base/state-folder.ts";
+import { stateFolder } from "../../state/folder.ts";
 import type { BucketBinding, ProjectConfig } from "../../config/read-config.ts";
 import type { ProjectS3 } from "../../config/s3-table.ts";
 import type { CorsRule } from "../cors-rules.ts";
