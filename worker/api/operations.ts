@@ -95,7 +95,6 @@ const accountRoutes: Readonly<Record<string, Handlers>> = {
   /** The addresses of the platform, for firewalls of origins. */
   "/ips": {
     async GET({ config: { platformAddresses: addresses } }) {
-      const isIpv4 = (address: string): boolean => parseIpv4(address) !== null;
       return replyWith({
         ipv4_cidrs: addresses.filter(isIpv4).map((address) => `${address}/32`),
         ipv6_cidrs: addresses.filter((address) => !isIpv4(address)).map((each) => `${each}/128`),
@@ -104,6 +103,10 @@ const accountRoutes: Readonly<Record<string, Handlers>> = {
     },
   },
 };
+
+function isIpv4(address: string): boolean {
+  return parseIpv4(address) !== null;
+}
 
 function describeAccount({ id, name }: Account): Record<string, unknown> {
   return { id, name, type: "standard", settings: { enforce_twofactor: false }, created_on: null };

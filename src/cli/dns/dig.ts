@@ -1,12 +1,6 @@
 /** `ledge dns dig` */
-import {
-  type AskedQuestion,
-  parseQuestion,
-  QuestionError,
-  fetchReasons,
-  timeQuestion,
-} from "../../dns/client/ask-server.ts";
-import { digJson, digText } from "../../dns/client/dig-report.ts";
+import { type AskedQuestion, parseQuestion, QuestionError } from "../../dns/client/ask-server.ts";
+import { fetchReasons, timeQuestion, digJson, digText } from "../../dns/client/dig.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { textOption } from "../options.ts";
 import { print } from "../output.ts";

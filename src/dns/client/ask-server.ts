@@ -1,4 +1,7 @@
-/** One question to one server: by UDP, by TCP when the answer is truncated (RFC 7766), or by HTTPS. */
+/**
+ * One question to one server: by UDP, by TCP when the answer is truncated (RFC 7766), or by HTTPS. A
+ * person gives the question as words: a name or an address, and a type.
+ */
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { connect, isIP, isIPv6 } from "node:net";
@@ -14,7 +17,6 @@ import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wir
 import { encodeName } from "../wire/name.ts";
 import { classCodes, typeCodes } from "../wire/numbers.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
-import { checkSignatures, type DigResult } from "./dig-report.ts";
 
 export interface AskedQuestion {
   readonly name: string;
@@ -179,8 +181,6 @@ function noAnswerError({ host, port }: ServerAddress, reason: string): UserError
   );
 }
 
-/** A question in the words of a person: a name or an address, and a type. */
-
 /** The words are no question. */
 export class QuestionError extends UserError {}
 
@@ -220,9 +220,7 @@ function reverseName(address: string): string {
   return `${Array.from(digits).toReversed().join(".")}.ip6.arpa`;
 }
 
-/** Names of all record types that occur in zones, including types that the record API lacks. */
-
-/** From IANA's registry of DNS parameters. */
+/** Types that occur in zones and that the record API lacks, from IANA's registry of DNS parameters. */
 const otherTypeCodes: Readonly<Record<string, number>> = {
   RP: 17,
   AFSDB: 18,
@@ -238,7 +236,7 @@ const otherTypeCodes: Readonly<Record<string, number>> = {
 };
 const otherTypes = new Map(Object.entries(otherTypeCodes).map(([name, code]) => [code, name]));
 
-export const otherTypeNames: readonly string[] = Object.keys(otherTypeCodes);
+const otherTypeNames: readonly string[] = Object.keys(otherTypeCodes);
 
 /** The name, or `TYPE` and the number. */
 export function nameOfType(code: number): string {
@@ -246,72 +244,6 @@ export function nameOfType(code: number): string {
 }
 
 /** Returns `null` when the word is not a type. */
-export function codeOfType(word: string): number | null {
+function codeOfType(word: string): number | null {
   return otherTypeCodes[word.toUpperCase()] ?? typeCode(word);
-}
-
-/** The reply of a name server with its time and the state of its signatures, and the rules behind it. */
-
-/**
- * Asks the question, and measures the time until the answer arrives.
- *
- * @param server a name server, or the URL of an API, which answers over HTTPS
- * @throws UserError when no answer arrives
- */
-export async function timeQuestion(
-  question: AskedQuestion,
-  server: ServerAddress | string,
-  options: AskOptions,
-): Promise<Omit<DigResult, "reasons">> {
-  const ask = (asked: AskedQuestion) =>
-    typeof server === "string"
-      ? askHttps(asked, server, options)
-      : askServer(asked, server, options);
-  const start = performance.now();
-  const reply = await ask(question);
-  const milliseconds = Math.round(performance.now() - start);
-  const fetchKeys = async (name: string) => {
-    const { message } = await ask({ name, type: typeCodes.DNSKEY });
-    return message.answers.filter(({ type }) => type === typeCodes.DNSKEY);
-  };
-  const nowSeconds = Math.floor(Date.now() / 1000);
-  const signatures = options.dnssec
-    ? await checkSignatures(reply.message, fetchKeys, nowSeconds)
-    : null;
-  return { question, reply, server: serverText(server), milliseconds, signatures };
-}
-
-function serverText(server: ServerAddress | string): string {
-  if (typeof server === "string") return new URL(server).host;
-  const { host, port } = server;
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/**
- * Asks the API for the rules of the same answer; `null` when the server does not name them.
- *
- * @param url of the record API
- */
-export async function fetchReasons(
-  { name, type }: AskedQuestion,
-  url: string,
-  { dnssec = false }: AskOptions,
-): Promise<DigResult["reasons"]> {
-  const address = new URL("/dns-query", url);
-  address.search = new URLSearchParams({
-    name,
-    type: String(type),
-    explain: "true",
-    ...(dnssec && { do: "true" }),
-  }).toString();
-  try {
-    const response = await fetch(address, {
-      headers: { accept: "application/dns-json" },
-      signal: AbortSignal.timeout(httpsMilliseconds),
-    });
-    const { Reasons = null } = (await response.json()) as { Reasons?: DigResult["reasons"] };
-    return Reasons;
-  } catch {
-    return null;
-  }
 }

@@ -53,8 +53,7 @@ function explainFailure(error: unknown, what: string): unknown {
   return new UserError(`${what}: ${code}. Is a name server running there?`, { cause: error });
 }
 
-/** TSIG with Node's HMAC and the system's clock. */
-
+/** TSIG with Node's HMAC. */
 export const hmac: Hmac = (algorithm, secret, data) =>
   new Uint8Array(createHmac(algorithm.replace("hmac-", ""), secret).update(data).digest());
 
@@ -68,6 +67,5 @@ export function signNow(
   key: TsigKey,
   priorMac?: Uint8Array,
 ): { bytes: Uint8Array; mac: Uint8Array } {
-  const prior = priorMac === undefined ? {} : { priorMac };
-  return signMessage(bytes, { key, hmac, nowSeconds: nowSeconds(), ...prior });
+  return signMessage(bytes, { key, hmac, nowSeconds: nowSeconds(), priorMac });
 }

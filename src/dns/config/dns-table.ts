@@ -58,7 +58,7 @@ export interface ProjectDns {
   readonly binding?: string;
 }
 
-export interface ListenConfig {
+interface ListenConfig {
   readonly hosts: readonly string[];
   /** `true` for the default hosts: those that the machine lacks are left out. */
   readonly hostsOptional: boolean;

@@ -119,6 +119,16 @@ it("answers a head that has arrived in time, after a stall of the process", asyn
   expect(await text(client)).toMatch(/\r\n\r\nok$/);
 });
 
+/** The end of the certificate that a new connection gets. */
+async function certificateEnd(port: number): Promise<Date> {
+  // OpenSSL reads the real clock, for which the certificates of this test are from the future.
+  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+  await once(socket, "secureConnect");
+  const { valid_to: end } = socket.getPeerCertificate();
+  socket.destroy();
+  return new Date(end);
+}
+
 describe("openHttpsPort()", () => {
   const dayMilliseconds = 86_400_000;
   let lines: string[];
@@ -133,21 +143,11 @@ describe("openHttpsPort()", () => {
       names: [name],
       host: "127.0.0.1",
       port: 0,
-      log: (text) => lines.push(text),
+      log: (line) => lines.push(line),
       ...options,
     });
     onTestFinished(() => port.close());
     return port;
-  }
-
-  /** The end of the certificate that a new connection gets. */
-  async function certificateEnd(port: number): Promise<Date> {
-    // OpenSSL reads the real clock, for which the certificates of this test are from the future.
-    const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
-    await once(socket, "secureConnect");
-    const { valid_to: end } = socket.getPeerCertificate();
-    socket.destroy();
-    return new Date(end);
   }
 
   it("renews the certificate of a running server 30 days before its end", async () => {

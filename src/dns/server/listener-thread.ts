@@ -158,5 +158,5 @@ parentPort!.on("message", async ({ method, argument }: ThreadCall) => {
     const { message, code } = error as NodeJS.ErrnoException;
     reply = { error: { message, code } };
   }
-  parentPort!.postMessage(reply);
+  parentPort!.postMessage(reply, []);
 });

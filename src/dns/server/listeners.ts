@@ -133,7 +133,7 @@ async function call<Method extends keyof ThreadCalls>(
       thread.off("exit", fail);
       resolve(received);
     });
-    thread.postMessage({ method, argument });
+    thread.postMessage({ method, argument }, []);
   });
   if ("result" in reply) return reply.result as Awaited<ReturnType<ThreadCalls[Method]>>;
   const { message, code } = reply.error;

@@ -218,15 +218,14 @@ function serveTcp(
   let unanswered = 0;
   let hasEnded = false;
 
+  const isBehind = (): boolean =>
+    socket.writableLength >= unsentBytesMax || unanswered >= unansweredMax;
+
   /** Handles queries while the client keeps up. `drain` and late responses continue the work. */
   const work = (): void => {
     if (socket.destroyed) return;
     socket.cork();
-    while (
-      queries !== null &&
-      socket.writableLength < unsentBytesMax &&
-      unanswered < unansweredMax
-    ) {
+    while (queries !== null && !isBehind()) {
       const { value: query, done } = queries.next();
       if (done === true) queries = null;
       else answer(query);

@@ -1,6 +1,11 @@
-/** The reply of a name server as `ledge dns dig` shows it: an answer as a zone file, with everything else in comments. */
+/**
+ * A question as `ledge dns dig` asks it, and the reply as the command shows it: an answer as a zone
+ * file, with everything else in comments.
+ */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
+import { isIPv6 } from "node:net";
 import { formatTable } from "../../base/format.ts";
+import type { ServerAddress } from "../config/dns-table.ts";
 import { decodeSignature, signatureAlgorithm, signedOctets } from "../dnssec/signature.ts";
 import { keySigningFlags, keyTagOf } from "../dnssec/zone-signing.ts";
 import { formatData } from "../record/presentation.ts";
@@ -8,7 +13,15 @@ import type { Message } from "../wire/message.ts";
 import { encodeName, formatName, textKey } from "../wire/name.ts";
 import { rcodeName, typeCodes } from "../wire/numbers.ts";
 import type { ResourceRecord } from "../wire/resource-record.ts";
-import { nameOfType, type AskedQuestion, type DnsReply } from "./ask-server.ts";
+import {
+  askHttps,
+  askServer,
+  httpsMilliseconds,
+  nameOfType,
+  type AskedQuestion,
+  type AskOptions,
+  type DnsReply,
+} from "./ask-server.ts";
 
 export interface DigResult {
   readonly question: AskedQuestion;
@@ -48,6 +61,70 @@ function flagsOf(message: Message): string[] {
 
 function absolute(name: string): string {
   return name === "." ? name : `${name}.`;
+}
+
+/**
+ * Asks the question, and measures the time until the answer arrives.
+ *
+ * @param server a name server, or the URL of an API, which answers over HTTPS
+ * @throws UserError when no answer arrives
+ */
+export async function timeQuestion(
+  question: AskedQuestion,
+  server: ServerAddress | string,
+  options: AskOptions,
+): Promise<Omit<DigResult, "reasons">> {
+  const ask = (asked: AskedQuestion) =>
+    typeof server === "string"
+      ? askHttps(asked, server, options)
+      : askServer(asked, server, options);
+  const start = performance.now();
+  const reply = await ask(question);
+  const milliseconds = Math.round(performance.now() - start);
+  const fetchKeys = async (name: string) => {
+    const { message } = await ask({ name, type: typeCodes.DNSKEY });
+    return message.answers.filter(({ type }) => type === typeCodes.DNSKEY);
+  };
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const signatures = options.dnssec
+    ? await checkSignatures(reply.message, fetchKeys, nowSeconds)
+    : null;
+  return { question, reply, server: serverText(server), milliseconds, signatures };
+}
+
+function serverText(server: ServerAddress | string): string {
+  if (typeof server === "string") return new URL(server).host;
+  const { host, port } = server;
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/**
+ * Asks the API for the rules of the same answer; `null` when the server does not name them.
+ *
+ * @param url of the record API
+ */
+export async function fetchReasons(
+  { name, type }: AskedQuestion,
+  url: string,
+  { dnssec = false }: AskOptions,
+): Promise<DigResult["reasons"]> {
+  const address = new URL("/dns-query", url);
+  address.search = new URLSearchParams({
+    name,
+    type: String(type),
+    explain: "true",
+    ...(dnssec && { do: "true" }),
+  }).toString();
+  try {
+    const response = await fetch(address, {
+      headers: { accept: "application/dns-json" },
+      signal: AbortSignal.timeout(httpsMilliseconds),
+    });
+    const { Reasons = null } = (await response.json()) as { Reasons?: DigResult["reasons"] };
+    return Reasons;
+  } catch {
+    return null;
+  }
 }
 
 export function digText(result: DigResult): string {
@@ -148,7 +225,7 @@ type SignatureVerdict =
   | "of an unknown key"
   | "of an algorithm that is not checked";
 
-export interface CheckedSignature {
+interface CheckedSignature {
   readonly owner: string;
   readonly typeCovered: number;
   readonly keyTag: number;
@@ -164,10 +241,8 @@ export interface CheckedSignature {
 const keyOffset = 4;
 const coordinateBytes = 32;
 
-/**
- * @param fetchKeys resolves to the DNSKEY records of a zone
- */
-export async function checkSignatures(
+/** @param fetchKeys resolves to the DNSKEY records of a zone */
+async function checkSignatures(
   { answers, authorities }: Message,
   fetchKeys: (zone: string) => Promise<readonly ResourceRecord[]>,
   nowSeconds: number,
@@ -203,7 +278,7 @@ function roleOf(dnskey: Uint8Array): "KSK" | "ZSK" {
 
 function judge(
   record: ResourceRecord,
-  section: readonly ResourceRecord[],
+  others: readonly ResourceRecord[],
   dnskey: Uint8Array | undefined,
   nowSeconds: number,
 ): SignatureVerdict {
@@ -211,7 +286,7 @@ function judge(
   if (dnskey === undefined) return "of an unknown key";
   if (fields.algorithm !== signatureAlgorithm) return "of an algorithm that is not checked";
   const owner = textKey(record.name);
-  const data = section
+  const data = others
     .filter(({ name, type }) => type === fields.typeCovered && textKey(name) === owner)
     .map((each) => each.data);
   const set = { owner: encodeName(record.name), type: fields.typeCovered, data };
