@@ -2,9 +2,8 @@
 import { type AskedQuestion, parseQuestion, QuestionError } from "../../dns/client/ask-server.ts";
 import { fetchReasons, timeQuestion, digJson, digText } from "../../dns/client/dig.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
-import { textOption } from "../options.ts";
 import { print } from "../output.ts";
-import { resolveServer, serverOptions, withDns } from "./dns-session.ts";
+import { resolveServer, serverOptions, withDns } from "./session.ts";
 
 export const dig: LeafCommand = {
   name: "dig",
@@ -36,10 +35,10 @@ export const dig: LeafCommand = {
   async run(invocation) {
     const question = readQuestion(invocation.arguments as [string, string?]);
     const options = {
-      tcp: invocation.options["tcp"] === true,
-      dnssec: invocation.options["dnssec"] === true,
+      tcp: invocation.flag("tcp"),
+      dnssec: invocation.flag("dnssec"),
     };
-    const otherServer = textOption(invocation, "server");
+    const otherServer = invocation.text("server");
     const result =
       otherServer === undefined
         ? await withDns(
