@@ -10,8 +10,7 @@
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { clientHeader, scriptClient, requestIdHeader } from "../src/dns/rules/api-call.ts";
-import { faultControlPath } from "./api/fault-control.ts";
-import { layersPath, type LayerRequest } from "./api/layer-control.ts";
+import { layersPath, type LayerRequest } from "./api/controls.ts";
 
 interface ProxyEnv {
   /** The endpoint of the owner. */
@@ -40,7 +39,7 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
   }
 
   async setFaults(faults: unknown): Promise<void> {
-    const response = await this.#send(faultControlPath, {
+    const response = await this.#send("/ledge/faults", {
       method: "PUT",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ faults }),

@@ -1,7 +1,8 @@
 /** Authentication of a request, and what its credentials allow. */
-import { emailPattern, keyPattern, tokenPattern, type Zone } from "../../src/dns/rules/zone.ts";
 import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/zone.ts";
+import type { Zone } from "../../src/dns/rules/zone.ts";
 
 export interface Access {
   /** `null` for the owner, who authenticates with the key. */

@@ -13,7 +13,7 @@ export interface Zone {
   readonly createdOn: string;
   readonly modifiedOn: string;
   /** Later than every serial that a zone of this name had. */
-  readonly firstSerial?: number;
+  readonly firstSerial: number;
 }
 
 const zoneTypes = ["full", "partial", "secondary", "internal"];
