@@ -11,7 +11,7 @@ import { claimFolder } from "../../base/folder-claim.ts";
 import { FolderOwner, readOwnerRecord } from "../../base/folder-owner.ts";
 import { hasRuntimeSockets, socketPath } from "../../base/folder-sockets.ts";
 import { RunRecords } from "../../base/run-records.ts";
-import { removeDeletedBuckets } from "./bucket-folders.ts";
+import { removeDeletedBuckets } from "./store-files.ts";
 import { requireUsableFolder, storeNeeds } from "../../base/usable-folder.ts";
 import { UserError } from "../../base/user-error.ts";
 
