@@ -7,7 +7,7 @@ import { crcOf } from "../../src/store/core/crc.ts";
 import { StoreError } from "../../src/store/core/errors.ts";
 import { decodeObject } from "../../src/store/core/object-encoding.ts";
 import type { UploadChecksum } from "../../src/store/core/operations.ts";
-import type { FoundObject } from "../../src/store/node/client-bucket.ts";
+import type { FoundObject } from "../../src/store/node/bucket.ts";
 import { bytesOf, sameBytes } from "../support/bytes.ts";
 import { shareStoreClient } from "./support/shared-store-client.ts";
 import { chunksOf, description, readAll } from "./support/store-client.ts";

@@ -5,6 +5,7 @@ import { counted, formatBytes } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
 import type { BucketReport, Damage } from "../../store/node/check/check-bucket.ts";
 import type { RemoteReport } from "../../store/node/check/check-remote.ts";
+import { withCleanup } from "../cleanup.ts";
 import { exitCode, type LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
@@ -56,7 +57,6 @@ export const check: LeafCommand = {
         );
       }
       if (words.length > 0 && remotes.length > 0) {
-        const { checkRemotes } = await import("./check-remotes.ts");
         remoteReports.push(...(await checkRemotes(remotes, (bytes) => progress.add(bytes))));
       }
     } finally {
@@ -75,6 +75,31 @@ export const check: LeafCommand = {
     return isDamaged ? exitCode.failed : exitCode.done;
   },
 };
+
+/** @throws UserError for a bucket that cannot be read */
+async function checkRemotes(
+  buckets: readonly KnownBucket[],
+  onObject: (bytes: number) => void,
+): Promise<RemoteReport[]> {
+  const [{ checkRemote }, { asUserError }, { RemoteBuckets }] = await Promise.all([
+    import("../../store/node/check/check-remote.ts"),
+    import("../../store/node/bucket-objects.ts"),
+    import("../../store/node/remote-buckets.ts"),
+  ]);
+  const opened = new RemoteBuckets();
+  return withCleanup(
+    async () => {
+      const reports: RemoteReport[] = [];
+      for (const { bucketName, remote } of buckets) {
+        if (remote === undefined) continue;
+        const bucket = opened.bucket(bucketName, remote);
+        reports.push(await asUserError(checkRemote(bucket, onObject)));
+      }
+      return reports;
+    },
+    () => opened.close(),
+  );
+}
 
 const putAgain =
   "Put each damaged object again, or delete it: ledge store put, ledge store delete.";
@@ -137,7 +162,7 @@ function damageLine({ key, problem }: Damage): string {
 /** workerd's own database, which holds the times at which buckets are woken. */
 async function otherDamages({ folder }: StoreProject): Promise<Damage[]> {
   const { databaseFolder, integrityProblems, openDatabaseFile } =
-    await import("../../store/node/check/database-file.ts");
+    await import("../../store/node/store-files.ts");
   const path = join(databaseFolder(folder), "metadata.sqlite");
   if (!existsSync(path)) return [];
   let problems: string[];

@@ -3,8 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { counted, formatBytes } from "../../base/format.ts";
 import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/blob-name.ts";
-import { readDatabaseId } from "../../store/node/check/database-file.ts";
-import { removePartialFiles } from "../../store/node/partial-files.ts";
+import { readDatabaseId, removePartialFiles } from "../../store/node/store-files.ts";
 import { storeRuns } from "../../store/node/store-owner.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
@@ -30,13 +29,12 @@ export const collectGarbage: LeafCommand = {
       for (const { bucketName, remote } of project.buckets) {
         // The service of a remote bucket has no files of a runtime.
         if (remote !== undefined) continue;
-        const bucket = store.owned(bucketName);
         // A bucket that cannot be opened collects nothing. A read says why.
-        await bucket.head("-");
-        await bucket.collectGarbage();
+        await store.bucket(bucketName).call({ method: "head", key: "-" });
+        await store.local().collectGarbage(bucketName);
         if (invocation.options["lost"] !== true) continue;
         await removeForeignMarks(project, bucketName);
-        await bucket.collectGarbage();
+        await store.local().collectGarbage(bucketName);
       }
       await removePartialFiles(join(project.folder, "blobs"), join(project.folder, "runs"));
       const kept = new Set((await abandonedFiles(project)).map(({ name }) => name));

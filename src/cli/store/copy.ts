@@ -1,6 +1,7 @@
 /** `ledge store cp` */
 import { formatBytes } from "../../base/format.ts";
 import { ByteProgress } from "../../base/progress.ts";
+import { copyAcross } from "../../store/node/bucket-objects.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
@@ -31,17 +32,15 @@ export const copy: LeafCommand = {
       const from = store.bucket(source.bucket);
       const bucket = store.bucket(target.bucket);
       let progress: ByteProgress | undefined;
-      const record = await bucket
-        .copy({
-          key: target.key,
-          from: { bucket: from, key: source.key },
-          ...(storageClass !== undefined && { storageClass }),
-          onBytes: (count, size) => {
-            progress ??= new ByteProgress(target.key, size);
-            progress.moveTo(count);
-          },
-        })
-        .finally(() => progress?.end());
+      const record = await copyAcross({
+        from: { bucket: from, key: source.key },
+        to: { bucket, key: target.key },
+        storageClass,
+        onBytes: (count, size) => {
+          progress ??= new ByteProgress(target.key, size);
+          progress.moveTo(count);
+        },
+      }).finally(() => progress?.end());
       if (record === null) throw objectNotFound(source);
       print(
         invocation,

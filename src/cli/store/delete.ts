@@ -1,7 +1,8 @@
 /** `ledge store delete` */
 import { counted } from "../../base/format.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
-import type { CommandBucket } from "../../store/node/command-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import { headObject, listPages } from "../../store/node/bucket-objects.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
@@ -53,7 +54,7 @@ async function deleteKeys(
   let deleted = 0;
   for (const { bucket, key } of objects) {
     // A damaged object cannot be read, and can be deleted.
-    const exists = await bucket.head(key).then(
+    const exists = await headObject(bucket, key).then(
       (object) => object !== null,
       () => true,
     );
@@ -66,12 +67,12 @@ async function deleteKeys(
 
 /** Deletes the objects with a prefix and returns their number. A dry run only counts them. */
 export async function deletePrefix(
-  bucket: CommandBucket,
+  bucket: Bucket,
   prefix: string,
   dryRun: boolean,
 ): Promise<number> {
   let deleted = 0;
-  for await (const { objects } of bucket.list({ prefix })) {
+  for await (const { objects } of listPages(bucket, { prefix })) {
     const keys = objects.map(({ key }) => key);
     deleted += keys.length;
     if (dryRun) continue;

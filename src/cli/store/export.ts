@@ -9,7 +9,8 @@
 import { join, resolve } from "node:path";
 import { Progress } from "../../base/progress.ts";
 import type { ObjectRecord } from "../../store/core/operations.ts";
-import type { CommandBucket } from "../../store/node/command-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import { fetchObject, firstPartBytes, listPages } from "../../store/node/bucket-objects.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
@@ -52,7 +53,7 @@ export const exportObjects: LeafCommand = {
 
 async function exportInto(
   folder: FolderWriter,
-  bucket: CommandBucket,
+  bucket: Bucket,
   prefix: string,
   progress: Progress,
 ): Promise<TransferResult> {
@@ -76,7 +77,7 @@ async function exportInto(
       // The object may have been replaced or deleted since it was listed.
       const exported = isUnchanged
         ? object
-        : await bucket.get(object.key, async (fetched) => {
+        : await fetchObject(bucket, object.key, async (fetched) => {
             await folder.write(path, fetched);
             return fetched.object;
           });
@@ -92,8 +93,8 @@ async function exportInto(
 }
 
 /** Assigns paths in the order of keys, so that each export assigns the same paths. */
-async function* exportedFiles(bucket: CommandBucket, prefix: string, paths: FilePaths) {
-  for await (const { objects } of bucket.list({ prefix })) {
+async function* exportedFiles(bucket: Bucket, prefix: string, paths: FilePaths) {
+  for await (const { objects } of listPages(bucket, { prefix })) {
     for (const object of objects) yield { object, path: paths.pathOf(object.key) };
   }
 }
@@ -102,14 +103,11 @@ async function* exportedFiles(bucket: CommandBucket, prefix: string, paths: File
  * The size of the first part of an object that was uploaded in parts. All parts have this size but the
  * last.
  */
-async function partBytesOf(
-  bucket: CommandBucket,
-  object: ObjectRecord,
-): Promise<number | undefined> {
+async function partBytesOf(bucket: Bucket, object: ObjectRecord): Promise<number | undefined> {
   // Only an upload in parts has no md5.
   if (object.checksums.md5 !== undefined) return undefined;
   // The object may have been replaced since it was exported.
-  const bytes = await bucket.firstPartBytes(object);
+  const bytes = await firstPartBytes(bucket, object);
   return bytes === null ? undefined : Math.max(bytes, 1);
 }
 

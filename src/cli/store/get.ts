@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { formatBytes } from "../../base/format.ts";
 import { ByteProgress } from "../../base/progress.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { FetchedObject } from "../../store/node/command-bucket.ts";
+import { fetchObject, type FetchedObject } from "../../store/node/bucket-objects.ts";
 import { withTemporaryPath } from "../cleanup.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
@@ -41,7 +41,7 @@ export const get: LeafCommand = {
     }
     await withStore(invocation, async (store) => {
       const bucket = store.bucket(address.bucket);
-      const object = await bucket.get(key, async (fetched) => {
+      const object = await fetchObject(bucket, key, async (fetched) => {
         await (target === "-" ? printObject(fetched) : saveObject(resolve(target), fetched));
         return fetched.object;
       });

@@ -1,5 +1,6 @@
 /** `ledge store head` */
 import { formatTable } from "../../base/format.ts";
+import { headObject } from "../../store/node/bucket-objects.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
@@ -17,7 +18,7 @@ export const head: LeafCommand = {
   async run(invocation) {
     const address = parseAddress(invocation.arguments[0] as string);
     await withStore(invocation, async (store) => {
-      const record = await store.bucket(address.bucket).head(address.key);
+      const record = await headObject(store.bucket(address.bucket), address.key);
       if (record === null) throw objectNotFound(address);
       const json = toObjectJson(record);
       print(invocation, json, formatTable(metadataRows(json)));

@@ -13,7 +13,8 @@ import type { ChecksumAlgorithm, Checksums } from "../../store/core/checksum.ts"
 import { validateKey } from "../../store/core/key.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
 import { allChecksums } from "../../store/core/s3-checksums.ts";
-import type { CommandBucket } from "../../store/node/command-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import { headObject, putFile } from "../../store/node/bucket-objects.ts";
 import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
@@ -107,18 +108,17 @@ async function* importedPaths(
 }
 
 async function importFile(
-  bucket: CommandBucket,
+  bucket: Bucket,
   object: ObjectDescription & { readonly key: string },
   path: string,
   entry: ManifestEntry | undefined,
 ): Promise<TransferOutcome> {
   checkKey(object.key);
   const content = FileContent.of(path);
-  const current = await bucket.head(object.key);
+  const current = await headObject(bucket, object.key);
   const exported = entry === undefined ? null : await exportedForm(entry, content);
   if (current !== null && (await isSame(current, content, object, exported))) return "unchanged";
-  if (exported === null) await bucket.put(object, content);
-  else await bucket.restore(object, content, exported.form);
+  await putFile(bucket, object, content, { form: exported?.form });
   return content.size;
 }
 

@@ -1,4 +1,5 @@
 /** `ledge store list` */
+import { listPages } from "../../store/node/bucket-objects.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions, textOption } from "../options.ts";
 import { print } from "../output.ts";
@@ -27,7 +28,8 @@ export const listObjects: LeafCommand = {
     const delimiter = textOption(invocation, "delimiter") ?? "";
     await withStore(invocation, async (store) => {
       // Each page is printed as it arrives: a listing may be larger than the memory.
-      for await (const { objects, prefixes } of store.bucket(word).list({ prefix, delimiter })) {
+      const pages = listPages(store.bucket(word), { prefix, delimiter });
+      for await (const { objects, prefixes } of pages) {
         for (const group of prefixes) {
           print(invocation, { prefix: group }, `${prefixColumns}  ${group}`);
         }

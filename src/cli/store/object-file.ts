@@ -5,7 +5,7 @@ import { open } from "node:fs/promises";
 import { lookup } from "mrmime";
 import { UserError } from "../../base/user-error.ts";
 import type { HttpMetadata } from "../../store/core/http-metadata.ts";
-import type { FetchedObject } from "../../store/node/command-bucket.ts";
+import type { FetchedObject } from "../../store/node/bucket-objects.ts";
 
 /** The metadata of a file with this name. Text files count as UTF-8. */
 export function guessMetadata(name: string): HttpMetadata {

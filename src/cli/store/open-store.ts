@@ -10,8 +10,8 @@ import { explain, pluginFolder, stateFolder } from "../../state/folder.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
 import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
 import { bucketFolder, bucketOfFolder } from "../../store/core/blob-name.ts";
-import type { CommandBucket } from "../../store/node/command-bucket.ts";
-import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import type { LocalBuckets } from "../../store/node/local-bucket.ts";
 import { withCleanup } from "../cleanup.ts";
 import type { Invocation } from "../command.ts";
 import { configSelection, textOption } from "../options.ts";
@@ -23,7 +23,7 @@ export interface StoreProject {
   readonly buckets: readonly KnownBucket[];
 }
 
-type OpenBucket = CommandBucket & { readonly known: KnownBucket };
+type OpenBucket = Bucket & { readonly known: KnownBucket };
 
 export interface OpenStore {
   readonly project: StoreProject;
@@ -34,44 +34,44 @@ export interface OpenStore {
   readonly bucket: (word: string) => OpenBucket;
   /** Opens the buckets that the words name; without words, all buckets. */
   readonly buckets: (words: readonly string[]) => OpenBucket[];
-  /** A bucket of the state folder, with what only the owner of the folder can do. */
-  readonly owned: (bucketName: string) => EndpointBucket;
+  /** The buckets of the state folder. */
+  readonly local: () => LocalBuckets;
 }
 
-/** The owner is asked, and a runtime started, only for buckets of the state folder. */
+/**
+ * The owner is asked, and a runtime started, only for buckets of the state folder.
+ *
+ * @throws UserError with the reason of the store, when a bucket refuses an operation
+ */
 export async function withStore<Result>(
   invocation: Invocation,
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
-  const [project, { CommandBucket: RemoteCommandBucket }, { LocalBuckets }, { RemoteBuckets }] =
+  const [project, { asUserError }, { LocalBuckets: OpenedBuckets }, { RemoteBuckets }] =
     await Promise.all([
       findProject(invocation),
-      import("../../store/node/command-bucket.ts"),
-      import("./local-buckets.ts"),
+      import("../../store/node/bucket-objects.ts"),
+      import("../../store/node/local-bucket.ts"),
       import("../../store/node/remote-buckets.ts"),
     ]);
-  const local = new LocalBuckets(project.folder);
+  let opened: LocalBuckets | undefined;
+  const local = () =>
+    (opened ??= new OpenedBuckets(project.folder, { clientName: "command line" }));
   const remotes = new RemoteBuckets();
-  const owned = (bucketName: string) => {
-    // The folder makes the bucket known to commands that run without this configuration.
-    makeFolder(blobFolder(project, bucketName), project.folder);
-    return local.bucket(bucketName);
-  };
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
     const { bucketName, remote } = known;
-    const opened =
-      remote === undefined
-        ? owned(bucketName)
-        : new RemoteCommandBucket(remotes.bucket(bucketName, remote));
-    return Object.assign(opened, { known });
+    if (remote !== undefined) return Object.assign(remotes.bucket(bucketName, remote), { known });
+    // The folder makes the bucket known to commands that run without this configuration.
+    makeFolder(blobFolder(project, bucketName), project.folder);
+    return Object.assign(local().bucket(bucketName), { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
   const buckets = (words: readonly string[]) => (words.length > 0 ? words : allNames).map(bucket);
   return withCleanup(
-    () => work({ project, bucket, buckets, owned }),
+    () => asUserError(work({ project, bucket, buckets, local })),
     async () => {
-      await local.close();
+      await opened?.close();
       await remotes.close();
     },
   );

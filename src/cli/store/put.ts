@@ -7,7 +7,8 @@ import { pipeline } from "node:stream/promises";
 import { formatBytes } from "../../base/format.ts";
 import { ByteProgress } from "../../base/progress.ts";
 import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/http-metadata.ts";
-import type { CommandBucket } from "../../store/node/command-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
+import { putFile } from "../../store/node/bucket-objects.ts";
 import { FileContent } from "../../store/node/file-content.ts";
 import { withTemporaryPath } from "../cleanup.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
@@ -61,7 +62,7 @@ export const put: LeafCommand = {
         custom,
         storageClass: storageClass ?? bucket.known.storageClass,
       };
-      const record = await withInputFile(file, (path) => putFile(bucket, description, path));
+      const record = await withInputFile(file, (path) => putShown(bucket, description, path));
       print(
         invocation,
         toObjectJson({ http, custom, ...record }),
@@ -100,15 +101,17 @@ async function withInputFile<Result>(
 }
 
 /** Puts a file, and shows the progress. */
-async function putFile(
-  bucket: CommandBucket,
-  object: Parameters<CommandBucket["put"]>[0],
+async function putShown(
+  bucket: Bucket,
+  object: Parameters<typeof putFile>[1],
   path: string,
-): ReturnType<CommandBucket["put"]> {
+): ReturnType<typeof putFile> {
   const content = FileContent.of(path);
   const progress = new ByteProgress(object.key, content.size);
   try {
-    return await bucket.put(object, content, (count) => progress.moveTo(count));
+    return await putFile(bucket, object, content, {
+      onBytes: (count) => progress.moveTo(count),
+    });
   } finally {
     progress.end();
   }

@@ -2,7 +2,7 @@
 import { counted } from "../../base/format.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import type { UploadReference } from "../../store/core/operations.ts";
-import type { CommandBucket } from "../../store/node/command-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { UsageError, exitCode, type LeafCommand } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { projectOptions } from "../options.ts";
@@ -62,12 +62,12 @@ export const reset: LeafCommand = {
   },
 };
 
-function question(buckets: readonly CommandBucket[]): string {
+function question(buckets: readonly Bucket[]): string {
   return `Delete everything in ${buckets.map(({ name }) => `"${name}"`).join(", ")}?`;
 }
 
 /** Returns the number of uploads. A dry run only counts them. */
-async function abortUploads(bucket: CommandBucket, dryRun: boolean): Promise<number> {
+async function abortUploads(bucket: Bucket, dryRun: boolean): Promise<number> {
   let count = 0;
   let after: UploadReference | undefined;
   for (;;) {
@@ -75,7 +75,7 @@ async function abortUploads(bucket: CommandBucket, dryRun: boolean): Promise<num
       method: "listUploads",
       prefix: "",
       limit: listLimitMax,
-      ...(after !== undefined && { after }),
+      after,
     });
     for (const { key, uploadId } of uploads) {
       if (!dryRun) await bucket.call({ method: "abortUpload", key, uploadId });

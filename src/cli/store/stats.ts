@@ -1,6 +1,7 @@
 /** `ledge store stats` */
-import { join } from "node:path";
+import { basename, dirname } from "node:path";
 import { formatBytes, formatTable } from "../../base/format.ts";
+import { databasePath } from "../../store/node/store-files.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
@@ -40,10 +41,10 @@ export const stats: LeafCommand = {
 };
 
 /** The database and the blobs, including blobs that no object refers to any more. */
-async function bytesOnDisk({ project, owned }: OpenStore, bucketName: string): Promise<number> {
-  const databaseName = await owned(bucketName).databaseName();
+async function bytesOnDisk({ project }: OpenStore, bucketName: string): Promise<number> {
+  const path = databasePath(project.folder, bucketName);
   const blobs = await filesIn(blobFolder(project, bucketName));
-  const databases = await filesIn(join(project.folder, "databases", "ledge-store-bucket"));
-  const database = databases.filter(({ name }) => name.startsWith(`${databaseName}.`));
+  const databases = await filesIn(dirname(path));
+  const database = databases.filter(({ name }) => name.startsWith(basename(path)));
   return [...blobs, ...database].reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -6,7 +6,7 @@ import { persistPath } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ProjectRemote } from "../../config/remotes.ts";
 import { usedRemotes } from "../../config/used-remotes.ts";
-import { RunningChecksums } from "../../store/node/running-checksums.ts";
+import { RunningChecksums } from "../../store/node/written-content.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
 import type { CorsRule } from "../cors-rules.ts";
 import type { S3Credentials } from "../../http/signature.ts";

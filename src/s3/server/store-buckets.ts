@@ -1,7 +1,7 @@
 /** The buckets of a store, for the verbs: each with its settings of the configuration. */
 import type { ChecksumAlgorithm } from "../../store/core/checksum.ts";
 import type { Content } from "../../store/core/operations.ts";
-import type { ClientBucket, FoundObject as StoredObject } from "../../store/node/client-bucket.ts";
+import type { Bucket, FoundObject as StoredObject } from "../../store/node/bucket.ts";
 import type { StoreClient } from "../../store/node/store-client.ts";
 import type { CorsRule } from "../cors-rules.ts";
 import type { BucketRecord, CopiedObject, S3Bucket, S3Buckets } from "../s3-bucket.ts";
@@ -48,9 +48,9 @@ class ServedBucket implements S3Bucket {
   readonly call: S3Bucket["call"];
   readonly get: S3Bucket["get"];
   readonly write: S3Bucket["write"];
-  readonly #stored: ClientBucket;
+  readonly #stored: Bucket;
 
-  constructor(stored: ClientBucket, { isPublic, cors }: BucketSettings) {
+  constructor(stored: Bucket, { isPublic, cors }: BucketSettings) {
     this.#stored = stored;
     this.isPublic = isPublic;
     this.configuredCors = cors;
@@ -59,12 +59,7 @@ class ServedBucket implements S3Bucket {
     this.write = (body, options) => stored.write(body, options);
   }
 
-  copy(
-    { bucket, opened }: CopiedObject,
-    algorithms: readonly ChecksumAlgorithm[],
-  ): Promise<Content> {
-    // Both buckets are of one store: a verb finds them in the same way.
-    const source = (bucket as ServedBucket).#stored;
-    return this.#stored.copy({ bucket: source, opened: opened as StoredObject }, algorithms);
+  copy({ opened }: CopiedObject, algorithms: readonly ChecksumAlgorithm[]): Promise<Content> {
+    return this.#stored.copy(opened as StoredObject, algorithms);
   }
 }

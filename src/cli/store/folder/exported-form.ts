@@ -8,7 +8,7 @@ import {
   type Checksums,
   type S3ChecksumAlgorithm,
 } from "../../../store/core/checksum.ts";
-import type { StoredForm } from "../../../store/node/command-bucket.ts";
+import type { StoredForm } from "../../../store/node/bucket-objects.ts";
 import type { FileContent } from "../../../store/node/file-content.ts";
 import type { ManifestEntry } from "./manifest.ts";
 

@@ -4,7 +4,7 @@ import { lstatSync, mkdirSync, renameSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UserError } from "../../../base/user-error.ts";
-import type { FetchedObject } from "../../../store/node/command-bucket.ts";
+import type { FetchedObject } from "../../../store/node/bucket-objects.ts";
 import { withTemporaryPath } from "../../cleanup.ts";
 import { writeContent } from "../object-file.ts";
 import { partialFolder } from "../../../store/node/file-path.ts";

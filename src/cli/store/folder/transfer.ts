@@ -3,6 +3,7 @@ import { counted, formatBytes } from "../../../base/format.ts";
 import { mapConcurrent } from "../../../base/concurrency.ts";
 import type { Progress } from "../../../base/progress.ts";
 import { UserError } from "../../../base/user-error.ts";
+import { asUserError } from "../../../store/node/bucket-objects.ts";
 import { exitCode, type Invocation } from "../../command.ts";
 import { print, printRemark } from "../../output.ts";
 
@@ -29,7 +30,7 @@ export async function transferAll<Item>(
     progress,
   }: {
     readonly nameOf: (item: Item) => string;
-    /** @throws UserError when this item fails; other errors end the whole transfer */
+    /** @throws UserError or StoreError when this item fails; other errors end the whole transfer */
     readonly transfer: (item: Item) => Promise<TransferOutcome>;
     readonly progress: Progress;
   },
@@ -37,7 +38,7 @@ export async function transferAll<Item>(
   const result: TransferResult = { transferred: 0, unchanged: 0, bytes: 0, failures: [] };
   await mapConcurrent(items, concurrencyMax, async (item) => {
     try {
-      const outcome = await transfer(item);
+      const outcome = await asUserError(transfer(item));
       if (outcome === "gone") return;
       if (outcome === "unchanged") result.unchanged++;
       else {
