@@ -10,7 +10,7 @@
 import { closeSync, fstatSync, openSync, read, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { BlobDamagedError } from "../core/blob-damage.ts";
+import { BlobDamagedError } from "../core/content.ts";
 import type { ContentSlice } from "../core/operations.ts";
 import { ReusedMemory } from "./written-content.ts";
 

@@ -6,10 +6,14 @@
  * large, and those whose channel has ended travel by requests.
  */
 import { connect, type Socket } from "node:net";
-import type { ChannelAnswer, ChannelRequest } from "../transport/channel-message.ts";
-import { decodeFrame, encodeFrame } from "../transport/frame.ts";
-import type { OutcomeMessage } from "../transport/message.ts";
-import { messageHead, upgradeRequest, WebSocketReader } from "../transport/web-socket.ts";
+import {
+  type ChannelAnswer,
+  type ChannelRequest,
+  decodeFrame,
+  encodeFrame,
+  type OutcomeMessage,
+} from "../client/message.ts";
+import { messageHead, upgradeRequest, WebSocketReader } from "../client/web-socket.ts";
 import { EndpointClosedError, silenceMilliseconds } from "./endpoint-connection.ts";
 
 /** Half of what workerd receives in one message, and more than the queue puts into most batches. */
@@ -72,7 +76,7 @@ interface WaitingRequest {
   readonly reject: (error: Error) => void;
 }
 
-/** The client's end of a channel to a bucket (`bucket/channel.ts`), for many batches at a time. */
+/** The client's end of a channel to a bucket (`bucket/call-recorder.ts`), for many batches at a time. */
 class BucketChannel {
   readonly #socket: Socket;
   readonly #reader = new WebSocketReader();

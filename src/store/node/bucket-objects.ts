@@ -1,22 +1,20 @@
 /** What commands do with the objects of any bucket: content of any size comes from files and goes to them. */
 import { UserError } from "../../base/user-error.ts";
 import { damagedText } from "../client/failure.ts";
-import { BlobDamagedError } from "../core/blob-damage.ts";
-import type { ChecksumAlgorithm, ExpectedChecksum } from "../core/checksum.ts";
-import { ConnectionLostError } from "../core/connection-lost.ts";
+import { BlobDamagedError } from "../core/content.ts";
+import type { ChecksumAlgorithm, ExpectedChecksum, UploadChecksum } from "../core/checksum.ts";
+import { ConnectionLostError } from "../core/fault.ts";
 import { StoreError } from "../core/errors.ts";
 import { listLimitMax, uploadBytesMax } from "../core/limits.ts";
 import type { PartReference } from "../core/multipart.ts";
-import { decodeObject, decodeObjects } from "../core/object-encoding.ts";
+import { decodeObject, decodeObjects, allChecksums } from "../core/object.ts";
 import type {
   DescribedObject,
   ObjectDescription,
   ObjectRecord,
   Request,
   StorageClass,
-  UploadChecksum,
 } from "../core/operations.ts";
-import { allChecksums } from "../core/s3-checksums.ts";
 import { chunksOf, closeContent, type Bucket, type FoundObject } from "./bucket.ts";
 import { largePartBytes, type FileContent } from "./file-content.ts";
 import { RemoteUnusableError } from "./remote-buckets.ts";

@@ -11,9 +11,13 @@ import { connect, type NetConnectOpts, type Socket } from "node:net";
 import { readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { ConditionsReport, RequestedConditions } from "../transport/conditions-message.ts";
-import type { FollowedCall, FollowedCalls } from "../transport/followed-call.ts";
-import { messageHead, upgradeRequest, WebSocketReader } from "../transport/web-socket.ts";
+import type {
+  ConditionsReport,
+  RequestedConditions,
+  FollowedCall,
+  FollowedCalls,
+} from "../client/message.ts";
+import { messageHead, upgradeRequest, WebSocketReader } from "../client/web-socket.ts";
 import { EndpointClient } from "./endpoint-client.ts";
 import { EndpointClosedError } from "./endpoint-connection.ts";
 import { endpointPath } from "./store-owner.ts";
@@ -218,7 +222,7 @@ class ConditionsLink {
 /**
  * The addresses of the stores whose conditions this process holds, by their holders. A runtime that this
  * process starts waits for the conditions before its first call, as when a dev server starts its runtime
- * again for a saved script (`store/bucket/held-conditions.ts`). The runtime of another process has them a
+ * again for a saved script (`store/bucket/conditions.ts`). The runtime of another process has them a
  * moment later.
  */
 const addresses = new Map<object, string>();
@@ -229,7 +233,7 @@ export function hasConditionsHolder(folder: string): boolean {
 }
 
 /**
- * The conditions of a store, held at its owner (`store/bucket/held-conditions.ts`). This process does not become the owner for the sake of conditions: without an owner, no call is made.
+ * The conditions of a store, held at its owner (`store/bucket/conditions.ts`). This process does not become the owner for the sake of conditions: without an owner, no call is made.
  */
 export class OwnerConditions extends ConditionsConnection<RequestedConditions, ConditionsReport> {
   readonly #folder: string;

@@ -6,23 +6,21 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { damagedText } from "../client/failure.ts";
-import { BlobDamagedError } from "../core/blob-damage.ts";
+import { BlobDamagedError } from "../core/content.ts";
 import { isComposite, type ChecksumAlgorithm, type Checksums } from "../core/checksum.ts";
-import { ConnectionLostError } from "../core/connection-lost.ts";
-import { StoreError } from "../core/errors.ts";
-import type { Method } from "../core/methods.ts";
-import { decodeObject } from "../core/object-encoding.ts";
-import { bytesCarried } from "../core/operation-size.ts";
-import type {
-  Content,
-  DescribedObject,
-  Operation,
-  Outcome,
-  Request,
-  Result,
+import { ConnectionLostError } from "../core/fault.ts";
+import { StoreError, type Method } from "../core/errors.ts";
+import { decodeObject, allChecksums } from "../core/object.ts";
+import {
+  bytesCarried,
+  type Content,
+  type DescribedObject,
+  type Operation,
+  type Outcome,
+  type Request,
+  type Result,
 } from "../core/operations.ts";
-import { allChecksums } from "../core/s3-checksums.ts";
-import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "../client/message.ts";
 import { BlobFiles, joinBytes } from "./blob-files.ts";
 import { copyByRead, type Bucket, type FoundObject, type OpenedObject } from "./bucket.ts";
 import { OwnerConnection, type OwnerConnectionOptions } from "./owner-connection.ts";

@@ -9,32 +9,31 @@
  */
 import { UserError } from "../../base/user-error.ts";
 import { StoreBucket } from "../binding/store-bucket.ts";
-import type {
-  BucketCalls,
-  PartRequest,
-  PieceRequest,
-  ProxiedCall,
-  PutRequest,
+import {
+  type BucketCalls,
+  type PartRequest,
+  type PieceRequest,
+  type ProxiedCall,
+  type PutRequest,
+  decodeHeld,
+  type OpenedObject,
+  type StreamValue,
+  type Value,
 } from "../client/bucket-calls.ts";
-import { internalError, reasonOf, refusal } from "../client/failure.ts";
-import { connectionLost } from "../client/fault-effects.ts";
-import { decodeHeld, type OpenedObject } from "../client/opened-object.ts";
-import type { StreamValue, Value } from "../content/content-value.ts";
-import type { BucketSettings } from "../core/bucket-settings.ts";
+import { internalError, reasonOf, refusal, connectionLost } from "../client/failure.ts";
+import type { BucketSettings, Content, Request, Result } from "../core/operations.ts";
 import { requiredAlgorithms } from "../core/checksum.ts";
-import { ConnectionLostError } from "../core/connection-lost.ts";
-import { StoreError } from "../core/errors.ts";
+import { ConnectionLostError } from "../core/fault.ts";
+import { StoreError, type Method } from "../core/errors.ts";
 import type { RefusedOperation } from "../core/explain-refusal.ts";
 import { inlineBytesMax } from "../core/limits.ts";
-import type { Method } from "../core/methods.ts";
 import { validateUploadSize } from "../core/multipart.ts";
-import { decodeObject } from "../core/object-encoding.ts";
-import type { Content, Request, Result } from "../core/operations.ts";
-import { validateWrite } from "../core/write-operation.ts";
-import { MarkedStream } from "../transport/marked-stream.ts";
+import { decodeObject } from "../core/object.ts";
+import { validateWrite } from "../core/metadata.ts";
+import { MarkedStream } from "../client/message.ts";
 import type { Bucket, FoundObject, OpenedObject as OpenedFile } from "./bucket.ts";
 
-/** Miniflare's proxy of the binding in workerd (`binding/hidden-properties.ts`). */
+/** Miniflare's proxy of the binding in workerd (`client/proxied-calls.ts`). */
 interface ProxiedBinding {
   "ledge:bucket": (name: ProxiedCall, ...args: unknown[]) => Promise<unknown>;
 }
@@ -263,7 +262,7 @@ interface ContentDescription {
 }
 
 /**
- * Content that Node receives from the runtime in pieces (`client/open-contents.ts`).
+ * Content that Node receives from the runtime in pieces (`client/proxied-calls.ts`).
  *
  * No piece is asked for before the program reads. A piece is received whole, even when the program
  * stops reading: the next piece is asked for when less than half of a piece waits to be read. So

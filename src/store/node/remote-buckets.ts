@@ -17,7 +17,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { ChecksumAlgorithm } from "../core/checksum.ts";
 import { StoreError } from "../core/errors.ts";
 import { deleteKeysMax } from "../core/limits.ts";
-import { decodeObjects } from "../core/object-encoding.ts";
+import { decodeObjects } from "../core/object.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
 import { probe, requireBucket, requiredGaps } from "../remote/probe.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";

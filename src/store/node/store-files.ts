@@ -19,7 +19,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { loadSqlite } from "../../state/lock.ts";
-import { bucketFolder, bucketOfFolder, isAbandoned, isPartialMark } from "../core/blob-name.ts";
+import { bucketFolder, bucketOfFolder, isAbandoned, isPartialMark } from "../core/content.ts";
 
 /** The empty file in the folder of a deleted bucket. */
 const deletedMark = "bucket.deleted";
@@ -208,7 +208,7 @@ export function integrityProblems(database: DatabaseSync): string[] {
 
 const problemsMax = 20;
 
-/** The id of a bucket's database, which the marks of its files have (`core/blob-name.ts`). */
+/** The id of a bucket's database, which the marks of its files have (`core/content.ts`). */
 export function readDatabaseId(storeFolder: string, bucketName: string): string {
   const database = openDatabaseFile(databasePath(storeFolder, bucketName));
   try {

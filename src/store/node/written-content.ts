@@ -3,7 +3,7 @@
  * The operation that stores the content names the file.
  *
  * For the files of buckets the process has a run of its own, with a record (`state/runs.ts`), and its
- * id is in the names of its files (`core/blob-name.ts`). While the process lives, the garbage collector
+ * id is in the names of its files (`core/content.ts`). While the process lives, the garbage collector
  * leaves these files alone, although no row names them yet. If the process is killed, the owner removes
  * the record, and the files that no row names are garbage.
  */
@@ -13,9 +13,9 @@ import { constants, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { newRunId, type RunRecords } from "../../state/runs.ts";
-import { bucketFolder, makeBlobName } from "../core/blob-name.ts";
+import { bucketFolder, makeBlobName } from "../core/content.ts";
 import type { ChecksumAlgorithm, Checksums } from "../core/checksum.ts";
-import { RunningCrc } from "../core/crc.ts";
+import { RunningCrc } from "../core/hash.ts";
 import { inlineBytesMax } from "../core/limits.ts";
 import { validateUploadSize } from "../core/multipart.ts";
 import type { Content } from "../core/operations.ts";
@@ -101,7 +101,7 @@ export class ContentFiles {
   }
 
   /**
-   * The record is written before the first file: see `core/blob-name.ts`.
+   * The record is written before the first file: see `core/content.ts`.
    *
    * @throws ContentNotWrittenError
    */

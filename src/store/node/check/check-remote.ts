@@ -11,7 +11,7 @@ import { isComposite, type ChecksumAlgorithm } from "../../core/checksum.ts";
 import { StoreError } from "../../core/errors.ts";
 import { multipartEtag } from "../../core/multipart.ts";
 import type { DescribedObject } from "../../core/operations.ts";
-import { allChecksums } from "../../core/s3-checksums.ts";
+import { allChecksums } from "../../core/object.ts";
 import { chunksOf, closeContent, type Bucket, type FoundObject } from "../bucket.ts";
 import { listPages } from "../bucket-objects.ts";
 import { RemoteUnusableError } from "../remote-buckets.ts";
