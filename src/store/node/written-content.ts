@@ -310,7 +310,10 @@ export class RunningChecksums {
   readonly #running: readonly (readonly [ChecksumAlgorithm, RunningChecksum])[];
 
   constructor(algorithms: Iterable<ChecksumAlgorithm>) {
-    this.#running = Array.from(new Set(algorithms), (algorithm) => [algorithm, start(algorithm)]);
+    this.#running = Array.from(new Set(algorithms), (algorithm) => [
+      algorithm,
+      startChecksum(algorithm),
+    ]);
   }
 
   update(bytes: Uint8Array): void {
@@ -325,7 +328,7 @@ export class RunningChecksums {
   }
 }
 
-function start(algorithm: ChecksumAlgorithm): RunningChecksum {
+function startChecksum(algorithm: ChecksumAlgorithm): RunningChecksum {
   if (algorithm === "crc32") return new NativeCrc32();
   if (algorithm === "crc32c" || algorithm === "crc64nvme") return new RunningCrc(algorithm);
   const running = createHash(algorithm);
