@@ -30,8 +30,8 @@ export {
   type StartS3Options,
 } from "./s3/server/start-s3.ts";
 export { testBindings, testControl, type TestControl } from "./testing/node.ts";
-export { callMatchers, type CallMatchers } from "./testing/call-matchers.ts";
-export { queryMatchers, type QueryMatchers } from "./testing/query-matchers.ts";
+export { callMatchers, type CallMatchers } from "./testing/matchers.ts";
+export { queryMatchers, type QueryMatchers } from "./testing/matchers.ts";
 export type * from "./types/store.ts";
 
 /**

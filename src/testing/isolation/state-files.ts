@@ -18,9 +18,16 @@
  * the object lives, and `finish` removes the index.
  */
 import { readdirSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
 import { basename, join } from "node:path";
-import { asideEnding, DatabaseFiles, fileState, SavedDatabase } from "./saved-database.ts";
-import { SaveFolder } from "./save-folder.ts";
+import { removeSocket, socketPath } from "../../state/sockets.ts";
+import {
+  asideEnding,
+  DatabaseFiles,
+  fileState,
+  SavedDatabase,
+  SaveFolder,
+} from "./saved-database.ts";
 
 interface Layer {
   readonly layer: number;
@@ -42,6 +49,26 @@ export interface StateFolder {
   /** Whether its databases are those of objects with state in memory. */
   readonly hasObjects: boolean;
 }
+
+/**
+ * The kinds of state that tests can isolate beside buckets and DNS, by the names of the option `isolate`:
+ * where Miniflare keeps each kind. Not workflows: the runtime does not abort their objects, and files of an object that is alive cannot be restored.
+ */
+export const stateFolders = {
+  kv: { name: "kv", hasObjects: false },
+  d1: { name: "d1", hasObjects: false },
+  r2: { name: "r2", hasObjects: false },
+  cache: { name: "cache", hasObjects: false },
+  durable_objects: { name: "do", hasObjects: true },
+  secrets_store: { name: "secrets-store", hasObjects: false },
+  ratelimits: { name: "ratelimit", hasObjects: false },
+  images: { name: "images", hasObjects: false },
+  stream: { name: "stream", hasObjects: false },
+} satisfies Record<string, StateFolder>;
+
+export type StateKind = keyof typeof stateFolders;
+
+export const stateKinds = Object.keys(stateFolders) as StateKind[];
 
 export class StateFiles {
   readonly #path: string;
@@ -226,4 +253,60 @@ function foldersIn(path: string): string[] {
   return readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(path, name));
+}
+
+/**
+ * Serves the files of one runtime to the test runner inside the runtime (`StateControl`),
+ * at a Unix socket. Each answer says whether the runtime has to abort its objects.
+ *
+ *     POST /open?layer=1            StateFiles.open
+ *     POST /close?layer=1&next=2    StateFiles.close
+ *     POST /finish                  StateFiles.finish
+ */
+export class StateServer {
+  readonly path: string;
+  readonly #server: Server;
+
+  /** @param folder the folder of the runtime's state, which exists */
+  constructor(folder: string, files: StateFiles) {
+    this.path = socketPath(folder, "state");
+    // The runtime keeps its connection for the next test, which may come much later.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+      try {
+        response.end(String(answer(files, new URL(request.url ?? "", "http://state"))));
+      } catch (error) {
+        response.writeHead(500).end((error as Error).message);
+      }
+    });
+  }
+
+  async listen(): Promise<void> {
+    removeSocket(this.path);
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(this.path, resolve);
+    });
+    // The process may end before its runtime.
+    this.#server.unref();
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+function answer(files: StateFiles, { pathname, searchParams }: URL): boolean {
+  const layer = Number(searchParams.get("layer"));
+  const next = searchParams.get("next");
+  switch (pathname) {
+    case "/open":
+      return files.open(layer);
+    case "/close":
+      return files.close(layer, next === null ? undefined : Number(next));
+    case "/finish":
+      return files.finish();
+    default:
+      throw new Error(`Unknown path ${pathname}`);
+  }
 }

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PoolOptions, PoolWorker } from "vitest/node";
 import { expect, it, onTestFinished } from "vitest";
-import { isRoomyMemory, keepStateInMemory } from "./memory-folder.ts";
+import type { PoolOptions, PoolWorker } from "vitest/node";
+import { isRoomyMemory, keepStateInMemory } from "./pool.ts";
 
 const memory = { type: 0x01021994, bsize: 4096, bavail: 1024 ** 3 / 4096 };
 

@@ -10,25 +10,24 @@
  * the root of the project is known. So the plugin looks for the pool when Vite tells the root, and
  * reads the configuration file when vitest has the project.
  */
-import "../base/require-node.ts";
+import "../../base/require-node.ts";
+import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import type { ProvidedContext } from "vitest";
-import { writeTemporaryConfig } from "../config/temporary-config-file.ts";
-import { readConfig, type ProjectConfig } from "../config/read-config.ts";
-import { bucketOptions, toWranglerTable } from "../config/wrangler-config.ts";
-import { hasRpc } from "../config/compatibility.ts";
-import { hasRuntimeSockets } from "../state/sockets.ts";
-import { pluginPath } from "../base/runtime.ts";
-import { UserError } from "../base/user-error.ts";
-import { controlBinding, dnsBinding, stateBinding } from "../testing/controls.ts";
-import { stateKinds, type StateKind } from "../isolation/state-kinds.ts";
-import { findPool, type Pool } from "./find-pool.ts";
-import { keepStateInMemory } from "./memory-folder.ts";
-import { ReusedRuntimes } from "./reused-runtimes.ts";
-import { RunPrefix } from "./run-prefix.ts";
-import { optionsKey } from "./runner-options.ts";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
+import { pluginPath } from "../../base/runtime.ts";
+import { UserError } from "../../base/user-error.ts";
+import { hasRpc } from "../../config/compatibility.ts";
+import { readConfig, type BucketBinding, type ProjectConfig } from "../../config/read-config.ts";
+import { remotePlace, type ProjectRemote } from "../../config/remotes.ts";
+import { writeTemporaryConfig } from "../../config/temporary-config-file.ts";
+import { bucketOptions, toWranglerTable } from "../../config/wrangler-config.ts";
+import type { RemotePlace } from "../../store/remote/remote-options.ts";
+import { controlBinding, dnsBinding, optionsKey, stateBinding } from "../controls.ts";
+import { stateKinds, type StateKind } from "../isolation/state-files.ts";
+import { findPool, keepStateInMemory, ReusedRuntimes, type Pool } from "./pool.ts";
 
 /** The options of the pool: `main`, `miniflare`, `wrangler`, and others. */
 export interface PoolOptions {
@@ -166,13 +165,11 @@ function resolveOptions(
   { files, runPrefix }: RunState,
 ): PoolOptions {
   const { configPath, environment, adopt, isolate, memory: _, ...poolOptions } = options;
-  const path = configPath ?? poolOptions.wrangler?.configPath;
-  const environmentName = environment ?? poolOptions.wrangler?.environment;
   const config = readConfig({
     folder: root,
-    ...(path !== undefined && { configPath: path }),
-    ...(environmentName !== undefined && { environment: environmentName }),
-    ...(adopt !== undefined && { adopt }),
+    configPath: configPath ?? poolOptions.wrangler?.configPath,
+    environment: environment ?? poolOptions.wrangler?.environment,
+    adopt,
   });
   for (const warning of config.warnings) console.warn(warning);
   if (
@@ -300,4 +297,50 @@ function rpcFlag(
   const flags = [...own, ...((table["compatibility_flags"] ?? []) as string[])];
   if (date === undefined || hasRpc(date, flags)) return {};
   return { compatibilityFlags: [...own, "rpc"] };
+}
+
+interface UsedPlace {
+  readonly place: RemotePlace;
+  readonly remote: ProjectRemote;
+}
+
+/**
+ * Remote buckets in tests. The undo of writes is a matter of local buckets, so the tests of a run share what
+ * they write. But each run has a prefix of its own in the service's bucket, which is removed at its end.
+ */
+class RunPrefix {
+  readonly #name = `test-${randomBytes(6).toString("hex")}/`;
+  /** By their text: two bindings can name one bucket. */
+  readonly #used = new Map<string, UsedPlace>();
+
+  /** The buckets of a run: those of services have the prefix of the run behind their own. */
+  apply(buckets: readonly BucketBinding[]): BucketBinding[] {
+    return buckets.map((bucket) => {
+      if (bucket.remote === undefined) return bucket;
+      const remote = { ...bucket.remote, prefix: bucket.remote.prefix + this.#name };
+      const place = remotePlace(remote, bucket.previewBucketName ?? bucket.bucketName);
+      const key = describePlace(place);
+      // Said at the start: a run that is killed leaves its objects.
+      if (!this.#used.has(key)) console.log(`Tests write to ${key}, and remove it at the end.`);
+      this.#used.set(key, { place, remote });
+      return { ...bucket, remote };
+    });
+  }
+
+  /** Removes what the run has written. A failure is a warning: the tests have their results. */
+  async remove(): Promise<void> {
+    const used = [...this.#used];
+    this.#used.clear();
+    if (used.length === 0) return;
+    const { removePrefix } = await import("../../store/node/remote-buckets.ts");
+    for (const [key, { place, remote }] of used) {
+      await removePrefix(place, remote.credentials).catch((error: Error) => {
+        console.warn(`Cannot remove ${key}: ${error.message} Remove it yourself.`);
+      });
+    }
+  }
+}
+
+function describePlace({ prefix, bucketName, remote, endpoint }: RemotePlace): string {
+  return `"${prefix}" in the bucket "${bucketName}" of the remote "${remote}" (${endpoint})`;
 }

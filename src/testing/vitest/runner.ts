@@ -17,9 +17,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as pool from "cloudflare:test-internal";
 import { TestRunner } from "vitest";
-import { poolState } from "../testing/pool-state.ts";
-import { shareProxiesOfPool } from "./pool-proxies.ts";
-import { optionsKey, type RunnerOptions } from "./runner-options.ts";
+import { optionsKey, type RunnerOptions } from "../controls.ts";
+import { poolState } from "../pool-state.ts";
+import { shareProxiesOfPool } from "../pool-session.ts";
 import { TaskLayers } from "./task-layers.ts";
 
 type Test = Parameters<TestRunner["onBeforeRunTask"]>[0];

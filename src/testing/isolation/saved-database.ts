@@ -12,9 +12,21 @@
  * the file has another name than when it was opened. So `setAside` renames an open database before
  * the objects are aborted.
  */
-import { closeSync, openSync, readSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
-import type { SaveFolder } from "./save-folder.ts";
-import { neededLogBytes, walIndexBytes } from "./wal-index.ts";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
+import { join } from "node:path";
 
 /** The state of a file: another one after each change. `null` for a file that does not exist. */
 export type FileState = string | null;
@@ -151,6 +163,90 @@ export class SavedDatabase {
   #canCutLog(): boolean {
     return this.#logBytes === 0 || this.files.logSalts === this.#logSalts;
   }
+}
+
+/** The folder with the copies of a runtime's files. */
+export class SaveFolder {
+  readonly #path: string;
+  #count = 0;
+
+  constructor(path: string) {
+    mkdirSync(path, { recursive: true });
+    this.#path = path;
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#path, name);
+  }
+
+  /** Copies a file. Returns the name of the copy. */
+  copy(path: string): string {
+    const name = this.#nextName();
+    copyFileSync(path, this.#pathOf(name), constants.COPYFILE_FICLONE);
+    return name;
+  }
+
+  /** A copy of a file that never changes: another name for it, where the disk has such names. */
+  link(path: string): string {
+    const name = this.#nextName();
+    link(path, this.#pathOf(name));
+    return name;
+  }
+
+  copyBack(name: string, path: string): void {
+    copyFileSync(this.#pathOf(name), path, constants.COPYFILE_FICLONE);
+  }
+
+  linkBack(name: string, path: string): void {
+    link(this.#pathOf(name), path);
+  }
+
+  /** Removes all copies except these. */
+  keep(names: ReadonlySet<string>): void {
+    for (const name of readdirSync(this.#path)) {
+      if (!names.has(name)) rmSync(this.#pathOf(name));
+    }
+  }
+
+  #nextName(): string {
+    return String(++this.#count);
+  }
+}
+
+function link(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  }
+}
+
+/**
+ * The length of both headers of the index of SQLite's write-ahead log, which is the file `-shm` beside a database
+ * in use: https://sqlite.org/walformat.html#the_wal_index_file_format
+ */
+const walIndexBytes = 136;
+
+const logHeaderBytes = 32;
+const frameHeaderBytes = 24;
+
+/**
+ * How much of the log a reader needs beside the database: up to the last frame that is committed.
+ * The log may be longer, and what follows is overwritten by the next transaction.
+ *
+ * @param index the start of the file; SQLite writes numbers in the order of the machine
+ * @returns 0 when the database has the content of all frames, or when the log is not in use
+ */
+function neededLogBytes(index: Buffer): number {
+  if (index.length < walIndexBytes) return 0;
+  const isInitialized = index.readUInt8(12) === 1;
+  const pageBytes = index.readUInt16LE(14);
+  const lastFrame = index.readUInt32LE(16);
+  const framesInDatabase = index.readUInt32LE(96);
+  if (!isInitialized || framesInDatabase >= lastFrame) return 0;
+  // A page of 65,536 bytes does not fit into the field, and is written as 1.
+  const frameBytes = frameHeaderBytes + (pageBytes === 1 ? 65_536 : pageBytes);
+  return logHeaderBytes + lastFrame * frameBytes;
 }
 
 function sizeOf(path: string): number {

@@ -8,7 +8,7 @@
  * Tasks that run concurrently form a group with one layer: they see one another's writes, and the
  * end of the last task of the group undoes these writes.
  */
-import type { IsolationLayers } from "../testing/isolation-layers.ts";
+import type { IsolationLayers } from "../isolation-layers.ts";
 
 /** The part of a vitest task that is used. */
 export interface Task {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { presentObject } from "./presented-object.ts";
+import { presentObject } from "./test-runtime.ts";
 
 const present = (bytes: Uint8Array) =>
   presentObject({ key: "a", bytes, http: {}, custom: {} }).content;
