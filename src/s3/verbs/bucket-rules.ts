@@ -18,7 +18,7 @@ import {
   type XmlElements,
 } from "../../http/xml.ts";
 import type { AbortRule } from "../../store/core/multipart.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import {
   emptyResponse,
@@ -33,7 +33,7 @@ import {
 
 /** The rules that a request has put, or else those of the configuration. */
 export async function readCorsRules(
-  bucket: ClientBucket,
+  bucket: Bucket,
   { settingsOf }: S3Service,
 ): Promise<readonly CorsRule[]> {
   const { cors } = await bucket.call({ method: "getSettings" });

@@ -8,7 +8,7 @@ import { compareKeys } from "../../store/core/key.ts";
 import { listLimitMax } from "../../store/core/limits.ts";
 import { decodeObjects, allChecksums } from "../../store/core/object.ts";
 import type { ListRequest, ObjectRecord } from "../../store/core/operations.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { S3Error } from "../s3-errors.ts";
 import { owner, xmlResponse, type S3Request, type BucketVerbFunction } from "../s3-message.ts";
 import { storageClassName } from "../object-headers.ts";
@@ -148,7 +148,7 @@ function markerPosition(
 }
 
 async function readPage(
-  bucket: ClientBucket,
+  bucket: Bucket,
   { prefix, delimiter, maxKeys }: ListOptions,
   position: Pick<ListRequest, "startAfter" | "cursor">,
 ): Promise<Page> {

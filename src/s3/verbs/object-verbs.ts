@@ -14,7 +14,7 @@ import { StoreError } from "../../store/core/errors.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import { decodeObject, allChecksums } from "../../store/core/object.ts";
-import type { ClientBucket, OpenedObject } from "../../store/node/client-bucket.ts";
+import type { Bucket, OpenedObject } from "../../store/node/bucket.ts";
 import { receiveContent } from "../request-body.ts";
 import {
   failedStatus,
@@ -86,7 +86,7 @@ export const getObject: BucketVerbFunction = async (request, bucket) => {
  */
 async function openRange(
   { key, headers }: S3Request,
-  bucket: ClientBucket,
+  bucket: Bucket,
   onlyIf: Conditional | undefined,
 ): Promise<OpenedObject | null> {
   const header = headers.get("range");
@@ -146,7 +146,7 @@ export const headObject: BucketVerbFunction = async (request, bucket) => {
   return notModified(found.object);
 };
 
-async function findObject(request: S3Request, bucket: ClientBucket): Promise<ShownObject | null> {
+async function findObject(request: S3Request, bucket: Bucket): Promise<ShownObject | null> {
   const { key, headers } = request;
   const partNumber = requestedPart(request);
   if (partNumber !== undefined) {
@@ -220,7 +220,7 @@ function parseNamedObjects(root: XmlElement): NamedObject[] {
   return objects as NamedObject[];
 }
 
-async function deleteWithTag(bucket: ClientBucket, key: string, etag: string): Promise<void> {
+async function deleteWithTag(bucket: Bucket, key: string, etag: string): Promise<void> {
   const value = etag.replace(/^"(.*)"$/, "$1");
   const pattern = value === "*" ? ({ kind: "any" } as const) : ({ kind: "strong", value } as const);
   await bucket.call({ method: "delete", keys: [key], onlyIf: { etagMatches: [pattern] } });
