@@ -62,7 +62,11 @@ describe("socketPath()", () => {
 
 describe("publishSocket()", () => {
   it("replaces the socket of an earlier server", async () => {
-    const [first, second, name] = ["1", "2", "api"].map((each) => socketPath(folder, each));
+    const [first, second, name] = ["1", "2", "api"].map((each) => socketPath(folder, each)) as [
+      string,
+      string,
+      string,
+    ];
     const earlier = await listen(first);
     publishSocket(first, name);
     expect(await connectError(name)).toBeNull();

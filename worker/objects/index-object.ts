@@ -8,13 +8,13 @@ import { describePage } from "../../src/dns/rules/list/page.ts";
 import type { ZoneQuery } from "../../src/dns/rules/list/zone-query.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
 import { applyZonePatch, describeZone, type Zone } from "../../src/dns/rules/zone.ts";
+import { outcomeTable, RequestOutcomes } from "../../src/state/outcomes.ts";
 import { DelegationSigners } from "./delegation-signers.ts";
 import { indexName, type Env, type ZoneFinder } from "./environment.ts";
 import { replyToError, replyWith, replyWithJson, type ObjectReply } from "./object-reply.ts";
-import { StoredReplies } from "./stored-replies.ts";
 import type { UndoneZone } from "./zone-database.ts";
 import { zoneObject } from "./zone-object.ts";
-import { ObjectDisk } from "./zones-disk.ts";
+import { watchDatabase } from "./zones-disk.ts";
 import { composeZoneWhere } from "./zone-query-sql.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 
@@ -28,15 +28,15 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
   readonly #config: DnsConfig;
   readonly #sql: SqlStorage;
   readonly #journal: ObjectJournal;
-  readonly #replies: StoredReplies;
-  readonly #disk: ObjectDisk;
+  readonly #replies: RequestOutcomes;
+  readonly #confirmDisk: () => Promise<void>;
   #declared: Promise<readonly Problem[]> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = readDnsConfig(env);
     this.#sql = ctx.storage.sql;
-    this.#disk = new ObjectDisk(ctx, env, "IndexObject");
+    this.#confirmDisk = watchDatabase(ctx, env, "IndexObject");
     this.#sql.exec(
       `CREATE TABLE IF NOT EXISTS zones (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, zone TEXT NOT NULL
@@ -46,8 +46,8 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     this.#sql.exec(
       "CREATE TABLE IF NOT EXISTS serials (name TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT ROWID",
     );
-    this.#replies = new StoredReplies(this.#sql);
-    this.#replies.createTables();
+    this.#sql.exec(outcomeTable);
+    this.#replies = new RequestOutcomes(this.#sql);
     this.#journal = new ObjectJournal(this.#sql, null);
   }
 
@@ -138,7 +138,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
   }
 
-  /** @param requestId of a request that may be repeated (`stored-replies.ts`) */
+  /** @param requestId of a request that may be repeated (`state/outcomes.ts`) */
   async create(
     request: Pick<Zone, "name" | "type">,
     account: Account,
@@ -154,7 +154,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const zone = this.get((JSON.parse(json) as Pick<Zone, "id">).id);
       // If the process ends here, the next call that uses the zone opens it.
       if (zone !== null) await zoneObject(this.env, zone.id).open(zone);
-      await this.#disk.confirm();
+      await this.#confirmDisk();
       return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
@@ -205,7 +205,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
       const json = this.#replies.find(requestId) ?? this.#edit(zone, input, account, requestId);
       const { paused } = this.get(id) as Zone;
       await zoneObject(this.env, id).pause(paused);
-      await this.#disk.confirm();
+      await this.#confirmDisk();
       return replyWithJson(json);
     } catch (error) {
       return replyToError(error);
@@ -254,7 +254,7 @@ export class IndexObject extends DurableObject<Env> implements ZoneFinder {
     }
     if (name !== null) await new DelegationSigners(this.env).announce(name, null);
     try {
-      await this.#disk.confirm();
+      await this.#confirmDisk();
       return replyWith({ id });
     } catch (error) {
       return replyToError(error);

@@ -10,16 +10,16 @@ import { isLaterSerial, nextSerial } from "../../src/dns/record/soa.ts";
 import { stateLines } from "../../src/dns/replication/listener-protocol.ts";
 import { netChange, type Publication } from "../../src/dns/replication/publication.ts";
 import { httpVersions } from "../../src/dns/rules/zone-settings.ts";
+import { RequestOutcomes } from "../../src/state/outcomes.ts";
 import { isolateZones } from "../replication/isolate-zones.ts";
 import { Publisher } from "../replication/publisher.ts";
 import { ChangeLog } from "./change-log.ts";
 import type { Env } from "./environment.ts";
 import { RecordTable } from "./record-table.ts";
 import { signatureFaults } from "./signature-faults.ts";
-import { StoredReplies } from "./stored-replies.ts";
 import { zoneTables } from "./zone-schema.ts";
 import { ZoneState, type ZoneIdentity } from "./zone-state.ts";
-import { ObjectDisk } from "./zones-disk.ts";
+import { watchDatabase } from "./zones-disk.ts";
 import { ObjectJournal } from "./zone-test-session.ts";
 import { ZoneTransaction, type TransactionContext } from "./zone-transaction.ts";
 
@@ -33,12 +33,12 @@ export class ZoneDatabase {
   readonly records: RecordTable;
   readonly state: ZoneState;
   readonly changeLog: ChangeLog;
-  readonly replies: StoredReplies;
+  readonly replies: RequestOutcomes;
   readonly #storage: DurableObjectStorage;
   readonly #config: DnsConfig;
   readonly #publisher: Publisher;
   readonly #journal: ObjectJournal;
-  readonly #disk: ObjectDisk;
+  readonly #confirmDisk: () => Promise<void>;
   /** `null` before `open` and after `destroy`. */
   #identity: ZoneIdentity | null;
   #changedDelegations = new Set<string>();
@@ -46,20 +46,18 @@ export class ZoneDatabase {
   constructor(ctx: DurableObjectState, env: Env, config: DnsConfig) {
     const { id, storage } = ctx;
     const { sql } = storage;
-    this.#disk = new ObjectDisk(ctx, env, "ZoneObject");
+    this.#confirmDisk = watchDatabase(ctx, env, "ZoneObject");
     this.#storage = storage;
     this.#config = config;
     this.#journal = new ObjectJournal(sql, id.name ?? null);
     this.records = new RecordTable(sql);
     this.state = new ZoneState(sql);
     this.changeLog = new ChangeLog(sql);
-    this.replies = new StoredReplies(sql);
+    this.replies = new RequestOutcomes(sql);
     this.#publisher = new Publisher(env);
     const identity = this.#readIdentity();
     this.#identity = identity;
     if (identity !== null) {
-      // The database of an earlier version has no table for replies.
-      this.replies.createTables();
       isolateZones.check(identity.id, this.state.serial, () => this.#data(identity));
     }
   }
@@ -248,6 +246,6 @@ export class ZoneDatabase {
   async published(): Promise<void> {
     await this.#publisher.flushed();
     // A zone that is deleted has no database.
-    if (this.#identity !== null) await this.#disk.confirm();
+    if (this.#identity !== null) await this.#confirmDisk();
   }
 }

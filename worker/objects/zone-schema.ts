@@ -1,11 +1,4 @@
-/** The table of `stored-replies.ts`, in a zone and in the index. */
-export const replyTables: readonly string[] = [
-  `CREATE TABLE IF NOT EXISTS replies (
-    request TEXT NOT NULL, part INTEGER NOT NULL, json TEXT NOT NULL, time INTEGER NOT NULL,
-    PRIMARY KEY (request, part)
-  )`,
-  "CREATE INDEX IF NOT EXISTS replies_by_time ON replies (time)",
-];
+import { outcomeTable } from "../../src/state/outcomes.ts";
 
 /**
  * The tables of one zone. Each order and each filter that an index can serve has an index.
@@ -65,5 +58,5 @@ export const zoneTables: readonly string[] = [
     action TEXT NOT NULL,
     record TEXT NOT NULL
   )`,
-  ...replyTables,
+  outcomeTable,
 ];

@@ -10,7 +10,7 @@ import { BlobDirectory } from "../content/blob-directory.ts";
 import { bucketFolder } from "../core/blob-name.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
 import type { Operation, Outcome, Request } from "../core/operations.ts";
-import type { DiskProblem } from "../../state/disk.ts";
+import type { DiskProblem } from "../../state/disk-problem.ts";
 import { UndoJournal } from "../../base/undo-journal.ts";
 import { BucketService } from "../transport/bucket-service.ts";
 import { clientHeader } from "../transport/client-name.ts";

@@ -26,6 +26,7 @@ import {
 import type { Method } from "../core/methods.ts";
 import { decodeObject } from "../core/object-encoding.ts";
 import type { Operation, Outcome, Request, Result } from "../core/operations.ts";
+import { RequestOutcomes } from "../../state/outcomes.ts";
 import { ContentTable } from "./content-table.ts";
 import { openTables } from "./migration.ts";
 import { MultipartUploads } from "./multipart-uploads.ts";
@@ -34,7 +35,6 @@ import { ObjectRepository } from "./object-repository.ts";
 import { ObjectTable, type RowText } from "./object-table.ts";
 import { newVersion, type BucketPlatform } from "./platform.ts";
 import { ReleasedFiles } from "./released-files.ts";
-import { RequestTable } from "./request-table.ts";
 import { isEmpty } from "./schema.ts";
 import { SettingsTable } from "./settings-table.ts";
 
@@ -46,7 +46,7 @@ export class Bucket {
   readonly #contents: ContentTable;
   readonly #objects: ObjectRepository;
   readonly #uploads: MultipartUploads;
-  readonly #requests: RequestTable;
+  readonly #requests: RequestOutcomes;
   readonly #settings: SettingsTable;
   readonly releasedFiles: ReleasedFiles;
 
@@ -63,7 +63,7 @@ export class Bucket {
     );
     this.#settings = new SettingsTable(storage.sql);
     this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects, this.#settings);
-    this.#requests = new RequestTable(storage.sql);
+    this.#requests = new RequestOutcomes(storage.sql);
   }
 
   /**
@@ -85,11 +85,11 @@ export class Bucket {
       const attemptOne = (operation: Operation): Outcome =>
         refused?.outcomeOf(operation) ?? this.#attempt(operation);
       if (!isOnce) return operations.map(attemptOne);
-      const first = this.#requests.find(requestId);
-      isRepeated = first !== null;
-      return first === null
-        ? this.#attemptOnce(operations, requestId, attemptOne)
-        : operations.map((operation, index) => first[index] ?? this.#attempt(operation));
+      const known = this.#requests.find(requestId);
+      isRepeated = known !== null;
+      if (known === null) return this.#attemptOnce(operations, requestId, attemptOne);
+      const first = JSON.parse(known) as (Outcome | null)[];
+      return operations.map((operation, index) => first[index] ?? this.#attempt(operation));
     };
     try {
       const isTransaction = isOnce || needTransaction(operations);
@@ -119,7 +119,7 @@ export class Bucket {
     const ofWrites = operations.map((operation, index) =>
       isRead(operation) ? null : (outcomes[index] as Outcome),
     );
-    this.#requests.add(requestId, ofWrites, Date.now());
+    this.#requests.add(requestId, JSON.stringify(ofWrites));
     return outcomes;
   }
 
@@ -217,7 +217,7 @@ export class Bucket {
     return this.#contents.namesFiles();
   }
 
-  get requests(): RequestTable {
+  get requests(): RequestOutcomes {
     return this.#requests;
   }
 

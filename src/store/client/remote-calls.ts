@@ -5,7 +5,7 @@
  * it is. A stream has to be read once for its hash before it is sent, and again for each attempt: a short
  * stream waits in memory, a long one in the spool.
  */
-import { problemOf } from "../../state/disk.ts";
+import { problemOf } from "../../state/disk-problem.ts";
 import type { BlobDirectory } from "../content/blob-directory.ts";
 import { ContentWriter } from "../content/content-writer.ts";
 import { StoreError } from "../core/errors.ts";

@@ -22,7 +22,8 @@
  * A header names the program that sends a request (`transport/client-name.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { databaseUrl, fileExists, type DiskBindings } from "../bucket/bucket-disk.ts";
+import { databaseUrl, type DiskBindings } from "../bucket/bucket-disk.ts";
+import { fileExists } from "../../state/disk.ts";
 import { awakeBuckets, type BucketObject } from "../bucket/bucket-object.ts";
 import { callRecorder, recorded, recordedContent } from "../bucket/call-recorder.ts";
 import type { PartRequest, PutRequest } from "../client/bucket-calls.ts";
