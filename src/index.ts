@@ -1,6 +1,8 @@
 /** `ledge`, the Node API: the dev server, DNS, bindings for Miniflare, and controls for tests. */
 import "./base/require-node.ts";
 import { pluginPath } from "./base/runtime.ts";
+import { readConfig } from "./config/read-config.ts";
+import { startProjectDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
 
 export {
   readConfig,
@@ -14,7 +16,7 @@ export {
 export { startDev, type RunningDev } from "./dev/dev-server.ts";
 export type { StartDevOptions } from "./dev/dev-options.ts";
 export { getPlatformProxy, type PlatformProxyOptions } from "./dev/platform-proxy.ts";
-export { startDns, type RunningDns, type StartDnsOptions } from "./dns/server/start-dns.ts";
+export type { RunningDns, StartDnsOptions } from "./dns/server/start-dns.ts";
 export {
   startExplorer,
   type ExplorerBucketOptions,
@@ -31,6 +33,15 @@ export { testBindings, testControl, type TestControl } from "./testing/node.ts";
 export { callMatchers, type CallMatchers } from "./testing/call-matchers.ts";
 export { queryMatchers, type QueryMatchers } from "./testing/query-matchers.ts";
 export type * from "./types/store.ts";
+
+/**
+ * DNS as the configuration file says: the record API on a port, and the listeners.
+ *
+ * @throws UserError when another process owns the zones until its end
+ */
+export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
+  return startProjectDns(readConfig({ ...options, keysOptional: true }), options);
+}
 
 /** The options of a bucket, as in `[[store_buckets]]`. */
 export interface StoreBucketOptions {

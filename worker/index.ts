@@ -8,7 +8,7 @@
  * cannot have such a name from elsewhere, because its server would need a certificate.
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { readDnsConfig } from "../src/config/dns-config.ts";
+import { readDnsConfig } from "../src/dns/config/dns-config.ts";
 import { problem } from "../src/dns/record/problem.ts";
 import { owner, type Access } from "./api/access.ts";
 import { failure } from "./api/envelope.ts";

@@ -9,7 +9,7 @@ import { compatibilitySettings, isStoreFlag } from "../config/compatibility.ts";
 import { readDevVariables } from "../config/config-file.ts";
 import { readConfig, type BucketBinding, type ProjectConfig } from "../config/read-config.ts";
 import { remotePlace, type ProjectRemote } from "../config/remotes.ts";
-import { isTable } from "../config/schema.ts";
+import { isTable } from "../base/schema.ts";
 import { remoteVariables } from "../store/remote/remote-options.ts";
 import { bundleScript } from "./bundle-script.ts";
 import { objectClasses } from "./durable-objects.ts";

@@ -1,5 +1,5 @@
 /** The Durable Objects of a script, from the migrations of its configuration. */
-import { isTable, type Table } from "../config/schema.ts";
+import { isTable, type Table } from "../base/schema.ts";
 
 export interface ObjectClass {
   readonly className: string;

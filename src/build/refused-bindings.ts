@@ -1,5 +1,5 @@
 /** What a script uses that workerd alone does not have: a sentence for each. */
-import type { Table } from "../config/schema.ts";
+import type { Table } from "../base/schema.ts";
 import type { UploadedBinding } from "./script-bundle.ts";
 
 /** The bindings that `ledge build` writes, by their type in the upload. */

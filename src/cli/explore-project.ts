@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { packageVersion } from "../base/own-version.ts";
 import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { shownPath } from "../config/config-file.ts";
-import { readDnsConfig } from "../config/dns-config.ts";
+import { readDnsConfig } from "../dns/config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { findZonesOwner, zonesFolder } from "../dns/server/zones-owner.ts";
 import type { DnsAccess, S3Signer } from "../explorer/server/context.ts";

@@ -7,7 +7,7 @@
  */
 import { relative, resolve } from "node:path";
 import { withTemporaryConfig } from "../config/temporary-config-file.ts";
-import { isTable, type Table } from "../config/schema.ts";
+import { isTable, type Table } from "../base/schema.ts";
 import { deployedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import { toWranglerTable } from "../config/wrangler-config.ts";

@@ -2,7 +2,7 @@
 import type { Command } from "./command.ts";
 import { renderHelp } from "./help.ts";
 
-const [begin, end] = ["<!-- commands: npm run docs:cli -->", "<!-- /commands -->"];
+const [begin, end] = ["<!-- commands: scripts/write-cli-docs.ts -->", "<!-- /commands -->"];
 
 /** Returns the page with its generated part up to date. */
 export async function withReference(page: string, root: Command): Promise<string> {

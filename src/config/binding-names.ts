@@ -4,26 +4,13 @@
  */
 import {
   fieldName,
+  isIdentifier,
   isTable,
-  textSchema,
   type Path,
   type ReportMistake,
   type Table,
-} from "./schema.ts";
+} from "../base/schema.ts";
 import { bindingPaths } from "./wrangler-keys.ts";
-
-const identifierPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
-
-export const identifierSchema = textSchema(
-  (name) => (identifierPattern.test(name) ? name : null),
-  (name) => {
-    const similar = name.replace(/[^\p{ID_Continue}$]+/gu, "_").replace(/^(?=\d)|^$/, "_");
-    return (
-      `${JSON.stringify(name)} is not a JavaScript identifier, so a script cannot write ` +
-      `env.${name}. Use letters, digits, "_" and "$", as in "${similar.toUpperCase()}"`
-    );
-  },
-);
 
 export class BindingNames {
   readonly #owners = new Map<string, string>();
@@ -40,7 +27,7 @@ export class BindingNames {
 
   /** Adds the name at `path`, or reports that another binding has it. Ignores invalid names. */
   claim(name: unknown, path: Path, report: ReportMistake): void {
-    if (typeof name !== "string" || !identifierPattern.test(name)) return;
+    if (!isIdentifier(name)) return;
     const owner = this.#owners.get(name);
     const isShared = path[0] === "store_buckets" && owner?.startsWith("r2_buckets[") === true;
     if (owner === undefined || isShared) this.#owners.set(name, fieldName(path));

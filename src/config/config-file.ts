@@ -16,7 +16,7 @@ import {
 import { parse as parseToml, TomlError } from "smol-toml";
 import { findExcessiveNesting, isNestedTooDeep, nestingLevelsMax } from "../base/nesting.ts";
 import { NotFoundError, UserError } from "../base/user-error.ts";
-import { isTable, type Path, type Table } from "./schema.ts";
+import { isTable, type Path, type Table } from "../base/schema.ts";
 import { tomlOffsets } from "./toml-positions.ts";
 
 /** Line and column start at 1, as in editors. */

@@ -6,7 +6,7 @@
  * deploy sees the list as it was written. A bucket with `remote` stays wrangler's: its user asked for
  * the deployed objects.
  */
-import { isTable, type ReportMistake, type Table } from "./schema.ts";
+import { isTable, type ReportMistake, type Table } from "../base/schema.ts";
 import { isBucketName, twoPlacesProblem, type BucketBinding } from "./store-buckets.ts";
 
 interface DeployedBucket {

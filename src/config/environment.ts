@@ -9,7 +9,7 @@
 import { UserError } from "../base/user-error.ts";
 import { nearest } from "../base/nearest.ts";
 import { shownPath, type ConfigFile } from "./config-file.ts";
-import { isTable, type Path, type Table } from "./schema.ts";
+import { isTable, type Path, type Table } from "../base/schema.ts";
 import { notInherited } from "./wrangler-keys.ts";
 
 /** The table of an environment, and the part of the file that each of its keys comes from. */

@@ -3,7 +3,7 @@ import { Ajv } from "ajv";
 import { parse } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { dnsKeys } from "./dns-config.ts";
+import { dnsKeys } from "../dns/config/dns-config.ts";
 import { configSchema, ledgeProperties, type JsonSchema } from "./json-schema.ts";
 import { remoteKeys } from "./remotes.ts";
 import { corsKeys, s3Keys } from "./s3-table.ts";

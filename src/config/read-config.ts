@@ -8,15 +8,21 @@ import { UserError } from "../base/user-error.ts";
 import { BindingNames } from "./binding-names.ts";
 import { readConfigFile, readDevVariables, shownPath, type ConfigFile } from "./config-file.ts";
 import { adoptBuckets, deployedBuckets } from "./deployed-buckets.ts";
-import { readDns, type ProjectDns } from "./dns-table.ts";
+import { readDnsTable, type ProjectDns } from "../dns/config/dns-table.ts";
 import { effectiveTable } from "./environment.ts";
-import { describeMistake, type Mistake, type ReportMistake, type Table } from "./schema.ts";
+import {
+  describeMistake,
+  isTable,
+  type Mistake,
+  type ReportMistake,
+  type Table,
+} from "../base/schema.ts";
 import { ProjectRemotes } from "./remotes.ts";
 import { readS3, type ProjectS3 } from "./s3-table.ts";
 import { readBuckets, type BucketBinding } from "./store-buckets.ts";
 import { wranglerKeys } from "./wrangler-keys.ts";
 
-export type { ProjectDns } from "./dns-table.ts";
+export type { ProjectDns } from "../dns/config/dns-table.ts";
 export type { ProjectRemote } from "./remotes.ts";
 export type { ProjectS3 } from "./s3-table.ts";
 export type { BucketBinding } from "./store-buckets.ts";
@@ -110,6 +116,31 @@ function readWithoutFile(
   const dns = readDns(table, secrets, new BindingNames(table), failAtOnce);
   const s3 = readS3(table, secrets, failAtOnce);
   return { path: null, folder, source: table, table, buckets: [], dns, s3, warnings: [] };
+}
+
+/**
+ * `[dns]`, or without it the options of a binding for stock tools: one file serves all tools, and all
+ * tools share the zones.
+ */
+function readDns(
+  { dns, unsafe }: Table,
+  secrets: Readonly<Record<string, string>>,
+  names: BindingNames,
+  report: ReportMistake,
+): ProjectDns {
+  const bindings = isTable(unsafe) && Array.isArray(unsafe["bindings"]) ? unsafe["bindings"] : [];
+  for (const [index, { dev }] of bindings.filter(isTable).entries()) {
+    const plugin = isTable(dev) ? dev["plugin"] : null;
+    if (dns !== undefined || !isTable(dev) || !isTable(plugin) || plugin["name"] !== "dns")
+      continue;
+    const origin = ["unsafe", "bindings", index, "dev", "options"];
+    const reportThere: ReportMistake = ([, ...rest], problem) =>
+      report([...origin, ...rest], problem);
+    return { ...readDnsTable(dev["options"] ?? {}, secrets, reportThere), binding: undefined };
+  }
+  const project = readDnsTable(dns ?? {}, secrets, report);
+  names.claim(project.table["binding"], ["dns", "binding"], report);
+  return project;
 }
 
 /** The defaults have no position in a file. */

@@ -26,7 +26,7 @@ import {
   type Path,
   type ReportMistake,
   type Table,
-} from "./schema.ts";
+} from "../base/schema.ts";
 
 /** The S3 service of a bucket. */
 export interface ProjectRemote {

@@ -15,7 +15,7 @@ import {
   valueSchema,
   type ReportMistake,
   type Table,
-} from "./schema.ts";
+} from "../base/schema.ts";
 
 export interface ProjectS3 {
   /** `undefined`: 8789, or the next free port. */

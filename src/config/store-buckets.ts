@@ -5,11 +5,12 @@
 import * as v from "valibot";
 import { UserError } from "../base/user-error.ts";
 import type { StorageClass } from "../store/core/operations.ts";
-import { identifierSchema, type BindingNames } from "./binding-names.ts";
+import type { BindingNames } from "./binding-names.ts";
 import { remoteOptionSchema, type ProjectRemote, type ProjectRemotes } from "./remotes.ts";
 import {
   booleanSchema,
   describeMistake,
+  identifierSchema,
   integerSchema,
   isTable,
   listSchema,
@@ -19,7 +20,7 @@ import {
   textSchema,
   type ReportMistake,
   type Table,
-} from "./schema.ts";
+} from "../base/schema.ts";
 
 export interface BucketBinding {
   readonly binding: string;

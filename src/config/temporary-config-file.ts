@@ -14,7 +14,7 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isAlive } from "../base/processes.ts";
 import type { ProjectConfig } from "./read-config.ts";
-import type { Table } from "./schema.ts";
+import type { Table } from "../base/schema.ts";
 
 const methods = ["log", "warn", "error"] as const;
 const noUnsafeWarning = "WRANGLER_DISABLE_EXPERIMENTAL_WARNING";

@@ -7,7 +7,7 @@
  * (`docs/decisions/0014-one-schema-for-configuration.md`).
  */
 import { parse as parseToml } from "smol-toml";
-import type { Path } from "./schema.ts";
+import type { Path } from "../base/schema.ts";
 
 const string = /"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|"(?:\\.|[^"\\])*"|'[^']*'/y;
 const bareKey = /[A-Za-z0-9_-]+/y;

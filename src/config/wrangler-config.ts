@@ -11,7 +11,7 @@ import { pluginPath } from "../base/runtime.ts";
 import { withoutServedBuckets } from "./deployed-buckets.ts";
 import type { BucketBinding, ProjectConfig } from "./read-config.ts";
 import { remoteOption } from "./remotes.ts";
-import { isTable, type Table } from "./schema.ts";
+import { isTable, type Table } from "../base/schema.ts";
 
 /** An entry of wrangler's `unsafe.bindings` that a plugin of Ledge serves. */
 export interface UnsafeBindingEntry {

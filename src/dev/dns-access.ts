@@ -1,5 +1,5 @@
 /** How other parts of the dev server reach its DNS. */
-import { readDnsConfig } from "../config/dns-config.ts";
+import { readDnsConfig } from "../dns/config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
 import type { DnsAccess } from "../explorer/server/context.ts";

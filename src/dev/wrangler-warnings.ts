@@ -11,7 +11,7 @@ import { join, relative } from "node:path";
 import { loadWrangler } from "../base/wrangler.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
-import { isTable, type Table } from "../config/schema.ts";
+import { isTable, type Table } from "../base/schema.ts";
 
 export function wranglerWarnings({ path, source, environment }: ProjectConfig): string[] {
   if (path === null) return [];

@@ -5,12 +5,11 @@
  * after everything else has been checked, so that a refused request is refused before its upload.
  */
 import { ConnectionLostError } from "../store/core/connection-lost.ts";
-import { StoreError } from "../store/core/errors.ts";
 import type { FormFields } from "./form-fields.ts";
 import { preflightResponse, corsResponseHeaders } from "./cors-rules.ts";
 import { routeRequest, type Verb } from "./route.ts";
 import type { S3Bucket, S3Buckets } from "./s3-bucket.ts";
-import { errorResponse, S3Error } from "./s3-error.ts";
+import { errorResponse, isExpected, S3Error } from "./s3-error.ts";
 import type { S3Request, S3Response } from "./s3-request.ts";
 import { screenHeaders } from "./screened-headers.ts";
 import { readCorsRules } from "./verb/bucket-cors.ts";
@@ -35,8 +34,7 @@ export interface S3Service {
 export async function answerRequest(request: S3Request, service: S3Service): Promise<S3Response> {
   const response = await execute(request, service).catch((error: unknown) => {
     if (error instanceof ConnectionLostError) throw error;
-    const isExpected = error instanceof S3Error || error instanceof StoreError;
-    if (!isExpected) service.onError?.(error);
+    if (!isExpected(error)) service.onError?.(error);
     return errorResponse(error);
   });
   const headers = await corsHeadersOf(request, service);

@@ -1,6 +1,5 @@
 /** The object that a request copies: `x-amz-copy-source: /bucket/key?versionId=null`. */
 import { S3Error } from "./s3-error.ts";
-import { decodeComponent } from "./uri-encoding.ts";
 
 export interface CopySource {
   readonly bucketName: string;
@@ -15,7 +14,7 @@ export function parseCopySource(header: string): CopySource {
     string,
     string?,
   ];
-  const source = decodeComponent(path);
+  const source = decodeURIComponent(path);
   const separator = source.indexOf("/");
   if (separator < 1 || separator === source.length - 1) {
     throw new S3Error("InvalidArgument", "copy source bucket name");
@@ -23,6 +22,6 @@ export function parseCopySource(header: string): CopySource {
   return {
     bucketName: source.slice(0, separator),
     key: source.slice(separator + 1),
-    versionId: version === undefined ? null : decodeComponent(version),
+    versionId: version === undefined ? null : decodeURIComponent(version),
   };
 }

@@ -5,10 +5,9 @@
  * A request is not refused because of its origin: its signature authorises it. The rules decide what
  * a browser shows to the page, and the browser asks before it sends (preflight).
  */
-import { S3Error } from "./s3-error.ts";
+import { S3Error, parseRequestDocument } from "./s3-error.ts";
 import type { S3Headers, S3Response } from "./s3-request.ts";
-import { childrenOf, childText, readXml, type XmlElement } from "./xml/xml-reader.ts";
-import { writeXml } from "./xml/xml-writer.ts";
+import { childrenOf, childText, type XmlElement, writeXml } from "../http/xml.ts";
 
 export interface CorsRule {
   readonly id?: string;
@@ -27,9 +26,9 @@ const methods = new Set(["GET", "PUT", "POST", "DELETE", "HEAD"]);
 
 /** @throws S3Error MalformedXML, and InvalidRequest for a method that no rule can have */
 export function parseCorsDocument(document: string): CorsRule[] {
-  const root = readXml(document);
+  const root = parseRequestDocument(document, "CORSConfiguration");
   const rules = childrenOf(root, "CORSRule").map(parseRule);
-  const isValid = root.name === "CORSConfiguration" && rules.length > 0 && rules.length <= rulesMax;
+  const isValid = rules.length > 0 && rules.length <= rulesMax;
   if (!isValid) throw new S3Error("MalformedXML");
   return rules;
 }

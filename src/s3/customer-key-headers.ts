@@ -4,7 +4,7 @@
  */
 import { customerKeyBytes, type KeyHolder } from "../store/core/customer-key.ts";
 import { md5 } from "../store/core/md5.ts";
-import { hexToBase64 } from "./hex-base64.ts";
+import { hexToBase64 } from "../http/headers.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Headers } from "./s3-request.ts";
 

@@ -1,8 +1,8 @@
 /** The fields of a form as the headers of a put, and the response that the form asks for. */
 import { S3Error } from "./s3-error.ts";
 import { emptyResponse, xmlHeaders, type S3Headers, type S3Response } from "./s3-request.ts";
-import { encodeComponent } from "./uri-encoding.ts";
-import { writeXml } from "./xml/xml-writer.ts";
+import { encodeComponent } from "../http/uri.ts";
+import { writeXml } from "../http/xml.ts";
 
 /** By their names in lower case. */
 export type FormFields = ReadonlyMap<string, string>;

@@ -1,17 +1,12 @@
 /** The rules of headers: metadata, conditions, ranges, checksums, headers that are refused. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  checksumElements,
-  checksumHeaders,
-  parseAnnouncedChecksums,
-  parseUploadChecksum,
-} from "./checksum-headers.ts";
+import { checksumElements, checksumHeaders, decodeWords, encodeWords } from "../http/headers.ts";
+import { parseAnnouncedChecksums, parseUploadChecksum } from "./checksum-headers.ts";
 import { conditionHolds } from "../store/core/conditional.ts";
 import { failedStatus, parseConditions, parseIfRange } from "./condition-headers.ts";
 import { parseCopySource } from "./copy-source.ts";
 import { customerKeyHeaders, parseCustomerKey, parseSourceKey } from "./customer-key-headers.ts";
-import { decodeWords, encodeWords } from "./encoded-words.ts";
 import { objectHeaders, overriddenHeaders, parseDescription } from "./metadata-headers.ts";
 import { contentRange, parseCopyRange, parseRange } from "./range-header.ts";
 import { parseParameters } from "./request-target.ts";

@@ -5,9 +5,8 @@
  * never applied: test data does not disappear by itself.
  */
 import type { AbortRule } from "../store/core/multipart.ts";
-import { S3Error } from "./s3-error.ts";
-import { childrenOf, childText, readXml, type XmlElement } from "./xml/xml-reader.ts";
-import { writeXml, type XmlElements } from "./xml/xml-writer.ts";
+import { S3Error, parseRequestDocument } from "./s3-error.ts";
+import { childrenOf, childText, type XmlElement, writeXml, type XmlElements } from "../http/xml.ts";
 
 export interface LifecycleDocument {
   /** As GetBucketLifecycleConfiguration returns it. */
@@ -22,10 +21,9 @@ const dayMilliseconds = 24 * 60 * 60 * 1000;
 
 /** @throws S3Error MalformedXML, and NotImplemented for an action that the deployed service does not have */
 export function parseLifecycleDocument(document: string): LifecycleDocument {
-  const root = readXml(document);
+  const root = parseRequestDocument(document, "LifecycleConfiguration");
   const rules = childrenOf(root, "Rule");
-  const isValid =
-    root.name === "LifecycleConfiguration" && rules.length > 0 && rules.length <= rulesMax;
+  const isValid = rules.length > 0 && rules.length <= rulesMax;
   if (!isValid) throw new S3Error("MalformedXML");
   const ids = rules.map((rule) => childText(rule, "ID") ?? "").filter((id) => id !== "");
   if (new Set(ids).size < ids.length) {

@@ -8,7 +8,7 @@ import {
 } from "../store/core/http-metadata.ts";
 import type { ObjectDescription, ObjectRecord, StorageClass } from "../store/core/operations.ts";
 import { parseCustomerKey } from "./customer-key-headers.ts";
-import { decodeWords, encodeWords } from "./encoded-words.ts";
+import { decodeWords, encodeWords } from "../http/headers.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Headers, S3Parameters } from "./s3-request.ts";
 

@@ -2,7 +2,7 @@
 import type { DescribedObject } from "../store/core/operations.ts";
 import { allChecksums } from "../store/core/s3-checksums.ts";
 import { partNumberMax } from "../store/core/limits.ts";
-import { checksumHeaders } from "./checksum-headers.ts";
+import { checksumHeaders } from "../http/headers.ts";
 import { customerKeyHeaders } from "./customer-key-headers.ts";
 import { objectHeaders, overriddenHeaders } from "./metadata-headers.ts";
 import { contentRange } from "./range-header.ts";

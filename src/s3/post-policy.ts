@@ -42,7 +42,7 @@ const freePrefix = "x-ignore-";
  * @throws S3Error InvalidPolicyDocument
  */
 export function parsePolicy(text: string): PostPolicy {
-  const document = parseDocument(text);
+  const document = parseRequestDocument(text);
   const { expiration, conditions } = document;
   if (expiration === undefined) throw invalidPolicy("Policy missing expiration.");
   if (conditions === undefined) throw invalidPolicy("Policy missing conditions.");
@@ -58,7 +58,7 @@ export function parsePolicy(text: string): PostPolicy {
   };
 }
 
-function parseDocument(text: string): Readonly<Record<string, unknown>> {
+function parseRequestDocument(text: string): Readonly<Record<string, unknown>> {
   try {
     const bytes = Uint8Array.from(atob(text.trim()), (octet) => octet.charCodeAt(0));
     const document: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

@@ -9,7 +9,7 @@
 import { hostName } from "../base/host-rule.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Parameters } from "./s3-request.ts";
-import { decodeComponent, parseQuery } from "./uri-encoding.ts";
+import { parseQuery } from "../http/uri.ts";
 
 export interface RequestTarget {
   readonly bucketName: string | null;
@@ -41,7 +41,7 @@ export function parseTarget(target: string, host: string, hosts: readonly string
   const separator = rest.indexOf("/");
   const bucketText = separator === -1 ? rest : rest.slice(0, separator);
   return {
-    bucketName: bucketText === "" ? null : decodeComponent(bucketText),
+    bucketName: bucketText === "" ? null : decodeURIComponent(bucketText),
     key: separator === -1 ? null : keyOf(rest.slice(separator + 1)),
     path,
     query,
@@ -71,7 +71,7 @@ function encodeOctets(target: string): string {
 }
 
 function keyOf(text: string): string | null {
-  return text === "" ? null : decodeComponent(text);
+  return text === "" ? null : decodeURIComponent(text);
 }
 
 export function parseParameters(query: string): S3Parameters {

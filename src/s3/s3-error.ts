@@ -5,8 +5,8 @@
  * too, are in a table of their own (`store/core/errors.ts`).
  */
 import { StoreError } from "../store/core/errors.ts";
+import { readXml, writeXml, type XmlElement } from "../http/xml.ts";
 import { xmlHeaders, type S3Response } from "./s3-request.ts";
-import { writeXml } from "./xml/xml-writer.ts";
 
 const errors = {
   AccessDenied: [403, "Access Denied"],
@@ -121,8 +121,34 @@ interface ErrorContent {
   readonly details?: Readonly<Record<string, string>>;
 }
 
+/** Whether the client has caused the error. */
+export function isExpected(error: unknown): boolean {
+  return error instanceof S3Error || error instanceof StoreError || error instanceof URIError;
+}
+
+/**
+ * The document of a request.
+ *
+ * @throws S3Error MalformedXML for another text or another root element
+ */
+export function parseRequestDocument(text: string, rootName: string): XmlElement {
+  const root = readRoot(text);
+  if (root?.name !== rootName) throw new S3Error("MalformedXML");
+  return root;
+}
+
+function readRoot(text: string): XmlElement | null {
+  try {
+    return readXml(text);
+  } catch {
+    return null;
+  }
+}
+
 /** The response to a request that failed. */
 export function errorResponse(error: unknown): S3Response {
+  // A path, a query or a source of a copy is not UTF-8 in percent-encoding.
+  if (error instanceof URIError) return errorResponse(new S3Error("InvalidURI"));
   if (error instanceof S3Error) {
     const { status, code, message: text, details } = error;
     return errorDocument(status, { code, text, details });

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { readConfig, type ProjectConfig } from "../../src/config/read-config.ts";
 import { bucketKeys } from "../../src/config/store-buckets.ts";
 import { remoteKeys } from "../../src/config/remotes.ts";
-import { dnsKeys } from "../../src/config/dns-config.ts";
+import { dnsKeys } from "../../src/dns/config/dns-config.ts";
 import { temporaryFolder } from "../support/store.ts";
 
 const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");

@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { Client } from "../dns/support/client.ts";
-import { readDnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig } from "../../src/dns/config/dns-config.ts";
 import { startServer } from "../dns/support/server.ts";
 
 const root = new URL("../../", import.meta.url);

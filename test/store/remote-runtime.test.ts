@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeComponent } from "../../src/s3/uri-encoding.ts";
+import { encodeComponent } from "../../src/http/uri.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
 import { raw, rawError, startRawServer, type RawAnswer } from "./support/raw-server.ts";
 import {

@@ -6,8 +6,8 @@
  */
 import { beforeAll } from "vitest";
 import type { RunningS3 } from "../../dist/index.js";
-import { encodeComponent } from "../../src/s3/uri-encoding.ts";
-import { childText, readXml } from "../../src/s3/xml/xml-reader.ts";
+import { encodeComponent } from "../../src/http/uri.ts";
+import { childText, readXml } from "../../src/http/xml.ts";
 import { useS3 } from "../s3/support/running-s3.ts";
 import { S3TestClient } from "../s3/support/s3-client.ts";
 

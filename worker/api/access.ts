@@ -1,6 +1,6 @@
 /** Authentication of a request, and what its credentials allow. */
 import { emailPattern, keyPattern, tokenPattern } from "../../src/dns/rules/account.ts";
-import type { DnsConfig } from "../../src/config/dns-config.ts";
+import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";
 

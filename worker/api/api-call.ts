@@ -1,4 +1,4 @@
-import type { DnsConfig } from "../../src/config/dns-config.ts";
+import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import type { Account } from "../../src/dns/rules/account.ts";
 import type { Env } from "../objects/environment.ts";
 import type { ObjectReply } from "../objects/object-reply.ts";

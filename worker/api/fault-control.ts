@@ -1,6 +1,6 @@
 /** The test control of faults: GET lists those in force, PUT replaces them, DELETE removes them. */
-import { parseFaults } from "../../src/config/dns-config.ts";
-import { fieldName } from "../../src/config/schema.ts";
+import { parseFaults } from "../../src/dns/config/dns-config.ts";
+import { fieldName } from "../../src/base/schema.ts";
 import { FaultPlan } from "../../src/dns/rules/api-fault.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { requireControl, type Access } from "./access.ts";

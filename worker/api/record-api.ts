@@ -2,7 +2,7 @@
  * The record API. The steps of a request: credentials, injected fault, route, zone, handler. An
  * expected failure is a ZoneError; any other error is logged and becomes "Internal error".
  */
-import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { apiFaultProblem, FaultPlan } from "../../src/dns/rules/api-fault.ts";
 import type { Env } from "../objects/environment.ts";
 import { indexObject } from "../objects/index-object.ts";

@@ -34,7 +34,7 @@ import { signPending } from "./sign-pending.ts";
 
 export const dohPath = "/dns-query";
 
-/** Only UDP needs the address, for cookies. */
+/** Only transfers need the address. */
 const anySource: QuerySource = { transport: "https", address: new Uint8Array(4) };
 
 const external = new ExternalAddressCache();

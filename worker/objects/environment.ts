@@ -1,5 +1,5 @@
 /** The bindings of the companion worker. */
-import type { DnsVariables } from "../../src/config/dns-config.ts";
+import type { DnsVariables } from "../../src/dns/config/dns-config.ts";
 import type { ListenersEnv } from "../replication/listeners.ts";
 import type { ZonesDiskEnv } from "./zones-disk.ts";
 import type { Zone } from "../../src/dns/rules/zone.ts";

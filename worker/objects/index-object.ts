@@ -1,6 +1,6 @@
 /** The index of zones: their names and ids. One object holds it, so that names are unique. */
 import { DurableObject } from "cloudflare:workers";
-import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { encodeHex } from "../../src/base/hex.ts";
 import { problem, requireValid, ZoneError, type Problem } from "../../src/dns/record/problem.ts";
 import { firstSerial, isLaterSerial } from "../../src/dns/record/soa.ts";

@@ -3,7 +3,7 @@
  * the turn in which it is made, so that publications keep the order of serials. Two receivers serve
  * the zone from memory: the listeners in Node, and this isolate for DNS over HTTPS.
  */
-import type { DnsConfig } from "../../src/config/dns-config.ts";
+import type { DnsConfig } from "../../src/dns/config/dns-config.ts";
 import type { ZoneData, ZoneHead } from "../../src/dns/answer/zone-data.ts";
 import { problem, ZoneError } from "../../src/dns/record/problem.ts";
 import { isLaterSerial, nextSerial } from "../../src/dns/record/soa.ts";

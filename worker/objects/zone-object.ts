@@ -4,7 +4,7 @@
  * transaction is on disk and every process that serves the zone from memory has the change.
  */
 import { DurableObject } from "cloudflare:workers";
-import { readDnsConfig, type DnsConfig } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsConfig } from "../../src/dns/config/dns-config.ts";
 import { problem, requireValid, ZoneError } from "../../src/dns/record/problem.ts";
 import { firstSerial } from "../../src/dns/record/soa.ts";
 import type { ZoneRecord } from "../../src/dns/record/zone-record.ts";

@@ -3,7 +3,7 @@
  * isolate as the worker that answers, and change this memory in the turn of their commit: it is
  * never behind. It stays empty, and costs nothing, until the first DoH query.
  */
-import { readDnsConfig, type DnsVariables } from "../../src/config/dns-config.ts";
+import { readDnsConfig, type DnsVariables } from "../../src/dns/config/dns-config.ts";
 import { ServedZones } from "../../src/dns/answer/served-zones.ts";
 import type { ZoneChange, ZoneData } from "../../src/dns/answer/zone-data.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import type { ProjectConfig } from "../../config/read-config.ts";
-import { lookUpServer, type ServerAddress } from "../../config/server-address.ts";
+import { lookUpServer, type ServerAddress } from "../../dns/config/dns-table.ts";
 import { ApiClient, type Credentials, type Fetch } from "../../dns/client/api-client.ts";
 import type { Zones } from "../../dns/server/zones-owner.ts";
 import { withCleanup } from "../cleanup.ts";
@@ -73,7 +73,7 @@ async function findCredentials(
     token: textOption(invocation, "token"),
   });
   if (isPrivate && Object.keys(given).length === 0) return null;
-  const { readDnsConfig } = await import("../../config/dns-config.ts");
+  const { readDnsConfig } = await import("../../dns/config/dns-config.ts");
   const { email, key } = readDnsConfig(dns.variables);
   return { ...given, email: given.email ?? email, key: given.key ?? key };
 }

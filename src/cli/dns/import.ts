@@ -147,7 +147,7 @@ async function parseKey(text: string, configured: readonly TsigKey[]): Promise<T
     throw new UsageError(`There is no key "${text}" in [[dns.keys]]: add it, or use ${keyForm}.`);
   }
   const [algorithmWord = "", secretWord] = rest.length === 1 ? [algorithmDefault, ...rest] : rest;
-  const { parseSecret } = await import("../../config/dns-transfers.ts");
+  const { parseSecret } = await import("../../dns/config/dns-table.ts");
   const secret = parseSecret(secretWord);
   const algorithm = algorithmWord.toLowerCase();
   if (name === null || secret === null || rest.length > 2 || !isTsigAlgorithm(algorithm)) {

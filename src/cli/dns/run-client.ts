@@ -27,7 +27,7 @@ export const runClient: LeafCommand = {
 
   async run(invocation) {
     const { readConfig } = await import("../../config/read-config.ts");
-    const { readDnsConfig } = await import("../../config/dns-config.ts");
+    const { readDnsConfig } = await import("../../dns/config/dns-config.ts");
     const { runInReach } = await import("./client-process.ts");
     const project = readConfig({ ...configSelection(invocation), keysOptional: true });
     const zones = await projectZones(invocation, project);

@@ -16,7 +16,7 @@ export const trust: LeafCommand = {
 
   async run(invocation) {
     const { readConfig } = await import("../../config/read-config.ts");
-    const { readDnsConfig } = await import("../../config/dns-config.ts");
+    const { readDnsConfig } = await import("../../dns/config/dns-config.ts");
     const { openAuthority } = await import("../../dns/server/https-port.ts");
     const project = readConfig({ ...configSelection(invocation), keysOptional: true });
     const { folder, variables } = await projectZones(invocation, project);

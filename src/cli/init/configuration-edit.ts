@@ -7,7 +7,7 @@ import { parse } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { isDeepStrictEqual } from "node:util";
 import { adoptBuckets } from "../../config/deployed-buckets.ts";
-import { isTable, type Table } from "../../config/schema.ts";
+import { isTable, type Table } from "../../base/schema.ts";
 import type { EditedText } from "./edit.ts";
 import { insertListAfter, setJson } from "./json-edit.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { findConfigFileIn } from "../../config/config-file.ts";
 import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
-import { isTable } from "../../config/schema.ts";
+import { isTable } from "../../base/schema.ts";
 import type { LeafCommand } from "../command.ts";
 import { editConfiguration } from "./configuration-edit.ts";
 import type { EditedText, FileEdit } from "./edit.ts";

@@ -1,6 +1,6 @@
 /** `tsconfig.json` of an existing project: the types of the store beside the types of the platform. */
 import { parse } from "jsonc-parser";
-import { isTable } from "../../config/schema.ts";
+import { isTable } from "../../base/schema.ts";
 import { setJson } from "./json-edit.ts";
 
 /**

@@ -44,14 +44,13 @@ export const presign: LeafCommand = {
 
   async run(invocation) {
     const { bucket, key } = parseAddress(invocation.arguments[0] as string);
-    const { expiresSecondsMax } = await import("../../s3/signature/authorization.ts");
+    const { expiresSecondsMax, presign: sign } = await import("../../http/signature.ts");
     const expiresSeconds = parseTime(textOption(invocation, "expires") ?? "1h", expiresSecondsMax);
     const method = choiceOption(invocation, "method", methods) ?? "GET";
     const { bucketName } = findBucket((await findProject(invocation)).buckets, bucket);
-    const signer = await import("../../s3/signature/presign.ts");
     const now = Date.now();
     const server = await findSigner(invocation);
-    const url = signer.presign({ ...server, method, bucketName, key, expiresSeconds, now });
+    const url = await sign({ ...server, method, bucketName, key, expiresSeconds, now });
     const expires = new Date(now + expiresSeconds * 1000).toISOString();
     print(invocation, { url, method, expires }, url);
   },

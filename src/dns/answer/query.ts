@@ -3,8 +3,6 @@
  * OPT; of those, only the fields that an answer needs are decoded. Queries of another form go
  * through the decoder of messages. A responder reads all its queries into one object.
  */
-import { isCookieLength } from "../wire/cookie.ts";
-import { optionCodes } from "../wire/edns.ts";
 import { headerBytes } from "../wire/message-writer.ts";
 import { parseMessage, type Message } from "../wire/message.ts";
 import { lowerCase } from "../wire/name-key.ts";
@@ -19,7 +17,7 @@ export const optFixedBytes = 11;
 /** The transport and the client of a query. */
 export interface QuerySource {
   readonly transport: "udp" | "tcp" | "https";
-  /** 4 or 16 octets, for cookies and transfers. A listener may compute them on demand. */
+  /** 4 or 16 octets, for transfers. A listener may compute them on demand. */
   readonly address: Uint8Array;
   /** The address of this server that was asked; HTTPS has none */
   readonly server?: string;
@@ -51,10 +49,6 @@ export class Query {
   dnssecOk = false;
   /** The CO flag (RFC 9824 section 5.1). */
   compactOk = false;
-  wantsNsid = false;
-  cookie: Uint8Array | null = null;
-  /** The query has a cookie of an invalid length. */
-  hasBadCookie = false;
   /** The decoded message, for queries that are not of the plain form. */
   message: Message | null = null;
 
@@ -70,9 +64,6 @@ export class Query {
     this.hasEdns = false;
     this.dnssecOk = false;
     this.compactOk = false;
-    this.wantsNsid = false;
-    this.cookie = null;
-    this.hasBadCookie = false;
     this.questions = (bytes[4]! << 8) | bytes[5]!;
     const plain = bytes[6] === 0 && bytes[7] === 0 && bytes[8] === 0 && bytes[9] === 0;
     const additionals = (bytes[10]! << 8) | bytes[11]!;
@@ -122,23 +113,10 @@ export class Query {
     let at = start + optFixedBytes;
     const end = at + ((bytes[start + 9]! << 8) | bytes[start + 10]!);
     if (end > bytes.length) throw new WireError("Unexpected end");
-    while (at < end) {
-      if (at + 4 > end) throw new WireError("An option runs past the end");
-      const code = (bytes[at]! << 8) | bytes[at + 1]!;
-      const next = at + 4 + ((bytes[at + 2]! << 8) | bytes[at + 3]!);
-      if (next > end) throw new WireError("An option runs past the end");
-      this.#takeOption(code, bytes, at + 4, next);
-      at = next;
-    }
+    // No option changes an answer: a server ignores options that it does not know (section 6.1.2).
+    while (at + 4 <= end) at += 4 + ((bytes[at + 2]! << 8) | bytes[at + 3]!);
+    if (at !== end) throw new WireError("An option runs past the end");
     return end;
-  }
-
-  #takeOption(code: number, bytes: Uint8Array, start: number, end: number): void {
-    if (code === optionCodes.NSID) this.wantsNsid = true;
-    // The first of several cookies counts (RFC 7873 section 5.2).
-    if (code !== optionCodes.COOKIE || this.cookie !== null) return;
-    if (isCookieLength(end - start)) this.cookie = bytes.subarray(start, end);
-    else this.hasBadCookie = true;
   }
 
   #decode(bytes: Uint8Array): void {
@@ -152,7 +130,6 @@ export class Query {
     this.version = edns.version;
     this.dnssecOk = edns.dnssecOk;
     this.compactOk = edns.compactOk === true;
-    for (const { code, data } of edns.options) this.#takeOption(code, data, 0, data.length);
   }
 
   /** The name of the question, in the case of the query. */

@@ -5,7 +5,7 @@
  *     octets ─▶ Query (query.ts) ─▶ signature, EDNS version, types that no zone holds (here)
  *       ─▶ a prepared message (prepared-answers.ts), or
  *          answer() (answer.ts): zone ─▶ location of the name ─▶ sets, referral or flattening
- *       ─▶ octets (response-writer.ts, opt-record.ts)
+ *       ─▶ octets (response-writer.ts)
  *
  * The responder waits for nothing and never throws; the caller resolves and transfers. A malformed
  * query gets FORMERR. A response, or a packet shorter than a header, gets no response.
@@ -28,7 +28,6 @@ import { signaturePeriod } from "../dnssec/signature-window.ts";
 import type { SigningContext } from "./answer-proofs.ts";
 import { answer, emptyAnswer, signedAnswer } from "./answer.ts";
 import type { ExternalAddressCache, ExternalNeeded } from "./external-addresses.ts";
-import { OptRecord, type OptSettings } from "./opt-record.ts";
 import { PreparedAnswers } from "./prepared-answers.ts";
 import { QueryCounts } from "./query-counts.ts";
 import { Query, type QuerySignature, type QuerySource } from "./query.ts";
@@ -43,7 +42,7 @@ interface TsigSettings {
   readonly hmac: Hmac;
 }
 
-export interface ResponderOptions extends OptSettings {
+export interface ResponderOptions {
   readonly zones: ServedZones;
   readonly external: ExternalAddressCache;
   /** Without it the answers of signed zones have no proofs. */
@@ -80,7 +79,6 @@ export type ResponderResult =
 
 export class Responder {
   readonly #options: ResponderOptions;
-  readonly #opt: OptRecord;
   readonly #writer: ResponseWriter;
   readonly #counts = new QueryCounts();
   readonly #prepared = new PreparedAnswers(this.#counts);
@@ -92,8 +90,7 @@ export class Responder {
 
   constructor(options: ResponderOptions) {
     this.#options = options;
-    this.#opt = new OptRecord(options);
-    this.#writer = new ResponseWriter(this.#opt, options.allocate);
+    this.#writer = new ResponseWriter(options.allocate);
   }
 
   respond(bytes: Uint8Array, source: QuerySource, nowSeconds: number): ResponderResult {
@@ -135,8 +132,7 @@ export class Responder {
     const query = this.#query;
     // RFC 6891 section 6.1.3: OPT of the response tells the highest version of this server.
     if (query.hasEdns && query.version > 0) return this.#respondEmpty(rcodes.BADVERS);
-    if (query.hasBadCookie) return this.#respondEmpty(rcodes.FORMERR);
-    if (query.questions === 0) return this.#respondToCookie();
+    if (query.questions === 0) throw new WireError("The query has no question");
     if (query.class === 0 || query.class === classCodes.ANY)
       return this.#respondEmpty(rcodes.FORMERR);
     if (isMetaType(query.type) && query.type !== typeCodes.ANY) return this.#respondToMetaType();
@@ -190,13 +186,6 @@ export class Responder {
     const response = this.#respondEmpty(rcodes.NOERROR);
     response[2]! |= truncatedFlag;
     return response;
-  }
-
-  /** RFC 7873 section 5.4: a query without a question asks for a cookie or checks a cookie. */
-  #respondToCookie(): Uint8Array {
-    const verdict = this.#opt.checkCookie(this.#query);
-    if (verdict === "none") throw new WireError("The query has no question");
-    return this.#respondEmpty(verdict === "good" ? rcodes.NOERROR : rcodes.BADCOOKIE);
   }
 
   /** Types that no zone holds. Without transfers the responses are those of BIND. */

@@ -9,14 +9,16 @@ import {
   MessageWriter,
   type Section,
 } from "../wire/message-writer.ts";
+import { typeCodes } from "../wire/numbers.ts";
 import type { RecordSet } from "../wire/resource-record.ts";
 import { tsigBytes } from "../wire/tsig-mac.ts";
 import type { Answer } from "./answer.ts";
-import { udpPayloadBytesMax, type OptRecord } from "./opt-record.ts";
-import type { Query } from "./query.ts";
+import { optFixedBytes, type Query } from "./query.ts";
 
 /** RFC 1035 section 4.2.1: the limit without EDNS. */
 const udpBytesPlain = 512;
+/** The largest UDP payload that is never fragmented: the IPv6 minimum MTU less headers (DNS flag day 2020). */
+const udpPayloadBytesMax = 1232;
 
 /** Bits of the third octet of a header. */
 export const responseFlag = 0x80;
@@ -26,18 +28,19 @@ export const truncatedFlag = 0x02;
 const recursionDesired = 0x01;
 /** In the fourth octet; the response repeats it, as it repeats RD. */
 const checkingDisabled = 0x10;
+/** Bits of the flags of OPT. */
+const dnssecOkFlag = 0x80;
+const compactOkFlag = 0x40;
 
 function allocateOctets(length: number): Uint8Array {
   return new Uint8Array(length);
 }
 
 export class ResponseWriter {
-  readonly #opt: OptRecord;
   readonly #allocate: (length: number) => Uint8Array;
   readonly #message = new MessageWriter();
 
-  constructor(opt: OptRecord, allocate = allocateOctets) {
-    this.#opt = opt;
+  constructor(allocate = allocateOctets) {
     this.#allocate = allocate;
   }
 
@@ -76,7 +79,8 @@ export class ResponseWriter {
   /** Makes a composed message the response to a query. */
   finish(query: Query, answer: Answer, composed: Uint8Array): Uint8Array {
     const { bytes } = query;
-    const optBytes = this.#opt.length(query);
+    // RFC 6891 section 7: a query without OPT gets a response without OPT.
+    const optBytes = query.hasEdns ? optFixedBytes : 0;
     const bytesMax = responseBytesMax(query);
     const fitsWhole = composed.length + optBytes <= bytesMax;
     const message = fitsWhole ? composed : this.compose(query, answer, bytesMax, optBytes);
@@ -88,7 +92,7 @@ export class ResponseWriter {
     response[3]! |= bytes[3]! & checkingDisabled;
     // RFC 4343 section 4.1: the case of the query, also for owners that point to the question.
     for (let at = headerBytes; at < query.end; at++) response[at] = bytes[at]!;
-    if (optBytes > 0) this.#opt.write(response, message.length, query, answer.rcode);
+    if (query.hasEdns) writeOpt(response, message.length, query, answer.rcode);
     return response;
   }
 }
@@ -104,4 +108,17 @@ function responseBytesMax({ signature, source, hasEdns, udpBytesMax }: Query): n
   if (source.transport !== "udp") return messageBytesMax - signatureBytes;
   if (!hasEdns) return udpBytesPlain - signatureBytes;
   return Math.max(udpBytesPlain, Math.min(udpBytesMax, udpPayloadBytesMax)) - signatureBytes;
+}
+
+/** Fills the last octets of a response with the size of this server, and DO and CO of the query. */
+function writeOpt(response: Uint8Array, start: number, query: Query, rcode: number): void {
+  response.fill(0, start);
+  response[start + 2] = typeCodes.OPT;
+  response[start + 3] = udpPayloadBytesMax >>> 8;
+  response[start + 4] = udpPayloadBytesMax & 0xff;
+  response[start + 5] = rcode >>> 4;
+  response[start + 7] = (query.dnssecOk ? dnssecOkFlag : 0) | (query.compactOk ? compactOkFlag : 0);
+  const additionals = ((response[10]! << 8) | response[11]!) + 1;
+  response[10] = additionals >>> 8;
+  response[11] = additionals & 0xff;
 }

@@ -7,7 +7,7 @@ import { classCodes } from "../wire/numbers.ts";
 import { WireError } from "../wire/bytes.ts";
 import { UserError } from "../../base/user-error.ts";
 import { frame, Frames } from "../wire/tcp-frames.ts";
-import type { ServerAddress } from "../../config/server-address.ts";
+import type { ServerAddress } from "../config/dns-table.ts";
 
 export interface AskedQuestion {
   readonly name: string;

@@ -6,7 +6,7 @@ import type { TsigKey } from "../wire/tsig-mac.ts";
 import { WireError } from "../wire/bytes.ts";
 import { IncomingZone, TransferError } from "../transfer/incoming.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { ServerAddress } from "../../config/server-address.ts";
+import type { ServerAddress } from "../config/dns-table.ts";
 import { encodeQuery, exchangeTcp } from "./ask-server.ts";
 import { hmac, nowSeconds, signNow } from "./message-signing.ts";
 const idleMillisecondsDefault = 10_000;

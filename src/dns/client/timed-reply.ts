@@ -1,6 +1,6 @@
 /** The reply of a name server with its time and the state of its signatures, and the rules behind it. */
 import { isIPv6 } from "node:net";
-import type { ServerAddress } from "../../config/server-address.ts";
+import type { ServerAddress } from "../config/dns-table.ts";
 import { typeCodes } from "../wire/numbers.ts";
 import {
   askHttps,

@@ -11,8 +11,8 @@ interface Flags {
 const bytesMax = 65_535;
 
 /**
- * The question and OPT without any record. OPT stays, because a client that knows the cookies of the
- * server ignores responses over UDP without a cookie (RFC 7873 section 5.3).
+ * The question and OPT without any record. OPT stays, as in every response to a query with OPT
+ * (RFC 6891 section 7).
  *
  * @param base the ordinary response; for a transfer, which has many, the query
  */

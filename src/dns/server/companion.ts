@@ -11,7 +11,7 @@ import { makePrivateFolder } from "../../base/private-files.ts";
 import { newRunId } from "../../state/runs.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 import { requireUsableFolder } from "../../state/folder.ts";
-import type { DnsVariables } from "../../config/dns-config.ts";
+import type { DnsVariables } from "../config/dns-config.ts";
 import { apiSocketPath, zonesNeeds, type ZonesOwner } from "./zones-owner.ts";
 
 export interface CompanionOptions {

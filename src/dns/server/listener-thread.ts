@@ -9,7 +9,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import type { TransferConfig } from "../../config/dns-transfers.ts";
+import type { TransferConfig } from "../config/dns-table.ts";
 import { ExternalAddressCache } from "../answer/external-addresses.ts";
 import { Responder, type ResponderOptions } from "../answer/responder.ts";
 import { ServedZones } from "../answer/served-zones.ts";
@@ -36,8 +36,6 @@ export interface ThreadData {
   readonly secret: string;
   readonly platformAddresses: readonly string[];
   readonly resolvers: readonly string[];
-  readonly cookieSecret: Uint8Array;
-  readonly nsid: string;
   readonly transfers: TransferConfig;
   /** In the first thread, ports to the others; in the others, the port to the first. */
   readonly forwardingPorts: readonly MessagePort[];
@@ -63,8 +61,6 @@ const responderOptions: Omit<ResponderOptions, "zones"> = {
   signer: new AnswerSigner({ sign: signRecordSet }),
   transfers: true,
   tsig: { findKey: (name) => keys.get(name), hmac },
-  cookieSecret: data.cookieSecret,
-  nsid: new TextEncoder().encode(data.nsid),
   allocate: (length) => Buffer.allocUnsafe(length),
   onError: (error) => console.error("Cannot answer a DNS query:", error),
 };

@@ -8,10 +8,10 @@
  * same address as before; the companion worker repeats those that were lost meanwhile.
  */
 import { randomBytes } from "node:crypto";
-import { availableParallelism, hostname } from "node:os";
+import { availableParallelism } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
-import type { ListenConfig } from "../../config/dns-table.ts";
+import type { ListenConfig } from "../config/dns-table.ts";
 import type { ListenerThreadCalls, ThreadData } from "./listener-thread.ts";
 import type { BindOptions, BoundSockets } from "./sockets.ts";
 import { ThreadCaller } from "./thread-calls.ts";
@@ -80,8 +80,6 @@ export class Listeners {
       secret,
       platformAddresses,
       resolvers,
-      cookieSecret: new Uint8Array(randomBytes(16)),
-      nsid: hostname(),
       transfers,
     };
     const channels = Array.from({ length: threads - 1 }, () => new MessageChannel());

@@ -11,7 +11,7 @@ import { blankMessage, decodeMessage, encodeMessage, type Message } from "../wir
 import { classCodes, opcodes, typeCodes } from "../wire/numbers.ts";
 import type { ServedZone } from "../answer/served-zone.ts";
 import type { ServedZones } from "../answer/served-zones.ts";
-import type { Secondary } from "../../config/dns-transfers.ts";
+import type { Secondary } from "../config/dns-table.ts";
 import { signNow } from "../client/message-signing.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";
 

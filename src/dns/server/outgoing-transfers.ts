@@ -23,7 +23,7 @@ import { rewind, type LoggedChange } from "../replication/logged-change.ts";
 import { requestedSerial, transferOctets } from "../transfer/outgoing.ts";
 import { replayZone } from "../transfer/replayed-zone.ts";
 import { externalQuestions, TransferredZone } from "../transfer/transferred-zone.ts";
-import type { TransferConfig } from "../../config/dns-transfers.ts";
+import type { TransferConfig } from "../config/dns-table.ts";
 import { hmac, signNow } from "../client/message-signing.ts";
 import type { ObservedQueries } from "../fault/observed-queries.ts";
 import { AddressRenewal } from "./address-renewal.ts";

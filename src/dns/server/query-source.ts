@@ -19,7 +19,7 @@ export class SocketSource implements QuerySource {
     this.#remoteAddress = remoteAddress;
   }
 
-  /** Computed on demand, because only cookies and transfers need it. */
+  /** Computed on demand, because only transfers need it. */
   get address(): Uint8Array {
     const address = this.#remoteAddress.replace(/%.*$/, "");
     return parseIpv4(address) ?? parseIpv6(address) ?? unspecified;

@@ -1,5 +1,5 @@
 /** The sockets of a listener thread, at one port of every host: UDP, and TCP in the first thread. */
-import type { ServerAddress } from "../../config/server-address.ts";
+import type { ServerAddress } from "../config/dns-table.ts";
 import type { QueryHandler } from "./query-handler.ts";
 import { openTcp } from "./tcp.ts";
 import { checkUnshared, openUdp } from "./udp.ts";

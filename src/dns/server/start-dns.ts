@@ -3,7 +3,6 @@
  * its zones, both as the configuration file says.
  */
 import { isIPv6 } from "node:net";
-import { readConfig } from "../../config/read-config.ts";
 import { fetchAlone } from "../../base/fetch-alone.ts";
 import { isPortFree } from "../../base/ports.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -12,12 +11,12 @@ import {
   readDnsConfig,
   type DnsConfig,
   type DnsVariables,
-} from "../../config/dns-config.ts";
+} from "../config/dns-config.ts";
 import { ApiClient } from "../client/api-client.ts";
 import { ApiPort } from "./api-port.ts";
 import { Companion, publicSocketPath, type CompanionOptions } from "./companion.ts";
 import { HttpsPort } from "./https-port.ts";
-import type { ListenConfig, ProjectDns } from "../../config/dns-table.ts";
+import type { ListenConfig, ProjectDns } from "../config/dns-table.ts";
 import { Listeners, type OpenPorts } from "./listeners.ts";
 import {
   claimZones,
@@ -73,9 +72,14 @@ export interface RunningServer extends RunningDns {
 
 export const apiHost = "127.0.0.1";
 
-/** @throws ZonesTakenError when another process owns the zones until its end */
-export async function startDns(options: StartDnsOptions = {}): Promise<RunningDns> {
-  const { folder: projectFolder, dns } = readConfig({ ...options, keysOptional: true });
+/**
+ * @param project the project's folder, and `[dns]` of its configuration file
+ * @throws ZonesTakenError when another process owns the zones until its end
+ */
+export async function startProjectDns(
+  { folder: projectFolder, dns }: { readonly folder: string; readonly dns: ProjectDns },
+  options: StartDnsOptions,
+): Promise<RunningDns> {
   const zones = {
     folder: zonesFolder(projectFolder, options.persistTo),
     variables: dns.variables,

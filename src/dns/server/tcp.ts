@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
-import type { ServerAddress } from "../../config/server-address.ts";
+import type { ServerAddress } from "../config/dns-table.ts";
 import type { QueryHandler } from "./query-handler.ts";
 import { TcpConnection } from "./tcp-connection.ts";
 

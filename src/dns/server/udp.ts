@@ -5,7 +5,7 @@
  */
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
-import type { ServerAddress } from "../../config/server-address.ts";
+import type { ServerAddress } from "../config/dns-table.ts";
 import type { QueryHandler } from "./query-handler.ts";
 import { SocketSource } from "./query-source.ts";
 

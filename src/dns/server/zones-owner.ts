@@ -23,7 +23,7 @@ import {
   requireUsableFolder,
 } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
-import { readDnsConfig, type DnsVariables } from "../../config/dns-config.ts";
+import { readDnsConfig, type DnsVariables } from "../config/dns-config.ts";
 import { moveOldZones } from "./old-zones.ts";
 
 export interface DnsAddresses {

@@ -5,8 +5,6 @@ import type { ResourceRecord } from "./resource-record.ts";
 import { WireError } from "./bytes.ts";
 import { Writer } from "./writer.ts";
 
-export const optionCodes = { NSID: 3, COOKIE: 10 } as const;
-
 const dnssecOkFlag = 0x8000;
 const compactOkFlag = 0x4000;
 

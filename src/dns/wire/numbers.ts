@@ -47,7 +47,6 @@ export const rcodes = {
   BADKEY: 17,
   BADTIME: 18,
   BADTRUNC: 22,
-  BADCOOKIE: 23,
 } as const;
 
 /** BADSIG (RFC 8945 section 3): TSIG gives the number of BADVERS a second meaning. */

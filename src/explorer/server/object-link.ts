@@ -1,7 +1,7 @@
 /** Presigned links to objects: they lead to the S3-compatible API, and need no token. */
 import * as v from "valibot";
-import { expiresSecondsMax } from "../../s3/signature/authorization.ts";
-import { presign } from "../../s3/signature/presign.ts";
+import { expiresSecondsMax } from "../../http/signature.ts";
+import { presign } from "../../http/signature.ts";
 import type { Link } from "../api/buckets.ts";
 import { checkKey, quoted, requireBucket } from "./bucket-access.ts";
 import { CallError, json, type ExplorerCall, type ExplorerResponse } from "./call.ts";
@@ -32,7 +32,7 @@ export async function makeLink(call: ExplorerCall): Promise<ExplorerResponse> {
     );
   }
   const now = Date.now();
-  const url = presign({
+  const url = await presign({
     endpoint: signer.url,
     credentials: signer.credentials,
     method: "GET",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readOrMakeFile } from "../../base/private-files.ts";
 import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { Credentials } from "../signature/verify-signature.ts";
+import type { S3Credentials } from "../../http/signature.ts";
 
 const fileName = "credentials.json";
 /** The lengths of the deployed service's. */
@@ -12,7 +12,7 @@ const idBytes = 16;
 const secretBytes = 32;
 
 /** @throws UserError when the file cannot be written, or is not valid */
-export function readOrMakeCredentials(folder: string): Credentials {
+export function readOrMakeCredentials(folder: string): S3Credentials {
   const { accessKeyId, secretAccessKey } = parseObject(readFile(folder));
   if (typeof accessKeyId === "string" && typeof secretAccessKey === "string") {
     return { accessKeyId, secretAccessKey };
@@ -34,7 +34,7 @@ function readFile(folder: string): string {
   }
 }
 
-function newCredentials(): Credentials {
+function newCredentials(): S3Credentials {
   return {
     accessKeyId: randomBytes(idBytes).toString("hex"),
     secretAccessKey: randomBytes(secretBytes).toString("hex"),

@@ -7,15 +7,11 @@ import { bucketOfHost, parseParameters, parseTarget } from "../request-target.ts
 import { S3Error } from "../s3-error.ts";
 import type { S3Headers, S3Parameters, S3Request } from "../s3-request.ts";
 import { parseAuthorization } from "../signature/authorization.ts";
-import type { SignedRequest } from "../signed-request.ts";
-import {
-  verifySignature,
-  type Credentials,
-  type DeriveKey,
-} from "../signature/verify-signature.ts";
+import type { SignedRequest, S3Credentials } from "../../http/signature.ts";
+import { verifySignature, type DeriveKey } from "../signature/verify-signature.ts";
 
 export interface RequestRules {
-  readonly credentials: Credentials;
+  readonly credentials: S3Credentials;
   /** Names and addresses besides loopback, in the form of `hostName()`. */
   readonly hosts: readonly string[];
   readonly now: () => number;

@@ -13,7 +13,7 @@ import { answerRequest } from "../answer-request.ts";
 import type { S3Buckets } from "../s3-bucket.ts";
 import { errorResponse } from "../s3-error.ts";
 import type { S3Request, S3Response } from "../s3-request.ts";
-import type { Scope } from "../canonical-request.ts";
+import type { Scope } from "../../http/signature.ts";
 import { verifyPolicySignature } from "../signature/policy-signature.ts";
 import { signingKey } from "../signature/verify-signature.ts";
 import { continueOnce, readRequest, type RequestRules } from "./incoming-request.ts";

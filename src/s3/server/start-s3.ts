@@ -9,7 +9,7 @@ import { usedRemotes } from "../../config/used-remotes.ts";
 import { RunningChecksums } from "../../store/node/running-checksums.ts";
 import { StoreClient } from "../../store/node/store-client.ts";
 import type { CorsRule } from "../cors-rules.ts";
-import type { Credentials } from "../signature/verify-signature.ts";
+import type { S3Credentials } from "../../http/signature.ts";
 import { readOrMakeCredentials } from "./credentials-file.ts";
 import { S3Server } from "./s3-server.ts";
 import { recordServer } from "./server-record.ts";
@@ -43,7 +43,7 @@ export interface StartS3Options {
   /** Names besides loopback under which the server may be called. */
   readonly hosts?: readonly string[];
   /** Default: credentials that are made for the state folder and kept there. */
-  readonly credentials?: Credentials;
+  readonly credentials?: S3Credentials;
   /** Receives errors that no client has caused. Default: `console.error` */
   readonly onError?: (error: unknown) => void;
 }
@@ -52,7 +52,7 @@ export interface RunningS3 {
   /** The endpoint, for clients: `http://localhost:8789`. */
   readonly url: string;
   readonly port: number;
-  readonly credentials: Credentials;
+  readonly credentials: S3Credentials;
   close(): Promise<void>;
 }
 

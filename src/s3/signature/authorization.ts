@@ -2,13 +2,17 @@
  * What a request says about its signature: in the `Authorization` header, or in the query of a
  * presigned URL. The order of the checks and the texts are those of the deployed service.
  */
-import { algorithm, unsignedPayload, type Scope, type SignedParts } from "../canonical-request.ts";
+import {
+  signingAlgorithm,
+  unsignedPayload,
+  type Scope,
+  type SignedParts,
+  expiresSecondsMax,
+  type SignedRequest,
+} from "../../http/signature.ts";
 import { S3Error } from "../s3-error.ts";
-import type { SignedRequest } from "../signed-request.ts";
-import { parseQuery } from "../uri-encoding.ts";
+import { parseQuery } from "../../http/uri.ts";
 
-/** The deployed service's limit of a presigned URL: seven days. */
-export const expiresSecondsMax = 7 * 24 * 60 * 60;
 /** The deployed service's limit for the clock of a client. */
 const skewMillisecondsMax = 15 * 60 * 1000;
 /**
@@ -49,8 +53,8 @@ function parseHeader({ headers }: SignedRequest, header: string, now: number): A
   }
   const time = parseDate(dateText, `'${dateHeader}' header`);
   if (Math.abs(now - time) > skewMillisecondsMax) throw new S3Error("RequestTimeTooSkewed");
-  if (!header.startsWith(`${algorithm} `)) throw unsupportedAlgorithm();
-  const fields = parseFields(header.slice(algorithm.length));
+  if (!header.startsWith(`${signingAlgorithm} `)) throw unsupportedAlgorithm();
+  const fields = parseFields(header.slice(signingAlgorithm.length));
   const credential = fields.get("Credential");
   const signedHeaders = fields.get("SignedHeaders");
   const signature = fields.get("Signature");
@@ -101,7 +105,7 @@ function parseParameters(
     throw invalidArgument(`Required search parameter${names} missing`);
   }
   const parameter = (name: string): string => parameters.get(name) as string;
-  if (parameter("X-Amz-Algorithm") !== algorithm) throw unsupportedAlgorithm();
+  if (parameter("X-Amz-Algorithm") !== signingAlgorithm) throw unsupportedAlgorithm();
   const dateText = parameter("X-Amz-Date");
   const time = parseDate(dateText, "X-Amz-Date");
   const credential = parseCredential(parameter("X-Amz-Credential"), dateText);
@@ -133,7 +137,7 @@ function validateExpiry(text: string, time: number, now: number): void {
 }
 
 function unsupportedAlgorithm(): S3Error {
-  return new S3Error("InvalidRequest", `Please use ${algorithm}`);
+  return new S3Error("InvalidRequest", `Please use ${signingAlgorithm}`);
 }
 
 function invalidArgument(text: string): S3Error {

@@ -10,20 +10,14 @@
 import { createHmac } from "node:crypto";
 import { requireField, type FormFields } from "../form-fields.ts";
 import { S3Error } from "../s3-error.ts";
-import { algorithm } from "../canonical-request.ts";
+import { signingAlgorithm, type S3Credentials } from "../../http/signature.ts";
 import { parseCredential, parseDate } from "./authorization.ts";
-import {
-  isSameText,
-  sign,
-  signingKey,
-  type Credentials,
-  type DeriveKey,
-} from "./verify-signature.ts";
+import { isSameText, sign, signingKey, type DeriveKey } from "./verify-signature.ts";
 
 /** @throws S3Error for a form without a signature, or with another one */
 export function verifyPolicySignature(
   fields: FormFields,
-  credentials: Credentials,
+  credentials: S3Credentials,
   deriveKey: DeriveKey = signingKey,
 ): void {
   const isSigned = ["policy", "signature", "x-amz-signature"].some((name) => fields.has(name));
@@ -45,11 +39,11 @@ interface ExpectedSignature {
 function signatureOfVersion4(
   fields: FormFields,
   policy: string,
-  { accessKeyId, secretAccessKey }: Credentials,
+  { accessKeyId, secretAccessKey }: S3Credentials,
   deriveKey: DeriveKey,
 ): ExpectedSignature {
-  if (requireField(fields, "x-amz-algorithm") !== algorithm) {
-    throw new S3Error("InvalidRequest", `Please use ${algorithm}`);
+  if (requireField(fields, "x-amz-algorithm") !== signingAlgorithm) {
+    throw new S3Error("InvalidRequest", `Please use ${signingAlgorithm}`);
   }
   const dateText = requireField(fields, "x-amz-date");
   parseDate(dateText, "x-amz-date");
@@ -62,7 +56,7 @@ function signatureOfVersion4(
 function signatureOfVersion2(
   fields: FormFields,
   policy: string,
-  { accessKeyId, secretAccessKey }: Credentials,
+  { accessKeyId, secretAccessKey }: S3Credentials,
 ): ExpectedSignature {
   requireKeyId(accessKeyId, requireField(fields, "AWSAccessKeyId"));
   const signature = createHmac("sha1", secretAccessKey).update(policy).digest("base64");

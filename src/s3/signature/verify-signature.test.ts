@@ -2,10 +2,9 @@
 import type { KeyObject } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalRequest, type Scope } from "../canonical-request.ts";
+import { canonicalRequest, type Scope, type SignedRequest } from "../../http/signature.ts";
 import { parseAuthorization } from "./authorization.ts";
-import { encodeComponent } from "../uri-encoding.ts";
-import type { SignedRequest } from "../signed-request.ts";
+import { encodeComponent } from "../../http/uri.ts";
 import { sha256, sign, signingKey, verifySignature } from "./verify-signature.ts";
 
 const credentials = {

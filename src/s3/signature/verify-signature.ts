@@ -6,14 +6,15 @@
  */
 import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } from "node:crypto";
 import { S3Error } from "../s3-error.ts";
-import { canonicalRequest, scopeText, stringToSign, type Scope } from "../canonical-request.ts";
-import type { SignedRequest } from "../signed-request.ts";
+import {
+  canonicalRequest,
+  scopeText,
+  stringToSign,
+  type Scope,
+  type SignedRequest,
+  type S3Credentials,
+} from "../../http/signature.ts";
 import type { Authorization } from "./authorization.ts";
-
-export interface Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
 
 /** What signs the chunks of a body: the key of the request, and the signature before the first. */
 export interface SigningContext {
@@ -30,7 +31,7 @@ export type DeriveKey = (secretAccessKey: string, scope: Scope) => KeyObject;
 export function verifySignature(
   request: SignedRequest,
   authorization: Authorization,
-  credentials: Credentials,
+  credentials: S3Credentials,
   deriveKey: DeriveKey = signingKey,
 ): SigningContext {
   const { accessKeyId, dateText, scope } = authorization;

@@ -3,19 +3,13 @@ import type { CompletedPart } from "../../store/core/multipart.ts";
 import { StoreError } from "../../store/core/errors.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
 import { allChecksums } from "../../store/core/s3-checksums.ts";
-import {
-  checksumElements,
-  checksumTypeName,
-  parseChecksumElements,
-  parseChecksumHeader,
-  typeOf,
-} from "../checksum-headers.ts";
+import { checksumElements, checksumTypeName, typeOf } from "../../http/headers.ts";
+import { parseChecksumElements, parseChecksumHeader } from "../checksum-headers.ts";
 import { parseConditions } from "../condition-headers.ts";
-import { S3Error } from "../s3-error.ts";
+import { S3Error, parseRequestDocument } from "../s3-error.ts";
 import { xmlResponse, type S3Headers, type S3Response } from "../s3-request.ts";
-import { encodeComponent } from "../uri-encoding.ts";
-import { childrenOf, childText, readXml, type XmlElement } from "../xml/xml-reader.ts";
-import { writeXml } from "../xml/xml-writer.ts";
+import { encodeComponent } from "../../http/uri.ts";
+import { childrenOf, childText, type XmlElement, writeXml } from "../../http/xml.ts";
 import { uploadOf, type ObjectCall } from "./verb-call.ts";
 
 export async function completeMultipartUpload(call: ObjectCall): Promise<S3Response> {
@@ -24,7 +18,11 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<S3Respo
   const onlyIf = parseConditions(headers);
   const checksum = parseChecksumHeader(headers);
   const objectSize = parseObjectSize(headers);
-  const parts = parseParts(readXml(await body.document("object")));
+  const parts = childrenOf(
+    parseRequestDocument(await body.document("object"), "CompleteMultipartUpload"),
+    "Part",
+  ).map(parsePart);
+  if (parts.length === 0) throw new S3Error("MalformedXML");
   const object = decodeObject(
     key,
     await bucket.call({
@@ -55,13 +53,6 @@ function parseObjectSize(headers: S3Headers): number | null {
   if (text === null) return null;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new S3Error("InvalidRequest", "Value for x-amz-mp-object-size header is invalid.");
-}
-
-function parseParts(root: XmlElement): CompletedPart[] {
-  const elements = childrenOf(root, "Part");
-  const isValid = root.name === "CompleteMultipartUpload" && elements.length > 0;
-  if (!isValid) throw new S3Error("MalformedXML");
-  return elements.map(parsePart);
 }
 
 function parsePart(element: XmlElement): CompletedPart {

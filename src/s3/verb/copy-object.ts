@@ -2,13 +2,13 @@ import { validateKey } from "../../store/core/key.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
 import type { DescribedObject, ObjectDescription } from "../../store/core/operations.ts";
 import { allChecksums } from "../../store/core/s3-checksums.ts";
-import { checksumElements } from "../checksum-headers.ts";
+import { checksumElements } from "../../http/headers.ts";
 import { parseConditions } from "../condition-headers.ts";
 import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { parseDescription } from "../metadata-headers.ts";
 import { S3Error } from "../s3-error.ts";
 import { xmlResponse, type S3Headers, type S3Response } from "../s3-request.ts";
-import { writeXml } from "../xml/xml-writer.ts";
+import { writeXml } from "../../http/xml.ts";
 import { algorithmsOf, copyContent, openSource } from "./copied-content.ts";
 import type { ObjectCall } from "./verb-call.ts";
 

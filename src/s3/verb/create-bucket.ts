@@ -1,6 +1,5 @@
-import { S3Error } from "../s3-error.ts";
 import { emptyResponse, type S3Response } from "../s3-request.ts";
-import { readXml } from "../xml/xml-reader.ts";
+import { parseRequestDocument } from "../s3-error.ts";
 import type { NamedBucketCall } from "./verb-call.ts";
 
 /**
@@ -11,9 +10,7 @@ import type { NamedBucketCall } from "./verb-call.ts";
 export async function createBucket(call: NamedBucketCall): Promise<S3Response> {
   const { request, buckets, bucketName } = call;
   const document = await request.body.document();
-  if (document !== "" && readXml(document).name !== "CreateBucketConfiguration") {
-    throw new S3Error("MalformedXML");
-  }
+  if (document !== "") parseRequestDocument(document, "CreateBucketConfiguration");
   await buckets.create(bucketName);
   return emptyResponse(200, { location: `/${bucketName}` });
 }

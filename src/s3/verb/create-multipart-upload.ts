@@ -1,8 +1,9 @@
-import { checksumTypeName, parseUploadChecksum } from "../checksum-headers.ts";
+import { checksumTypeName } from "../../http/headers.ts";
+import { parseUploadChecksum } from "../checksum-headers.ts";
 import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { parseDescription } from "../metadata-headers.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
-import { writeXml } from "../xml/xml-writer.ts";
+import { writeXml } from "../../http/xml.ts";
 import type { ObjectCall } from "./verb-call.ts";
 
 export async function createMultipartUpload(call: ObjectCall): Promise<S3Response> {

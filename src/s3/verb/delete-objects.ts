@@ -2,10 +2,15 @@ import { StoreError } from "../../store/core/errors.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { deleteKeysMax } from "../../store/core/limits.ts";
 import type { S3Bucket } from "../s3-bucket.ts";
-import { S3Error } from "../s3-error.ts";
+import { S3Error, parseRequestDocument } from "../s3-error.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
-import { childrenOf, childText, readXml, type XmlElement } from "../xml/xml-reader.ts";
-import { writeXml, type XmlElements } from "../xml/xml-writer.ts";
+import {
+  childrenOf,
+  childText,
+  type XmlElement,
+  writeXml,
+  type XmlElements,
+} from "../../http/xml.ts";
 import { requireOnlyVersion, type BucketCall } from "./verb-call.ts";
 
 interface NamedObject {
@@ -16,7 +21,7 @@ interface NamedObject {
 }
 
 export async function deleteObjects({ request, bucket }: BucketCall): Promise<S3Response> {
-  const objects = parseRequest(readXml(await request.body.document()));
+  const objects = parseRequest(parseRequestDocument(await request.body.document(), "Delete"));
   const errors = new Map<NamedObject, XmlElements>();
   const plain: NamedObject[] = [];
   for (const object of objects) {
@@ -47,7 +52,6 @@ function parseRequest(root: XmlElement): NamedObject[] {
   }));
   const quiet = childText(root, "Quiet");
   const isValid =
-    root.name === "Delete" &&
     objects.length > 0 &&
     objects.length <= deleteKeysMax &&
     objects.every(({ key }) => key !== null) &&

@@ -1,6 +1,6 @@
 import { S3Error } from "../s3-error.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
-import { writeXml } from "../xml/xml-writer.ts";
+import { writeXml } from "../../http/xml.ts";
 import type { BucketCall } from "./verb-call.ts";
 
 /** Deviation: buckets have no location, so the answer is the region of all buckets. */

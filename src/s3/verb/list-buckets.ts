@@ -1,6 +1,6 @@
 import { wholeParameter } from "../request-target.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
-import { writeXml } from "../xml/xml-writer.ts";
+import { writeXml } from "../../http/xml.ts";
 import { owner, type AccountCall } from "./verb-call.ts";
 
 /** AWS's limit of a page. */

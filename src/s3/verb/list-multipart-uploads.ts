@@ -1,9 +1,9 @@
 import { listLimitMax } from "../../store/core/limits.ts";
-import { checksumTypeName } from "../checksum-headers.ts";
+import { checksumTypeName } from "../../http/headers.ts";
 import { storageClassName } from "../metadata-headers.ts";
 import { wholeParameter } from "../request-target.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
-import { writeXml } from "../xml/xml-writer.ts";
+import { writeXml } from "../../http/xml.ts";
 import { encoderOf } from "./list-objects.ts";
 import { owner, type BucketCall } from "./verb-call.ts";
 

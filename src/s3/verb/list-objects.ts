@@ -6,12 +6,12 @@ import { listLimitMax } from "../../store/core/limits.ts";
 import { decodeObjects } from "../../store/core/object-encoding.ts";
 import type { ListRequest, ObjectRecord } from "../../store/core/operations.ts";
 import { allChecksums } from "../../store/core/s3-checksums.ts";
-import { s3Algorithms, checksumTypeName, typeOf } from "../checksum-headers.ts";
+import { s3Algorithms, checksumTypeName, typeOf } from "../../http/headers.ts";
 import { storageClassName } from "../metadata-headers.ts";
 import { S3Error } from "../s3-error.ts";
 import { xmlResponse, type S3Parameters, type S3Response } from "../s3-request.ts";
-import { encodeComponent } from "../uri-encoding.ts";
-import { writeXml, type XmlElements } from "../xml/xml-writer.ts";
+import { encodeComponent } from "../../http/uri.ts";
+import { writeXml, type XmlElements } from "../../http/xml.ts";
 import { owner, type BucketCall } from "./verb-call.ts";
 
 export async function listObjects(call: BucketCall): Promise<S3Response> {

@@ -1,9 +1,9 @@
 import { listLimitMax, partNumberMax } from "../../store/core/limits.ts";
-import { checksumElements, checksumTypeName } from "../checksum-headers.ts";
+import { checksumElements, checksumTypeName } from "../../http/headers.ts";
 import { storageClassName } from "../metadata-headers.ts";
 import { wholeParameter } from "../request-target.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
-import { writeXml } from "../xml/xml-writer.ts";
+import { writeXml } from "../../http/xml.ts";
 import { owner, uploadOf, type ObjectCall } from "./verb-call.ts";
 
 export async function listParts(call: ObjectCall): Promise<S3Response> {

@@ -3,7 +3,7 @@ import { validateKey } from "../../store/core/key.ts";
 import { uploadBytesMax } from "../../store/core/limits.ts";
 import { decodeObject } from "../../store/core/object-encoding.ts";
 import { allChecksums } from "../../store/core/s3-checksums.ts";
-import { checksumHeaders } from "../checksum-headers.ts";
+import { checksumHeaders } from "../../http/headers.ts";
 import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { expandFields, fieldHeaders, postResponse, requireField } from "../form-fields.ts";
 import { parseDescription } from "../metadata-headers.ts";

@@ -1,7 +1,7 @@
 import { decodeObject } from "../../store/core/object-encoding.ts";
 import { validateKey } from "../../store/core/key.ts";
 import { validateMetadata } from "../../store/core/http-metadata.ts";
-import { checksumHeaders } from "../checksum-headers.ts";
+import { checksumHeaders } from "../../http/headers.ts";
 import { parseConditions } from "../condition-headers.ts";
 import { customerKeyHeaders } from "../customer-key-headers.ts";
 import { parseDescription } from "../metadata-headers.ts";

@@ -1,9 +1,9 @@
-import { checksumElements } from "../checksum-headers.ts";
+import { checksumElements } from "../../http/headers.ts";
 import { customerKeyHeaders, parseCustomerKey } from "../customer-key-headers.ts";
 import { requirePartNumber } from "../object-response.ts";
 import { parseCopyRange } from "../range-header.ts";
 import { xmlResponse, type S3Response } from "../s3-request.ts";
-import { writeXml } from "../xml/xml-writer.ts";
+import { writeXml } from "../../http/xml.ts";
 import { copyContent, openSource } from "./copied-content.ts";
 import { uploadOf, type ObjectCall } from "./verb-call.ts";
 

@@ -1,4 +1,4 @@
-import { checksumHeaders } from "../checksum-headers.ts";
+import { checksumHeaders } from "../../http/headers.ts";
 import { customerKeyHeaders, parseCustomerKey } from "../customer-key-headers.ts";
 import { receiveContent } from "../object-content.ts";
 import { requirePartNumber } from "../object-response.ts";

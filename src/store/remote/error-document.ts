@@ -1,5 +1,5 @@
 /** The documents of an S3 service, and the errors that they describe. */
-import { childText, readXml, type XmlElement } from "../../s3/xml/xml-reader.ts";
+import { childText, readXml, type XmlElement } from "../../http/xml.ts";
 
 export interface ErrorDocument {
   /** `NoSuchBucket` */

@@ -6,8 +6,7 @@
  * refuses a condition that does not hold, and executes one that holds, honours it. Each feature has a key
  * of its own, so that all features are tried at the same time.
  */
-import { childText } from "../../s3/xml/xml-reader.ts";
-import { writeXml } from "../../s3/xml/xml-writer.ts";
+import { childText, writeXml } from "../../http/xml.ts";
 import { discardBody } from "./answer-body.ts";
 import { parseDocument, readErrorDocument } from "./error-document.ts";
 import { RemoteError } from "./remote-error.ts";

@@ -4,7 +4,7 @@
  * Our own rules select the parts. When the answer to the request gets lost, the upload tells whether it was
  * completed: the service no longer knows it, and the object has the entity tag that follows from the parts.
  */
-import { childText, type XmlElement } from "../../s3/xml/xml-reader.ts";
+import { childText, type XmlElement } from "../../http/xml.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";
 import {

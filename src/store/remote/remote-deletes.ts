@@ -2,9 +2,8 @@
  * Deletes objects of an S3 service: each by a DELETE that is guarded by what a HEAD has seen, where the
  * service honours that. A delete of several keys is one request without guards.
  */
-import { hexToBase64 } from "../../s3/hex-base64.ts";
-import { childrenOf, childText } from "../../s3/xml/xml-reader.ts";
-import { writeXml } from "../../s3/xml/xml-writer.ts";
+import { hexToBase64 } from "../../http/headers.ts";
+import { childrenOf, childText, writeXml } from "../../http/xml.ts";
 import { conditionHolds, type Conditional } from "../core/conditional.ts";
 import { StoreError } from "../core/errors.ts";
 import { deleteKeysMax } from "../core/limits.ts";

@@ -1,6 +1,5 @@
 /** The object that the headers of an answer describe. */
-import { decodeWords } from "../../s3/encoded-words.ts";
-import { parseChecksumHeader } from "../../s3/checksum-headers.ts";
+import { decodeWords, checksumsInHeaders } from "../../http/headers.ts";
 import type { Checksums } from "../core/checksum.ts";
 import {
   httpMetadataFields,
@@ -100,12 +99,9 @@ function presentHttp(headers: Headers): DescribedObject["http"] {
  * whichever type the upload has, and nothing in the answer tells both apart.
  */
 function serviceChecksums(headers: Pick<Headers, "get">): Checksums {
-  try {
-    const found = parseChecksumHeader(headers);
-    return found === undefined || found.hex.endsWith("-1") ? {} : { [found.algorithm]: found.hex };
-  } catch {
-    return {};
-  }
+  const [given, ...others] = checksumsInHeaders(headers);
+  if (given === undefined || given.hex === null || others.length > 0) return {};
+  return given.hex.endsWith("-1") ? {} : { [given.algorithm]: given.hex };
 }
 
 /** The entity tag is the MD5, unless the object was uploaded in parts or the service encrypts it. */

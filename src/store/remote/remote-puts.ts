@@ -1,5 +1,5 @@
 /** Stores objects on an S3 service by guarded PUTs. */
-import { hexToBase64 } from "../../s3/hex-base64.ts";
+import { hexToBase64 } from "../../http/headers.ts";
 import { checkContent } from "../core/checked-content.ts";
 import { inlineBytesMax, uploadBytesMax } from "../core/limits.ts";
 import { conditionHolds } from "../core/conditional.ts";

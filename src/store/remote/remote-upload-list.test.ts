@@ -1,7 +1,7 @@
 /** Lists of uploads, on services that encode keys, order uploads and take markers differently. */
 import { describe, expect, it } from "vitest";
-import { encodeComponent } from "../../s3/uri-encoding.ts";
-import { writeXml } from "../../s3/xml/xml-writer.ts";
+import { encodeComponent } from "../../http/uri.ts";
+import { writeXml } from "../../http/xml.ts";
 import { compareKeys } from "../core/key.ts";
 import { uploadLifetimeMilliseconds } from "../core/limits.ts";
 import type { Result, UploadPosition } from "../core/operations.ts";

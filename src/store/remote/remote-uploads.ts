@@ -2,9 +2,8 @@
  * Multipart uploads on an S3 service: parts are parts of the service. The properties of the object are
  * packed when the upload is created, so its version and its time are those of the creation.
  */
-import { checksumHeaders, checksumTypeName } from "../../s3/checksum-headers.ts";
-import { hexToBase64 } from "../../s3/hex-base64.ts";
-import { childText } from "../../s3/xml/xml-reader.ts";
+import { checksumHeaders, checksumTypeName, hexToBase64 } from "../../http/headers.ts";
+import { childText } from "../../http/xml.ts";
 import { checkContent } from "../core/checked-content.ts";
 import { uploadBytesMax } from "../core/limits.ts";
 import { requireSameKey } from "../core/customer-key.ts";

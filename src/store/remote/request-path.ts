@@ -6,7 +6,7 @@
  * and finds the same text. Services differ in what they verify: some decode the path and sign slashes
  * (Ceph), others keep `%2F`.
  */
-import { encodeComponent } from "../../s3/uri-encoding.ts";
+import { encodeComponent } from "../../http/uri.ts";
 
 export interface RequestPath {
   readonly sent: string;

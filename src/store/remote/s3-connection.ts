@@ -1,5 +1,5 @@
 /** Signed requests to one bucket of an S3 service: retries, timeouts, and errors as sentences. */
-import { canonicalQuery } from "../../s3/uri-encoding.ts";
+import { canonicalQuery } from "../../http/uri.ts";
 import { discardBody, guardedBody, readStart } from "./answer-body.ts";
 import { readErrorDocument, type ErrorDocument } from "./error-document.ts";
 import { RemoteError } from "./remote-error.ts";
@@ -13,7 +13,7 @@ import {
   type Refusal,
 } from "./remote-sentences.ts";
 import { requestPath } from "./request-path.ts";
-import { RequestSigner } from "./request-signer.ts";
+import { RequestSigner } from "../../http/signature.ts";
 import { retryAfterMilliseconds, retryDelay, systemTools, type RetryTools } from "./retry.ts";
 import {
   TransportError,

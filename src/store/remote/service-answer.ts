@@ -1,5 +1,5 @@
 /** Reads the answers of an S3 service: bodies, documents, and the errors in them. */
-import { childText, type XmlElement } from "../../s3/xml/xml-reader.ts";
+import { childText, type XmlElement } from "../../http/xml.ts";
 import { StoreError, storeErrorTable, type StoreErrorCode } from "../core/errors.ts";
 import { parseDocument, readErrorDocument, type ErrorDocument } from "./error-document.ts";
 import { RemoteError } from "./remote-error.ts";

@@ -4,7 +4,7 @@
  * `start-after` is exclusive. For a bound that is inclusive, the request begins a little before the bound,
  * and what is before the bound is left out here.
  */
-import { childrenOf, childText, type XmlElement } from "../../s3/xml/xml-reader.ts";
+import { childrenOf, childText, type XmlElement } from "../../http/xml.ts";
 import { compareKeys, utf8Length } from "../core/key.ts";
 import { keyBytesMax } from "../core/limits.ts";
 import { afterPosition, rollUp, type Bound } from "../core/list-page.ts";

@@ -1,7 +1,6 @@
 /** The requests of multipart uploads, and the documents of their answers. */
-import { checksumElements, parseChecksumElements } from "../../s3/checksum-headers.ts";
-import { childrenOf, childText, type XmlElement } from "../../s3/xml/xml-reader.ts";
-import { writeXml } from "../../s3/xml/xml-writer.ts";
+import { checksumElements, checksumsInElement } from "../../http/headers.ts";
+import { childrenOf, childText, type XmlElement, writeXml } from "../../http/xml.ts";
 import { StoreError } from "../core/errors.ts";
 import { listLimitMax } from "../core/limits.ts";
 import type { ListedPart } from "../core/multipart.ts";
@@ -73,12 +72,15 @@ export async function readAllParts(
 
 function parsePart(element: XmlElement): ListedPart {
   const etag = unquoted(childText(element, "ETag") ?? "");
+  const checksums = Object.fromEntries(
+    checksumsInElement(element).map(({ algorithm, hex }) => [algorithm, hex ?? undefined]),
+  );
   return {
     partNumber: Number(childText(element, "PartNumber")),
     size: Number(childText(element, "Size")),
     etag,
     uploaded: Date.parse(childText(element, "LastModified") ?? "") || 0,
-    checksums: { ...parseChecksumElements(element), md5: etag },
+    checksums: { ...checksums, md5: etag },
   };
 }
 

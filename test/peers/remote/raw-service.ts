@@ -2,7 +2,7 @@
 import { createHttpTransport } from "../../../src/store/node/http-transport.ts";
 import { readErrorDocument } from "../../../src/store/remote/error-document.ts";
 import type { RemoteCredentials } from "../../../src/store/remote/remote-options.ts";
-import { RequestSigner } from "../../../src/store/remote/request-signer.ts";
+import { RequestSigner } from "../../../src/http/signature.ts";
 import type { S3Message } from "../../../src/store/remote/s3-transport.ts";
 
 interface RawRequest {

@@ -1,5 +1,5 @@
 /** Zones: the record API, and questions to the name server. */
-import { parseServer } from "../../../config/server-address.ts";
+import { parseServer } from "../../../dns/config/dns-table.ts";
 import { digJson, digText } from "../../../dns/client/dig-report.ts";
 import { parseQuestion } from "../../../dns/client/question.ts";
 import { fetchReasons, timeQuestion } from "../../../dns/client/timed-reply.ts";

@@ -3,14 +3,14 @@
  * variable `DNS_CONFIG`, as JSON. Node checks the same variables before it starts the worker.
  */
 import * as v from "valibot";
-import { isOrigin } from "../base/host-rule.ts";
-import { commentCharactersMaxDefault, tagsMaxDefault } from "../dns/rules/annotation.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../dns/record/field/ip-address.ts";
-import { readInteger } from "../dns/record/field/integer.ts";
-import { normaliseHostname } from "../dns/record/field/hostname.ts";
-import type { NameRules } from "../dns/record/record-name.ts";
-import { emailPattern, keyPattern, tokenPattern } from "../dns/rules/account.ts";
-import type { ApiFault } from "../dns/rules/api-fault.ts";
+import { isOrigin } from "../../base/host-rule.ts";
+import { commentCharactersMaxDefault, tagsMaxDefault } from "../rules/annotation.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
+import { readInteger } from "../record/field/integer.ts";
+import { normaliseHostname } from "../record/field/hostname.ts";
+import type { NameRules } from "../record/record-name.ts";
+import { emailPattern, keyPattern, tokenPattern } from "../rules/account.ts";
+import type { ApiFault } from "../rules/api-fault.ts";
 import {
   anyTableSchema,
   booleanSchema,
@@ -26,7 +26,7 @@ import {
   valueSchema,
   type Mistake,
   type ReportMistake,
-} from "./schema.ts";
+} from "../../base/schema.ts";
 
 /** The variables of the worker. Secrets may have variables of their own, from `.dev.vars`. */
 export interface DnsVariables {

@@ -5,11 +5,10 @@ import aws4 from "aws4";
 import { AwsV4Signer } from "aws4fetch";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RequestSigner } from "../../store/remote/request-signer.ts";
-import { encodeComponent } from "../uri-encoding.ts";
-import { parseAuthorization } from "./authorization.ts";
-import type { SignedRequest } from "../signed-request.ts";
-import { verifySignature } from "./verify-signature.ts";
+import { RequestSigner, type SignedRequest } from "./signature.ts";
+import { encodeComponent } from "./uri.ts";
+import { parseAuthorization } from "../s3/signature/authorization.ts";
+import { verifySignature } from "../s3/signature/verify-signature.ts";
 
 const credentials = { accessKeyId: "key/with/slashes", secretAccessKey: "secret+/=" };
 const host = "localhost:8789";

@@ -19,7 +19,7 @@ export default defineConfig({
     }),
   ],
   test: {
-    name: "workerd",
+    name: "conformance",
     include: ["workerd.test.ts"],
     // Runtimes start slowly on a busy machine.
     testTimeout: 30_000,

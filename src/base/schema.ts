@@ -7,7 +7,7 @@
  * field. This file is pure: Node and the companion worker both import it.
  */
 import * as v from "valibot";
-import { nearest, unknownKey } from "../base/nearest.ts";
+import { nearest, unknownKey } from "./nearest.ts";
 
 export type Table = Readonly<Record<string, unknown>>;
 
@@ -80,6 +80,24 @@ export function textSchema<Output>(
 export function textMatchingSchema(pattern: RegExp, problem: string) {
   return textSchema((input) => (pattern.test(input) ? input : null), problem);
 }
+
+const identifierPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+
+export function isIdentifier(input: unknown): input is string {
+  return typeof input === "string" && identifierPattern.test(input);
+}
+
+/** The name of a binding. */
+export const identifierSchema = textSchema(
+  (name) => (isIdentifier(name) ? name : null),
+  (name) => {
+    const similar = name.replace(/[^\p{ID_Continue}$]+/gu, "_").replace(/^(?=\d)|^$/, "_");
+    return (
+      `${JSON.stringify(name)} is not a JavaScript identifier, so a script cannot write ` +
+      `env.${name}. Use letters, digits, "_" and "$", as in "${similar.toUpperCase()}"`
+    );
+  },
+);
 
 export function oneOfSchema<const Option extends string>(options: readonly Option[]) {
   const names = options.map((option) => `"${option}"`);

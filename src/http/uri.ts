@@ -1,5 +1,8 @@
-/** How AWS encodes paths and queries, in signatures and in lists: RFC 3986. */
-import { S3Error } from "./s3-error.ts";
+/**
+ * How AWS encodes paths and queries, in signatures and in lists: RFC 3986.
+ *
+ * Functions that decode throw a URIError for text that is not UTF-8 in percent-encoding.
+ */
 
 /** Encodes everything but unreserved characters. `encodeURIComponent` leaves `!'()*`. */
 export function encodeComponent(text: string): string {
@@ -7,15 +10,6 @@ export function encodeComponent(text: string): string {
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-}
-
-/** @throws S3Error InvalidURI for text that is not UTF-8 in percent-encoding */
-export function decodeComponent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new S3Error("InvalidURI");
-  }
 }
 
 /**
@@ -26,7 +20,7 @@ export function canonicalPath(path: string): string {
   if (/^[\w./~-]*$/.test(path)) return path;
   return path
     .split("/")
-    .map((segment) => encodeComponent(decodeComponent(segment)))
+    .map((segment) => encodeComponent(decodeURIComponent(segment)))
     .join("/");
 }
 
@@ -44,7 +38,7 @@ export function parseQuery(query: string): [name: string, value: string][] {
 }
 
 function decodeFormText(text: string): string {
-  return decodeComponent(text.replaceAll("+", " "));
+  return decodeURIComponent(text.replaceAll("+", " "));
 }
 
 /** The parameters as the signature has them: encoded, and sorted by their encoded form. */

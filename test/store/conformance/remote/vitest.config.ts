@@ -18,7 +18,7 @@ export default defineConfig({
     })),
   ],
   test: {
-    name: "workerd-remote",
+    name: "conformance-remote",
     include: ["workerd.test.ts"],
     globalSetup: [fileOf("../../support/service-setup.ts")],
     // Runtimes start slowly on a busy machine.

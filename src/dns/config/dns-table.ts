@@ -1,0 +1,330 @@
+/**
+ * `[dns]` of the configuration file: the variables of the companion worker, the listeners, and the
+ * secondaries.
+ *
+ *     [[dns.keys]]                 # of TSIG
+ *     name = "to-bind"
+ *     algorithm = "hmac-sha256"
+ *     secret = "…"                 # base64
+ *
+ *     [dns.transfers]              # who may transfer zones, and who gets a NOTIFY after a change
+ *     allow = ["127.0.0.1", "10.0.0.0/8", "key:to-bind"]
+ *     notify = [{ address = "127.0.0.1:5301", key = "to-bind" }]
+ */
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import * as v from "valibot";
+import { nearest } from "../../base/nearest.ts";
+import { isPort } from "../../base/ports.ts";
+import {
+  anyTableSchema,
+  describeMistake,
+  identifierSchema,
+  integerSchema,
+  listSchema,
+  looseTableSchema,
+  parseValue,
+  tableSchema,
+  textSchema,
+  valueSchema,
+  type ReportMistake,
+  type Table,
+} from "../../base/schema.ts";
+import { UserError } from "../../base/user-error.ts";
+import { normaliseHostname } from "../record/field/hostname.ts";
+import { acceptRecord, recordFields } from "../rules/accept-record.ts";
+import { isTsigAlgorithm, type TsigKey } from "../wire/tsig-mac.ts";
+import {
+  DnsConfigError,
+  readDnsConfig,
+  type dnsServerKeys,
+  type DnsConfig,
+  type DnsVariables,
+} from "./dns-config.ts";
+
+export interface ProjectDns {
+  /** `[dns]` as it was written. */
+  readonly table: Table;
+  /** The variables of the companion worker: the table, and the secrets of `.dev.vars`. */
+  readonly variables: DnsVariables;
+  /** The port of `/client/v4` and `/dns-query`. */
+  readonly apiPort: number;
+  /** The port of the API over https; `null` without it. */
+  readonly httpsPort: number | null;
+  /** The port of DNS, UDP and TCP. */
+  readonly port: number;
+  readonly listen: ListenConfig;
+  readonly transfers: TransferConfig;
+  /** The name in `env` of the binding to the record API. */
+  readonly binding?: string;
+}
+
+export interface ListenConfig {
+  readonly hosts: readonly string[];
+  /** `true` for the default hosts: those that the machine lacks are left out. */
+  readonly hostsOptional: boolean;
+  readonly threads?: number;
+  readonly resolvers: readonly string[];
+}
+
+export interface TransferConfig {
+  readonly keys: readonly TsigKey[];
+  /** Addresses, networks (`10.0.0.0/8`) and keys (`key:NAME`). A client needs to match one. */
+  readonly allow: readonly string[];
+  readonly secondaries: readonly Secondary[];
+}
+
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A server that gets a NOTIFY message after each change of a zone. */
+export interface Secondary extends ServerAddress {
+  readonly key?: TsigKey;
+}
+
+const apiPortDefault = 8788;
+const httpsPortDefault = 8443;
+const portDefault = 8053;
+const hostsDefault = ["127.0.0.1", "::1"];
+const threadsMax = 64;
+/** For secondaries on this machine. Its other users can ask for names one by one anyway. */
+const allowDefault = ["127.0.0.1", "::1"];
+const keyPrefix = "key:";
+
+const port = valueSchema(
+  (input) => (isPort(input) ? input : null),
+  "must be a port, 0 to 65535; 0 takes any free port",
+);
+
+/** The port of https, by which `false` stands for none. */
+const httpsPort = v.pipe(
+  valueSchema(
+    (input) => (isPort(input) || typeof input === "boolean" ? input : null),
+    `must be true for port ${httpsPortDefault}, or a port, 0 to 65535; 0 takes any free port`,
+  ),
+  v.transform((given) => (given === false ? null : given === true ? httpsPortDefault : given)),
+);
+
+const tsigKeys = listSchema(
+  tableSchema(
+    {
+      name: textSchema(normaliseHostname, 'must be a name such as "to-bind"'),
+      algorithm: v.optional(
+        textSchema(
+          (name) => (isTsigAlgorithm(name) ? name : null),
+          'must be "hmac-sha256", "hmac-sha384", "hmac-sha512" or "hmac-sha1"',
+        ),
+        "hmac-sha256",
+      ),
+      secret: textSchema(parseSecret, "must be base64 that is not empty"),
+    },
+    { name: "to-bind", secret: "c2VjcmV0" },
+  ),
+  "must be a list of tables",
+);
+
+const transfersTable = tableSchema({
+  allow: v.nullish(
+    listSchema(
+      textSchema(parseAllowed, 'must be an address, a network such as "10.0.0.0/8", or "key:NAME"'),
+    ),
+    allowDefault,
+  ),
+  notify: v.optional(
+    listSchema(
+      tableSchema(
+        {
+          address: textSchema(parseServer, 'must be an address such as "127.0.0.1:5301"'),
+          key: v.optional(textSchema((name) => name, "must be the name of a key")),
+        },
+        { address: "127.0.0.1:5301" },
+      ),
+      "must be a list of tables",
+    ),
+    [],
+  ),
+});
+
+const serverTable = looseTableSchema({
+  api_port: v.nullish(port, apiPortDefault),
+  https_port: v.nullish(httpsPort, false),
+  port: v.nullish(port, portDefault),
+  hosts: v.nullish(
+    valueSchema(
+      (input) => textsThat(input, (host) => isIP(host) !== 0),
+      "must be a list of IPv4 and IPv6 addresses to listen at",
+    ),
+  ),
+  threads: v.optional(integerSchema(1, threadsMax)),
+  resolver: v.optional(
+    valueSchema(
+      (input) => textsThat(input, (server) => parseServer(server) !== null),
+      'must be an address such as "192.0.2.53" or "192.0.2.53:5300"',
+    ),
+  ),
+  binding: v.optional(identifierSchema),
+  keys: v.optional(tsigKeys, []),
+  transfers: v.nullish(transfersTable, {}),
+} satisfies Record<(typeof dnsServerKeys)[number], v.GenericSchema>);
+
+/**
+ * @param given the table as it was written
+ * @param secrets of `.dev.vars`
+ * @param report receives paths that begin with `dns`
+ */
+export function readDnsTable(
+  given: unknown,
+  secrets: Readonly<Record<string, string>>,
+  report: ReportMistake,
+): ProjectDns {
+  const table = parseValue(anyTableSchema, given, ["dns"], report) ?? {};
+  const { DNS_EMAIL, DNS_KEY, DNS_TOKENS } = secrets;
+  const secretVariables = Object.entries({ DNS_EMAIL, DNS_KEY, DNS_TOKENS });
+  const variables: DnsVariables = {
+    DNS_CONFIG: JSON.stringify(table),
+    // The companion worker gets a binding for each variable, so an absent secret has no key.
+    ...Object.fromEntries(secretVariables.filter(([, secret]) => secret !== undefined)),
+  };
+  checkVariables(variables, report);
+  const parsed = parseValue(serverTable, table, ["dns"], report) ?? v.parse(serverTable, {});
+  const { hosts, threads, binding } = parsed;
+  return {
+    table,
+    variables,
+    apiPort: parsed.api_port,
+    httpsPort: parsed.https_port,
+    port: parsed.port,
+    listen: {
+      hosts: hosts ?? hostsDefault,
+      hostsOptional: !hosts,
+      resolvers: parsed.resolver ?? [],
+      ...(threads !== undefined && { threads }),
+    },
+    transfers: resolveTransfers(parsed.keys, parsed.transfers, report),
+    binding,
+  };
+}
+
+/** Reads the variables as the companion worker does. */
+function checkVariables(variables: DnsVariables, report: ReportMistake): void {
+  try {
+    checkRecords(readDnsConfig(variables), report);
+  } catch (error) {
+    if (!(error instanceof DnsConfigError)) throw error;
+    const inTable = error.mistakes.filter(({ path }) => path[0] === "dns");
+    for (const { path, problem } of inTable) report(path, problem);
+    // The position of a secret is unknown, so its mistakes wait until the table has none.
+    if (inTable.length > 0) return;
+    const lines = error.mistakes.map((mistake) => `.dev.vars: ${describeMistake(mistake)}`);
+    throw new UserError(lines.join("\n"));
+  }
+}
+
+/** The worker creates these records at its first request, which is late for a message. */
+function checkRecords(config: DnsConfig, report: ReportMistake): void {
+  for (const [zoneIndex, { name: zoneName, records }] of config.zones.entries()) {
+    for (const [index, record] of records.entries()) {
+      const path = ["dns", "zones", zoneIndex, "records", index];
+      const misspelt = misspeltFields(record);
+      for (const [field, guess] of misspelt) {
+        report([...path, field], `is not a key; did you mean "${guess}"?`);
+      }
+      // The record API ignores a misspelt field, so its problems would be those of a missing field.
+      if (misspelt.length > 0) continue;
+      const problems: string[] = [];
+      acceptRecord(record, { ...config, zoneName }, ({ message }) => problems.push(message));
+      if (problems.length === 0) continue;
+      report(path, `is not a valid record of ${zoneName}: ${problems.join(" ")}`);
+    }
+  }
+}
+
+/** Fields of a record in an answer of the record API, which a user may paste. They have no effect. */
+const answerFields = ["id", "meta", "proxiable", "locked", "created_on", "modified_on"];
+
+/** Unknown fields that are close to a field of a record, each with that field. */
+function misspeltFields(record: object): [field: string, guess: string][] {
+  const known = new Set<string>([...recordFields, ...answerFields]);
+  const unknown = Object.keys(record).filter((field) => !known.has(field));
+  return unknown.flatMap((field) => {
+    const guess = nearest(field, recordFields);
+    return guess === null ? [] : [[field, guess]];
+  });
+}
+
+/** One text or a list of texts, each of which `test` accepts. */
+function textsThat(input: unknown, test: (text: string) => boolean): readonly string[] | null {
+  const texts: unknown = typeof input === "string" ? [input] : input;
+  if (!Array.isArray(texts) || texts.length === 0) return null;
+  return texts.every((item) => typeof item === "string" && test(item)) ? texts : null;
+}
+
+/** Node's decoder drops characters that are not base64, which would shorten the secret. */
+export function parseSecret(secret = ""): Uint8Array | null {
+  const octets = Buffer.from(secret, "base64");
+  const isWhole = octets.toString("base64").startsWith(secret.replace(/=+$/, ""));
+  return octets.length > 0 && isWhole ? new Uint8Array(octets) : null;
+}
+
+function parseAllowed(entry: string): string | null {
+  const allowed = entry.toLowerCase();
+  if (allowed.startsWith(keyPrefix)) return allowed;
+  const [address = "", bits, more] = allowed.split("/");
+  const width = isIP(address) === 4 ? 32 : 128;
+  const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width);
+  return isIP(address) !== 0 && isNetwork && more === undefined ? allowed : null;
+}
+
+/** Replaces names of keys by the keys. */
+function resolveTransfers(
+  keys: readonly TsigKey[],
+  { allow, notify }: v.InferOutput<typeof transfersTable>,
+  report: ReportMistake,
+): TransferConfig {
+  const find = (name: string): TsigKey | undefined =>
+    keys.find((key) => key.name === name.toLowerCase());
+  for (const [index, entry] of allow.entries()) {
+    const name = entry.startsWith(keyPrefix) ? entry.slice(keyPrefix.length) : null;
+    if (name === null || find(name) !== undefined) continue;
+    report(["dns", "transfers", "allow", index], `is "${name}", which is not in dns.keys`);
+  }
+  const secondaries = notify.map(({ address, key: name }, index): Secondary => {
+    if (name === undefined) return address;
+    const key = find(name);
+    if (key !== undefined) return { ...address, key };
+    const path = ["dns", "transfers", "notify", index, "key"];
+    report(path, `is ${JSON.stringify(name)}, which is not in dns.keys`);
+    return address;
+  });
+  return { keys, allow, secondaries };
+}
+
+const dnsPort = 53;
+const hostName = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9])?\.?$/i;
+
+/** `192.0.2.53`, `192.0.2.53:5300`, `2001:db8::53` or `[2001:db8::53]:5300`. */
+export function parseServer(text: string): ServerAddress | null {
+  const server = splitServer(text);
+  return server !== null && isIP(server.host) !== 0 ? server : null;
+}
+
+/** Parses the same forms, or looks up the name of a host, with or without a port. */
+export async function lookUpServer(text: string): Promise<ServerAddress | null> {
+  const server = splitServer(text);
+  if (server === null || isIP(server.host) !== 0) return server;
+  if (!hostName.test(server.host)) return null;
+  try {
+    const { address } = await lookup(server.host);
+    return { host: address, port: server.port };
+  } catch {
+    return null;
+  }
+}
+
+function splitServer(text: string): ServerAddress | null {
+  const [, host = text, number = String(dnsPort)] =
+    /^\[(.+)\]:(\d{1,5})$/.exec(text) ?? /^([^:]+):(\d{1,5})$/.exec(text) ?? [];
+  return isPort(Number(number)) && Number(number) > 0 ? { host, port: Number(number) } : null;
+}

@@ -1,0 +1,145 @@
+/**
+ * Values of headers that both sides of S3 read and write: encoded words, hashes in base64, and the
+ * checksums `x-amz-checksum-*`, which XML has as elements. A checksum is hexadecimal in the store and
+ * base64 on the wire; a composite checksum ends in `-` and the number of parts.
+ */
+import { decodeHex } from "../base/hex.ts";
+import {
+  checksumAlgorithms,
+  isComposite,
+  type Checksums,
+  type ChecksumType,
+  type S3ChecksumAlgorithm,
+} from "../store/core/checksum.ts";
+import { childText, type XmlElement } from "./xml.ts";
+
+export const s3Algorithms: readonly S3ChecksumAlgorithm[] = [
+  "crc32",
+  "crc32c",
+  "crc64nvme",
+  "sha1",
+  "sha256",
+];
+export const checksumPrefix = "x-amz-checksum-";
+
+/** A checksum that a message has. `hex` is `null` for a value that is not valid. */
+export interface GivenChecksum {
+  readonly algorithm: S3ChecksumAlgorithm;
+  readonly hex: string | null;
+}
+
+export function checksumsInHeaders(headers: { get(name: string): string | null }): GivenChecksum[] {
+  return givenChecksums((algorithm) => headers.get(checksumPrefix + algorithm));
+}
+
+/** `ChecksumCRC32` and its relatives. */
+export function checksumsInElement(element: XmlElement): GivenChecksum[] {
+  return givenChecksums((algorithm) => childText(element, elementName(algorithm)));
+}
+
+function givenChecksums(
+  textOf: (algorithm: S3ChecksumAlgorithm) => string | null,
+): GivenChecksum[] {
+  return s3Algorithms.flatMap((algorithm) => {
+    const text = textOf(algorithm);
+    return text === null ? [] : [{ algorithm, hex: parseChecksumValue(algorithm, text) }];
+  });
+}
+
+/** In hexadecimal; `null` for a value that is not valid. */
+export function parseChecksumValue(algorithm: S3ChecksumAlgorithm, text: string): string | null {
+  const [, value, count] = /^([^-]*)(-\d{1,5})?$/.exec(text) ?? [];
+  const hex = base64ToHex(value ?? "", checksumAlgorithms[algorithm].bytes);
+  return hex === null ? null : hex + (count ?? "");
+}
+
+export function checksumHeaders(checksums: Checksums): Record<string, string> {
+  const shown = shownChecksums(checksums);
+  if (shown.length === 0) return {};
+  return {
+    ...Object.fromEntries(shown.map(([algorithm, value]) => [checksumPrefix + algorithm, value])),
+    "x-amz-checksum-type": checksumTypeName(typeOf(checksums)),
+  };
+}
+
+export function checksumElements(checksums: Checksums): Record<string, string> {
+  return Object.fromEntries(
+    shownChecksums(checksums).map(([algorithm, value]) => [elementName(algorithm), value]),
+  );
+}
+
+/** The checksums that S3 shows, in base64. */
+function shownChecksums(checksums: Checksums): [S3ChecksumAlgorithm, string][] {
+  return s3Algorithms.flatMap((algorithm) => {
+    const [hex, count] = (checksums[algorithm] ?? "").split("-") as [string, string?];
+    if (hex === "") return [];
+    return [[algorithm, hexToBase64(hex) + (count === undefined ? "" : `-${count}`)]];
+  });
+}
+
+function elementName(algorithm: S3ChecksumAlgorithm): string {
+  return `Checksum${algorithm.toUpperCase()}`;
+}
+
+export function typeOf(checksums: Checksums): ChecksumType {
+  return s3Algorithms.some((algorithm) => isComposite(checksums[algorithm] ?? ""))
+    ? "composite"
+    : "full object";
+}
+
+export function checksumTypeName(type: ChecksumType): string {
+  return type === "composite" ? "COMPOSITE" : "FULL_OBJECT";
+}
+
+/** @returns `null` for text that is not base64 of `bytes` bytes */
+export function base64ToHex(text: string, bytes: number): string | null {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length !== Math.ceil(bytes / 3) * 4) return null;
+  const binary = atob(text);
+  if (binary.length !== bytes) return null;
+  return Array.from(binary, (octet) => octet.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+}
+
+export function hexToBase64(hex: string): string {
+  return btoa(String.fromCharCode(...(decodeHex(hex) ?? [])));
+}
+
+/**
+ * Encoded words (RFC 2047): how headers carry text that is not printable ASCII.
+ *
+ *     =?utf-8?B?w6k=?=     base64      =?utf-8?Q?caf=C3=A9?=     quoted octets
+ */
+const word = /=\?([\w-]+)(?:\*[\w-]+)?\?([bq])\?([^?]*)\?=/gi;
+/** The white space between two encoded words is not part of the text (section 6.2). */
+const gap = /(=\?[\w*-]+\?[bq]\?[^?]*\?=)\s+(?==\?[\w*-]+\?[bq]\?[^?]*\?=)/gi;
+
+/** Text with its encoded words decoded. A word that cannot be decoded stays as it is. */
+export function decodeWords(text: string): string {
+  if (!text.includes("=?")) return text;
+  return text
+    .replace(gap, "$1")
+    .replace(word, (whole, charset: string, encoding: string, data: string) => {
+      try {
+        const octets = encoding.toLowerCase() === "b" ? atob(data) : unquote(data);
+        const bytes = Uint8Array.from(octets, (octet) => octet.charCodeAt(0));
+        return new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(bytes);
+      } catch {
+        return whole;
+      }
+    });
+}
+
+/** `null`: no header can carry the text, because it is not valid Unicode */
+export function encodeWords(text: string): string | null {
+  const isPrintable = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$|^$/.test(text);
+  if (isPrintable && !text.includes("=?")) return text;
+  if (!text.isWellFormed()) return null;
+  const octets = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte));
+  return `=?utf-8?B?${btoa(octets.join(""))}?=`;
+}
+
+/** Underscores are spaces, and `=C3` is an octet (section 4.2). */
+function unquote(data: string): string {
+  return data
+    .replaceAll("_", " ")
+    .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+}
