@@ -11,14 +11,22 @@
  * is below them.
  */
 import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { subscribe } from "node:diagnostics_channel";
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import { isRuntimeCommand } from "./processes.ts";
-import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 const folderMode = 0o700;
 const fileMode = 0o600;
@@ -130,6 +138,21 @@ function readText(path: string): string | null {
     return readFileSync(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/**
+ * Writes a record whole or not at all, because other processes ignore half a record. Only the user
+ * that runs the process can read the record.
+ */
+export function writeWhole(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.new`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

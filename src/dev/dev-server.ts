@@ -18,11 +18,10 @@ import {
   stateFolder,
   requireUsableFolder,
   requireWritableFolder,
-  storeNeeds,
 } from "../state/folder.ts";
+import { storeNeeds, endLeftRuntimes } from "../store/node/store-owner.ts";
 import { UserError } from "../base/user-error.ts";
 import { usedBuckets } from "../explorer/server/project-buckets.ts";
-import { endLeftRuntimes } from "../store/node/store-owner.ts";
 import { CompanionDns } from "./companion-dns.ts";
 import { CompanionConditions } from "./companion-conditions.ts";
 import { CompanionExplorer } from "./companion-explorer.ts";

@@ -5,16 +5,16 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { reserveSocket } from "../state/sockets.ts";
+import { RunRecords } from "../state/runs.ts";
 import type { Succession } from "../state/succession.ts";
 import { requireUsableFolder } from "../state/folder.ts";
 import {
   apiSocketPath,
   zonesNeeds,
-  zonesRuns,
   type Zones,
   type ZonesOwner,
 } from "../dns/server/zones-owner.ts";
-import { succeedZonesOwner } from "../dns/server/zones-successor.ts";
+import { succeedZonesOwner } from "../dns/server/zones-connection.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
 
 interface DnsRun extends MiniflareRun {
@@ -34,7 +34,7 @@ export class DnsUse {
     this.#zones = zones;
     this.#runs = new MiniflareRuns({
       plugin: "dns",
-      records: zonesRuns(zones.folder),
+      records: new RunRecords(zones.folder),
       previous: previous && previous.#runs,
       onEnd: () => this.#end(loopbackPort),
     });

@@ -7,7 +7,9 @@ import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
 import { hasRuntimeSockets } from "../state/sockets.ts";
 import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
-import { fullDeviceText, requireUsableFolder, storeNeeds } from "../state/folder.ts";
+import { RunRecords } from "../state/runs.ts";
+import { fullDeviceText, requireUsableFolder } from "../state/folder.ts";
+import { storeNeeds, endpointPath } from "../store/node/store-owner.ts";
 import { bucketFolder } from "../store/core/blob-name.ts";
 import {
   bucketClass,
@@ -18,7 +20,6 @@ import {
   runBindings,
 } from "../store/node/bucket-services.ts";
 import { removePartialFiles } from "../store/node/partial-files.ts";
-import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
 import { closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
 import { StoreUse } from "./store-use.ts";
 
@@ -66,7 +67,7 @@ export async function storeServices(
   }
   // Only this runtime uses a temporary folder.
   if (persistPath === undefined) {
-    storeRuns(folder).write(runId);
+    new RunRecords(folder).write(runId);
     return [...shared, ownerService(bindings)];
   }
   const use = await StoreUse.begin({ persistPath, folder }, { runId, loopbackHost, loopbackPort });

@@ -3,14 +3,14 @@
  * (`store/node/store-owner.ts`), from its first runtime to its end.
  */
 import type { FolderOwner } from "../state/owner.ts";
+import { RunRecords } from "../state/runs.ts";
 import type { Succession } from "../state/succession.ts";
 import type { ClientBucket } from "../store/node/client-bucket.ts";
 import { ContentFiles } from "../store/node/content-files.ts";
 import { openBuckets } from "../store/node/endpoint-client.ts";
 import { OwnedBucket } from "../store/node/owned-bucket.ts";
 import { OwnerConnection } from "../store/node/owner-connection.ts";
-import { claimStore, storeRuns } from "../store/node/store-owner.ts";
-import { succeedStoreOwner } from "../store/node/store-successor.ts";
+import { claimStore, succeedStoreOwner } from "../store/node/store-owner.ts";
 import { isEndpointSocket, publishEndpoint } from "./endpoint-socket.ts";
 import { S3Endpoint, type S3Access, type S3EndpointOptions } from "./s3-endpoint.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
@@ -43,7 +43,7 @@ export class StoreUse {
     this.#store = store;
     this.#runs = new MiniflareRuns({
       plugin: "store",
-      records: storeRuns(store.folder),
+      records: new RunRecords(store.folder),
       previous: previous && previous.#runs,
       onStart: (runtime) => this.#owner?.recordRuntime(runtime),
       onListen(socketName, runId) {

@@ -31,10 +31,10 @@ export const check: LeafCommand = {
   examples: ["ledge store check", "ledge store check photos"],
 
   async run(invocation) {
-    const [project, { checkBucket }, { storeRuns }] = await Promise.all([
+    const [project, { checkBucket }, { RunRecords }] = await Promise.all([
       findProject(invocation),
       import("../../store/node/check/check-bucket.ts"),
-      import("../../store/node/store-owner.ts"),
+      import("../../state/runs.ts"),
     ]);
     const words = invocation.arguments;
     const buckets =
@@ -50,7 +50,7 @@ export const check: LeafCommand = {
           await checkBucket({
             storeFolder: project.folder,
             bucketName,
-            activeRuns: () => storeRuns(project.folder).activeIds(),
+            activeRuns: () => new RunRecords(project.folder).activeIds(),
             onObject: (bytes) => progress.add(bytes),
           }),
         );

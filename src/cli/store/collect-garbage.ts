@@ -5,7 +5,7 @@ import { counted, formatBytes } from "../../base/format.ts";
 import { databaseMark, isAbandoned, isDatabaseMark } from "../../store/core/blob-name.ts";
 import { readDatabaseId } from "../../store/node/check/database-file.ts";
 import { removePartialFiles } from "../../store/node/partial-files.ts";
-import { storeRuns } from "../../store/node/store-owner.ts";
+import { RunRecords } from "../../state/runs.ts";
 import type { LeafCommand } from "../command.ts";
 import { projectOptions } from "../options.ts";
 import { print } from "../output.ts";
@@ -64,6 +64,6 @@ async function removeForeignMarks(project: StoreProject, bucketName: string): Pr
 async function abandonedFiles(project: StoreProject): Promise<{ name: string; bytes: number }[]> {
   const folders = project.buckets.map(({ bucketName }) => filesIn(blobFolder(project, bucketName)));
   const files = (await Promise.all(folders)).flat();
-  const runIds = storeRuns(project.folder).activeIds();
+  const runIds = new RunRecords(project.folder).activeIds();
   return files.filter(({ name }) => isAbandoned(name, runIds));
 }

@@ -10,10 +10,9 @@
 import { randomBytes } from "node:crypto";
 import { constants, copyFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { newRunId, type RunRecords } from "../../state/runs.ts";
+import { newRunId, RunRecords } from "../../state/runs.ts";
 import { bucketFolder, makeBlobName } from "../core/blob-name.ts";
 import type { Content } from "../core/operations.ts";
-import { storeRuns } from "./store-owner.ts";
 import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
 
 /** A whole file of a bucket. */
@@ -31,7 +30,7 @@ export class ContentFiles {
 
   constructor(storeFolder: string) {
     this.#storeFolder = storeFolder;
-    this.#runs = storeRuns(storeFolder);
+    this.#runs = new RunRecords(storeFolder);
   }
 
   /**
