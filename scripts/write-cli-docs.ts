@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { withReference } from "../src/cli/reference.ts";
+import { withReference } from "../src/cli/help.ts";
 import { root } from "../src/cli/root.ts";
 
 const page = new URL("../docs/cli.md", import.meta.url);

@@ -1,16 +1,7 @@
 /** `ledge build`: makes a folder that workerd serves without Node. */
-import type { LeafCommand } from "./command.ts";
-import {
-  configOptions,
-  configSelection,
-  defined,
-  integerOption,
-  listOption,
-  projectOptions,
-  textOption,
-} from "./options.ts";
-import { print } from "./output.ts";
 import type { Build, BuildOptions } from "../build/build-project.ts";
+import { configOptions, configSelection, projectOptions, type LeafCommand } from "./command.ts";
+import { print } from "./output.ts";
 
 export const build: LeafCommand = {
   name: "build",
@@ -47,14 +38,14 @@ export const build: LeafCommand = {
   async run(invocation) {
     const { portMax } = await import("../base/ports.ts");
     const { buildProject } = await import("../build/build-project.ts");
-    const options = defined<BuildOptions>({
+    const options: BuildOptions = {
       ...configSelection(invocation),
-      outdir: textOption(invocation, "outdir"),
-      ip: textOption(invocation, "ip"),
-      port: integerOption(invocation, "port", portMax),
-      secrets: listOption(invocation, "secret"),
-      probe: invocation.options["no-probe"] === true ? false : undefined,
-    });
+      outdir: invocation.text("outdir"),
+      ip: invocation.text("ip"),
+      port: invocation.integer("port", portMax),
+      secrets: invocation.list("secret"),
+      probe: !invocation.flag("no-probe"),
+    };
     const made = await buildProject(options);
     print(invocation, made, await renderBuild(made));
   },

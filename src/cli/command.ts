@@ -32,10 +32,62 @@ export interface Argument {
   readonly repeated?: boolean;
 }
 
-export interface Invocation {
+/** The words of one command line, checked against the description of the command. */
+export class Invocation {
   readonly arguments: readonly string[];
   /** `true` for a flag, a string for an option with a value, a list for a repeated option. */
   readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
+
+  constructor(words: Invocation["arguments"], options: Invocation["options"]) {
+    this.arguments = words;
+    this.options = options;
+  }
+
+  flag(name: string): boolean {
+    return this.options[name] === true;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.options[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** The values of a repeated option. */
+  list(name: string): readonly string[] | undefined {
+    return this.options[name] as readonly string[] | undefined;
+  }
+
+  integer(name: string, max?: number): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = /^\d+$/.test(text) ? Number(text) : NaN;
+    if (value <= (max ?? Number.MAX_SAFE_INTEGER)) return value;
+    const range = max === undefined ? "" : ` from 0 to ${max}`;
+    throw new UsageError(`--${name} must be a whole number${range}, not "${text}".`);
+  }
+
+  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
+    const text = this.text(name);
+    const choice = choices.find((each) => each === text);
+    if (text === undefined || choice !== undefined) return choice;
+    const known = `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
+    throw new UsageError(`--${name} must be ${known}, not "${text}".`);
+  }
+
+  boolean(name: string): boolean | undefined {
+    const choice = this.choice(name, ["true", "false"]);
+    return choice === undefined ? undefined : choice === "true";
+  }
+
+  /** A repeated option whose values are a name and a value: `NAME=VALUE`. */
+  pairs(name: string, separator: "=" | ":"): Record<string, string> | undefined {
+    const pairs = this.list(name)?.map((pair) => {
+      const end = pair.indexOf(separator);
+      if (end > 0) return [pair.slice(0, end), pair.slice(end + 1)];
+      throw new UsageError(`--${name} must be NAME${separator}VALUE, not "${pair}".`);
+    });
+    return pairs && Object.fromEntries(pairs);
+  }
 }
 
 export interface LeafCommand {
@@ -102,7 +154,7 @@ export function parseInvocation(command: LeafCommand, words: readonly string[]):
     }
   }
   checkArguments(command, positionals);
-  return { arguments: positionals, options: values as Invocation["options"] };
+  return new Invocation(positionals, values as Invocation["options"]);
 }
 
 function unknownOption({ options = {} }: LeafCommand, rawName: string): UsageError {
@@ -121,4 +173,34 @@ function checkArguments({ arguments: expected = [] }: LeafCommand, words: readon
   if (extra !== undefined && expected.at(-1)?.repeated !== true) {
     throw new UsageError(`The argument "${extra}" is one too many.`);
   }
+}
+
+/** Which configuration file, and which environment of it. */
+export const configOptions = {
+  config: { short: "c", value: "FILE", summary: "The configuration file", default: "the nearest" },
+  env: { short: "e", value: "NAME", summary: "The environment, [env.NAME] of the configuration" },
+} satisfies Record<string, Option>;
+
+export const adoptOption = {
+  adopt: { summary: "Serves r2_buckets by the store, too: a wrangler project needs no edit" },
+} satisfies Record<string, Option>;
+
+/** The options of every command that works on the state of a project. */
+export const projectOptions = {
+  ...configOptions,
+  "persist-to": {
+    summary: "The folder that holds the state",
+    value: "DIR",
+    default: ".wrangler/state beside the configuration file",
+  },
+  json: { summary: "Prints JSON" },
+} satisfies Record<string, Option>;
+
+/** The values of `configOptions` and `adoptOption`, as `readConfig()` takes them. */
+export function configSelection(invocation: Invocation) {
+  return {
+    configPath: invocation.text("config"),
+    environment: invocation.text("env"),
+    adopt: invocation.flag("adopt"),
+  };
 }

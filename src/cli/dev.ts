@@ -1,22 +1,16 @@
 /** `ledge dev`: runs a script with its buckets and DNS until a signal ends the session. */
 import { UserError } from "../base/user-error.ts";
 import type { LogLevel, StartDevOptions } from "../dev/dev-options.ts";
-import { keepConsolePlain } from "./colour.ts";
-import { exitCode, UsageError, type LeafCommand } from "./command.ts";
 import {
   adoptOption,
-  booleanOption,
-  choiceOption,
   configOptions,
   configSelection,
-  defined,
-  flagOption,
-  integerOption,
-  listOption,
-  pairsOption,
+  exitCode,
   projectOptions,
-  textOption,
-} from "./options.ts";
+  UsageError,
+  type LeafCommand,
+} from "./command.ts";
+import { keepConsolePlain } from "./output.ts";
 
 const logLevels: readonly LogLevel[] = ["none", "error", "warn", "info", "log", "debug"];
 
@@ -127,37 +121,37 @@ export const dev: LeafCommand = {
     const { parseFaultSpec } = await import("../config/fault-spec.ts");
     const { latencyMillisecondsMax } = await import("../config/store-buckets.ts");
     const { runTerminalSession } = await import("../dev/terminal-session.ts");
-    const faults = listOption(invocation, "fault");
+    const faults = invocation.list("fault");
     for (const fault of faults ?? []) checkFault(fault, parseFaultSpec);
-    const port = (name: string) => integerOption(invocation, name, portMax);
-    const options = defined<StartDevOptions>({
+    const port = (name: string) => invocation.integer(name, portMax);
+    const options: StartDevOptions = {
       ...configSelection(invocation),
       script: invocation.arguments[0],
       port: port("port"),
-      ip: textOption(invocation, "ip"),
-      localProtocol: choiceOption(invocation, "local-protocol", ["http", "https"]),
+      ip: invocation.text("ip"),
+      localProtocol: invocation.choice("local-protocol", ["http", "https"]),
       inspectorPort: port("inspector-port"),
-      persistTo: textOption(invocation, "persist-to"),
-      variables: pairsOption(invocation, "var", ":"),
-      host: textOption(invocation, "host"),
-      envFiles: listOption(invocation, "env-file"),
-      define: pairsOption(invocation, "define", ":"),
-      compatibilityDate: textOption(invocation, "compatibility-date"),
-      liveReload: flagOption(invocation, "live-reload"),
-      testScheduled: flagOption(invocation, "test-scheduled"),
-      storeLatencyMilliseconds: integerOption(invocation, "store-latency", latencyMillisecondsMax),
-      s3: invocation.options["no-s3"] === true ? false : undefined,
+      persistTo: invocation.text("persist-to"),
+      variables: invocation.pairs("var", ":"),
+      host: invocation.text("host"),
+      envFiles: invocation.list("env-file"),
+      define: invocation.pairs("define", ":"),
+      compatibilityDate: invocation.text("compatibility-date"),
+      liveReload: invocation.flag("live-reload") || undefined,
+      testScheduled: invocation.flag("test-scheduled") || undefined,
+      storeLatencyMilliseconds: invocation.integer("store-latency", latencyMillisecondsMax),
+      s3: invocation.flag("no-s3") ? false : undefined,
       s3Port: port("s3-port"),
-      explorer: invocation.options["no-explorer"] === true ? false : undefined,
+      explorer: invocation.flag("no-explorer") ? false : undefined,
       explorerPort: port("explorer-port"),
-      dns: invocation.options["no-dns"] === true ? false : undefined,
+      dns: invocation.flag("no-dns") ? false : undefined,
       dnsPort: port("dns-port"),
       dnsApiPort: port("dns-api-port"),
       faults,
-      logLevel: choiceOption(invocation, "log-level", logLevels),
-    });
+      logLevel: invocation.choice("log-level", logLevels),
+    };
     keepConsolePlain();
-    const isInteractive = booleanOption(invocation, "show-interactive-dev-session") ?? true;
+    const isInteractive = invocation.boolean("show-interactive-dev-session") ?? true;
     await runTerminalSession(options, {
       interactive: isInteractive && process.stdin.isTTY && process.stdout.isTTY,
     });

@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { packageVersion } from "../base/own-version.ts";
 import { pluginFolder, stateFolder } from "../state/folder.ts";
 import { shownPath } from "../config/config-file.ts";
-import { readDnsConfig } from "../dns/config/dns-config.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
+import { readDnsConfig } from "../dns/config/dns-config.ts";
 import { findZonesOwner, zonesFolder } from "../dns/server/zones-owner.ts";
 import type { DnsAccess, S3Signer } from "../explorer/server/context.ts";
 import { explorerHeaders } from "../explorer/server/explorer-headers.ts";
@@ -12,16 +12,11 @@ import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets
 import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
 import { readOrMakeCredentials } from "../s3/server/credentials-file.ts";
 import { findServer } from "../s3/server/server-record.ts";
-import { findListeners } from "./dns/dns-session.ts";
-
-interface ExploreOptions {
-  readonly port: number | undefined;
-  readonly persistTo: string | undefined;
-}
+import { findListeners } from "./dns/session.ts";
 
 export async function exploreProject(
   config: ProjectConfig,
-  { port, persistTo }: ExploreOptions,
+  { port, persistTo }: { readonly port?: number; readonly persistTo?: string },
 ): Promise<RunningExplorer> {
   const state = stateFolder(config.folder, persistTo);
   const zones = new ProjectZones(config, persistTo);
@@ -35,8 +30,8 @@ export async function exploreProject(
     {
       stateFolder: state,
       buckets: explorerBuckets(config),
-      ...(config.path !== null && { configFile: config.path }),
-      ...(port !== undefined && { port }),
+      configFile: config.path ?? undefined,
+      port,
     },
     {
       bindings: () => usedBuckets(config),

@@ -6,14 +6,14 @@
  * that a deploy has too keeps wrangler's type: the script runs on both.
  */
 import { relative, resolve } from "node:path";
-import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import { isTable, type Table } from "../base/schema.ts";
+import { UserError } from "../base/user-error.ts";
+import { loadWrangler } from "../base/wrangler.ts";
+import { isStoreFlag } from "../config/compatibility.ts";
 import { deployedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
+import { withTemporaryConfig } from "../config/temporary-config-file.ts";
 import { toWranglerTable } from "../config/wrangler-config.ts";
-import { isStoreFlag } from "../config/compatibility.ts";
-import { loadWrangler } from "../base/wrangler.ts";
-import { UserError } from "../base/user-error.ts";
 
 /** Without `environment`, the types are for the top level and all environments together. */
 export interface GenerateTypesOptions extends ReadConfigOptions {

@@ -1,4 +1,4 @@
-/** The text of `--help`, from the description of a command. */
+/** The text of `--help`, from the description of a command, and all of these texts for docs/cli.md. */
 import type { Command, LeafCommand } from "./command.ts";
 
 /** @param path the words that lead to the command: `["ledge", "store", "put"]` */
@@ -67,4 +67,29 @@ function columns(title: string, rows: readonly HelpRow[]): string[] {
 /** Emphasises the headings of a help text: lines that end in a colon, and the word "Usage:". */
 export function emphasiseHeadings(help: string, emphasise: (text: string) => string): string {
   return help.replace(/^(?:Usage:|\w+:$)/gm, emphasise);
+}
+
+const [begin, end] = ["<!-- commands: scripts/write-cli-docs.ts -->", "<!-- /commands -->"];
+
+/** Returns docs/cli.md with its generated part, the help of every command, up to date. */
+export async function withReference(page: string, root: Command): Promise<string> {
+  const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
+  if (start === -1 || stop < start) throw new Error(`The page has no ${begin} … ${end}`);
+  let reference = "";
+  for (const { command, path } of await commandsOf(root, [root.name])) {
+    const help = await renderHelp(command, path);
+    reference += `### ${path.join(" ")}\n\n\`\`\`text\n${help}\n\`\`\`\n\n`;
+  }
+  return `${page.slice(0, start)}${begin}\n\n${reference}${page.slice(stop)}`;
+}
+
+/** Every command with the words that lead to it; a group comes before its commands. */
+export async function commandsOf(
+  command: Command,
+  path: readonly string[],
+): Promise<{ command: Command; path: readonly string[] }[]> {
+  const commands = [{ command, path }];
+  const inside = "commands" in command ? await command.commands() : [];
+  for (const each of inside) commands.push(...(await commandsOf(each, [...path, each.name])));
+  return commands;
 }

@@ -7,11 +7,10 @@
  * that search.
  */
 import "./supported-node.ts";
-import { bold, red } from "./colour.ts";
-import { watchOutput } from "./output.ts";
+import { packageVersion } from "../base/own-version.ts";
+import { bold, red, watchOutput } from "./output.ts";
 import { root } from "./root.ts";
 import { runCommand } from "./run.ts";
-import { packageVersion } from "../base/own-version.ts";
 
 watchOutput();
 const words = process.argv.slice(2);

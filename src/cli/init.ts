@@ -4,10 +4,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import { counted } from "../base/format.ts";
 import { UserError } from "../base/user-error.ts";
 import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
-import type { FileEdit } from "./init/edit.ts";
-import type { Plan } from "./init/plan.ts";
-import { textOption } from "./options.ts";
-import { printRemark } from "./output.ts";
+import type { FileEdit, Plan } from "./init/plan.ts";
+import { confirm, printRemark } from "./output.ts";
 
 /** Files that a new folder may hold: a repository often exists before the project. */
 const ignoredFiles = new Set([".git", ".DS_Store"]);
@@ -48,7 +46,7 @@ export const init: LeafCommand = {
       return migrate(invocation, folder, plan);
     }
     requireManifest(folder);
-    const name = validName(textOption(invocation, "name") ?? projectName(folder));
+    const name = validName(invocation.text("name") ?? projectName(folder));
     return migrate(invocation, folder, planTemplate(folder, name, versions));
   },
 };
@@ -57,7 +55,7 @@ export const init: LeafCommand = {
 async function makeProject(invocation: Invocation, folder: string): Promise<void> {
   const { projectName } = await import("./init/plan.ts");
   const { templateFiles } = await import("./init/template.ts");
-  const name = validName(textOption(invocation, "name") ?? projectName(folder));
+  const name = validName(invocation.text("name") ?? projectName(folder));
   const files = Object.entries(templateFiles(name, testedVersions()));
   writeFiles(
     folder,
@@ -73,16 +71,15 @@ async function makeProject(invocation: Invocation, folder: string): Promise<void
 }
 
 async function migrate(invocation: Invocation, folder: string, plan: Plan): Promise<number> {
-  const isConfirmed = invocation.options["yes"] === true;
+  const isConfirmed = invocation.flag("yes");
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const { edits, notes } = plan;
   if (edits.length > 0) {
-    const { renderDiff } = await import("./init/line-diff.ts");
+    const { renderDiff } = await import("./init/plan.ts");
     console.log(`${edits.map(renderDiff).join("\n\n")}\n`);
   }
   for (const note of notes) printRemark(`By hand: ${note}`);
   if (edits.length > 0 && !isConfirmed) {
-    const { confirm } = await import("./confirm.ts");
     const isAgreed =
       isTerminal && (await confirm(`Make these changes of ${counted(edits.length, "file")}?`));
     if (!isAgreed) {
@@ -115,8 +112,7 @@ async function copySimulatorObjects(
   const buckets = simulatorBuckets(configurations);
   if (buckets.length === 0) return;
   const names = buckets.map(({ bucketName }) => bucketName).join(", ");
-  if (invocation.options["copy-objects"] !== true) {
-    const { confirm } = await import("./confirm.ts");
+  if (!invocation.flag("copy-objects")) {
     if (!mayAsk || !(await confirm(`Copy the simulator's objects of ${names} into the store?`))) {
       console.log(
         `The simulator has objects of ${names}: "ledge init --copy-objects" copies them into the store.`,

@@ -1,9 +1,12 @@
 /**
- * What commands print: the result on standard output, remarks on standard error.
+ * What commands print: the result on standard output, remarks on standard error. Colours are for a
+ * terminal only: Node's rule, with NO_COLOR and FORCE_COLOR.
  *
  * The reader of a pipe may end before the command, as `head` does. Then the command ends too, and
  * says nothing: the next `print()` throws.
  */
+import { createInterface } from "node:readline/promises";
+import { format, stripVTControlCharacters, styleText } from "node:util";
 import type { Invocation } from "./command.ts";
 
 /** Standard output is a pipe whose reader has ended. */
@@ -39,4 +42,37 @@ export async function writeOutput(bytes: Uint8Array): Promise<void> {
 
 export function printRemark(text: string): void {
   process.stderr.write(`${text}\n`);
+}
+
+export function bold(text: string): string {
+  return styleText("bold", text, { stream: process.stdout });
+}
+
+export function red(text: string): string {
+  return styleText("red", text, { stream: process.stderr });
+}
+
+/**
+ * Removes the colours of what other code writes to the console where colours are not wanted: wrangler
+ * always colours the errors of its bundler. What a script writes does not pass the console.
+ */
+export function keepConsolePlain(): void {
+  for (const method of ["log", "info", "debug", "warn", "error"] as const) {
+    const stream = method === "warn" || method === "error" ? process.stderr : process.stdout;
+    if (styleText("red", "x", { stream }) !== "x") continue;
+    const write = console[method].bind(console);
+    console[method] = (...values: unknown[]) =>
+      write("%s", stripVTControlCharacters(format(...values)));
+  }
+}
+
+/** Asks a question on the terminal. Anything but "y" or "yes" is a no. */
+export async function confirm(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
 }

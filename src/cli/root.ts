@@ -1,27 +1,70 @@
 /**
  * All commands. A group loads its commands when the command line names the group: they import the
  * configuration reader, the client of the store and the DNS library, which `ledge --help` does not
- * need.
+ * need. The commands here load such modules when they run.
  */
-import type { CommandGroup } from "./command.ts";
 import { build } from "./build.ts";
-import { completionOf } from "./completion/completion.ts";
+import type { CommandGroup } from "./command.ts";
+import { completionOf } from "./completion.ts";
 import { dev } from "./dev.ts";
-import { explore } from "./explore.ts";
 import { init } from "./init.ts";
-import { s3 } from "./s3.ts";
+import { explore, s3 } from "./serve.ts";
 import { types } from "./types.ts";
 
 const store: CommandGroup = {
   name: "store",
   summary: "The buckets of a project: list, put, get, import, export",
-  commands: async () => (await import("./store/index.ts")).storeCommands,
+  async commands() {
+    const [objects, { presign }, transfer, maintenance] = await Promise.all([
+      import("./store/objects.ts"),
+      import("./store/presign.ts"),
+      import("./store/transfer.ts"),
+      import("./store/maintenance.ts"),
+    ]);
+    return [
+      maintenance.listBuckets,
+      objects.listObjects,
+      objects.head,
+      objects.get,
+      objects.put,
+      objects.deleteObjects,
+      objects.copy,
+      presign,
+      transfer.importObjects,
+      transfer.exportObjects,
+      maintenance.stats,
+      maintenance.check,
+      maintenance.collectGarbage,
+      maintenance.reset,
+    ];
+  },
 };
 
 const dns: CommandGroup = {
   name: "dns",
   summary: "The zones of a project: list, add, set, import, export, dig",
-  commands: async () => (await import("./dns/index.ts")).dnsCommands,
+  async commands() {
+    const [zones, records, { importRecords }, { dig }, { runClient, trust }] = await Promise.all([
+      import("./dns/zones.ts"),
+      import("./dns/records.ts"),
+      import("./dns/import.ts"),
+      import("./dns/dig.ts"),
+      import("./dns/trust.ts"),
+    ]);
+    return [
+      zones.zones,
+      records.listRecords,
+      records.add,
+      records.set,
+      records.deleteRecords,
+      importRecords,
+      zones.exportRecords,
+      zones.dnssec,
+      dig,
+      trust,
+      runClient,
+    ];
+  },
 };
 
 export const root: CommandGroup = {

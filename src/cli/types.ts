@@ -1,15 +1,14 @@
 /** `ledge types`: writes the declaration file of a script's `env`. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { exitCode, type Invocation, type LeafCommand } from "./command.ts";
-import type { GenerateTypesOptions } from "./generate-types.ts";
 import {
   adoptOption,
-  booleanOption,
   configOptions,
   configSelection,
-  defined,
-  textOption,
-} from "./options.ts";
+  exitCode,
+  type Invocation,
+  type LeafCommand,
+} from "./command.ts";
+import type { GenerateTypesOptions } from "./generate-types.ts";
 
 const trueByDefault = (summary: string) => ({ summary, value: "BOOLEAN", default: "true" });
 
@@ -46,16 +45,16 @@ export const types: LeafCommand = {
 
   async run(invocation) {
     const command = typesCommand(invocation);
-    const options = defined<GenerateTypesOptions>({
+    const options: GenerateTypesOptions = {
       ...configSelection(invocation),
       path: invocation.arguments[0],
-      envInterface: textOption(invocation, "env-interface"),
-      envFiles: invocation.options["env-file"] as readonly string[] | undefined,
-      includeEnv: booleanOption(invocation, "include-env"),
-      includeRuntime: booleanOption(invocation, "include-runtime"),
-      strictVars: booleanOption(invocation, "strict-vars"),
+      envInterface: invocation.text("env-interface"),
+      envFiles: invocation.list("env-file"),
+      includeEnv: invocation.boolean("include-env"),
+      includeRuntime: invocation.boolean("include-runtime"),
+      strictVars: invocation.boolean("strict-vars"),
       command,
-    });
+    };
     const { shownPath } = await import("../config/config-file.ts");
     const { generateTypes } = await import("./generate-types.ts");
     const { path, content } = await generateTypes(options);

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callMethods, type CallMethod } from "../store/core/recorded-call.ts";
-import { failEffect } from "../store/core/store-fault.ts";
+import { callMethods, type CallMethod, failEffect } from "../store/core/fault.ts";
 import {
   BucketFaultError,
   formatBucketFault,

@@ -23,15 +23,16 @@
 import { toMilliseconds } from "../base/duration.ts";
 import { nearest } from "../base/nearest.ts";
 import { storeErrorTable } from "../store/core/errors.ts";
-import { callMethods, type CallMethod } from "../store/core/recorded-call.ts";
 import {
+  callMethods,
+  type CallMethod,
   failEffect,
   makeStoreFault,
   slowEffect,
   type FaultEffect,
   type FaultTarget,
   type StoreFault,
-} from "../store/core/store-fault.ts";
+} from "../store/core/fault.ts";
 import { latencyMillisecondsMax } from "./store-buckets.ts";
 
 /** A fault as its text says it. */

@@ -5,7 +5,7 @@
  * rejects flags that it does not know, so the plugin removes them before workerd reads the list.
  */
 import { UserError } from "../base/user-error.ts";
-import type { BucketSettings } from "../store/core/bucket-settings.ts";
+import type { BucketSettings } from "../store/core/operations.ts";
 
 /** Specification: `list()` honours `include` from this date on. */
 const honorIncludeDate = "2022-08-04";

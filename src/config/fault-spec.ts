@@ -22,7 +22,7 @@ import {
   type QueryFaultInput,
   type QueryFaultKind,
 } from "../dns/fault/query-fault.ts";
-import type { StoreFault } from "../store/core/store-fault.ts";
+import type { StoreFault } from "../store/core/fault.ts";
 import { nearest } from "../base/nearest.ts";
 import { BucketFaultError, parseBucketFault, toStoreFault } from "./bucket-fault-spec.ts";
 

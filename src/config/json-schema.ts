@@ -5,7 +5,7 @@
  * the keys says which keys and kinds of values there are; the valibot schemas, which check the file,
  * know more (a hostname, a secret in base64). A test compares the keys of both.
  */
-import { remoteGaps } from "../store/remote/remote-features.ts";
+import { remoteGaps } from "../store/remote/remote-options.ts";
 import { bucketNamePattern } from "./store-buckets.ts";
 
 export interface JsonSchema {

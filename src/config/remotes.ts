@@ -7,8 +7,9 @@
 import * as v from "valibot";
 import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
-import { remoteGaps, type RemoteGap } from "../store/remote/remote-features.ts";
 import {
+  remoteGaps,
+  type RemoteGap,
   remoteVariables,
   type RemoteCredentials,
   type RemotePlace,

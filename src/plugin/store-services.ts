@@ -10,7 +10,7 @@ import { makePrivateFolder } from "../base/private-files.ts";
 import { RunRecords } from "../state/runs.ts";
 import { fullDeviceText, requireUsableFolder } from "../state/folder.ts";
 import { storeNeeds, endpointPath } from "../store/node/store-owner.ts";
-import { bucketFolder } from "../store/core/blob-name.ts";
+import { bucketFolder } from "../store/core/content.ts";
 import {
   bucketClass,
   bucketsModule,

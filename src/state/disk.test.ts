@@ -131,17 +131,17 @@ describe("DiskSpace", () => {
   });
 });
 
+function openFile() {
+  const disk = new FakeDisk(100 * mebibyte);
+  disk.files.set("photos.sqlite", 4096);
+  const fetched = vi.spyOn(disk, "fetch");
+  const file = new DatabaseFile(spaceOn(disk), "http://disk/photos.sqlite", () => {});
+  return { disk, fetched, file };
+}
+
 describe("DatabaseFile", () => {
   beforeEach(() => void vi.useFakeTimers({ now: 1000 }));
   afterEach(() => vi.useRealTimers());
-
-  function openFile() {
-    const disk = new FakeDisk(100 * mebibyte);
-    disk.files.set("photos.sqlite", 4096);
-    const fetched = vi.spyOn(disk, "fetch");
-    const file = new DatabaseFile(spaceOn(disk), "http://disk/photos.sqlite", () => {});
-    return { disk, fetched, file };
-  }
 
   it("confirmAtOnce() is false when the file was opened long ago, and when the look is old", async () => {
     const { file } = openFile();

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchProblem } from "../../src/cli/dns/private-mounts.ts";
+import { launchProblem } from "../../src/cli/dns/client-process.ts";
 import { sendRaw } from "../faults/support/raw-http.ts";
 import { DnsProject, runDns } from "../support/dns-command.ts";
 import { credentials } from "./support/client.ts";

@@ -1,7 +1,7 @@
 /** The reference in docs/cli.md: it is the help of every command. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { commandsOf, withReference } from "../../src/cli/reference.ts";
+import { commandsOf, withReference } from "../../src/cli/help.ts";
 import { root } from "../../src/cli/root.ts";
 import { runCommand } from "../../src/cli/run.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Command } from "../../src/cli/command.ts";
-import { commandsOf } from "../../src/cli/reference.ts";
+import { commandsOf } from "../../src/cli/help.ts";
 import { root } from "../../src/cli/root.ts";
 import { readConfig, type ProjectConfig } from "../../src/config/read-config.ts";
 import { remoteVariables } from "../../src/store/remote/remote-options.ts";

@@ -3,11 +3,11 @@
  *
  * Two ways lead the client here, and each client takes at least one of them where it can:
  * - The proxy of its environment (`tls/connect-proxy.ts`). It needs no rights and no port 443.
- * - A hosts file of its own (`private-mounts.ts`) with an address of loopback, where this process
- *   listens at port 443. A client that ignores the proxy would otherwise call the deployed service
- *   with the keys of a test: so the hosts file is there also when port 443 is not.
+ * - A hosts file of its own with an address of loopback, where this process listens at port 443. A
+ *   client that ignores the proxy would otherwise call the deployed service with the keys of a test:
+ *   so the hosts file is there also when port 443 is not.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -19,10 +19,8 @@ import { httpsSocketPath } from "../../dns/server/companion.ts";
 import { openAuthority } from "../../dns/server/https-port.ts";
 import { ConnectProxy, parseProxy } from "../../tls/connect-proxy.ts";
 import { systemBundlePath, systemCertificates } from "../../tls/system-certificates.ts";
-import { withTemporaryPath } from "../cleanup.ts";
 import { printRemark } from "../output.ts";
-import { clientEnvironment, proxyOf, trustedFiles } from "./client-environment.ts";
-import { currentUser, hostsText, launchProblem, launchWords } from "./private-mounts.ts";
+import { withTemporaryPath } from "../run.ts";
 
 interface Reach {
   /** The folder of the zones. */
@@ -186,4 +184,114 @@ async function exitCodeOf(child: ChildProcess, program: string): Promise<number>
 /** As shells report it. */
 function signalCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables with a file of all authorities that a program trusts: OpenSSL and Go, Python, curl. */
+const bundleVariables = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"];
+/** The variable with a file of authorities that Node trusts besides its own. */
+const extraVariable = "NODE_EXTRA_CA_CERTS";
+/** Programs read the names in capital or in small letters; curl reads both. */
+const proxyVariables = ["HTTPS_PROXY", "https_proxy"];
+const directVariables = ["NO_PROXY", "no_proxy"];
+const loopbackHosts = ["localhost", "127.0.0.1", "::1"];
+
+/** The files of authorities that the environment names: the client goes on to trust them. */
+export function trustedFiles(environment: Environment): string[] {
+  const named = [...bundleVariables, extraVariable].map((name) => environment[name] ?? "");
+  return [...new Set(named)].filter((path) => path !== "");
+}
+
+/** The proxy of https that the environment names. */
+export function proxyOf(environment: Environment): string | undefined {
+  return proxyVariables.map((name) => environment[name]).find((value) => value !== undefined);
+}
+
+/**
+ * @param bundlePath a file with all authorities
+ * @param proxyUrl the proxy that leads the names here
+ */
+export function clientEnvironment(
+  environment: Environment,
+  { bundlePath, proxyUrl }: { bundlePath: string; proxyUrl: string },
+): Record<string, string | undefined> {
+  return {
+    ...environment,
+    ...variables([...bundleVariables, extraVariable], () => bundlePath),
+    ...variables(proxyVariables, () => proxyUrl),
+    // Servers on loopback, such as an ACME server in a test, need no proxy.
+    ...variables(directVariables, (name) => directHosts(environment[name])),
+    // Node reads the other variables only with this one.
+    NODE_USE_ENV_PROXY: "1",
+  };
+}
+
+function variables(
+  names: readonly string[],
+  value: (name: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, value(name)]));
+}
+
+function directHosts(given = ""): string {
+  const hosts = given.split(",").map((host) => host.trim());
+  return [...new Set([...hosts.filter((host) => host !== ""), ...loopbackHosts])].join(",");
+}
+
+/**
+ * Files of the system that look different to one program: on Linux a program can have mounts of
+ * its own. The user root needs nothing else for that. Any other user gets the right to mount in a
+ * user namespace, where the user is root, and a second one in which the program has the user's own
+ * id again and no rights. Systems may forbid user namespaces, and containers often do.
+ *
+ * Each step replaces its process by the next (exec), so signals and the exit code are those of the
+ * program.
+ */
+interface PrivateFile {
+  /** What the program sees. */
+  readonly source: string;
+  /** The path of the system, which exists. */
+  readonly path: string;
+}
+
+interface User {
+  readonly userId: number;
+  readonly groupId: number;
+}
+
+const mountAll =
+  'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift; exec "$@"';
+
+/** The command that runs `words` with the files. */
+export function launchWords(
+  words: readonly string[],
+  files: readonly PrivateFile[],
+  { userId, groupId }: User,
+): string[] {
+  const mounts = files.flatMap(({ source, path }) => [source, path]);
+  const inside = ["sh", "-c", mountAll, "sh", ...mounts, "--"];
+  if (userId === 0) return ["unshare", "--mount", "--", ...inside, ...words];
+  const asRoot = ["unshare", "--user", "--map-root-user", "--mount", "--"];
+  const asUser = ["unshare", "--user", `--map-user=${userId}`, `--map-group=${groupId}`, "--"];
+  return [...asRoot, ...inside, ...asUser, ...words];
+}
+
+/** Why the system does not let a program have such files; `null` if it does. */
+export function launchProblem(files: readonly PrivateFile[]): string | null {
+  if (process.platform !== "linux") return "only Linux has mounts for one program";
+  const [program = "", ...rest] = launchWords(["true"], files, currentUser());
+  const { error, status, stderr } = spawnSync(program, rest, { encoding: "utf8" });
+  if (error !== undefined) return `"unshare" does not start (${error.message})`;
+  if (status === 0) return null;
+  return stderr.trim().split("\n").at(-1) || `"unshare" ended with code ${status}`;
+}
+
+function currentUser(): User {
+  return { userId: process.getuid?.() ?? 0, groupId: process.getgid?.() ?? 0 };
+}
+
+/** A hosts file in which the names have one address. The first line with a name counts. */
+export function hostsText(original: string, address: string, names: readonly string[]): string {
+  return `${names.map((name) => `${address} ${name}\n`).join("")}${original}`;
 }

@@ -4,9 +4,8 @@ import { digJson, digText } from "../../dns/client/dig-report.ts";
 import { parseQuestion, QuestionError } from "../../dns/client/question.ts";
 import { fetchReasons, timeQuestion } from "../../dns/client/timed-reply.ts";
 import { UsageError, type LeafCommand } from "../command.ts";
-import { textOption } from "../options.ts";
 import { print } from "../output.ts";
-import { resolveServer, serverOptions, withDns } from "./dns-session.ts";
+import { resolveServer, serverOptions, withDns } from "./session.ts";
 
 export const dig: LeafCommand = {
   name: "dig",
@@ -38,10 +37,10 @@ export const dig: LeafCommand = {
   async run(invocation) {
     const question = readQuestion(invocation.arguments as [string, string?]);
     const options = {
-      tcp: invocation.options["tcp"] === true,
-      dnssec: invocation.options["dnssec"] === true,
+      tcp: invocation.flag("tcp"),
+      dnssec: invocation.flag("dnssec"),
     };
-    const otherServer = textOption(invocation, "server");
+    const otherServer = invocation.text("server");
     const result =
       otherServer === undefined
         ? await withDns(

@@ -1,21 +1,43 @@
-/** `ledge dns import` */
+/**
+ * `ledge dns import`.
+ *
+ * A file of at most 256 KiB goes to the API as it is. A larger file or a transfer has a plan, made
+ * before the first record is added: records in the form of the API, the records that are left out
+ * with the reason, and the parts that the command sends. A part is a zone file with one record on
+ * each line, so a line number in an error of the API identifies a record.
+ */
 import { readFileSync } from "node:fs";
 import { counted, formatTable } from "../../base/format.ts";
 import { Progress } from "../../base/progress.ts";
 import { NotFoundError, UserError } from "../../base/user-error.ts";
 import type { ProjectConfig } from "../../config/read-config.ts";
+import { ApiError, type ApiClient } from "../../dns/client/api-client.ts";
 import { fetchZone } from "../../dns/client/fetch-zone.ts";
-import { normaliseHostname } from "../../dns/record/field/hostname.ts";
+import { nameOfType } from "../../dns/client/type-names.ts";
+import { parseSecret } from "../../dns/config/dns-table.ts";
+import { normaliseHostname } from "../../dns/record/fields.ts";
+import { formatData } from "../../dns/record/presentation.ts";
+import { ZoneError, type Problem } from "../../dns/record/problem.ts";
+import { type RecordDraft, nearestTtl } from "../../dns/record/zone-record.ts";
+import { acceptRecord, type RecordRequest } from "../../dns/rules/accept-record.ts";
 import { acceptZoneName } from "../../dns/rules/zone.ts";
+import { toRecordRequest } from "../../dns/transfer/record-request.ts";
+import { WireError } from "../../dns/wire/bytes.ts";
+import { classCodes, typeCodes } from "../../dns/wire/numbers.ts";
 import type { ResourceRecord } from "../../dns/wire/resource-record.ts";
-import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig-mac.ts";
+import { isTsigAlgorithm, type TsigKey } from "../../dns/wire/tsig.ts";
+import { composeLine } from "../../dns/zone-file/compose.ts";
+import { parseZoneFile } from "../../dns/zone-file/parse.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
-import { textOption } from "../options.ts";
 import { print, printRemark } from "../output.ts";
-import { resolveServer, serverOptions, withDns } from "./dns-session.ts";
-import { findZone, findZoneNamed, zoneArgument } from "./find-zone.ts";
-import { planFile, planTransfer, type ImportPlan } from "./import-plan.ts";
-import { fileBytesMax, uploadFile, uploadPlan } from "./import-upload.ts";
+import {
+  findZone,
+  findZoneNamed,
+  resolveServer,
+  serverOptions,
+  withDns,
+  zoneArgument,
+} from "./session.ts";
 
 const leftOutShownMax = 20;
 const keyForm = "NAME[:ALGORITHM]:SECRET";
@@ -123,22 +145,21 @@ async function transferZone(
   project: ProjectConfig,
   zoneName: string,
 ): Promise<readonly ResourceRecord[]> {
-  const from = textOption(invocation, "from") as string;
-  const keyText = textOption(invocation, "tsig");
-  const key =
-    keyText === undefined ? undefined : await parseKey(keyText, project.dns.transfers.keys);
+  const from = invocation.text("from") as string;
+  const keyText = invocation.text("tsig");
+  const key = keyText === undefined ? undefined : parseKey(keyText, project.dns.transfers.keys);
   const server = await resolveServer("from", from);
   const progress = new Progress();
   progress.show(`Transferring ${zoneName} from ${from}`);
   try {
-    return await fetchZone({ zoneName, ...server, ...(key !== undefined && { key }) });
+    return await fetchZone({ zoneName, ...server, key });
   } finally {
     progress.end();
   }
 }
 
 /** `NAME` of a configured key, `NAME:SECRET` or `NAME:ALGORITHM:SECRET`; the secret is base64. */
-async function parseKey(text: string, configured: readonly TsigKey[]): Promise<TsigKey> {
+function parseKey(text: string, configured: readonly TsigKey[]): TsigKey {
   const [nameWord = "", ...rest] = text.split(":");
   const name = normaliseHostname(nameWord);
   if (rest.length === 0) {
@@ -147,7 +168,6 @@ async function parseKey(text: string, configured: readonly TsigKey[]): Promise<T
     throw new UsageError(`There is no key "${text}" in [[dns.keys]]: add it, or use ${keyForm}.`);
   }
   const [algorithmWord = "", secretWord] = rest.length === 1 ? [algorithmDefault, ...rest] : rest;
-  const { parseSecret } = await import("../../dns/config/dns-table.ts");
   const secret = parseSecret(secretWord);
   const algorithm = algorithmWord.toLowerCase();
   if (name === null || secret === null || rest.length > 2 || !isTsigAlgorithm(algorithm)) {
@@ -176,4 +196,228 @@ function describeLeftOut(leftOut: ImportPlan["leftOut"], zoneName: string): stri
     );
   }
   return lines;
+}
+
+/** The API's limit for one file. */
+const fileBytesMax = 262_144;
+const partMax = { bytes: fileBytesMax, records: 2000 };
+/** The API's code for an invalid name. The configuration can allow more names. */
+const nameInvalidCode = 9000;
+
+interface UploadResult {
+  readonly added: number;
+  readonly parsed: number;
+  /** What the API changed. */
+  readonly remarks: readonly string[];
+}
+
+/** Sends a zone file as it is: the API adds all records or none. */
+async function uploadFile(
+  api: ApiClient,
+  zoneId: string,
+  text: string,
+  proxied: boolean,
+): Promise<UploadResult> {
+  try {
+    const result = await api.importFile(zoneId, text, { proxied });
+    const { recs_added: added, total_records_parsed: parsed, remarks } = result;
+    return { added, parsed, remarks };
+  } catch (error) {
+    throw explain(error, (message) => message);
+  }
+}
+
+/** Sends a plan in parts. If the API refuses a part, the records of earlier parts stay. */
+async function uploadPlan(
+  api: ApiClient,
+  zoneId: string,
+  { records }: ImportPlan,
+): Promise<UploadResult> {
+  const progress = new Progress();
+  let [added, parsed] = [0, 0];
+  try {
+    for (const part of partsOf(records, partMax)) {
+      progress.show(`Adding ${parsed} of ${counted(records.length, "record")}`);
+      try {
+        const result = await api.importFile(zoneId, part.text, { proxied: false });
+        added += result.recs_added;
+        parsed += part.places.length;
+      } catch (error) {
+        const refused = explain(error, (message) => placeProblem(message, part));
+        if (added === 0 || !(refused instanceof UserError)) throw refused;
+        throw new UserError(
+          `${refused.message}\nAdded ${counted(added, "record")} before this error: correct the record, ` +
+            "and run the command again for the rest.",
+          { cause: error },
+        );
+      }
+    }
+    // The plan has the nearest TTLs already, and tells so.
+    return { added, parsed, remarks: [] };
+  } finally {
+    progress.end();
+  }
+}
+
+function explain(error: unknown, place: (message: string) => string): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const lines = error.problems.map(({ message, code }) => `${place(message)} (${code})`);
+  if (error.problems.some(({ code }) => code === nameInvalidCode)) {
+    lines.push('name_rules = "dns" in [dns] allows every name that DNS can carry.');
+  }
+  return new UserError(lines.join("\n"), { cause: error });
+}
+
+/** Replaces `Line 3: …`, which counts in the part, with the place of the record in the source. */
+export function placeProblem(message: string, { places }: ImportPart): string {
+  return message.replace(/^Line (\d+)(?=: )/, (line, number: string) => {
+    return places[Number(number) - 1] ?? line;
+  });
+}
+
+export interface PlannedRecord {
+  readonly draft: RecordDraft;
+  /** The place in the source: `Line 12` of a file, or the name and type in a transfer. */
+  readonly place: string;
+}
+
+export interface ImportPlan {
+  readonly records: readonly PlannedRecord[];
+  readonly leftOut: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly content: string;
+    readonly reason: "zone" | "type" | "data";
+  }[];
+  readonly movedTtls: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly ttl: number;
+    readonly to: number;
+  }[];
+}
+
+export interface ImportPart {
+  readonly text: string;
+  /** The place of each line's record in the source. */
+  readonly places: readonly string[];
+}
+
+/** Accepts what any server may accept. The server applies the rules of its own configuration. */
+const permissiveRules = {
+  nameRules: "dns",
+  platformAddresses: [],
+  commentCharactersMax: Infinity,
+  tagsMax: Infinity,
+} as const;
+
+const problemsShownMax = 100;
+
+/** Plans the import of a file that is too large for one request. */
+export function planFile(
+  text: string,
+  options: { readonly zoneName: string; readonly proxied: boolean },
+): ImportPlan {
+  try {
+    const parsed = parseZoneFile(text, { ...options, recordsMax: Infinity });
+    const requests = parsed.map(({ request, line }) => ({ request, place: `Line ${line}` }));
+    const movedTtls = parsed.flatMap(({ request, ttlMovedFrom: ttl }) => {
+      const { name, type, ttl: to } = request as { name: string; type: string; ttl: number };
+      return ttl === null ? [] : [{ name: name.slice(0, -1), type, ttl, to }];
+    });
+    return { records: draftRecords(requests, options.zoneName), leftOut: [], movedTtls };
+  } catch (error) {
+    if (!(error instanceof ZoneError)) throw error;
+    throw new UserError(error.problems.map(describe).join("\n"));
+  }
+}
+
+/** Plans the import of a transferred zone. */
+export function planTransfer(records: readonly ResourceRecord[], zoneName: string): ImportPlan {
+  const requests: { request: RecordRequest; place: string }[] = [];
+  const leftOut: ImportPlan["leftOut"][number][] = [];
+  const movedTtls: ImportPlan["movedTtls"][number][] = [];
+  for (const record of records) {
+    const { name } = record;
+    const type = nameOfType(record.type);
+    const request = requestOf(record, zoneName);
+    if (typeof request === "string") {
+      leftOut.push({ name, type, content: formatData(record.type, record.data), reason: request });
+      continue;
+    }
+    const { ttl } = request;
+    const to = nearestTtl(ttl);
+    if (to !== ttl) movedTtls.push({ name, type, ttl, to });
+    requests.push({
+      request: { ...request, name: `${name}.`, ttl: to },
+      place: `${name} ${type}`,
+    });
+  }
+  return { records: draftRecords(requests, zoneName), leftOut, movedTtls };
+}
+
+/** The request for a record, or the reason to leave it out. */
+function requestOf(record: ResourceRecord, zoneName: string) {
+  const isApex = record.name.toLowerCase() === zoneName;
+  if (record.type === typeCodes.SOA || (record.type === typeCodes.NS && isApex)) return "zone";
+  if (record.class !== classCodes.IN) return "type";
+  try {
+    return toRecordRequest(record) ?? "type";
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return "data";
+  }
+}
+
+/**
+ * Accepts each request. Proxied records come last: the API requires that the target of a proxied
+ * record exists.
+ *
+ * @throws UserError with all problems
+ */
+function draftRecords(
+  requests: readonly { readonly request: RecordRequest; readonly place: string }[],
+  zoneName: string,
+): readonly PlannedRecord[] {
+  const rules = { ...permissiveRules, zoneName };
+  const records: PlannedRecord[] = [];
+  const problems: string[] = [];
+  for (const { request, place } of requests) {
+    const draft = acceptRecord(request, rules, (problem) => {
+      problems.push(`${place}: ${describe(problem)}`);
+    });
+    if (draft !== undefined) records.push({ draft, place });
+  }
+  if (problems.length === 0) {
+    return records.sort((one, other) => Number(one.draft.proxied) - Number(other.draft.proxied));
+  }
+  const lines = problems.slice(0, problemsShownMax);
+  const more = problems.length - lines.length;
+  if (more > 0) lines.push(`… and ${more} more.`);
+  throw new UserError(lines.join("\n"));
+}
+
+function describe({ message, code }: Problem): string {
+  return `${message} (${code})`;
+}
+
+export function* partsOf(
+  records: readonly PlannedRecord[],
+  max: { readonly bytes: number; readonly records: number },
+): Generator<ImportPart> {
+  let lines: string[] = [];
+  let places: string[] = [];
+  let bytes = 0;
+  for (const { draft, place } of records) {
+    const line = `${composeLine(draft)}\n`;
+    const length = Buffer.byteLength(line);
+    if (lines.length === max.records || (lines.length > 0 && bytes + length > max.bytes)) {
+      yield { text: lines.join(""), places };
+      [lines, places, bytes] = [[], [], 0];
+    }
+    lines.push(line);
+    places.push(place);
+    bytes += length;
+  }
+  if (lines.length > 0) yield { text: lines.join(""), places };
 }

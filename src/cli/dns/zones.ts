@@ -1,11 +1,11 @@
-/** `ledge dns zones` */
+/** `ledge dns zones`, `export` and `dnssec`: whole zones. */
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { counted, formatTable } from "../../base/format.ts";
-import type { ApiClient } from "../../dns/client/api-client.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { ApiClient, ApiDnssec } from "../../dns/client/api-client.ts";
 import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
-import { textOption } from "../options.ts";
 import { print } from "../output.ts";
-import { serverOptions, withDns } from "./dns-session.ts";
-import { findZone } from "./find-zone.ts";
+import { findZone, serverOptions, withDns, zoneArgument } from "./session.ts";
 
 export const zones: LeafCommand = {
   name: "zones",
@@ -19,8 +19,8 @@ export const zones: LeafCommand = {
   examples: ["ledge dns zones", "ledge dns zones --create example.com"],
 
   async run(invocation) {
-    const created = textOption(invocation, "create");
-    const deleted = textOption(invocation, "delete");
+    const created = invocation.text("create");
+    const deleted = invocation.text("delete");
     if (created !== undefined && deleted !== undefined) {
       throw new UsageError("--create and --delete exclude each other: use one of them.");
     }
@@ -56,11 +56,85 @@ async function createZone(invocation: Invocation, api: ApiClient, name: string):
 async function deleteZone(invocation: Invocation, api: ApiClient, name: string): Promise<void> {
   const zone = await findZone(api, name);
   const records = counted(await api.recordCount(zone.id), "record");
-  if (invocation.options["yes"] !== true) {
+  if (!invocation.flag("yes")) {
     throw new UsageError(
       `${zone.name} has ${records}: confirm with --yes to delete the zone and its records.`,
     );
   }
   await api.deleteZone(zone.id);
   print(invocation, { deleted: zone }, `Deleted ${zone.name} with ${records}.`);
+}
+
+const actions = new Set(["on", "off", "status"]);
+
+export const dnssec: LeafCommand = {
+  name: "dnssec",
+  summary: "Signs a zone, or shows the DS record for its parent",
+  details:
+    "A parent zone on the same server gets the DS record by itself. Without an action, the state is\n" +
+    "shown. The keys stay when DNSSEC is turned off, so that the DS record is the same later.",
+  arguments: [zoneArgument, { name: "ACTION", summary: "on, off or status", optional: true }],
+  options: serverOptions,
+  examples: ["ledge dns dnssec example.com on", "ledge dns dnssec example.com status"],
+
+  async run(invocation) {
+    const [word, action = "status"] = invocation.arguments as [string, string?];
+    if (!actions.has(action)) {
+      throw new UsageError(`ACTION must be on, off or status, not "${action}".`);
+    }
+    await withDns(invocation, async ({ api }) => {
+      const zone = await findZone(api, word);
+      const state =
+        action === "status"
+          ? await api.dnssec(zone.id)
+          : await api.changeDnssec(zone.id, action === "on" ? "active" : "disabled");
+      print(invocation, state, describeState(zone.name, state));
+    });
+  },
+};
+
+function describeState(zoneName: string, { status, ds }: ApiDnssec): string {
+  if (status === "disabled") return `DNSSEC of ${zoneName} is off.`;
+  if (status === "active") return `DNSSEC of ${zoneName} is on. The DS record:\n${ds}`;
+  return (
+    `DNSSEC of ${zoneName} is on, and the parent zone has no DS record: give the parent zone NS ` +
+    `records for ${zoneName}, and it gets the DS record by itself:\n${ds}`
+  );
+}
+
+export const exportRecords: LeafCommand = {
+  name: "export",
+  summary: "Writes a zone as a zone file",
+  arguments: [
+    zoneArgument,
+    { name: "FILE", summary: "The zone file; by default standard output", optional: true },
+  ],
+  options: serverOptions,
+  examples: ["ledge dns export example.com example.com.zone"],
+
+  async run(invocation) {
+    const [word, file = "-"] = invocation.arguments as [string, string?];
+    await withDns(invocation, async ({ api }) => {
+      const zone = await findZone(api, word);
+      const text = await api.exportFile(zone.id);
+      if (file === "-") {
+        print(invocation, { zone: zone.name, text }, text.replace(/\n$/, ""));
+        return;
+      }
+      writeZoneFile(file, text);
+      print(invocation, { zone: zone.name, file }, `Wrote ${zone.name} to ${file}.`);
+    });
+  },
+};
+
+/** The file appears, or changes, only when it is complete. */
+function writeZoneFile(path: string, text: string): void {
+  const partial = `${path}.${process.pid}.partial`;
+  try {
+    writeFileSync(partial, text);
+    renameSync(partial, path);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw new UserError(`Cannot write ${path}: ${(error as Error).message}.`, { cause: error });
+  }
 }

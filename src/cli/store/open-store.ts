@@ -1,21 +1,34 @@
 /**
- * The store of a project, and its buckets while a command has them open. Modules that `--help` does
- * not need are loaded when a command runs.
+ * What the commands of `ledge store` share: the buckets that a command line can name (configured
+ * buckets, and buckets on disk), the buckets while a command has them open, and common arguments.
  */
 import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { nearest } from "../../base/nearest.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import { explain, pluginFolder, stateFolder } from "../../state/folder.ts";
-import type { ProjectConfig } from "../../config/read-config.ts";
-import type { BucketBinding, parseBucketOptions } from "../../config/store-buckets.ts";
-import { bucketFolder, bucketOfFolder } from "../../store/core/blob-name.ts";
-import type { CommandBucket } from "../../store/node/command-bucket.ts";
-import type { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
-import { withCleanup } from "../cleanup.ts";
-import type { Invocation } from "../command.ts";
-import { configSelection, textOption } from "../options.ts";
-import { findBucket, mergeBuckets, type KnownBucket } from "./known-buckets.ts";
+import { pluginFolder, stateFolder, explain } from "../../state/folder.ts";
+import { NotFoundError } from "../../base/user-error.ts";
+import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
+import { parseBucketOptions, type BucketBinding } from "../../config/store-buckets.ts";
+import { usedRemotes } from "../../config/used-remotes.ts";
+import { bucketFolder, bucketOfFolder } from "../../store/core/content.ts";
+import { validateKey } from "../../store/core/key.ts";
+import type { StorageClass } from "../../store/core/operations.ts";
+import { CommandBucket } from "../../store/node/command-bucket.ts";
+import { ContentFiles } from "../../store/node/content-files.ts";
+import { EndpointBucket } from "../../store/node/endpoint-bucket.ts";
+import { OwnerConnection } from "../../store/node/owner-connection.ts";
+import { RemoteBuckets } from "../../store/node/remote-buckets.ts";
+import type { RemoteAccess } from "../../store/remote/remote-options.ts";
+import {
+  configSelection,
+  UsageError,
+  type Argument,
+  type Invocation,
+  type Option,
+} from "../command.ts";
+import { withCleanup } from "../run.ts";
 
 export interface StoreProject {
   /** Of the store. */
@@ -43,19 +56,17 @@ export async function withStore<Result>(
   invocation: Invocation,
   work: (store: OpenStore) => Promise<Result>,
 ): Promise<Result> {
-  const [project, { CommandBucket: RemoteCommandBucket }, { LocalBuckets }, { RemoteBuckets }] =
-    await Promise.all([
-      findProject(invocation),
-      import("../../store/node/command-bucket.ts"),
-      import("./local-buckets.ts"),
-      import("../../store/node/remote-buckets.ts"),
-    ]);
-  const local = new LocalBuckets(project.folder);
+  const project = findProject(invocation);
   const remotes = new RemoteBuckets();
+  let local: { readonly connection: OwnerConnection; readonly contents: ContentFiles } | undefined;
   const owned = (bucketName: string) => {
     // The folder makes the bucket known to commands that run without this configuration.
     makeFolder(blobFolder(project, bucketName), project.folder);
-    return local.bucket(bucketName);
+    local ??= {
+      connection: new OwnerConnection(project.folder, { clientName: "command line" }),
+      contents: new ContentFiles(project.folder),
+    };
+    return new EndpointBucket(local.connection, bucketName, local.contents);
   };
   const bucket = (word: string) => {
     const known = findBucket(project.buckets, word);
@@ -63,7 +74,7 @@ export async function withStore<Result>(
     const opened =
       remote === undefined
         ? owned(bucketName)
-        : new RemoteCommandBucket(remotes.bucket(bucketName, remote));
+        : new CommandBucket(remotes.bucket(bucketName, remote));
     return Object.assign(opened, { known });
   };
   const allNames = project.buckets.map(({ bucketName }) => bucketName);
@@ -71,7 +82,8 @@ export async function withStore<Result>(
   return withCleanup(
     () => work({ project, bucket, buckets, owned }),
     async () => {
-      await local.close();
+      await local?.connection.close();
+      local?.contents.close();
       await remotes.close();
     },
   );
@@ -85,18 +97,13 @@ function makeFolder(path: string, storeFolder: string): void {
   }
 }
 
-export async function findProject(invocation: Invocation): Promise<StoreProject> {
-  const [{ readConfig }, { parseBucketOptions }, { usedRemotes }] = await Promise.all([
-    import("../../config/read-config.ts"),
-    import("../../config/store-buckets.ts"),
-    import("../../config/used-remotes.ts"),
-  ]);
+export function findProject(invocation: Invocation): StoreProject {
   // A command that names a bucket means the bucket of the store, also before the project is edited. Only
   // a command that opens a remote bucket needs the keys of the remote.
   const config = readConfig({ ...configSelection(invocation), adopt: true, keysOptional: true });
-  const state = stateFolder(config.folder, textOption(invocation, "persist-to"));
+  const state = stateFolder(config.folder, invocation.text("persist-to"));
   const folder = pluginFolder(state, "store");
-  const configured = [...config.buckets, ...unsafeBuckets(config, parseBucketOptions)];
+  const configured = [...config.buckets, ...unsafeBuckets(config)];
   return {
     folder,
     buckets: mergeBuckets(configured, bucketsOnDisk(folder), usedRemotes(configured)),
@@ -104,16 +111,13 @@ export async function findProject(invocation: Invocation): Promise<StoreProject>
 }
 
 /** Buckets of a configuration for stock tools, which name buckets as `unsafe` bindings. */
-function unsafeBuckets(
-  { table }: ProjectConfig,
-  parseOptions: typeof parseBucketOptions,
-): BucketBinding[] {
+function unsafeBuckets({ table }: ProjectConfig): BucketBinding[] {
   const { bindings = [] } = (table["unsafe"] ?? {}) as {
     bindings?: { name: string; type: string; dev?: { options?: unknown } }[];
   };
   return bindings
     .filter(({ type }) => type === "store_bucket")
-    .map(({ name, dev }) => ({ binding: name, ...parseOptions(name, dev?.options) }));
+    .map(({ name, dev }) => ({ binding: name, ...parseBucketOptions(name, dev?.options) }));
 }
 
 /** @throws UserError when a file is in the place of the folder, or when this user may not read it */
@@ -138,4 +142,114 @@ export async function filesIn(folder: string): Promise<{ name: string; bytes: nu
     return found?.isFile() === true ? [{ name, bytes: found.size }] : [];
   });
   return (await Promise.all(files)).flat();
+}
+
+export interface KnownBucket {
+  readonly bucketName: string;
+  readonly bindings: readonly string[];
+  /** The name of the deployed bucket, if the preview bucket has another name. */
+  readonly otherNames: readonly string[];
+  /** The storage class of objects that are put without one. */
+  readonly storageClass: Required<BucketBinding>["storageClass"];
+  /** Where the bucket is, if it is on an S3 service. */
+  readonly remote?: RemoteAccess;
+}
+
+/** Each bucket once, sorted by name. */
+export function mergeBuckets(
+  configured: readonly BucketBinding[],
+  onDisk: readonly string[],
+  remotes: ReadonlyMap<string, RemoteAccess> = new Map(),
+): KnownBucket[] {
+  const buckets = new Map<string, KnownBucket>();
+  for (const { binding, storageClass = "Standard", ...names } of configured) {
+    const bucketName = names.previewBucketName ?? names.bucketName;
+    const known = buckets.get(bucketName);
+    const remote = remotes.get(bucketName);
+    buckets.set(bucketName, {
+      bucketName,
+      storageClass,
+      bindings: [...(known?.bindings ?? []), binding],
+      otherNames: [
+        ...(known?.otherNames ?? []),
+        ...(names.bucketName === bucketName ? [] : [names.bucketName]),
+      ],
+      ...(remote !== undefined && { remote }),
+    });
+  }
+  for (const bucketName of onDisk) {
+    if (buckets.has(bucketName)) continue;
+    buckets.set(bucketName, { bucketName, storageClass: "Standard", bindings: [], otherNames: [] });
+  }
+  return [...buckets.values()].sort((a, b) => (a.bucketName < b.bucketName ? -1 : 1));
+}
+
+/**
+ * Returns the bucket with this name or, if there is none, with this binding.
+ *
+ * @throws NotFoundError with a suggestion
+ */
+export function findBucket(buckets: readonly KnownBucket[], word: string): KnownBucket {
+  const found =
+    buckets.find(({ bucketName }) => bucketName === word) ??
+    buckets.find((bucket) => [...bucket.bindings, ...bucket.otherNames].includes(word));
+  if (found !== undefined) return found;
+  const names = buckets.flatMap(({ bucketName, bindings }) => [bucketName, ...bindings]);
+  const guess = nearest(word, names);
+  const known = buckets.map(({ bucketName }) => `"${bucketName}"`).join(", ");
+  throw new NotFoundError(
+    `There is no bucket "${word}".` +
+      (guess !== null
+        ? ` Did you mean "${guess}"?`
+        : known === ""
+          ? " The project has no buckets: add one to store_buckets in the configuration."
+          : ` The buckets are ${known}.`),
+  );
+}
+
+/** `BUCKET/KEY`, the name of an object on the command line. Only the key may hold slashes. */
+export interface ObjectAddress {
+  /** The name of a bucket or of its binding. */
+  readonly bucket: string;
+  readonly key: string;
+}
+
+export function parseAddress(text: string): ObjectAddress {
+  const slash = text.indexOf("/");
+  const [bucket, key] = slash === -1 ? [text, ""] : [text.slice(0, slash), text.slice(slash + 1)];
+  if (bucket === "" || key === "") {
+    throw new UsageError(`"${text}" does not name an object: write BUCKET/KEY.`);
+  }
+  try {
+    validateKey(key);
+  } catch {
+    throw new UsageError("The key is longer than 1024 bytes: shorten it.");
+  }
+  return { bucket, key };
+}
+
+export function objectNotFound({ bucket, key }: ObjectAddress): NotFoundError {
+  return new NotFoundError(`There is no object "${key}" in "${bucket}".`);
+}
+
+export const bucketArgument: Argument = {
+  name: "BUCKET",
+  summary: "The name of a bucket or of its binding",
+};
+export const objectArgument: Argument = { name: "BUCKET/KEY", summary: "The object" };
+export const folderArgument: Argument = { name: "DIR", summary: "The folder" };
+
+export const dryRunOption: Option = {
+  summary: "Prints how much would be deleted, and deletes nothing",
+};
+const storageClasses = ["Standard", "InfrequentAccess"] as const satisfies StorageClass[];
+export const storageClassOption: Option = {
+  summary: "Standard or InfrequentAccess",
+  choices: storageClasses,
+  value: "CLASS",
+  default: "the bucket's",
+};
+
+export function readStorageClass(invocation: Invocation): StorageClass | undefined {
+  return invocation.choice("storage-class", storageClasses);
 }

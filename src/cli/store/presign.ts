@@ -1,12 +1,19 @@
 /** `ledge store presign` */
 import { pluginFolder, stateFolder } from "../../state/folder.ts";
-import { UsageError, type Invocation, type LeafCommand } from "../command.ts";
-import { choiceOption, configSelection, projectOptions, textOption } from "../options.ts";
+import { readConfig } from "../../config/read-config.ts";
+import { expiresSecondsMax, presign as sign } from "../../http/signature.ts";
+import { readOrMakeCredentials } from "../../s3/server/credentials-file.ts";
+import { findServer } from "../../s3/server/server-record.ts";
+import { defaultPort } from "../../s3/server/start-s3.ts";
+import {
+  configSelection,
+  projectOptions,
+  UsageError,
+  type Invocation,
+  type LeafCommand,
+} from "../command.ts";
 import { print } from "../output.ts";
-import { findBucket } from "./known-buckets.ts";
-import { parseAddress } from "./object-address.ts";
-import { findProject } from "./open-store.ts";
-import { objectArgument } from "./parameters.ts";
+import { findBucket, findProject, objectArgument, parseAddress } from "./open-store.ts";
 
 const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -44,12 +51,11 @@ export const presign: LeafCommand = {
 
   async run(invocation) {
     const { bucket, key } = parseAddress(invocation.arguments[0] as string);
-    const { expiresSecondsMax, presign: sign } = await import("../../http/signature.ts");
-    const expiresSeconds = parseTime(textOption(invocation, "expires") ?? "1h", expiresSecondsMax);
-    const method = choiceOption(invocation, "method", methods) ?? "GET";
-    const { bucketName } = findBucket((await findProject(invocation)).buckets, bucket);
+    const expiresSeconds = parseTime(invocation.text("expires") ?? "1h", expiresSecondsMax);
+    const method = invocation.choice("method", methods) ?? "GET";
+    const { bucketName } = findBucket(findProject(invocation).buckets, bucket);
     const now = Date.now();
-    const server = await findSigner(invocation);
+    const server = findSigner(invocation);
     const url = await sign({ ...server, method, bucketName, key, expiresSeconds, now });
     const expires = new Date(now + expiresSeconds * 1000).toISOString();
     print(invocation, { url, method, expires }, url);
@@ -57,15 +63,11 @@ export const presign: LeafCommand = {
 };
 
 /** The address and the credentials of the project's server. */
-async function findSigner(invocation: Invocation) {
-  const { readConfig } = await import("../../config/read-config.ts");
-  const { readOrMakeCredentials } = await import("../../s3/server/credentials-file.ts");
-  const { defaultPort } = await import("../../s3/server/start-s3.ts");
-  const { findServer } = await import("../../s3/server/server-record.ts");
+function findSigner(invocation: Invocation) {
   const { folder, s3 } = readConfig({ ...configSelection(invocation), keysOptional: true });
-  const records = pluginFolder(stateFolder(folder, textOption(invocation, "persist-to")), "s3");
+  const records = pluginFolder(stateFolder(folder, invocation.text("persist-to")), "s3");
   const endpoint =
-    textOption(invocation, "endpoint") ??
+    invocation.text("endpoint") ??
     findServer(records) ??
     `http://localhost:${s3.port ?? defaultPort}`;
   if (!URL.canParse(endpoint)) {

@@ -5,9 +5,8 @@
 import * as v from "valibot";
 import { isOrigin } from "../../base/host-rule.ts";
 import { commentCharactersMaxDefault, tagsMaxDefault } from "../rules/annotation.ts";
-import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../record/field/ip-address.ts";
-import { readInteger } from "../record/field/integer.ts";
-import { normaliseHostname } from "../record/field/hostname.ts";
+import { formatIpv4, formatIpv6, parseIpv4, parseIpv6 } from "../record/ip-address.ts";
+import { readInteger, normaliseHostname } from "../record/fields.ts";
 import type { NameRules } from "../record/record-name.ts";
 import { emailPattern, keyPattern, tokenPattern } from "../rules/account.ts";
 import type { ApiFault } from "../rules/api-fault.ts";

@@ -31,9 +31,9 @@ import {
   type Table,
 } from "../../base/schema.ts";
 import { UserError } from "../../base/user-error.ts";
-import { normaliseHostname } from "../record/field/hostname.ts";
+import { normaliseHostname } from "../record/fields.ts";
 import { acceptRecord, recordFields } from "../rules/accept-record.ts";
-import { isTsigAlgorithm, type TsigKey } from "../wire/tsig-mac.ts";
+import { isTsigAlgorithm, type TsigKey } from "../wire/tsig.ts";
 import {
   DnsConfigError,
   readDnsConfig,

@@ -2,21 +2,20 @@
  * The module of the wrapped binding of a bucket on an S3 service. workerd calls the default export with the
  * inner bindings, once for each script, in global scope: without I/O, randomness or time.
  */
-import { DiskSpool } from "../client/disk-spool.ts";
-import { RemoteCalls } from "../client/remote-calls.ts";
+import { DiskSpool, RemoteCalls } from "../client/remote-calls.ts";
 import { TracedCalls, type Tracing } from "../client/traced-calls.ts";
-import { BlobDirectory } from "../content/blob-directory.ts";
-import type { BucketSettings } from "../core/bucket-settings.ts";
+import { BlobDirectory } from "../client/blob-directory.ts";
+import type { BucketSettings } from "../core/operations.ts";
 import { createFetchTransport } from "../remote/fetch-transport.ts";
 import { RemoteBucket } from "../remote/remote-bucket.ts";
-import type { RemoteFeatures } from "../remote/remote-features.ts";
 import {
   remoteVariables,
   type RemoteCredentials,
+  type RemoteFeatures,
   type RemotePlace,
 } from "../remote/remote-options.ts";
 import { S3Connection } from "../remote/s3-connection.ts";
-import { defineHiddenProperties } from "./hidden-properties.ts";
+import { defineHiddenProperties } from "../client/proxied-calls.ts";
 import { StoreBucket } from "./store-bucket.ts";
 
 interface InnerBindings {
@@ -50,7 +49,6 @@ export default function createRemoteBinding(inner: InnerBindings, tracing?: Trac
     blobs,
     bucket: new RemoteBucket({
       connection: new S3Connection(place, credentials, createFetchTransport(inner.network)),
-      prefix: place.prefix,
       features,
       spool: new DiskSpool(blobs),
     }),

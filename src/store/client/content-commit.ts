@@ -7,18 +7,15 @@
  * bucket does not answer, the file stays, and the next start collects it if no row names it.
  */
 import type { DiskProblem } from "../../state/disk-problem.ts";
-import { BlobNotWrittenError } from "../content/blob-directory.ts";
-import type { Value } from "../content/content-value.ts";
-import type { ContentWriter } from "../content/content-writer.ts";
+import { BlobNotWrittenError } from "./blob-directory.ts";
+import { type Value, observation } from "./bucket-calls.ts";
+import type { ContentWriter } from "./content-writer.ts";
 import { requiredAlgorithms, type ExpectedChecksum, type HashAlgorithm } from "../core/checksum.ts";
-import { StoreError } from "../core/errors.ts";
-import type { Method } from "../core/methods.ts";
+import { StoreError, type Method } from "../core/errors.ts";
 import type { Content, Request, Result } from "../core/operations.ts";
-import { validateWrite } from "../core/write-operation.ts";
-import { faultOf, outcomeIn, type OutcomeMessage } from "../transport/message.ts";
-import { applyFault } from "./apply-fault.ts";
-import { observation } from "./call-observer.ts";
-import { internalError, reasonOf, refusal, settle } from "./failure.ts";
+import { validateWrite } from "../core/metadata.ts";
+import { faultOf, outcomeIn, type OutcomeMessage } from "./message.ts";
+import { applyFault, internalError, reasonOf, refusal, settle } from "./failure.ts";
 
 /** The operations that store content, without the content. */
 interface WriteOperations {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import type { Operation } from "../core/operations.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
-import { operationIn, type OperationMessage, type OutcomeMessage } from "../transport/message.ts";
+import { operationIn, type OperationMessage, type OutcomeMessage } from "./message.ts";
 import { answerFailedBatch, type StoreDiskClient } from "./failed-batch.ts";
 
 const lost = new Error("internal error; reference = x");

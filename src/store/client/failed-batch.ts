@@ -8,15 +8,9 @@
  */
 import type { DiskProblem } from "../../state/disk-problem.ts";
 import { StoreError } from "../core/errors.ts";
-import { bytesCarried } from "../core/operation-size.ts";
-import type { DiskQuestion, Operation } from "../core/operations.ts";
+import { bytesCarried, type DiskQuestion, type Operation } from "../core/operations.ts";
 import { refusedOutcome } from "../core/refused-outcome.ts";
-import {
-  operationIn,
-  outcomeIn,
-  type OperationMessage,
-  type OutcomeMessage,
-} from "../transport/message.ts";
+import { operationIn, outcomeIn, type OperationMessage, type OutcomeMessage } from "./message.ts";
 
 type Send = (messages: OperationMessage[]) => Promise<OutcomeMessage[]>;
 

@@ -4,6 +4,6 @@ export { BucketObject } from "../bucket/bucket-object.ts";
 export { OwnerBucket } from "../bucket/owner-bucket.ts";
 export { ContentJoiner } from "../bucket/content-joiner.ts";
 export { StoreControl } from "../bucket/store-control.ts";
-export { LedgeStoreEndpoint } from "./store-endpoint.ts";
+export { LedgeStoreEndpoint } from "../bucket/endpoint.ts";
 
 export default {};

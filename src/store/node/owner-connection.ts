@@ -13,7 +13,7 @@ import { repeatUntilAnswered } from "../../state/repeat.ts";
 import type { Succession } from "../../state/succession.ts";
 import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
-import type { ClientName } from "../transport/client-name.ts";
+import type { ClientName } from "../client/message.ts";
 import { EndpointClient } from "./endpoint-client.ts";
 import { EndpointClosedError } from "./endpoint-connection.ts";
 import { endpointPath, succeedStoreOwner } from "./store-owner.ts";

@@ -1,0 +1,174 @@
+/**
+ * A command's access to DNS, for as long as the command runs: the server that `--url` names, or the
+ * zones of the project, through the process that owns them (`zones-connection.ts`).
+ */
+import { resolve } from "node:path";
+import { nearest } from "../../base/nearest.ts";
+import { NotFoundError } from "../../base/user-error.ts";
+import { readConfig, type ProjectConfig } from "../../config/read-config.ts";
+import {
+  ApiClient,
+  type ApiZone,
+  type Credentials,
+  type Fetch,
+} from "../../dns/client/api-client.ts";
+import { readDnsConfig } from "../../dns/config/dns-config.ts";
+import { lookUpServer, type ServerAddress } from "../../dns/config/dns-table.ts";
+import { acceptZoneName } from "../../dns/rules/zone.ts";
+import { connectionUrl, ZonesConnection } from "../../dns/server/zones-connection.ts";
+import { waitForAddresses, zonesFolder, type Zones } from "../../dns/server/zones-owner.ts";
+import {
+  configSelection,
+  projectOptions,
+  UsageError,
+  type Argument,
+  type Invocation,
+  type Option,
+} from "../command.ts";
+import { withCleanup } from "../run.ts";
+
+/** Which server, and its credentials. */
+export const serverOptions: Record<string, Option> = {
+  ...projectOptions,
+  url: {
+    summary: "The API of another server",
+    value: "URL",
+    default: "the process that has the zones of the project, or this command",
+  },
+  email: { summary: "The e-mail address that belongs to --key", value: "EMAIL" },
+  key: { summary: "The account's key", value: "KEY", default: "the configuration's, for --url" },
+  token: { summary: "A token, instead of --email and --key", value: "TOKEN" },
+};
+
+interface DnsSession {
+  readonly api: ApiClient;
+  readonly project: ProjectConfig;
+  /** Where the server answers over UDP and TCP; `null` when that is not known. */
+  readonly dns: ServerAddress | null;
+}
+
+interface DnsServer {
+  /** Of the API, with `/client/v4`. */
+  readonly url: string;
+  readonly dns: ServerAddress | null;
+  /** Sends the requests. Default: `fetch()`. */
+  readonly fetch?: Fetch;
+  /** Whether the server accepts requests without credentials. */
+  readonly isPrivate?: boolean;
+  stop?(): Promise<void>;
+}
+
+const apiRoot = "/client/v4";
+
+/** @param options.listen whether `work` needs UDP and TCP */
+export async function withDns<Result>(
+  invocation: Invocation,
+  work: (session: DnsSession) => Promise<Result>,
+  { listen = false }: { listen?: boolean } = {},
+): Promise<Result> {
+  const project = readProject(invocation);
+  const url = invocation.text("url");
+  const zones = projectZones(invocation, project);
+  const server: DnsServer =
+    url !== undefined
+      ? { url: apiUrl(url), dns: null }
+      : await (listen ? findListeners(zones, project) : connect(zones));
+  const credentials = findCredentials(invocation, project, server.isPrivate === true);
+  const api = new ApiClient(server.url, credentials, server.fetch);
+  return withCleanup(
+    () => work({ api, project, dns: server.dns }),
+    async () => server.stop?.(),
+  );
+}
+
+export function readProject(invocation: Invocation): ProjectConfig {
+  return readConfig({ ...configSelection(invocation), keysOptional: true });
+}
+
+function findCredentials(
+  invocation: Invocation,
+  { dns }: ProjectConfig,
+  isPrivate: boolean,
+): Credentials | null {
+  const [email, key, token] = ["email", "key", "token"].map((name) => invocation.text(name));
+  if (isPrivate && (email ?? key ?? token) === undefined) return null;
+  const own = readDnsConfig(dns.variables);
+  return { token, email: email ?? own.email, key: key ?? own.key };
+}
+
+/** The zones in the state folder that the invocation names. */
+export function projectZones(invocation: Invocation, project: ProjectConfig): Zones {
+  // As in wrangler, --persist-to is relative to the working folder, and the default to the file's.
+  const state = invocation.text("persist-to");
+  const folder = zonesFolder(project.folder, state === undefined ? undefined : resolve(state));
+  return { folder, variables: project.dns.variables };
+}
+
+async function connect(zones: Zones): Promise<DnsServer> {
+  const connection = await ZonesConnection.open(zones);
+  return {
+    url: connectionUrl,
+    dns: null,
+    isPrivate: true,
+    fetch: (input, init) => connection.fetch(input, init),
+    stop: () => connection.close(),
+  };
+}
+
+/** The ports of the owner, or ports for this command. */
+export async function findListeners(zones: Zones, project: ProjectConfig): Promise<DnsServer> {
+  // Loading the runtime takes longer than most commands take through a running server.
+  const addresses = await waitForAddresses(zones.folder);
+  if (addresses !== null) return addresses;
+  const { startBriefly } = await import("../../dns/server/start-dns.ts");
+  const running = await startBriefly(zones, project.dns);
+  if (running === null) return findListeners(zones, project);
+  const { url, dnsPort } = running;
+  const server = dnsPort === null ? null : { host: "127.0.0.1", port: dnsPort };
+  return { url, dns: server, stop: () => running.stop() };
+}
+
+/** Adds the root of the API to a URL without a path. */
+function apiUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(`--url must be a URL such as http://127.0.0.1:8788, not "${text}".`);
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  return `${url.origin}${path === "" ? apiRoot : path}`;
+}
+
+/** @param name the option that names the server */
+export async function resolveServer(name: string, text: string): Promise<ServerAddress> {
+  const server = await lookUpServer(text);
+  if (server !== null) return server;
+  throw new UsageError(`--${name} must be HOST or HOST:PORT of a name server, not "${text}".`);
+}
+
+export const zoneArgument: Argument = { name: "ZONE", summary: "The name or the id of a zone" };
+
+const idPattern = /^[0-9a-f]{32}$/;
+
+/** @throws NotFoundError with a suggestion */
+export async function findZone(api: ApiClient, word: string): Promise<ApiZone> {
+  if (idPattern.test(word)) return api.zone(word);
+  const found = await findZoneNamed(api, word);
+  if (found !== null) return found;
+  const names = (await api.zones()).map(({ name }) => name);
+  throw new NotFoundError(`There is no zone "${word}". ${suggestion(word, names)}`);
+}
+
+/** Returns `null` when no zone has the name, or when the name is not valid. */
+export async function findZoneNamed(api: ApiClient, word: string): Promise<ApiZone | null> {
+  const name = acceptZoneName(word, () => {});
+  return name === undefined ? null : api.zoneNamed(name);
+}
+
+function suggestion(word: string, names: readonly string[]): string {
+  const parent = names.find((name) => word.toLowerCase().endsWith(`.${name}`));
+  const guess = parent ?? nearest(word, names);
+  if (guess !== null) return `Did you mean ${guess}?`;
+  return names.length === 0
+    ? 'The server has no zones: make one with "ledge dns zones --create NAME".'
+    : 'List the zones with "ledge dns zones", or make it with "ledge dns zones --create NAME".';
+}

@@ -1,0 +1,380 @@
+/**
+ * The edits that `ledge init` makes in the files of an existing project. Comments, the order of keys,
+ * indentation and line ends stay as they are, and an edited file needs no second edit.
+ */
+import { isDeepStrictEqual } from "node:util";
+import {
+  applyEdits,
+  findNodeAtLocation,
+  modify,
+  parse,
+  parseTree,
+  type JSONPath,
+} from "jsonc-parser";
+import { parse as parseToml, TomlError } from "smol-toml";
+import { isTable, type Table } from "../../base/schema.ts";
+import { adoptBuckets } from "../../config/deployed-buckets.ts";
+import { parseInvocation, type LeafCommand } from "../command.ts";
+
+/** The text of a file after an edit. */
+export interface EditedText {
+  readonly text: string;
+  /** Sentences about what the edit leaves to the user. */
+  readonly notes: readonly string[];
+}
+
+/** The buckets that a part of the file gains. */
+interface Addition {
+  /** The path of the part: nothing for the top level, or `env` and a name. */
+  readonly path: readonly string[];
+  readonly entries: readonly Readonly<Record<string, string>>[];
+}
+
+/**
+ * The configuration file: `store_buckets` beside `r2_buckets`, at the top level and in each
+ * environment, and the schema for editors. `r2_buckets` stays for the deploy.
+ *
+ * @param schemaPath the path of our JSON schema from the folder of the file
+ */
+export function editConfiguration(text: string, isToml: boolean, schemaPath: string): EditedText {
+  const table = (isToml ? parseToml(text) : parse(text)) as Table;
+  const additions = additionsFor(table);
+  const withBuckets = isToml ? addToToml(text, additions) : addToJson(text, additions);
+  const expected = additions.reduce<Table>(addToTable, table);
+  if (!isSameTable(withBuckets, isToml, expected)) {
+    const names = additions.flatMap(({ entries }) => entries.map(({ binding }) => binding));
+    return {
+      text,
+      notes: [`store_buckets cannot be added here: add ${names.join(", ")} by hand.`],
+    };
+  }
+  const edited = isToml
+    ? withTomlSchema(withBuckets, schemaPath)
+    : withJsonSchema(withBuckets, table["$schema"], schemaPath);
+  return { text: edited, notes: [] };
+}
+
+/** Whether the edit of the text was the edit of the table: a list can stand in a closed table. */
+function isSameTable(text: string, isToml: boolean, expected: Table): boolean {
+  try {
+    return isDeepStrictEqual(plain(isToml ? parseToml(text) : parse(text)), plain(expected));
+  } catch (error) {
+    if (error instanceof TomlError) return false;
+    throw error;
+  }
+}
+
+/** The tables of the TOML parser have no prototype, which is a difference to others. */
+function plain(table: unknown): unknown {
+  return JSON.parse(JSON.stringify(table));
+}
+
+/** The buckets of `r2_buckets` that `store_buckets` does not have, in each part of the file. */
+function additionsFor(table: Table): Addition[] {
+  const environments = isTable(table["env"]) ? Object.entries(table["env"]) : [];
+  const parts = [
+    { path: [], own: table },
+    ...environments.map(([name, own]) => ({ path: ["env", name], own: own as Table })),
+  ];
+  return parts.flatMap(({ path, own }) => {
+    const given = Array.isArray(own["store_buckets"]) ? own["store_buckets"] : [];
+    const buckets = adoptBuckets(own, given as { binding: string }[], () => {});
+    const entries = buckets.map(({ binding, bucketName, previewBucketName }) => ({
+      binding,
+      bucket_name: bucketName,
+      ...(previewBucketName !== undefined && { preview_bucket_name: previewBucketName }),
+    }));
+    return entries.length === 0 ? [] : { path, entries };
+  });
+}
+
+function addToTable(table: Table, { path, entries }: Addition): Table {
+  const [step, ...rest] = path;
+  if (step === undefined) {
+    const given = Array.isArray(table["store_buckets"])
+      ? (table["store_buckets"] as unknown[])
+      : [];
+    return { ...table, store_buckets: [...given, ...entries] };
+  }
+  return { ...table, [step]: addToTable(table[step] as Table, { path: rest, entries }) };
+}
+
+function addToJson(text: string, additions: readonly Addition[]): string {
+  return additions.reduce((edited, { path, entries }) => {
+    const listPath = [...path, "store_buckets"];
+    const part = path.reduce((table, step) => table[step] as Table, parse(edited) as Table);
+    const given = part["store_buckets"];
+    if (!Array.isArray(given)) {
+      return insertListAfter(
+        edited,
+        [...path, "r2_buckets"],
+        "store_buckets",
+        entries.map(oneLine),
+      );
+    }
+    return entries.reduce(
+      (each, entry, index) => setJson(each, [...listPath, given.length + index], entry),
+      edited,
+    );
+  }, text);
+}
+
+/** `{ "binding": "PHOTOS", "bucket_name": "photos" }` */
+function oneLine(entry: Readonly<Record<string, string>>): string {
+  const fields = Object.entries(entry).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`);
+  return `{ ${fields.join(", ")} }`;
+}
+
+function withJsonSchema(text: string, given: unknown, schemaPath: string): string {
+  const isReplaced =
+    given === undefined || (typeof given === "string" && /\bwrangler\b/.test(given));
+  return isReplaced ? setJson(text, ["$schema"], schemaPath, () => 0) : text;
+}
+
+const tomlSchemaPattern = /^#:schema .*$/m;
+
+/** The directive of the editors that complete TOML. */
+function withTomlSchema(text: string, schemaPath: string): string {
+  const [given] = tomlSchemaPattern.exec(text) ?? [];
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  if (given === undefined) return `#:schema ${schemaPath}${eol}${text}`;
+  return /\bwrangler\b/.test(given)
+    ? text.replace(tomlSchemaPattern, `#:schema ${schemaPath}`)
+    : text;
+}
+
+function addToToml(text: string, additions: readonly Addition[]): string {
+  return additions.reduce((edited, { path, entries }) => {
+    const name = (list: string): string => [...path.map(tomlKey), list].join(".");
+    const blocks = entries.map((entry) =>
+      [
+        `[[${name("store_buckets")}]]`,
+        ...Object.entries(entry).map(([key, value]) => `${key} = ${JSON.stringify(value)}`),
+      ].join("\n"),
+    );
+    return insertAfterTables(edited, `[[${name("r2_buckets")}]]`, blocks.join("\n\n"));
+  }, text);
+}
+
+function tomlKey(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+/** Inserts a block after the last table with this header, or else at the end of the text. */
+function insertAfterTables(text: string, header: string, block: string): string {
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const lines = text.split(/\r?\n/);
+  const last = lines.findLastIndex((line) => line.trim().startsWith(header));
+  const next =
+    last === -1 ? -1 : lines.findIndex((line, index) => index > last && /^\s*\[/.test(line));
+  let end = next === -1 ? lines.length : next;
+  // Blank lines and comments before the next header belong to that header.
+  while (end > 0 && /^\s*(?:#.*)?$/.test(lines[end - 1] as string)) end--;
+  const rest = end < lines.length ? lines.slice(end) : [""];
+  return [...lines.slice(0, end), "", ...block.split("\n"), ...rest].join(eol);
+}
+
+interface Manifest {
+  readonly type?: string;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+export function parseManifest(text: string): Manifest {
+  return parse(text) as Manifest;
+}
+
+export function dependsOn({ dependencies, devDependencies }: Manifest, name: string): boolean {
+  return Object.hasOwn({ ...dependencies, ...devDependencies }, name);
+}
+
+/**
+ * Scripts that run `wrangler dev` or `wrangler types` run ours, if we know all of their options.
+ *
+ * @param commands our commands with the names of wrangler's
+ */
+export function editScripts(text: string, commands: readonly LeafCommand[]): EditedText {
+  const notes: string[] = [];
+  const edited = Object.entries(parseManifest(text).scripts ?? {}).reduce(
+    (each, [name, script]) => {
+      const replaced = commands.reduce((line, command) => {
+        const pattern = new RegExp(`\\bwrangler ${command.name}(?![\\w:-])([^&|;]*)`, "g");
+        return line.replace(pattern, (found, words: string) => {
+          try {
+            parseInvocation(
+              command,
+              words.split(/\s+/).filter((word) => word !== ""),
+            );
+            return `ledge ${command.name}${words}`;
+          } catch (error) {
+            notes.push(`the script "${name}" stays: ${(error as Error).message}`);
+            return found;
+          }
+        });
+      }, script);
+      return replaced === script ? each : setJson(each, ["scripts", name], replaced);
+    },
+    text,
+  );
+  return { text: edited, notes };
+}
+
+/** What `npm init` writes for a project without tests. */
+const testPlaceholder = /no test specified/;
+
+/** Adds scripts that the file does not have. */
+export function addScripts(text: string, scripts: Readonly<Record<string, string>>): string {
+  const given = parseManifest(text).scripts ?? {};
+  return Object.entries(scripts).reduce((each, [name, script]) => {
+    const current = given[name];
+    const isMissing = current === undefined || testPlaceholder.test(current);
+    return isMissing ? setJson(each, ["scripts", name], script) : each;
+  }, text);
+}
+
+/** Adds development dependencies that the file does not have. */
+export function addDependencies(text: string, versions: Readonly<Record<string, string>>): string {
+  const manifest = parseManifest(text);
+  return Object.entries(versions).reduce(
+    (each, [name, version]) =>
+      dependsOn(manifest, name) ? each : setJson(each, ["devDependencies", name], version),
+    text,
+  );
+}
+
+const importPattern =
+  /import\s*\{([^}]*)\}\s*from\s*(["'])(@cloudflare\/vitest-(?:plugin|pool-workers))(?:\/config)?\2;?/;
+const manual = 'use the plugin ledge() from "ledge/vitest" by hand (docs/testing.md).';
+
+/**
+ * The vitest configuration: `ledge()` in place of the plugin of the pool, whose options it takes. The
+ * file is code, so the edit is one of text and refuses what it does not know.
+ */
+export function editVitestConfig(text: string): EditedText {
+  if (text.includes("ledge/vitest")) return { text, notes: [] };
+  const [statement, names = "", quote = '"', packageName = ""] = importPattern.exec(text) ?? [];
+  if (statement === undefined) {
+    const isKnown = /@cloudflare\/vitest-(?:plugin|pool-workers)/.test(text);
+    return {
+      text,
+      notes: isKnown ? [`its import of the pool is not a list of names: ${manual}`] : [],
+    };
+  }
+  const imported = names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const old = imported.find((name) => /^defineWorkers(?:Config|Project)\b/.test(name));
+  if (old !== undefined) {
+    return { text, notes: [`${old} belongs to an old pool: update the pool, and ${manual}`] };
+  }
+  if (!imported.includes("cloudflareTest")) return { text, notes: [] };
+  const others = imported.filter((name) => name !== "cloudflareTest");
+  const end = statement.endsWith(";") ? ";" : "";
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const imports = [
+    ...(others.length === 0
+      ? []
+      : [`import { ${others.join(", ")} } from ${quote}${packageName}${quote}${end}`]),
+    `import { ledge } from ${quote}ledge/vitest${quote}${end}`,
+  ].join(eol);
+  return {
+    text: text.replace(statement, imports).replace(/\bcloudflareTest\b(?=\s*\()/g, "ledge"),
+    notes: [],
+  };
+}
+
+/**
+ * `tsconfig.json`: the types of the store beside the types of the platform.
+ *
+ * A project whose types come from `ledge types` needs no edit: the generated file refers to the types
+ * of the store. Without a list of types there is nothing to add to.
+ */
+export function editTsconfig(text: string): string {
+  const table: unknown = parse(text);
+  const options = isTable(table) ? table["compilerOptions"] : undefined;
+  const types: unknown = isTable(options) ? options["types"] : undefined;
+  if (!Array.isArray(types) || types.includes("ledge/types")) return text;
+  const after = types.findIndex((name) => String(name).startsWith("@cloudflare/workers-types"));
+  if (after === -1) return text;
+  return setJson(text, ["compilerOptions", "types", after + 1], "ledge/types");
+}
+
+const derivedFiles = ".ledge-*.wrangler.json";
+
+/**
+ * `.gitignore`: the state, and the files that Ledge derives for wrangler.
+ *
+ * @param text `null` without a file
+ * @param inherited the texts of files in folders above, which also hold
+ */
+export function editGitignore(text: string | null, inherited: readonly string[]): string | null {
+  const lines = [text ?? "", ...inherited].join("\n").split(/\r?\n/);
+  const has = (pattern: RegExp): boolean => lines.some((line) => pattern.test(line.trim()));
+  const missing = [
+    ...(has(/^(?:\*\*)?\/?\.wrangler\/?\*{0,2}$/) ? [] : [".wrangler/"]),
+    ...(has(/^\/?\.ledge-\*/) ? [] : [derivedFiles]),
+  ];
+  if (missing.length === 0) return text;
+  const eol = text?.includes("\r\n") === true ? "\r\n" : "\n";
+  const start = text === null || text === "" || text.endsWith("\n") ? (text ?? "") : text + eol;
+  return start + missing.map((line) => line + eol).join("");
+}
+
+/**
+ * Sets a value. A number at the end of the path inserts an item into a list.
+ *
+ * @param indexOf the place of a new key among the keys of its table; by default the last
+ */
+function setJson(
+  text: string,
+  path: JSONPath,
+  value: unknown,
+  indexOf?: (keys: string[]) => number,
+): string {
+  const [, indent = "  "] = /^([ \t]+)\S/m.exec(text) ?? [];
+  const edits = modify(text, path, value, {
+    formattingOptions: {
+      insertSpaces: !indent.startsWith("\t"),
+      tabSize: indent.length,
+      eol: text.includes("\r\n") ? "\r\n" : "\n",
+    },
+    isArrayInsertion: typeof path.at(-1) === "number",
+    ...(indexOf !== undefined && { getInsertionIndex: indexOf }),
+  });
+  return applyEdits(text, edits);
+}
+
+/**
+ * Adds a key after another key of the same table. `setJson()` would format the value of the other key
+ * again.
+ *
+ * @param path the path of the other key
+ * @param items each item of the list that is the value, as JSON in one line
+ */
+function insertListAfter(
+  text: string,
+  path: JSONPath,
+  key: string,
+  items: readonly string[],
+): string {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  const property = root && findNodeAtLocation(root, path)?.parent;
+  if (property === undefined) return text;
+  const end = property.offset + property.length;
+  const lineStart = text.lastIndexOf("\n", property.offset) + 1;
+  const indent = text.slice(lineStart, property.offset);
+  // A property that does not begin its line stands in a table that has one line.
+  const isOneLine = /\S/.test(indent);
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const unit = indent.startsWith("\t") ? "\t" : "  ";
+  const list =
+    items.length === 1 || isOneLine
+      ? `[${items.join(", ")}]`
+      : ["[", ...items.map((item) => `${indent}${unit}${item},`), `${indent}]`]
+          .join(eol)
+          .replace(/,(\s*\])$/, "$1");
+  const separator = isOneLine ? ", " : `,${eol}${indent}`;
+  return `${text.slice(0, end)}${separator}${JSON.stringify(key)}: ${list}${text.slice(end)}`;
+}

@@ -1,0 +1,447 @@
+/** `ledge store list`, `head`, `get`, `put`, `delete` and `cp`: objects of buckets. */
+import { createHash, randomBytes } from "node:crypto";
+import { createWriteStream, writeFileSync } from "node:fs";
+import { mkdtemp, open, rename } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { lookup } from "mrmime";
+import { counted, formatBytes, formatTable } from "../../base/format.ts";
+import { ByteProgress } from "../../base/progress.ts";
+import { UserError } from "../../base/user-error.ts";
+import { httpMetadataFromHeaders, type HttpMetadata } from "../../store/core/metadata.ts";
+import { deleteKeysMax } from "../../store/core/limits.ts";
+import type { ObjectRecord } from "../../store/core/operations.ts";
+import type { CommandBucket, FetchedObject } from "../../store/node/command-bucket.ts";
+import { FileContent } from "../../store/node/file-content.ts";
+import { isPlainPath } from "../../store/node/file-path.ts";
+import { projectOptions, UsageError, type Invocation, type LeafCommand } from "../command.ts";
+import { OutputClosedError, print, writeOutput } from "../output.ts";
+import { withTemporaryPath } from "../run.ts";
+import {
+  bucketArgument,
+  dryRunOption,
+  objectArgument,
+  objectNotFound,
+  parseAddress,
+  readStorageClass,
+  storageClassOption,
+  withStore,
+  type ObjectAddress,
+  type OpenStore,
+} from "./open-store.ts";
+
+const sizeWidth = 12;
+const prefixColumns = "-".padStart(sizeWidth) + "  " + "-".padEnd(20);
+
+export const listObjects: LeafCommand = {
+  name: "list",
+  summary: "Lists objects in the order of their keys",
+  details: "With --json, each object is one line.",
+  arguments: [bucketArgument],
+  options: {
+    prefix: { summary: "Lists only keys with this prefix", value: "PREFIX" },
+    delimiter: { summary: "Groups keys by the part before this text", value: "TEXT" },
+    ...projectOptions,
+  },
+  examples: ["ledge store list photos --prefix 2026/ --delimiter /"],
+
+  async run(invocation) {
+    const [word] = invocation.arguments as [string];
+    const prefix = invocation.text("prefix") ?? "";
+    const delimiter = invocation.text("delimiter") ?? "";
+    await withStore(invocation, async (store) => {
+      // Each page is printed as it arrives: a listing may be larger than the memory.
+      for await (const { objects, prefixes } of store.bucket(word).list({ prefix, delimiter })) {
+        for (const group of prefixes) {
+          print(invocation, { prefix: group }, `${prefixColumns}  ${group}`);
+        }
+        for (const object of objects) {
+          const json = toObjectJson(object);
+          const size = String(object.size).padStart(sizeWidth);
+          print(invocation, json, `${size}  ${json.uploaded.slice(0, 19)}Z  ${object.key}`);
+        }
+      }
+    });
+  },
+};
+
+export const head: LeafCommand = {
+  name: "head",
+  summary: "Shows the metadata of an object",
+  arguments: [objectArgument],
+  options: projectOptions,
+
+  async run(invocation) {
+    const address = parseAddress(invocation.arguments[0] as string);
+    await withStore(invocation, async (store) => {
+      const record = await store.bucket(address.bucket).head(address.key);
+      if (record === null) throw objectNotFound(address);
+      const json = toObjectJson(record);
+      print(invocation, json, formatTable(metadataRows(json)));
+    });
+  },
+};
+
+function metadataRows(object: ReturnType<typeof toObjectJson>): string[][] {
+  const { httpMetadata, customMetadata, checksums, s3Checksums = {}, ...rest } = object;
+  const rows = Object.entries({ ...rest, ...httpMetadata });
+  return [
+    ...rows.map(([name, value]) => [name, String(value)]),
+    ...Object.entries({ ...checksums, ...s3Checksums }).map(([name, value]) => [name, value]),
+    ...Object.entries(customMetadata).map(([name, value]) => [`custom: ${name}`, value]),
+  ];
+}
+
+export const get: LeafCommand = {
+  name: "get",
+  summary: "Writes an object to a file",
+  arguments: [
+    objectArgument,
+    {
+      name: "FILE",
+      summary: 'The file; "-" is standard output; by default the last part of the key',
+      optional: true,
+    },
+  ],
+  options: projectOptions,
+  examples: ["ledge store get photos/cat.png", "ledge store get photos/notes.txt - | wc"],
+
+  async run(invocation) {
+    const [word, file] = invocation.arguments as [string, string?];
+    const address = parseAddress(word);
+    const { key } = address;
+    const target = file ?? key.slice(key.lastIndexOf("/") + 1);
+    if (file === undefined && !isPlainPath(target)) {
+      throw new UsageError(`"${key}" does not end in the name of a file: say which FILE to write.`);
+    }
+    await withStore(invocation, async (store) => {
+      const bucket = store.bucket(address.bucket);
+      const object = await bucket.get(key, async (fetched) => {
+        await (target === "-" ? printObject(fetched) : saveObject(resolve(target), fetched));
+        return fetched.object;
+      });
+      if (object === null) throw objectNotFound(address);
+      if (target === "-") return;
+      print(invocation, toObjectJson(object), `${target}: ${formatBytes(object.size)}`);
+    });
+  },
+};
+
+/** Writes an object to a file, which appears under its name when it is complete. */
+async function saveObject(path: string, fetched: FetchedObject): Promise<void> {
+  const partial = join(dirname(path), `.ledge-partial-${randomBytes(8).toString("hex")}`);
+  const progress = new ByteProgress(basename(path), fetched.object.size);
+  try {
+    await withTemporaryPath(partial, async () => {
+      await writeContent(partial, fetched, (count) => progress.moveTo(count));
+      await rename(partial, path);
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    throw new UserError(`Cannot write ${path}: ${(error as Error).message}`);
+  } finally {
+    progress.end();
+  }
+}
+
+/**
+ * Writes an object to standard output. Output cannot be taken back, so a transfer that breaks off is
+ * not tried a second time.
+ */
+async function printObject({ content }: FetchedObject): Promise<void> {
+  try {
+    if (content instanceof Uint8Array) return await writeOutput(content);
+    for await (const chunk of content) await writeOutput(chunk);
+  } catch (error) {
+    if (error instanceof OutputClosedError) throw error;
+    throw new UserError(
+      `The transfer of the object broke off: ${(error as Error).message}. Run the command again.`,
+    );
+  }
+}
+
+export const put: LeafCommand = {
+  name: "put",
+  summary: "Puts a file into a bucket",
+  arguments: [objectArgument, { name: "FILE", summary: 'The file; "-" is standard input' }],
+  options: {
+    "content-type": {
+      summary: "The type of the content",
+      value: "TYPE",
+      default: "from the ending of the key or the file",
+    },
+    "content-language": { summary: "The language of the content", value: "TEXT" },
+    "content-disposition": { summary: "How a browser presents the content", value: "TEXT" },
+    "content-encoding": { summary: "The compression of the content", value: "TEXT" },
+    "cache-control": { summary: "The rules for caches", value: "TEXT" },
+    expires: { summary: "When cached copies expire", value: "DATE" },
+    metadata: { summary: "Custom metadata", value: "NAME=VALUE", repeated: true },
+    "storage-class": storageClassOption,
+    ...projectOptions,
+  },
+  examples: [
+    "ledge store put photos/cat.png ./cat.png --metadata owner=me",
+    "date | ledge store put photos/now.txt -",
+  ],
+
+  async run(invocation) {
+    const [word, file] = invocation.arguments as [string, string];
+    const address = parseAddress(word);
+    const { key } = address;
+    // The name of the file decides where the key has no known ending.
+    const guesses = [key, ...(file === "-" ? [] : [file])].map(guessMetadata);
+    const guess = guesses.find(({ contentType }) => contentType !== undefined);
+    const http = { ...guess, ...httpOptions(invocation) };
+    const custom = invocation.pairs("metadata", "=") ?? {};
+    const storageClass = readStorageClass(invocation);
+    await withStore(invocation, async (store) => {
+      const bucket = store.bucket(address.bucket);
+      const description = {
+        key,
+        http,
+        custom,
+        storageClass: storageClass ?? bucket.known.storageClass,
+      };
+      const record = await withInputFile(file, (path) => putFile(bucket, description, path));
+      print(
+        invocation,
+        toObjectJson({ http, custom, ...record }),
+        `${bucket.name}/${key}: ${formatBytes(record.size)}, etag ${record.etag}`,
+      );
+    });
+  },
+};
+
+/** The options for HTTP metadata have the names of the headers. */
+function httpOptions(invocation: Invocation): HttpMetadata {
+  const expires = invocation.text("expires");
+  if (expires !== undefined && Number.isNaN(Date.parse(expires))) {
+    throw new UsageError(
+      `--expires must be a date such as 2030-01-31T12:00:00Z, not "${expires}".`,
+    );
+  }
+  return httpMetadataFromHeaders({ get: (name) => invocation.text(name) ?? null });
+}
+
+/**
+ * Runs `work` with the path of a file. Standard input, `-`, goes to a temporary file first: a
+ * transfer may have to start again.
+ */
+async function withInputFile<Result>(
+  file: string,
+  work: (path: string) => Promise<Result>,
+): Promise<Result> {
+  if (file !== "-") return work(file);
+  const folder = await mkdtemp(join(tmpdir(), "ledge-put-"));
+  return withTemporaryPath(folder, async () => {
+    const path = join(folder, "content");
+    await pipeline(process.stdin, createWriteStream(path));
+    return work(path);
+  });
+}
+
+/** Puts a file, and shows the progress. */
+async function putFile(
+  bucket: CommandBucket,
+  object: Parameters<CommandBucket["put"]>[0],
+  path: string,
+): ReturnType<CommandBucket["put"]> {
+  const content = FileContent.of(path);
+  const progress = new ByteProgress(object.key, content.size);
+  try {
+    return await bucket.put(object, content, (count) => progress.moveTo(count));
+  } finally {
+    progress.end();
+  }
+}
+
+export const deleteObjects: LeafCommand = {
+  name: "delete",
+  summary: "Deletes objects",
+  details: "A missing object is no error.",
+  arguments: [
+    { ...objectArgument, summary: "The objects; with --prefix, the bucket", repeated: true },
+  ],
+  options: {
+    prefix: { summary: "Deletes all keys with this prefix", value: "PREFIX" },
+    "dry-run": dryRunOption,
+    ...projectOptions,
+  },
+  examples: ["ledge store delete photos/cat.png", "ledge store delete photos --prefix 2025/"],
+
+  async run(invocation) {
+    const words = invocation.arguments;
+    const prefix = invocation.text("prefix");
+    const dryRun = invocation.flag("dry-run");
+    if (prefix !== undefined && (words.length > 1 || words[0]?.includes("/"))) {
+      throw new UsageError("With --prefix, name the bucket alone: BUCKET --prefix PREFIX.");
+    }
+    const addresses = prefix === undefined ? words.map(parseAddress) : [];
+    const deleted = await withStore(invocation, (store) =>
+      prefix === undefined
+        ? deleteKeys(store, addresses, dryRun)
+        : deletePrefix(store.bucket(words[0] as string), prefix, dryRun),
+    );
+    const text = dryRun
+      ? `${counted(deleted, "object")} would be deleted.`
+      : `Deleted ${counted(deleted, "object")}.`;
+    print(invocation, { deleted, dryRun }, text);
+  },
+};
+
+/** Deletes objects and returns the number of those that existed. A dry run only counts them. */
+async function deleteKeys(
+  store: OpenStore,
+  addresses: readonly ObjectAddress[],
+  dryRun: boolean,
+): Promise<number> {
+  const objects = addresses.map(({ bucket, key }) => ({ bucket: store.bucket(bucket), key }));
+  let deleted = 0;
+  for (const { bucket, key } of objects) {
+    // A damaged object cannot be read, and can be deleted.
+    const exists = await bucket.head(key).then(
+      (object) => object !== null,
+      () => true,
+    );
+    if (!exists) continue;
+    if (!dryRun) await bucket.call({ method: "delete", keys: [key] });
+    deleted++;
+  }
+  return deleted;
+}
+
+/** Deletes the objects with a prefix and returns their number. A dry run only counts them. */
+export async function deletePrefix(
+  bucket: CommandBucket,
+  prefix: string,
+  dryRun: boolean,
+): Promise<number> {
+  let deleted = 0;
+  for await (const { objects } of bucket.list({ prefix })) {
+    const keys = objects.map(({ key }) => key);
+    deleted += keys.length;
+    if (dryRun) continue;
+    for (let start = 0; start < keys.length; start += deleteKeysMax) {
+      await bucket.call({ method: "delete", keys: keys.slice(start, start + deleteKeysMax) });
+    }
+  }
+  return deleted;
+}
+
+export const copy: LeafCommand = {
+  name: "cp",
+  summary: "Copies an object with its metadata",
+  arguments: [
+    { name: "BUCKET/KEY", summary: "The object to copy" },
+    { name: "BUCKET/KEY", summary: "The copy" },
+  ],
+  options: {
+    "storage-class": { ...storageClassOption, default: "the object's" },
+    ...projectOptions,
+  },
+  examples: ["ledge store cp photos/cat.png archive/2026/cat.png"],
+
+  async run(invocation) {
+    const [fromText, toText] = invocation.arguments as [string, string];
+    const source = parseAddress(fromText);
+    const target = parseAddress(toText);
+    const storageClass = readStorageClass(invocation);
+    await withStore(invocation, async (store) => {
+      const from = store.bucket(source.bucket);
+      const bucket = store.bucket(target.bucket);
+      let progress: ByteProgress | undefined;
+      const record = await bucket
+        .copy({
+          key: target.key,
+          from: { bucket: from, key: source.key },
+          ...(storageClass !== undefined && { storageClass }),
+          onBytes: (count, size) => {
+            progress ??= new ByteProgress(target.key, size);
+            progress.moveTo(count);
+          },
+        })
+        .finally(() => progress?.end());
+      if (record === null) throw objectNotFound(source);
+      print(
+        invocation,
+        toObjectJson(record),
+        `${bucket.name}/${target.key}: ${formatBytes(record.size)}, etag ${record.etag}`,
+      );
+    });
+  },
+};
+
+/** The metadata of a file with this name. Text files count as UTF-8. */
+export function guessMetadata(name: string): HttpMetadata {
+  const type = lookup(name);
+  if (type === undefined) return {};
+  return { contentType: type.startsWith("text/") ? `${type}; charset=utf-8` : type };
+}
+
+/**
+ * @param onBytes is called with the number of bytes that have been written so far
+ * @throws UserError when the content does not match the object's md5
+ */
+export async function writeContent(
+  path: string,
+  { object, content }: FetchedObject,
+  onBytes: (count: number) => void = () => {},
+): Promise<void> {
+  const { md5 } = object.checksums;
+  // An object that was uploaded in parts has no md5.
+  const hash = md5 === undefined ? null : createHash("md5");
+  if (content instanceof Uint8Array) {
+    hash?.update(content);
+    writeFileSync(path, content);
+  } else {
+    const file = await open(path, "w");
+    let count = 0;
+    try {
+      for await (const chunk of content) {
+        const writing = file.writeFile(chunk);
+        // The chunk is hashed while it is written.
+        hash?.update(chunk);
+        await writing;
+        onBytes((count += chunk.length));
+      }
+    } finally {
+      await file.close();
+    }
+  }
+  if (hash !== null && hash.digest("hex") !== md5) {
+    throw new UserError(
+      `"${object.key}" is damaged: its content does not match its md5. Put or delete the object.`,
+    );
+  }
+}
+
+export interface HttpMetadataJson extends Omit<HttpMetadata, "cacheExpiry"> {
+  /** ISO 8601 */
+  readonly cacheExpiry?: string;
+}
+
+/** An object as `--json` prints it and as a manifest holds it, with the names of the binding. */
+export function toObjectJson(record: ObjectRecord) {
+  const { key, size, etag, version, uploaded, checksums, s3Checksums, storageClass } = record;
+  const { cacheExpiry, ...text } = record.http ?? {};
+  return {
+    key,
+    size,
+    etag,
+    version,
+    uploaded: new Date(uploaded).toISOString(),
+    httpMetadata: {
+      ...text,
+      ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry).toISOString() }),
+    },
+    customMetadata: record.custom ?? {},
+    checksums,
+    ...(s3Checksums !== undefined && { s3Checksums }),
+    storageClass,
+  };
+}
+
+export function fromHttpJson({ cacheExpiry, ...text }: HttpMetadataJson): HttpMetadata {
+  return { ...text, ...(cacheExpiry !== undefined && { cacheExpiry: Date.parse(cacheExpiry) }) };
+}

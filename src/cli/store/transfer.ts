@@ -1,0 +1,377 @@
+/**
+ * `ledge store import` and `ledge store export`: a bucket from a folder, and into a folder with one
+ * file for each object and a manifest for what files cannot hold (`exported-folder.ts`).
+ *
+ * What has the bytes and the metadata already is skipped, in both directions. So a transfer that was
+ * stopped continues when it is run again. In an export, a file appears under its name when it is
+ * complete, and the manifest when all files are complete. An export removes nothing: files of deleted
+ * objects stay.
+ */
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, resolve, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { mapConcurrent } from "../../base/concurrency.ts";
+import { counted, formatBytes } from "../../base/format.ts";
+import { Progress } from "../../base/progress.ts";
+import { NotFoundError, UserError } from "../../base/user-error.ts";
+import type { ChecksumAlgorithm, Checksums } from "../../store/core/checksum.ts";
+import { validateKey } from "../../store/core/key.ts";
+import type {
+  DescribedObject,
+  ObjectDescription,
+  ObjectRecord,
+} from "../../store/core/operations.ts";
+import { allChecksums } from "../../store/core/object.ts";
+import type { CommandBucket } from "../../store/node/command-bucket.ts";
+import { FileContent, largePartBytes } from "../../store/node/file-content.ts";
+import { FilePaths, manifestName, reservedPrefix } from "../../store/node/file-path.ts";
+import { exitCode, projectOptions, type Invocation, type LeafCommand } from "../command.ts";
+import { print, printRemark } from "../output.ts";
+import {
+  exportedForm,
+  FolderWriter,
+  ManifestWriter,
+  readManifest,
+  type ExportedForm,
+  type ManifestEntry,
+} from "./exported-folder.ts";
+import { guessMetadata } from "./objects.ts";
+import {
+  bucketArgument,
+  folderArgument,
+  readStorageClass,
+  storageClassOption,
+  withStore,
+} from "./open-store.ts";
+
+export const importObjects: LeafCommand = {
+  name: "import",
+  summary: "Puts the files of a folder into a bucket",
+  details:
+    "The path of a file becomes its key. A folder that export wrote restores the keys and the\n" +
+    "metadata of its objects. Objects that are the same already are skipped, so an import that was\n" +
+    "stopped can be run again.",
+  arguments: [bucketArgument, folderArgument],
+  options: {
+    prefix: { summary: "A prefix for every key", value: "PREFIX" },
+    "storage-class": {
+      ...storageClassOption,
+      summary: "The storage class of files that no manifest describes",
+    },
+    ...projectOptions,
+  },
+  examples: ["ledge store import photos ./public --prefix static/"],
+
+  async run(invocation) {
+    const [word, folder] = invocation.arguments as [string, string];
+    const prefix = invocation.text("prefix") ?? "";
+    const root = resolve(folder);
+    const found = await stat(root).catch(() => null);
+    if (found?.isDirectory() !== true) throw new NotFoundError(`There is no folder ${root}.`);
+    const givenClass = readStorageClass(invocation);
+    return withStore(invocation, async (store) => {
+      const bucket = store.bucket(word);
+      const storageClass = givenClass ?? bucket.known.storageClass;
+      const progress = new Progress("Importing", null);
+      // Only the progress bar needs the number of files. The transfer does not wait for it.
+      if (process.stderr.isTTY) void countFiles(root).then((total) => (progress.total = total));
+      const entries = new Map<string, ManifestEntry>();
+      for await (const entry of readManifest(root)) entries.set(entry.path, entry);
+      const result = await transferAll(importedPaths(root, entries), {
+        nameOf: (path) => path,
+        async transfer(path) {
+          const entry = entries.get(path);
+          if (entry !== undefined) await checkInside(root, path);
+          const object = {
+            key: prefix + (entry?.key ?? path),
+            http: entry?.http ?? guessMetadata(path),
+            custom: entry?.custom ?? {},
+            storageClass: entry?.storageClass ?? storageClass,
+          };
+          return importFile(bucket, object, join(root, path), entry);
+        },
+        progress,
+      }).finally(() => progress.end());
+      return reportTransfer(invocation, "Imported", result);
+    });
+  },
+};
+
+/** A manifest may name a file behind a link, which leads out of the folder. */
+async function checkInside(root: string, path: string): Promise<void> {
+  const [folder, file] = await Promise.all([
+    realpath(root),
+    // A missing file has its own message.
+    realpath(join(root, path)).catch(() => null),
+  ]);
+  if (file !== null && !file.startsWith(join(folder, sep))) {
+    throw new UserError("The manifest names a link that leads out of the folder.");
+  }
+}
+
+/** The files of the manifest, which may be missing in the folder, then all other files. */
+async function* importedPaths(
+  root: string,
+  entries: ReadonlyMap<string, ManifestEntry>,
+): AsyncGenerator<string> {
+  yield* entries.keys();
+  for await (const path of filesBelow(root)) {
+    if (!entries.has(path) && !path.startsWith(reservedPrefix)) yield path;
+  }
+}
+
+async function importFile(
+  bucket: CommandBucket,
+  object: ObjectDescription & { readonly key: string },
+  path: string,
+  entry: ManifestEntry | undefined,
+): Promise<TransferOutcome> {
+  checkKey(object.key);
+  const content = FileContent.of(path);
+  const current = await bucket.head(object.key);
+  const exported = entry === undefined ? null : await exportedForm(entry, content);
+  if (current !== null && (await isSame(current, content, object, exported))) return "unchanged";
+  if (exported === null) await bucket.put(object, content);
+  else await bucket.restore(object, content, exported.form);
+  return content.size;
+}
+
+async function isSame(
+  current: DescribedObject,
+  content: FileContent,
+  { http, custom, storageClass }: ObjectDescription,
+  exported: ExportedForm | null,
+): Promise<boolean> {
+  return (
+    current.size === content.size &&
+    current.storageClass === storageClass &&
+    isDeepStrictEqual(current.http, http) &&
+    isDeepStrictEqual({ ...current.custom }, { ...custom }) &&
+    (exported === null
+      ? hasContent(current, content)
+      : current.etag === exported.etag && hasChecksums(current, exported.checksums))
+  );
+}
+
+async function hasContent(
+  { etag, checksums: { md5 } }: DescribedObject,
+  content: FileContent,
+): Promise<boolean> {
+  return md5 === undefined
+    ? etag === (await content.multipartEtag(largePartBytes))
+    : md5 === (await content.hash("md5"));
+}
+
+function hasChecksums(current: DescribedObject, expected: Checksums): boolean {
+  const found = allChecksums(current);
+  return Object.entries(expected).every(
+    ([algorithm, hex]) => found[algorithm as ChecksumAlgorithm] === hex,
+  );
+}
+
+function checkKey(key: string): void {
+  try {
+    validateKey(key);
+  } catch {
+    throw new UserError("The key is longer than 1024 bytes.");
+  }
+}
+
+async function countFiles(root: string): Promise<number> {
+  let count = 0;
+  for await (const _ of filesBelow(root)) count++;
+  return count;
+}
+
+/** The paths of all files below a folder, with slashes. Links to folders are not followed. */
+async function* filesBelow(root: string, below = ""): AsyncGenerator<string> {
+  const entries = await readdir(join(root, below), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) yield* filesBelow(root, path);
+    else if (entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(root, path))))) {
+      yield path;
+    }
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isFile() === true;
+}
+
+export const exportObjects: LeafCommand = {
+  name: "export",
+  summary: "Writes the objects of a bucket to a folder",
+  details:
+    "A key becomes the path of a file where that is possible. .ledge-metadata.jsonl holds the\n" +
+    "metadata, and the keys of all other files. Files that are the same already are skipped.",
+  arguments: [bucketArgument, folderArgument],
+  options: {
+    prefix: { summary: "Exports only keys with this prefix", value: "PREFIX" },
+    ...projectOptions,
+  },
+  examples: ["ledge store export photos ./backup"],
+
+  async run(invocation) {
+    const [word, folder] = invocation.arguments as [string, string];
+    const prefix = invocation.text("prefix") ?? "";
+    return withStore(invocation, async (store) => {
+      const bucket = store.bucket(word);
+      const { objects } = await bucket.call({ method: "stats" });
+      // The number of objects with a prefix is not known before the listing ends.
+      const progress = new Progress("Exporting", prefix === "" ? objects : null);
+      const writer = new FolderWriter(resolve(folder));
+      const result = await writer
+        .withPartialFolder(() => exportInto(writer, bucket, prefix, progress))
+        .finally(() => progress.end());
+      return reportTransfer(invocation, "Exported", result);
+    });
+  },
+};
+
+async function exportInto(
+  folder: FolderWriter,
+  bucket: CommandBucket,
+  prefix: string,
+  progress: Progress,
+): Promise<TransferResult> {
+  const { root } = folder;
+  const manifest = new ManifestWriter(folder.partialPath());
+  const paths = new FilePaths();
+  /** The etags of objects that were uploaded in parts and have no md5, by path. */
+  const etags = new Map<string, string>();
+  for await (const entry of readManifest(root)) {
+    const { key, path, etag, checksums } = entry;
+    if (!key.startsWith(prefix)) {
+      // The entry comes from another export, and still holds.
+      paths.take(path);
+      await manifest.add({ ...entry, version: "", uploaded: 0 }, entry);
+    } else if (checksums.md5 === undefined) etags.set(path, etag);
+  }
+  const result = await transferAll(exportedFiles(bucket, prefix, paths), {
+    nameOf: ({ object }) => object.key,
+    async transfer({ object, path }) {
+      const isUnchanged = await isExported(join(root, path), object, etags.get(path));
+      // The object may have been replaced or deleted since it was listed.
+      const exported = isUnchanged
+        ? object
+        : await bucket.get(object.key, async (fetched) => {
+            await folder.write(path, fetched);
+            return fetched.object;
+          });
+      if (exported === null) return "gone";
+      const partBytes = await partBytesOf(bucket, exported);
+      await manifest.add(exported, { path, ...(partBytes !== undefined && { partBytes }) });
+      return isUnchanged ? "unchanged" : exported.size;
+    },
+    progress,
+  });
+  await manifest.end(join(root, manifestName));
+  return result;
+}
+
+/** Assigns paths in the order of keys, so that each export assigns the same paths. */
+async function* exportedFiles(bucket: CommandBucket, prefix: string, paths: FilePaths) {
+  for await (const { objects } of bucket.list({ prefix })) {
+    for (const object of objects) yield { object, path: paths.pathOf(object.key) };
+  }
+}
+
+/**
+ * The size of the first part of an object that was uploaded in parts. All parts have this size but the
+ * last.
+ */
+async function partBytesOf(
+  bucket: CommandBucket,
+  object: ObjectRecord,
+): Promise<number | undefined> {
+  // Only an upload in parts has no md5.
+  if (object.checksums.md5 !== undefined) return undefined;
+  // The object may have been replaced since it was exported.
+  const bytes = await bucket.firstPartBytes(object);
+  return bytes === null ? undefined : Math.max(bytes, 1);
+}
+
+/** @param exportedEtag the etag that the manifest has for a file without md5 */
+async function isExported(
+  path: string,
+  { size, etag, checksums }: ObjectRecord,
+  exportedEtag: string | undefined,
+): Promise<boolean> {
+  let content: FileContent;
+  try {
+    content = FileContent.of(path);
+  } catch {
+    return false;
+  }
+  if (content.size !== size) return false;
+  return checksums.md5 === undefined
+    ? exportedEtag === etag
+    : (await content.hash("md5")) === checksums.md5;
+}
+
+interface TransferResult {
+  transferred: number;
+  /** Files or objects that were the same already. */
+  unchanged: number;
+  /** The bytes of everything transferred. */
+  bytes: number;
+  readonly failures: { readonly name: string; readonly message: string }[];
+}
+
+/** The outcome for one object: a number of bytes is a transfer, `"gone"` is not counted. */
+type TransferOutcome = number | "unchanged" | "gone";
+
+const concurrencyMax = 64;
+
+/** Transfers every item. The failure of one item does not stop the others. */
+async function transferAll<Item>(
+  items: AsyncIterable<Item>,
+  {
+    nameOf,
+    transfer,
+    progress,
+  }: {
+    readonly nameOf: (item: Item) => string;
+    /** @throws UserError when this item fails; other errors end the whole transfer */
+    readonly transfer: (item: Item) => Promise<TransferOutcome>;
+    readonly progress: Progress;
+  },
+): Promise<TransferResult> {
+  const result: TransferResult = { transferred: 0, unchanged: 0, bytes: 0, failures: [] };
+  await mapConcurrent(items, concurrencyMax, async (item) => {
+    try {
+      const outcome = await transfer(item);
+      if (outcome === "gone") return;
+      if (outcome === "unchanged") result.unchanged++;
+      else {
+        result.transferred++;
+        result.bytes += outcome;
+      }
+      progress.add(outcome === "unchanged" ? 0 : outcome);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      result.failures.push({ name: nameOf(item), message: error.message });
+    }
+  });
+  return result;
+}
+
+/** Prints the result and every failure. Returns the exit code. */
+function reportTransfer(
+  invocation: Invocation,
+  verb: "Imported" | "Exported",
+  result: TransferResult,
+): number {
+  const { transferred, unchanged, bytes, failures } = result;
+  for (const { name, message } of failures) printRemark(`${name}: ${message}`);
+  print(
+    invocation,
+    result,
+    `${verb} ${counted(transferred, "object")}, ${formatBytes(bytes)}.` +
+      (unchanged === 0 ? "" : ` ${unchanged} unchanged.`) +
+      (failures.length === 0 ? "" : ` ${failures.length} failed.`),
+  );
+  return failures.length === 0 ? exitCode.done : exitCode.failed;
+}
