@@ -33,7 +33,10 @@ it("repeatUntilAnswered() says after a minute of silence that the patience is ov
 
 it("repeatUntilAnswered() does not repeat what `onFailure` refuses", async () => {
   const send = vi.fn(() => Promise.reject(new Error("refused")));
-  const onFailure = (error: Error) => Promise.reject(error);
-  await expect(repeatUntilAnswered({ send, onFailure })).rejects.toThrow("refused");
+  await expect(repeatUntilAnswered({ send, onFailure: refuse })).rejects.toThrow("refused");
   expect(send).toHaveBeenCalledTimes(1);
 });
+
+function refuse(error: Error): never {
+  throw error;
+}
