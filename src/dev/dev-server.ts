@@ -10,7 +10,7 @@ import { readConfig, type BucketBinding } from "../config/read-config.ts";
 import { usedRemotes } from "../config/used-remotes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
-import { codeCache } from "../base/code-cache.ts";
+import { codeCache } from "../base/runtime-patches.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import {
   persistPath,

@@ -18,7 +18,7 @@ import { capnpText, workerdConfigFile } from "../base/capnp-text.ts";
 import { writeWhole } from "../base/private-files.ts";
 import { removeSocket } from "./sockets.ts";
 import { workerdPath } from "../base/miniflare.ts";
-import { keepRuntimeFilesPrivate } from "../base/private-files.ts";
+import { keepRuntimeFilesPrivate } from "../base/runtime-patches.ts";
 import { identityOf, ownConfigName, type ProcessIdentity } from "../base/processes.ts";
 
 export interface OwnRuntimeOptions {

@@ -4,8 +4,7 @@
  * A fault matches calls by method and path. It answers in their place, or delays them. The order
  * of the calls alone decides which of them the fault hits.
  */
-import { FaultSchedule } from "../../base/fault-schedule.ts";
-import { matchesPattern, toPlainPattern } from "../../base/text-pattern.ts";
+import { FaultSchedule, matchesPattern, toPlainPattern } from "../../base/fault-schedule.ts";
 import { problem, type Problem } from "../record/problem.ts";
 
 export interface ApiFault {

@@ -13,7 +13,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import { isLastRequest, readHead, ResponseEnd } from "../../base/http-framing.ts";
+import { isLastRequest, readHead, ResponseEnd } from "../../base/node-http.ts";
 
 /** workerd refuses longer heads. */
 const headBytesMax = 65_536;

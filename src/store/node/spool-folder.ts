@@ -8,7 +8,7 @@ import { mkdtempSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeLeftFolders } from "../../base/process-folders.ts";
+import { removeLeftFolders } from "../../base/processes.ts";
 import type { Content } from "../core/operations.ts";
 import type { Spool } from "../remote/remote-context.ts";
 import { ContentNotWrittenError, writeContent, type WriteOptions } from "./written-content.ts";
