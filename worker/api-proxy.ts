@@ -6,12 +6,10 @@
  * `DnsApi` behaves as `DnsApi` of the companion worker (`index.ts`). A request whose answer is lost is
  * sent again, to the next owner (`src/state/repeat.ts`).
  */
-import { WorkerEntrypoint } from "cloudflare:workers";
-import { clientHeader, scriptClient } from "../src/dns/rules/logged-call.ts";
-import { requestIdHeader } from "../src/dns/rules/request-id.ts";
 import { repeatUntilAnswered } from "../src/state/repeat.ts";
-import { faultControlPath } from "./api/fault-control.ts";
-import { layersPath, type LayerRequest } from "./api/layer-control.ts";
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { clientHeader, scriptClient, requestIdHeader } from "../src/dns/rules/api-call.ts";
+import { layersPath, type LayerRequest } from "./api/controls.ts";
 
 interface ProxyEnv {
   /** The endpoint of the owner. */
@@ -37,7 +35,7 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
   }
 
   async setFaults(faults: unknown): Promise<void> {
-    const response = await this.#send(faultControlPath, {
+    const response = await this.#send("/ledge/faults", {
       method: "PUT",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ faults }),

@@ -3,9 +3,9 @@
  * end: always as a client (`dns/server/zones-owner.ts`). The zones are never in the runtime of the
  * script, because a reload would interrupt DNS for all processes.
  */
+import { RunRecords } from "../state/runs.ts";
 import { isDeepStrictEqual } from "node:util";
 import { reserveSocket } from "../state/sockets.ts";
-import { RunRecords } from "../state/runs.ts";
 import type { Succession } from "../state/succession.ts";
 import { requireUsableFolder } from "../state/folder.ts";
 import {

@@ -2,12 +2,12 @@
  * The services behind the bindings of the store: the buckets on their databases in the runtime that
  * owns the store, or buckets that are clients of the owner (`store/node/store-owner.ts`).
  */
+import { RunRecords } from "../state/runs.ts";
 import { dirname, join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
 import { hasRuntimeSockets } from "../state/sockets.ts";
 import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
-import { RunRecords } from "../state/runs.ts";
 import { fullDeviceText, requireUsableFolder } from "../state/folder.ts";
 import { storeNeeds, endpointPath } from "../store/node/store-owner.ts";
 import { bucketFolder } from "../store/core/content.ts";
@@ -19,7 +19,7 @@ import {
   ownerService,
   runBindings,
 } from "../store/node/bucket-services.ts";
-import { removePartialFiles } from "../store/node/partial-files.ts";
+import { removePartialFiles } from "../store/node/store-files.ts";
 import { closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
 import { StoreUse } from "./store-use.ts";
 

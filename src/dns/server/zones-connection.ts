@@ -6,13 +6,13 @@
  * the same id, to the next owner (`state/repeat.ts`).
  */
 import { randomUUID } from "node:crypto";
-import { request } from "../../base/node-http.ts";
 import { text as readText } from "node:stream/consumers";
+import { request } from "../../base/node-http.ts";
+import { UserError } from "../../base/user-error.ts";
 import { repeatUntilAnswered } from "../../state/repeat.ts";
 import { Succession } from "../../state/succession.ts";
-import { UserError } from "../../base/user-error.ts";
 import type { ApiRequest, ApiResponse } from "../client/api-client.ts";
-import { requestIdHeader } from "../rules/request-id.ts";
+import { requestIdHeader } from "../rules/api-call.ts";
 import { Companion } from "./companion.ts";
 import {
   apiSocketPath,

@@ -7,15 +7,15 @@
  * starts a runtime without a script, only with the store and its endpoint, which is the next owner.
  */
 import { join } from "node:path";
+import { claimFolder, Succession } from "../../state/succession.ts";
+import { FolderOwner, readOwnerRecord } from "../../state/owner.ts";
+import { hasRuntimeSockets, socketPath, publishSocket } from "../../state/sockets.ts";
+import { RunRecords, newRunId } from "../../state/runs.ts";
+import { removeDeletedBuckets, removePartialFiles } from "./store-files.ts";
+import { requireUsableFolder, fullDeviceText, type FolderNeeds } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import { reserveName } from "../../state/disk.ts";
-import { fullDeviceText, requireUsableFolder, type FolderNeeds } from "../../state/folder.ts";
 import { OwnRuntime } from "../../state/own-runtime.ts";
-import { FolderOwner, readOwnerRecord } from "../../state/owner.ts";
-import { newRunId, RunRecords } from "../../state/runs.ts";
-import { hasRuntimeSockets, publishSocket, socketPath } from "../../state/sockets.ts";
-import { claimFolder, Succession } from "../../state/succession.ts";
-import { removeDeletedBuckets } from "./bucket-folders.ts";
 import {
   bucketsService,
   diskServices,
@@ -23,7 +23,6 @@ import {
   ownerService,
   runBindings,
 } from "./bucket-services.ts";
-import { removePartialFiles } from "./partial-files.ts";
 
 export const storeNeeds: FolderNeeds = {
   subfolders: ["databases", "blobs", "runs"],
