@@ -9,7 +9,8 @@ import { hasRuntimeSockets } from "../state/sockets.ts";
 import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { fullDeviceText, requireUsableFolder } from "../state/folder.ts";
-import { storeNeeds, endpointPath } from "../store/node/store-owner.ts";
+import { storeNeeds } from "../store/node/store-owner.ts";
+import { endpointPath } from "../store/node/endpoint-connection.ts";
 import { bucketFolder } from "../store/core/content.ts";
 import {
   bucketClass,

@@ -8,8 +8,8 @@
  */
 import { BlobDirectory } from "../client/blob-directory.ts";
 import { bucketFolder } from "../core/content.ts";
-import { refusedOutcome } from "../core/refused-outcome.ts";
 import {
+  refusedOutcome,
   type Operation,
   type Outcome,
   type Request,

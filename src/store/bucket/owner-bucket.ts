@@ -17,7 +17,7 @@ import {
 import { BucketService } from "./bucket-service.ts";
 import { problemOf } from "../../state/disk-problem.ts";
 import { repeatUntilAnswered } from "../../state/repeat.ts";
-import { refusedOutcome } from "../core/refused-outcome.ts";
+import { refusedOutcome } from "../core/operations.ts";
 
 interface OwnerBucketEnv {
   /** The endpoint of the owner. */

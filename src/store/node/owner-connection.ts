@@ -15,8 +15,8 @@ import { explain } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { ClientName } from "../client/message.ts";
 import { EndpointClient } from "./endpoint-client.ts";
-import { EndpointClosedError } from "./endpoint-connection.ts";
-import { endpointPath, succeedStoreOwner } from "./store-owner.ts";
+import { EndpointClosedError, endpointPath } from "./endpoint-connection.ts";
+import { succeedStoreOwner } from "./store-owner.ts";
 
 const pollMilliseconds = 20;
 /** How long a handover waits for the transfers in flight. */

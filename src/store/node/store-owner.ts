@@ -11,6 +11,7 @@ import { claimFolder, Succession } from "../../state/succession.ts";
 import { FolderOwner, readOwnerRecord } from "../../state/owner.ts";
 import { hasRuntimeSockets, socketPath, publishSocket } from "../../state/sockets.ts";
 import { RunRecords, newRunId } from "../../state/runs.ts";
+import { endpointPath } from "./endpoint-connection.ts";
 import { removeDeletedBuckets, removePartialFiles } from "./store-files.ts";
 import { requireUsableFolder, fullDeviceText, type FolderNeeds } from "../../state/folder.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -28,11 +29,6 @@ export const storeNeeds: FolderNeeds = {
   subfolders: ["databases", "blobs", "runs"],
   reserve: `databases/${reserveName}`,
 };
-
-/** The socket at which the owner answers. */
-export function endpointPath(folder: string): string {
-  return socketPath(folder, "endpoint");
-}
 
 /** Makes this process the owner. Returns `null` when the store has an owner. */
 function takeStore(
