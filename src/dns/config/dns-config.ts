@@ -140,7 +140,6 @@ export const dnsServerKeys = [
   "https_port",
   "port",
   "hosts",
-  "threads",
   "resolver",
   "binding",
   "keys",
