@@ -4,11 +4,11 @@
  */
 import { dirname, join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
-import { hasRuntimeSockets } from "../state/sockets.ts";
-import { callingMiniflare, type MiniflareModule } from "../base/miniflare.ts";
-import { makePrivateFolder } from "../base/private-files.ts";
-import { fullDeviceText, requireUsableFolder, storeNeeds } from "../state/folder.ts";
-import { bucketFolder } from "../store/core/content.ts";
+import { callingMiniflare, type MiniflareModule } from "../../base/miniflare.ts";
+import { makePrivateFolder } from "../../base/private-files.ts";
+import { fullDeviceText, requireUsableFolder, storeNeeds } from "../../state/folder.ts";
+import { hasRuntimeSockets } from "../../state/sockets.ts";
+import { bucketFolder } from "../../store/core/content.ts";
 import {
   bucketClass,
   bucketsModule,
@@ -16,11 +16,10 @@ import {
   diskServices,
   ownerService,
   runBindings,
-} from "../store/node/bucket-services.ts";
-import { removePartialFiles } from "../store/node/partial-files.ts";
-import { endpointPath, storeRuns } from "../store/node/store-owner.ts";
-import { closeEndpointSocket, openEndpointSocket } from "./endpoint-socket.ts";
-import { StoreUse } from "./store-use.ts";
+} from "../../store/node/bucket-services.ts";
+import { removePartialFiles } from "../../store/node/partial-files.ts";
+import { endpointPath, storeRuns } from "../../store/node/store-owner.ts";
+import { closeEndpointSocket, openEndpointSocket, StoreUse } from "./store-use.ts";
 
 /** Also the name of the store's folder below the persist path. */
 export const pluginName = "store";
@@ -110,6 +109,6 @@ function clientServices(
 }
 
 const clientModule = `
-export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "./store-buckets.js";
+export { OwnerBucket as BucketObject, ContentJoiner, StoreControl, StoreDisk } from "../../plugin/store-buckets.js";
 export default {};
 `;
