@@ -9,10 +9,8 @@
  * (`objects/stored-replies.ts`).
  */
 import { WorkerEntrypoint } from "cloudflare:workers";
-import { clientHeader, scriptClient } from "../src/dns/rules/logged-call.ts";
-import { requestIdHeader } from "../src/dns/rules/request-id.ts";
-import { faultControlPath } from "./api/fault-control.ts";
-import { layersPath, type LayerRequest } from "./api/layer-control.ts";
+import { clientHeader, scriptClient, requestIdHeader } from "../src/dns/rules/api-call.ts";
+import { layersPath, type LayerRequest } from "./api/controls.ts";
 
 interface ProxyEnv {
   /** The endpoint of the owner. */
@@ -41,7 +39,7 @@ export class DnsApi extends WorkerEntrypoint<ProxyEnv> {
   }
 
   async setFaults(faults: unknown): Promise<void> {
-    const response = await this.#send(faultControlPath, {
+    const response = await this.#send("/ledge/faults", {
       method: "PUT",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ faults }),

@@ -122,7 +122,6 @@ const dns: JsonSchema = {
       description: "The addresses on which the name server listens.",
       anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
     },
-    threads: integer("The threads that answer UDP.", { minimum: 1, maximum: 64 }),
     resolver: {
       description: "The resolvers of external names: an address, or a list of addresses.",
       anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],

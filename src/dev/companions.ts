@@ -15,8 +15,7 @@ import { explorerBuckets, usedBuckets } from "../explorer/server/project-buckets
 import { serveExplorer, type RunningExplorer } from "../explorer/server/start-explorer.ts";
 import type { StoreConditions } from "../explorer/server/store-conditions.ts";
 import { conditionsOfFaults } from "../explorer/server/wanted-conditions.ts";
-import { projectS3Options } from "../s3/server/project-options.ts";
-import { startS3, type RunningS3, type StartS3Options } from "../s3/server/start-s3.ts";
+import { projectS3Options, startS3, type RunningS3, type StartS3Options } from "../s3/server.ts";
 import { stateFolder } from "../state/folder.ts";
 import type { StartDevOptions } from "./dev-options.ts";
 import type { S3Summary } from "./summary.ts";

@@ -4,7 +4,7 @@ import { formatTable } from "../base/format.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { BucketBinding } from "../config/read-config.ts";
 import { remotePlace } from "../config/remotes.ts";
-import { requireRemote } from "../store/node/required-remotes.ts";
+import { requireRemote } from "../store/node/remote-buckets.ts";
 import { gapsOf, type RemoteGap } from "../store/remote/remote-options.ts";
 
 /** A binding as wrangler's dev server has it. The fields depend on the type. */

@@ -24,8 +24,7 @@ import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { StoreBucket } from "../../store/binding/store-bucket.ts";
 import type { BucketSettings } from "../../store/core/operations.ts";
 import { bucketsService, clientBindings } from "../../store/node/bucket-services.ts";
-import { directCalls } from "../../store/node/direct-calls.ts";
-import { nodeBinding } from "../../store/node/node-binding.ts";
+import { directCalls, nodeBinding } from "../../store/node/node-binding.ts";
 import {
   bindingModuleName,
   bindingModules,

@@ -9,7 +9,7 @@ import type { ParsedWorkerOptions } from "miniflare";
 import { directSockets, setDirectSockets } from "../../base/miniflare.ts";
 import type { ProjectS3 } from "../../config/s3-table.ts";
 import type { BucketOptions } from "../../config/store-buckets.ts";
-import type { RunningS3 } from "../../s3/server/start-s3.ts";
+import type { RunningS3 } from "../../s3/server.ts";
 import type { FolderOwner } from "../../state/owner.ts";
 import { publishSocket, socketPath } from "../../state/sockets.ts";
 import type { Succession } from "../../state/succession.ts";
@@ -17,11 +17,9 @@ import {
   bucketsWorkerName,
   endpointEntrypoint as entrypoint,
 } from "../../store/node/bucket-services.ts";
-import type { ClientBucket } from "../../store/node/client-bucket.ts";
-import { ContentFiles } from "../../store/node/content-files.ts";
+import type { Bucket } from "../../store/node/bucket.ts";
 import { openBuckets } from "../../store/node/endpoint-client.ts";
-import { OwnedBucket } from "../../store/node/owned-bucket.ts";
-import { OwnerConnection } from "../../store/node/owner-connection.ts";
+import { LocalBuckets } from "../../store/node/local-bucket.ts";
 import { claimStore, endpointPath, storeRuns } from "../../store/node/store-owner.ts";
 import { succeedStoreOwner } from "../../store/node/store-successor.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
@@ -47,7 +45,7 @@ export class StoreUse {
   #succession: Succession | undefined;
   #s3: S3Endpoint | undefined;
   /** The connection of the buckets in Node. */
-  #client: { readonly owner: OwnerConnection; readonly contents: ContentFiles } | undefined;
+  #buckets: LocalBuckets | undefined;
   #runId = "";
 
   private constructor(store: StoreFolder, loopbackPort: number, previous: StoreUse | undefined) {
@@ -87,13 +85,10 @@ export class StoreUse {
   }
 
   /** A bucket for this process, until Miniflare ends. */
-  bucket(name: string): ClientBucket {
-    this.#client ??= {
-      // This Miniflare is the owner, or its succession becomes the owner.
-      owner: new OwnerConnection(this.#store.folder, { succeeds: false }),
-      contents: new ContentFiles(this.#store.folder),
-    };
-    return new OwnedBucket({ ...this.#client, name, isDeletable: false });
+  bucket(name: string): Bucket {
+    // This Miniflare is the owner, or its succession becomes the owner.
+    this.#buckets ??= new LocalBuckets(this.#store.folder, { succeeds: false });
+    return this.#buckets.bucket(name);
   }
 
   /** Serves the S3-compatible API until Miniflare ends. */
@@ -123,8 +118,7 @@ export class StoreUse {
   #end(loopbackPort: number): void {
     if (uses.get(loopbackPort) === this) uses.delete(loopbackPort);
     usesByRun.delete(this.#runId);
-    void this.#client?.owner.close();
-    this.#client?.contents.close();
+    void this.#buckets?.close();
     this.#owner?.release();
     void this.#succession?.stop();
     void this.#s3?.close();
@@ -179,10 +173,7 @@ async function startServer(
   folder: string,
   { bindings, cors, ...options }: S3EndpointOptions,
 ): Promise<RunningS3> {
-  const [{ servedBuckets }, { serveFolder }] = await Promise.all([
-    import("../../s3/server/project-options.ts"),
-    import("../../s3/server/start-s3.ts"),
-  ]);
+  const { servedBuckets, serveFolder } = await import("../../s3/server.ts");
   return serveFolder(folder, { ...options, buckets: servedBuckets(bindings, cors) });
 }
 

@@ -20,7 +20,6 @@ import {
   anyTableSchema,
   describeMistake,
   identifierSchema,
-  integerSchema,
   listSchema,
   looseTableSchema,
   parseValue,
@@ -59,11 +58,10 @@ export interface ProjectDns {
   readonly binding?: string;
 }
 
-export interface ListenConfig {
+interface ListenConfig {
   readonly hosts: readonly string[];
   /** `true` for the default hosts: those that the machine lacks are left out. */
   readonly hostsOptional: boolean;
-  readonly threads?: number;
   readonly resolvers: readonly string[];
 }
 
@@ -88,7 +86,6 @@ const apiPortDefault = 8788;
 const httpsPortDefault = 8443;
 const portDefault = 8053;
 const hostsDefault = ["127.0.0.1", "::1"];
-const threadsMax = 64;
 /** For secondaries on this machine. Its other users can ask for names one by one anyway. */
 const allowDefault = ["127.0.0.1", "::1"];
 const keyPrefix = "key:";
@@ -157,7 +154,6 @@ const serverTable = looseTableSchema({
       "must be a list of IPv4 and IPv6 addresses to listen at",
     ),
   ),
-  threads: v.optional(integerSchema(1, threadsMax)),
   resolver: v.optional(
     valueSchema(
       (input) => textsThat(input, (server) => parseServer(server) !== null),
@@ -189,7 +185,7 @@ export function readDnsTable(
   };
   checkVariables(variables, report);
   const parsed = parseValue(serverTable, table, ["dns"], report) ?? v.parse(serverTable, {});
-  const { hosts, threads, binding } = parsed;
+  const { hosts, binding } = parsed;
   return {
     table,
     variables,
@@ -200,7 +196,6 @@ export function readDnsTable(
       hosts: hosts ?? hostsDefault,
       hostsOptional: !hosts,
       resolvers: parsed.resolver ?? [],
-      ...(threads !== undefined && { threads }),
     },
     transfers: resolveTransfers(parsed.keys, parsed.transfers, report),
     binding,

@@ -1,0 +1,186 @@
+/** TCP connections of well-behaved and of misbehaving clients. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { decode, encode } from "dns-packet";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ExternalAddressCache, type ExternalResult } from "../answer/external-addresses.ts";
+import { Responder } from "../answer/responder.ts";
+import { ServedZones } from "../answer/served-zones.ts";
+import { defaultSettings } from "../rules/zone-settings.ts";
+import { frame, Frames } from "../wire/message.ts";
+import { makeQueryHandler } from "./query-handler.ts";
+import { openTcp, type TcpOptions } from "./sockets.ts";
+
+const nameServers = ["ns1.example.net"];
+const zones = new ServedZones({ platformAddresses: [] });
+const rest = { priority: null, ttl: 60, proxied: false, settings: {} };
+zones.put({
+  id: "z",
+  name: "example.org",
+  serial: 1,
+  paused: false,
+  nameServers,
+  settings: defaultSettings(nameServers),
+  http2: true,
+  http3: true,
+  records: [
+    // A CNAME at the apex is flattened, so its query waits for the resolver.
+    { ...rest, id: "1", name: "example.org", type: "CNAME", content: "far.example.net" },
+    ...Array.from({ length: 200 }, (_, index) => ({
+      ...rest,
+      id: `t${index}`,
+      name: "big.example.org",
+      type: "TXT",
+      content: `"${String(index).padEnd(200, "x")}"`,
+    })),
+    { ...rest, id: "2", name: "www.example.org", type: "A", content: "192.0.2.1" },
+  ],
+});
+
+function noTransfer(): never {
+  throw new Error("These tests have no transfers");
+}
+
+async function open(
+  options: Partial<TcpOptions> = {},
+  resolve: () => Promise<ExternalResult> = async () => "failed",
+): Promise<number> {
+  const external = new ExternalAddressCache();
+  const responder = new Responder({ zones, external });
+  const resolution = { external, resolve, nowSeconds: () => 1000 };
+  const handle = makeQueryHandler({ ...resolution, responder, transfer: noTransfer });
+  const listener = await openTcp({ host: "127.0.0.1", port: 0, handle, ...options });
+  onTestFinished(() => listener.close());
+  return listener.port;
+}
+
+async function dial(port: number, allowHalfOpen = false): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen, noDelay: true });
+  socket.on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Resolves when the socket closes. A disconnect may arrive as an error. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once("close", () => resolve()));
+}
+
+function query(id: number, name = "www.example.org", type: "A" | "TXT" = "A"): Uint8Array {
+  return frame(encode({ type: "query", id, questions: [{ name, type }] }));
+}
+
+/** The identifiers of the next `count` responses, in order of arrival. */
+async function answers(socket: Socket, count: number): Promise<number[]> {
+  const frames = new Frames();
+  const ids: number[] = [];
+  for await (const piece of socket) {
+    for (const message of frames.push(piece as Uint8Array)) {
+      ids.push(decode(Buffer.from(message)).id!);
+    }
+    if (ids.length >= count) break;
+  }
+  return ids;
+}
+
+describe("openTcp()", () => {
+  it("answers a query that arrives octet by octet, and many that arrive at once", async () => {
+    const port = await open();
+    const slow = await dial(port);
+    for (const octet of query(7)) slow.write(Uint8Array.of(octet));
+    expect(await answers(slow, 1)).toEqual([7]);
+
+    const fast = await dial(port);
+    const ids = Array.from({ length: 1000 }, (_, id) => id);
+    fast.write(Buffer.concat(ids.map((id) => query(id))));
+    expect(await answers(fast, ids.length)).toEqual(ids);
+  });
+
+  it("sends responses as they are ready, not in the order of the queries", async () => {
+    const resolved = Promise.withResolvers<ExternalResult>();
+    const socket = await dial(await open({}, () => resolved.promise));
+    socket.write(Buffer.concat([query(1, "example.org"), query(2)]));
+    const found = answers(socket, 2);
+    // The resolver answers after the second response.
+    socket.once("data", () => resolved.resolve({ addresses: ["192.0.2.9"], ttlSeconds: 60 }));
+    expect(await found).toEqual([2, 1]);
+  });
+
+  it("answers queries that were sent before the client closed its half", async () => {
+    const resolved = Promise.withResolvers<ExternalResult>();
+    const socket = await dial(await open({}, () => resolved.promise), true);
+    socket.end(Buffer.concat([query(1, "example.org"), query(2)]));
+    const found = answers(socket, 3);
+    socket.once("data", () => resolved.resolve("failed"));
+    // There were only two queries: the stream ends after two responses.
+    expect(await found).toEqual([2, 1]);
+  });
+
+  it("stops reading from a client that reads no responses, and disconnects it", async () => {
+    const socket = await dial(await open({ idleMilliseconds: 500 }));
+    socket.pause();
+    const flood = Buffer.concat(
+      Array.from({ length: 500 }, () => query(1, "big.example.org", "TXT")),
+    );
+    const before = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
+    const gone = closed(socket);
+    // Each query has a response of 40 KiB; the client sends while the server reads.
+    const send = (): void => {
+      while (!socket.destroyed && socket.write(flood));
+    };
+    socket.on("drain", send);
+    send();
+    await gone;
+    const after = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
+    expect(after - before).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("disconnects a client that never completes a query", async () => {
+    const socket = await dial(await open({ idleMilliseconds: 300 }));
+    const gone = closed(socket);
+    // Single octets do not count as activity.
+    const sending = setInterval(() => socket.write(Uint8Array.of(1)), 20);
+    onTestFinished(() => clearInterval(sending));
+    socket.write(Uint8Array.of(255, 255));
+    await expect(gone).resolves.toBeUndefined();
+  });
+
+  it("replaces the connection that has been silent for longest", async () => {
+    const port = await open({ connectionsMax: 2 });
+    const [first, second] = [await dial(port), await dial(port)];
+    first.write(query(1));
+    await once(first, "data");
+    second.write(query(2));
+    await once(second, "data");
+    first.write(query(3));
+    await once(first, "data");
+    const gone = closed(second);
+    const third = await dial(port);
+    third.write(query(4));
+    expect(await answers(third, 1)).toEqual([4]);
+    second.resume();
+    await gone;
+    first.write(query(5));
+    expect(await answers(first, 1)).toEqual([5]);
+  });
+
+  it("stops reading from a client with a hundred queries at the resolver", async () => {
+    const resolved = Promise.withResolvers<ExternalResult>();
+    let asked = 0;
+    const port = await open({}, () => {
+      asked += 1;
+      return resolved.promise;
+    });
+    const socket = await dial(port);
+    const ids = Array.from({ length: 150 }, (_, id) => id);
+    socket.write(Buffer.concat(ids.map((id) => query(id, "example.org"))));
+    const other = await dial(port);
+    other.write(query(1));
+    expect(await answers(other, 1)).toEqual([1]);
+    expect(asked).toBeLessThanOrEqual(100);
+    const found = answers(socket, ids.length);
+    resolved.resolve({ addresses: ["192.0.2.9"], ttlSeconds: 60 });
+    expect((await found).sort((one, two) => one - two)).toEqual(ids);
+  });
+});
