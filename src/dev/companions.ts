@@ -5,7 +5,7 @@
  */
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { packageVersion } from "../base/own-version.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { UserError } from "../base/user-error.ts";
 import { shownPath } from "../config/config-file.ts";
 import type { ProjectConfig } from "../config/read-config.ts";

@@ -6,9 +6,9 @@
  * when the file is saved; while the file has mistakes, the previous configuration stays in use.
  */
 import { resolve } from "node:path";
-import { codeCache } from "../base/code-cache.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
+import { codeCache } from "../base/runtime-patches.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
@@ -24,9 +24,8 @@ import {
   requireUsableFolder,
   requireWritableFolder,
   stateFolder,
-  storeNeeds,
 } from "../state/folder.ts";
-import { endLeftRuntimes } from "../store/node/store-owner.ts";
+import { endLeftRuntimes, storeNeeds } from "../store/node/store-owner.ts";
 import { accessOf, CompanionDns } from "./companion-dns.ts";
 import {
   CompanionS3,

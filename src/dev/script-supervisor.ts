@@ -10,8 +10,8 @@
  */
 import { existsSync, readFileSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { endedRuntimesOutput, watchCrashes } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { endedRuntimesOutput, watchCrashes } from "../base/runtime-patches.ts";
 import {
   WranglerDevServer,
   type WorkerInput,

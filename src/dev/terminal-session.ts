@@ -1,7 +1,7 @@
 /** A dev server in a terminal. It runs until a key or a signal ends it, and leaves no processes. */
 import { emitKeypressEvents, type Key } from "node:readline";
-import { ChildProcesses } from "../base/child-processes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
+import { ChildProcesses } from "../base/runtime-patches.ts";
 import type { StartDevOptions } from "./dev-options.ts";
 import { startDevServer, type DevServer } from "./dev-server.ts";
 import { openBrowser } from "./open-browser.ts";

@@ -13,20 +13,19 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Service, Worker } from "miniflare";
 import { callingMiniflare, nodeProxy } from "../../base/miniflare.ts";
-import { keepRuntimeFilesPrivate } from "../../base/private-files.ts";
+import { keepRuntimeFilesPrivate } from "../../base/runtime-patches.ts";
 import { ownCompatibilityDate, workerdModule } from "../../base/runtime.ts";
 import { UserError } from "../../base/user-error.ts";
 import { companionClasses } from "../../dns/server/companion.ts";
+import { succeedZonesOwner } from "../../dns/server/zones-connection.ts";
 import {
   apiSocketPath,
   zonesNeeds,
-  zonesRuns,
   type Zones,
   type ZonesOwner,
 } from "../../dns/server/zones-owner.ts";
-import { succeedZonesOwner } from "../../dns/server/zones-successor.ts";
 import { fullDeviceText, requireUsableFolder } from "../../state/folder.ts";
-import { newRunId } from "../../state/runs.ts";
+import { newRunId, RunRecords } from "../../state/runs.ts";
 import { hasRuntimeSockets, reserveSocket } from "../../state/sockets.ts";
 import type { Succession } from "../../state/succession.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
@@ -175,7 +174,7 @@ class DnsUse {
     this.#zones = zones;
     this.#runs = new MiniflareRuns({
       plugin: "dns",
-      records: zonesRuns(zones.folder),
+      records: new RunRecords(zones.folder),
       previous: previous && previous.#runs,
       onEnd: () => this.#end(loopbackPort),
     });

@@ -6,9 +6,9 @@
  * this process, and for which no other services were asked, was the last.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { observeRuntimesAt } from "../../base/child-processes.ts";
 import { isListening } from "../../base/ports.ts";
 import { markChildren, type ProcessIdentity } from "../../base/processes.ts";
+import { observeRuntimesAt } from "../../base/runtime-patches.ts";
 import { takeStartTurn } from "../../state/lock.ts";
 import type { RunRecords } from "../../state/runs.ts";
 

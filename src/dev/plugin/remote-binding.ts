@@ -11,7 +11,7 @@ import { join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
 import { callingMiniflare } from "../../base/miniflare.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import { removeLeftFolders } from "../../base/process-folders.ts";
+import { removeLeftFolders } from "../../base/processes.ts";
 import { remotePlace, type ProjectRemote } from "../../config/remotes.ts";
 import type { BucketSettings } from "../../store/core/operations.ts";
 import { requireRemote } from "../../store/node/remote-buckets.ts";

@@ -10,7 +10,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ParsedWorkerOptions, Plugin, Worker_Binding } from "miniflare";
 import { nodeProxy } from "../../base/miniflare.ts";
-import { keepRuntimeFilesPrivate } from "../../base/private-files.ts";
+import { keepRuntimeFilesPrivate } from "../../base/runtime-patches.ts";
 import { UserError } from "../../base/user-error.ts";
 import { compatibilitySettings, hasRpc, isStoreFlag } from "../../config/compatibility.ts";
 import { parseS3Options, type ProjectS3 } from "../../config/s3-table.ts";

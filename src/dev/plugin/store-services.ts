@@ -6,7 +6,8 @@ import { dirname, join } from "node:path";
 import type { PluginServicesOptions, Service, Worker_Binding } from "miniflare";
 import { callingMiniflare, type MiniflareModule } from "../../base/miniflare.ts";
 import { makePrivateFolder } from "../../base/private-files.ts";
-import { fullDeviceText, requireUsableFolder, storeNeeds } from "../../state/folder.ts";
+import { fullDeviceText, requireUsableFolder } from "../../state/folder.ts";
+import { RunRecords } from "../../state/runs.ts";
 import { hasRuntimeSockets } from "../../state/sockets.ts";
 import { bucketFolder } from "../../store/core/content.ts";
 import {
@@ -17,8 +18,9 @@ import {
   ownerService,
   runBindings,
 } from "../../store/node/bucket-services.ts";
+import { endpointPath } from "../../store/node/endpoint-connection.ts";
 import { removePartialFiles } from "../../store/node/store-files.ts";
-import { endpointPath, storeRuns } from "../../store/node/store-owner.ts";
+import { storeNeeds } from "../../store/node/store-owner.ts";
 import { closeEndpointSocket, openEndpointSocket, StoreUse } from "./store-use.ts";
 
 /** Also the name of the store's folder below the persist path. */
@@ -65,7 +67,7 @@ export async function storeServices(
   }
   // Only this runtime uses a temporary folder.
   if (persistPath === undefined) {
-    storeRuns(folder).write(runId);
+    new RunRecords(folder).write(runId);
     return [...shared, ownerService(bindings)];
   }
   const use = await StoreUse.begin({ persistPath, folder }, { runId, loopbackHost, loopbackPort });

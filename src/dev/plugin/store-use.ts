@@ -11,6 +11,7 @@ import type { ProjectS3 } from "../../config/s3-table.ts";
 import type { BucketOptions } from "../../config/store-buckets.ts";
 import type { RunningS3 } from "../../s3/server.ts";
 import type { FolderOwner } from "../../state/owner.ts";
+import { RunRecords } from "../../state/runs.ts";
 import { publishSocket, socketPath } from "../../state/sockets.ts";
 import type { Succession } from "../../state/succession.ts";
 import {
@@ -19,9 +20,9 @@ import {
 } from "../../store/node/bucket-services.ts";
 import type { Bucket } from "../../store/node/bucket.ts";
 import { openBuckets } from "../../store/node/endpoint-client.ts";
+import { endpointPath } from "../../store/node/endpoint-connection.ts";
 import { LocalBuckets } from "../../store/node/local-bucket.ts";
-import { claimStore, endpointPath, storeRuns } from "../../store/node/store-owner.ts";
-import { succeedStoreOwner } from "../../store/node/store-successor.ts";
+import { claimStore, succeedStoreOwner } from "../../store/node/store-owner.ts";
 import { MiniflareRuns, type MiniflareRun } from "./miniflare-runs.ts";
 
 interface StoreFolder {
@@ -52,7 +53,7 @@ export class StoreUse {
     this.#store = store;
     this.#runs = new MiniflareRuns({
       plugin: "store",
-      records: storeRuns(store.folder),
+      records: new RunRecords(store.folder),
       previous: previous && previous.#runs,
       onStart: (runtime) => this.#owner?.recordRuntime(runtime),
       onListen(socketName, runId) {
