@@ -12,14 +12,14 @@
  *     GET   /ledge/zones/{id}     a line with the zone's head, then lines with lists of records;
  *                                 404 when the zone does not exist
  *     GET   /ledge/zones/{id}/changes/{serial}
- *                                 a list of the changes after the serial (`logged-change.ts`);
+ *                                 a list of the changes after the serial (`publication.ts`);
  *                                 404 when the log does not reach back to it
  *     POST  /ledge/zones/{id}/serial
  *                                 gives the zone a new serial: flattened names have new addresses
  *     POST  /ledge/take_fault     a question; the id of the fault that hits it, or null
  *     GET   /ledge/observation    what `/observation` has last told the listeners
  */
-import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
+import type { ServedRecord, ZoneData } from "../rules/zone.ts";
 
 export const secretHeader = "x-ledge-secret";
 export const publicationPath = "/publications";

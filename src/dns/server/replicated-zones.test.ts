@@ -4,7 +4,7 @@ import { createServer, request as send, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ServedZones } from "../answer/served-zones.ts";
-import type { ServedRecord, ZoneData } from "../answer/zone-data.ts";
+import type { ServedRecord, ZoneData } from "../rules/zone.ts";
 import {
   logPath,
   publicationPath,
@@ -13,7 +13,7 @@ import {
   zonesPath,
 } from "../replication/listener-protocol.ts";
 import type { Publication } from "../replication/publication.ts";
-import { defaultSettings } from "../rules/dns-settings.ts";
+import { defaultSettings } from "../rules/zone-settings.ts";
 import { ReplicatedZones, startPublicationServer } from "./replicated-zones.ts";
 
 function record(id: string): ServedRecord {
