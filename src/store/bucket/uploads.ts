@@ -154,7 +154,13 @@ export class MultipartUploads {
     const { key, uploadId, afterPartNumber, limit } = request;
     const { created, description, checksum } = this.#requireInProgress({ key, uploadId });
     const parts = Iterator.from(this.#table.parts(uploadId, afterPartNumber))
-      .map(({ place: _, ...part }) => part)
+      .map(({ partNumber, size, etag, uploaded, checksums }) => ({
+        partNumber,
+        size,
+        etag,
+        uploaded,
+        checksums,
+      }))
       .take(limit + 1)
       .toArray();
     const { storageClass } = description;
