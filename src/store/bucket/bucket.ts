@@ -27,10 +27,10 @@ import {
   type Request,
   type Result,
 } from "../core/operations.ts";
+import { RequestOutcomes } from "../../state/outcomes.ts";
 import { ContentTable, ReleasedFiles } from "./contents.ts";
 import { countObjects, hasObjects, listObjects } from "./object-list.ts";
 import { Objects, type BucketPlatform } from "./objects.ts";
-import { RequestTable } from "./request-table.ts";
 import { isEmpty, openTables, SettingsTable } from "./schema.ts";
 import { MultipartUploads } from "./uploads.ts";
 
@@ -41,7 +41,7 @@ export class Bucket {
   readonly #contents: ContentTable;
   readonly #objects: Objects;
   readonly #uploads: MultipartUploads;
-  readonly #requests: RequestTable;
+  readonly #requests: RequestOutcomes;
   readonly #settings: SettingsTable;
   readonly releasedFiles: ReleasedFiles;
 
@@ -54,7 +54,7 @@ export class Bucket {
     this.#objects = new Objects(storage, this.#contents);
     this.#settings = new SettingsTable(storage.sql);
     this.#uploads = new MultipartUploads(platform, this.#contents, this.#objects, this.#settings);
-    this.#requests = new RequestTable(storage.sql);
+    this.#requests = new RequestOutcomes(storage.sql);
   }
 
   /**
@@ -72,7 +72,8 @@ export class Bucket {
     // The id of a batch is stored with its writes: a batch that only reads does not write its id.
     const id = areReads(operations) || refused?.areAll === true ? undefined : requestId;
     try {
-      const first = id === undefined ? null : this.#requests.find(id);
+      const known = id === undefined ? null : this.#requests.find(id);
+      const first = known === null ? null : (JSON.parse(known) as (Outcome | null)[]);
       const attempt = (): Outcome[] => this.#attemptAll(operations, id, first, refused);
       const needsTransaction = id !== undefined || needTransaction(operations);
       const outcomes = needsTransaction
@@ -110,7 +111,7 @@ export class Bucket {
       const ofWrites = outcomes.map((outcome, index) =>
         isRead(operations[index] as Operation) ? null : outcome,
       );
-      this.#requests.add(requestId, ofWrites, Date.now());
+      this.#requests.add(requestId, JSON.stringify(ofWrites));
     }
     return outcomes;
   }
@@ -200,7 +201,7 @@ export class Bucket {
     return this.#contents.namesFiles();
   }
 
-  get requests(): RequestTable {
+  get requests(): RequestOutcomes {
     return this.#requests;
   }
 

@@ -17,6 +17,7 @@
  *
  * Text is compared by its UTF-8 bytes (SQLite's BINARY collation), which is the order of keys.
  */
+import { outcomeTable } from "../../state/outcomes.ts";
 import { formatVersion, otherFormatText } from "../core/errors.ts";
 import type { AbortRule } from "../core/multipart.ts";
 import type { Request, StoredSettings } from "../core/operations.ts";
@@ -61,12 +62,7 @@ const statements = [
     checksums TEXT,
     PRIMARY KEY (upload_id, part_number)
   ) WITHOUT ROWID, STRICT`,
-  `CREATE TABLE requests (
-    sequence INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    outcomes TEXT NOT NULL,
-    time INTEGER NOT NULL
-  ) STRICT`,
+  outcomeTable,
   `CREATE TABLE settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT`,
   `CREATE TABLE released (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
 ];
