@@ -314,7 +314,7 @@ export interface BucketSettings {
 
 /** What kinds of operations a batch has: whether it writes, and whether it needs space. */
 
-/** Whether a batch needs a transaction. Reads need none, and the order of its writes makes a put safe (`object-repository.ts`). */
+/** Whether a batch needs a transaction. Reads need none, and the order of its writes makes a put safe (`bucket/objects.ts`). */
 export function needTransaction(operations: readonly Operation[]): boolean {
   const isSinglePut = operations.length === 1 && operations[0]?.method === "put";
   return !isSinglePut && !areReads(operations);
