@@ -7,8 +7,7 @@ import { stripVTControlCharacters } from "node:util";
 import { wranglerProgram } from "../base/wrangler.ts";
 import { UserError } from "../base/user-error.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
-import { withTemporaryConfig } from "../config/temporary-config-file.ts";
-import { toWranglerTable } from "../config/wrangler-config.ts";
+import { withTemporaryConfig, toWranglerTable } from "../config/wrangler-config.ts";
 import { parseBundle, type ScriptBundle } from "./script-bundle.ts";
 
 /** The upload needs a name, which no file of the build contains. */

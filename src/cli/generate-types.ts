@@ -9,11 +9,10 @@ import { relative, resolve } from "node:path";
 import { isTable, type Table } from "../base/schema.ts";
 import { UserError } from "../base/user-error.ts";
 import { loadWrangler } from "../base/wrangler.ts";
-import { isStoreFlag } from "../config/compatibility.ts";
+import { isStoreFlag } from "../store/config/store-buckets.ts";
 import { deployedBuckets } from "../config/deployed-buckets.ts";
 import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
-import { withTemporaryConfig } from "../config/temporary-config-file.ts";
-import { toWranglerTable } from "../config/wrangler-config.ts";
+import { withTemporaryConfig, toWranglerTable } from "../config/wrangler-config.ts";
 
 /** Without `environment`, the types are for the top level and all environments together. */
 export interface GenerateTypesOptions extends ReadConfigOptions {

@@ -14,6 +14,7 @@
  *
  * Only the first three colons separate, because addresses have colons.
  */
+import { nearest } from "../base/nearest.ts";
 import { UserError } from "../base/user-error.ts";
 import {
   QueryFaultError,
@@ -22,9 +23,12 @@ import {
   type QueryFaultInput,
   type QueryFaultKind,
 } from "../dns/fault/query-fault.ts";
+import {
+  BucketFaultError,
+  parseBucketFault,
+  toStoreFault,
+} from "../store/config/bucket-fault-spec.ts";
 import type { StoreFault } from "../store/core/store-fault.ts";
-import { nearest } from "../base/nearest.ts";
-import { BucketFaultError, parseBucketFault, toStoreFault } from "./bucket-fault-spec.ts";
 
 export type ParsedFault =
   | { readonly subject: "dns"; readonly fault: QueryFaultInput }

@@ -3,7 +3,7 @@ import { isPort } from "../base/ports.ts";
 import { UserError } from "../base/user-error.ts";
 import type { ReadConfigOptions } from "../config/read-config.ts";
 import { isIntegerBetween } from "../base/schema.ts";
-import { latencyMillisecondsMax } from "../config/store-buckets.ts";
+import { latencyMillisecondsMax } from "../store/config/store-buckets.ts";
 import { hasQueryFaults } from "./dev-faults.ts";
 
 /** wrangler's levels, from nothing to everything. */

@@ -7,7 +7,7 @@
  */
 import { resolve } from "node:path";
 import { readConfig, type BucketBinding } from "../config/read-config.ts";
-import { usedRemotes } from "../config/used-remotes.ts";
+import { usedRemotes } from "../store/config/remotes.ts";
 import { stopMilliseconds, within } from "../base/concurrency.ts";
 import { findFreePort } from "../base/ports.ts";
 import { codeCache } from "../base/code-cache.ts";

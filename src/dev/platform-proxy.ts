@@ -4,13 +4,13 @@
  * This is wrangler's proxy with a configuration in which buckets and DNS are `unsafe` bindings.
  */
 import type { PlatformProxy } from "wrangler";
-import { withTemporaryConfig } from "../config/temporary-config-file.ts";
-import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import {
+  withTemporaryConfig,
   toWranglerTable,
   unsafeBindings,
   type UnsafeBindingEntry,
 } from "../config/wrangler-config.ts";
+import { readConfig, type ProjectConfig, type ReadConfigOptions } from "../config/read-config.ts";
 import { loadWrangler } from "../base/wrangler.ts";
 import { persistPath, stateFolder } from "../base/state-folder.ts";
 import { requireWritableFolder } from "../base/usable-folder.ts";

@@ -3,8 +3,8 @@
  * scripts, tests and Node the address and the credentials.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { ProjectS3 } from "../config/s3-table.ts";
-import type { BucketOptions } from "../config/store-buckets.ts";
+import type { ProjectS3 } from "../s3/server/s3-table.ts";
+import type { BucketOptions } from "../store/config/store-buckets.ts";
 import type { RunningS3 } from "../s3/server/start-s3.ts";
 
 export interface S3EndpointOptions extends ProjectS3 {

@@ -15,17 +15,19 @@ import { newRunId } from "../base/run-records.ts";
 import { nodeProxy } from "../base/miniflare.ts";
 import { workerdModule } from "../base/runtime.ts";
 import { UserError } from "../base/user-error.ts";
-import { parseS3Options, type ProjectS3 } from "../config/s3-table.ts";
+import { parseS3Options, type ProjectS3 } from "../s3/server/s3-table.ts";
 import {
   parseBucketOptions,
   twoPlacesProblem,
   type BucketOptions,
-} from "../config/store-buckets.ts";
+  compatibilitySettings,
+  hasRpc,
+  isStoreFlag,
+} from "../store/config/store-buckets.ts";
 import type { BucketSettings } from "../store/core/bucket-settings.ts";
 import { StoreBucket } from "../store/binding/store-bucket.ts";
 import { directCalls } from "../store/node/direct-calls.ts";
 import { nodeBinding } from "../store/node/node-binding.ts";
-import { compatibilitySettings, hasRpc, isStoreFlag } from "../config/compatibility.ts";
 import { pluginBindings, type PluginBinding } from "./plugin-bindings.ts";
 import { remoteBinding, remoteModules, remoteServices } from "./remote-binding.ts";
 import type { S3Access } from "./s3-endpoint.ts";

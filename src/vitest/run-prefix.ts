@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { BucketBinding } from "../config/read-config.ts";
-import { remotePlace, type ProjectRemote } from "../config/remotes.ts";
+import { remotePlace, type ProjectRemote } from "../store/config/remotes.ts";
 import type { RemotePlace } from "../store/remote/remote-options.ts";
 
 interface UsedPlace {

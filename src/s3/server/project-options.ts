@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { stateFolder } from "../../base/state-folder.ts";
 import type { BucketBinding, ProjectConfig } from "../../config/read-config.ts";
-import type { ProjectS3 } from "../../config/s3-table.ts";
+import type { ProjectS3 } from "./s3-table.ts";
 import type { CorsRule } from "../cors-rules.ts";
 import type { S3BucketOptions, StartS3Options } from "./start-s3.ts";
 

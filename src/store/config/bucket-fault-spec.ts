@@ -20,10 +20,10 @@
  *     put:photos/a:10001:10001     the key "a:10001", error 10001
  *     put:photos/a:times=2:drop    the key "a:times=2", a lost connection
  */
-import { toMilliseconds } from "../base/duration.ts";
-import { nearest } from "../base/nearest.ts";
-import { storeErrorTable } from "../store/core/errors.ts";
-import { callMethods, type CallMethod } from "../store/core/recorded-call.ts";
+import { toMilliseconds } from "../../base/duration.ts";
+import { nearest } from "../../base/nearest.ts";
+import { storeErrorTable } from "../core/errors.ts";
+import { callMethods, type CallMethod } from "../core/recorded-call.ts";
 import {
   failEffect,
   makeStoreFault,
@@ -31,7 +31,7 @@ import {
   type FaultEffect,
   type FaultTarget,
   type StoreFault,
-} from "../store/core/store-fault.ts";
+} from "../core/store-fault.ts";
 import { latencyMillisecondsMax } from "./store-buckets.ts";
 
 /** A fault as its text says it. */

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { UserError } from "../base/user-error.ts";
-import { readConfig, type ReadConfigOptions } from "./read-config.ts";
+import { UserError } from "../../base/user-error.ts";
+import { readConfig, type ReadConfigOptions } from "../../config/read-config.ts";
+import { toWranglerTable, unsafeBindings } from "../../config/wrangler-config.ts";
 import { remotePlace } from "./remotes.ts";
 import { parseBucketOptions } from "./store-buckets.ts";
-import { toWranglerTable, unsafeBindings } from "./wrangler-config.ts";
 
 let folder: string;
 

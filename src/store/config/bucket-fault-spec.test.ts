@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callMethods, type CallMethod } from "../store/core/recorded-call.ts";
-import { failEffect } from "../store/core/store-fault.ts";
+import { callMethods, type CallMethod } from "../core/recorded-call.ts";
+import { failEffect } from "../core/store-fault.ts";
 import {
   BucketFaultError,
   formatBucketFault,
